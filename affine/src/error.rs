@@ -1,0 +1,84 @@
+//! What can go wrong, with a stable code and, where text was read, the place.
+
+use std::ops::Range;
+
+/// Every failure of this crate.
+///
+/// The [code](Error::code) of a variant never changes meaning; the message may.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A coefficient, constant or value left the range of `i64`.
+    #[error("integer overflow in {what}")]
+    Overflow {
+        /// The operation that overflowed.
+        what: &'static str,
+    },
+    /// A floor or ceiling division by zero.
+    #[error("division by zero")]
+    ZeroDivisor,
+    /// A modulus that is zero or negative; only positive moduli have a meaning here.
+    #[error("modulus {modulus} is not positive")]
+    BadModulus {
+        /// The offending modulus.
+        modulus: i64,
+    },
+    /// A variable that the point or the map has no value for.
+    #[error("variable {variable} has no value")]
+    Unbound {
+        /// The variable, as printed.
+        variable: String,
+    },
+    /// Lists whose lengths should agree do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Arity {
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Text that is not an expression or a map.
+    #[error("{message}")]
+    Syntax {
+        /// What was expected or found.
+        message: String,
+        /// The bytes of the source concerned.
+        span: Range<usize>,
+    },
+}
+
+impl Error {
+    /// The stable code of this kind of error, `AFF001` and up.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Overflow { .. } => "AFF001",
+            Error::ZeroDivisor => "AFF002",
+            Error::BadModulus { .. } => "AFF003",
+            Error::Unbound { .. } => "AFF004",
+            Error::Arity { .. } => "AFF005",
+            Error::Syntax { .. } => "AFF006",
+        }
+    }
+
+    /// The bytes of the source that the error is about, where text was read.
+    pub fn span(&self) -> Option<Range<usize>> {
+        match self {
+            Error::Syntax { span, .. } => Some(span.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn overflow(what: &'static str) -> Error {
+        Error::Overflow { what }
+    }
+
+    /// Gives an arithmetic error met while reading text the place where it was met.
+    pub(crate) fn at(self, span: Range<usize>) -> Error {
+        match self {
+            Error::Syntax { .. } => self,
+            other => Error::Syntax { message: other.to_string(), span },
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Walks over the DAG: each distinct node is met once, and nothing recurses by depth.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Atom, Expr, SHALLOW, Term, Var};
+use crate::Error;
+
+/// Values for the variables of each kind, by number.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Point<'a> {
+    /// Values of `d0, d1, …`.
+    pub dims: &'a [i64],
+    /// Values of `s0, s1, …`.
+    pub ranges: &'a [i64],
+    /// Values of `rt0, rt1, …`.
+    pub runtime: &'a [i64],
+}
+
+impl Point<'_> {
+    /// The value of `v`, where the point has one.
+    pub fn get(&self, v: Var) -> Option<i64> {
+        let (values, i) = match v {
+            Var::Dim(i) => (self.dims, i),
+            Var::Range(i) => (self.ranges, i),
+            Var::Runtime(i) => (self.runtime, i),
+        };
+        values.get(usize::try_from(i).ok()?).copied()
+    }
+}
+
+/// The distinct expressions reachable from `roots`, arguments before those that use them, roots included.
+pub(crate) fn postorder<'a>(roots: impl IntoIterator<Item = &'a Expr>) -> Vec<Expr> {
+    postorder_past(roots, |_| false)
+}
+
+/// As [`postorder`], passing over expressions for which `known` holds and what only they reach.
+pub(crate) fn postorder_past<'a>(
+    roots: impl IntoIterator<Item = &'a Expr>,
+    known: impl Fn(u128) -> bool,
+) -> Vec<Expr> {
+    let mut order = Vec::new();
+    let mut seen: FxHashSet<u128> = FxHashSet::default();
+    let mut stack: Vec<(Expr, bool)> = Vec::new();
+    for root in roots {
+        stack.push((root.clone(), false));
+        while let Some((node, ready)) = stack.pop() {
+            if ready {
+                order.push(node);
+            } else if !known(node.structural_hash()) && seen.insert(node.structural_hash()) {
+                let arguments: Vec<Expr> =
+                    node.terms().iter().rev().filter_map(|t| t.atom.argument().cloned()).collect();
+                stack.push((node, true));
+                stack.extend(arguments.into_iter().map(|a| (a, false)));
+            }
+        }
+    }
+    order
+}
+
+/// Trees up to this size are walked directly; beyond, a table of results respects sharing.
+const SMALL_TREE: u64 = 512;
+
+impl Expr {
+    fn is_small(&self) -> bool {
+        self.tree_size() <= SMALL_TREE && self.depth() <= SHALLOW
+    }
+
+    /// The value of the expression where each variable has the value that `value` gives it.
+    ///
+    /// Sums are computed exactly, so only values of the sum and of its parts that do not fit `i64` are errors, not the order
+    /// in which they are added.
+    ///
+    /// # Errors
+    /// On overflow.
+    pub fn evaluate(&self, value: impl Fn(Var) -> i64) -> Result<i64, Error> {
+        self.try_evaluate(&|v| Ok(value(v)))
+    }
+
+    /// The value of the expression at `point`.
+    ///
+    /// # Errors
+    /// On overflow, and for a variable the point does not have.
+    pub fn evaluate_at(&self, point: &Point<'_>) -> Result<i64, Error> {
+        self.try_evaluate(&|v| point.get(v).ok_or_else(|| Error::Unbound { variable: v.to_string() }))
+    }
+
+    fn try_evaluate(&self, value: &dyn Fn(Var) -> Result<i64, Error>) -> Result<i64, Error> {
+        if self.is_small() {
+            return evaluate_tree(self, value);
+        }
+        let mut done: FxHashMap<u128, i64> = FxHashMap::default();
+        let mut last = 0;
+        for node in postorder([self]) {
+            last = evaluate_sum(&node, value, &mut |inner| Ok(done[&inner.structural_hash()]))?;
+            done.insert(node.structural_hash(), last);
+        }
+        Ok(last)
+    }
+
+    /// Replaces each variable for which `f` gives an expression, everywhere at once.
+    ///
+    /// # Errors
+    /// When a coefficient or constant of the result leaves `i64`.
+    pub fn substitute(&self, f: impl Fn(Var) -> Option<Expr>) -> Result<Expr, Error> {
+        if self.is_small() {
+            return substitute_tree(self, &f);
+        }
+        let mut done: FxHashMap<u128, Expr> = FxHashMap::default();
+        for node in postorder([self]) {
+            let new = rebuild(&node, &f, &mut |inner| Ok(done[&inner.structural_hash()].clone()))?;
+            done.insert(node.structural_hash(), new);
+        }
+        Ok(done[&self.structural_hash()].clone())
+    }
+
+    /// The variables that occur.
+    pub fn variables(&self) -> BTreeSet<Var> {
+        let mut found = BTreeSet::new();
+        let mut add = |e: &Expr| {
+            for term in e.terms() {
+                if let Atom::Var(v) = term.atom {
+                    found.insert(v);
+                }
+            }
+        };
+        if self.is_linear() {
+            add(self);
+        } else {
+            postorder([self]).iter().for_each(add);
+        }
+        found
+    }
+
+    /// How many distinct sums the expression is made of, itself included: its size as a DAG.
+    pub fn node_count(&self) -> usize {
+        postorder([self]).len()
+    }
+}
+
+fn evaluate_tree(e: &Expr, value: &dyn Fn(Var) -> Result<i64, Error>) -> Result<i64, Error> {
+    evaluate_sum(e, value, &mut |inner| evaluate_tree(inner, value))
+}
+
+fn evaluate_sum(
+    e: &Expr,
+    value: &dyn Fn(Var) -> Result<i64, Error>,
+    argument: &mut dyn FnMut(&Expr) -> Result<i64, Error>,
+) -> Result<i64, Error> {
+    let mut total = i128::from(e.constant_term());
+    for term in e.terms() {
+        let v = match &term.atom {
+            Atom::Var(v) => value(*v)?,
+            Atom::FloorDiv(inner, c) => argument(inner)?.div_euclid(*c),
+            Atom::Mod(inner, c) => argument(inner)?.rem_euclid(*c),
+        };
+        total =
+            total.checked_add(i128::from(term.coefficient) * i128::from(v)).ok_or(Error::overflow("an evaluation"))?;
+    }
+    i64::try_from(total).map_err(|_| Error::overflow("an evaluation"))
+}
+
+fn substitute_tree(e: &Expr, f: &dyn Fn(Var) -> Option<Expr>) -> Result<Expr, Error> {
+    rebuild(e, f, &mut |inner| substitute_tree(inner, f))
+}
+
+fn rebuild(
+    e: &Expr,
+    f: &dyn Fn(Var) -> Option<Expr>,
+    argument: &mut dyn FnMut(&Expr) -> Result<Expr, Error>,
+) -> Result<Expr, Error> {
+    let mut constant = e.constant_term();
+    let mut terms: Vec<Term> = Vec::with_capacity(e.terms().len());
+    let mut changed = false;
+    for term in e.terms() {
+        let new = match &term.atom {
+            Atom::Var(v) => match f(*v) {
+                None => {
+                    terms.push(term.clone());
+                    continue;
+                }
+                Some(new) => new,
+            },
+            Atom::FloorDiv(inner, c) => {
+                let new = argument(inner)?;
+                if new == *inner {
+                    terms.push(term.clone());
+                    continue;
+                }
+                new.checked_floor_div(*c)?
+            }
+            Atom::Mod(inner, c) => {
+                let new = argument(inner)?;
+                if new == *inner {
+                    terms.push(term.clone());
+                    continue;
+                }
+                new.checked_modulo(*c)?
+            }
+        };
+        changed = true;
+        let scale = |v: i64| v.checked_mul(term.coefficient).ok_or(Error::overflow("a coefficient"));
+        constant = constant.checked_add(scale(new.constant_term())?).ok_or(Error::overflow("a sum"))?;
+        for t in new.terms() {
+            terms.push(Term { coefficient: scale(t.coefficient)?, atom: t.atom.clone() });
+        }
+    }
+    if changed { Expr::sum(constant, terms) } else { Ok(e.clone()) }
+}

@@ -1,0 +1,124 @@
+//! Affine maps: a list of results over counted variables, without a domain.
+
+use std::fmt;
+
+use crate::expr::postorder;
+use crate::text::{self, Cursor, Printer, Scope};
+use crate::{Atom, Error, Expr, Point, Var};
+
+/// A function from index variables to a list of integers: `(d0, d1)[s0] -> (d0 + s0, d1)`.
+///
+/// It knows how many variables of each kind there are, and nothing of their bounds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct AffineMap {
+    /// How many dimension variables.
+    pub dims: u32,
+    /// How many range variables.
+    pub ranges: u32,
+    /// How many runtime variables.
+    pub runtime: u32,
+    /// The results, over those variables.
+    pub results: Vec<Expr>,
+}
+
+impl AffineMap {
+    /// A map over the given numbers of variables.
+    ///
+    /// # Errors
+    /// When a result mentions a variable beyond those numbers.
+    pub fn new(dims: u32, ranges: u32, runtime: u32, results: Vec<Expr>) -> Result<AffineMap, Error> {
+        let map = AffineMap { dims, ranges, runtime, results };
+        for node in postorder(&map.results) {
+            for term in node.terms() {
+                if let Atom::Var(v) = term.atom
+                    && !map.has(v)
+                {
+                    return Err(Error::Unbound { variable: v.to_string() });
+                }
+            }
+        }
+        Ok(map)
+    }
+
+    /// `(d0, …) -> (d0, …)`.
+    pub fn identity(dims: u32) -> AffineMap {
+        AffineMap { dims, ranges: 0, runtime: 0, results: (0..dims).map(Expr::dim).collect() }
+    }
+
+    /// True when `v` is one of the map's variables.
+    pub fn has(&self, v: Var) -> bool {
+        match v {
+            Var::Dim(i) => i < self.dims,
+            Var::Range(i) => i < self.ranges,
+            Var::Runtime(i) => i < self.runtime,
+        }
+    }
+
+    /// The results at a point.
+    ///
+    /// # Errors
+    /// On overflow, and for a variable the point does not have.
+    pub fn evaluate(&self, point: &Point<'_>) -> Result<Vec<i64>, Error> {
+        self.results.iter().map(|e| e.evaluate_at(point)).collect()
+    }
+
+    /// `self` first, then `then`: the results of `self` are the dimensions of `then`. Range and runtime variables of
+    /// both are kept, those of `self` first.
+    ///
+    /// # Errors
+    /// When the number of results is not the number of dimensions of `then`, and on overflow.
+    pub fn compose(&self, then: &AffineMap) -> Result<AffineMap, Error> {
+        let wanted = usize::try_from(then.dims).map_err(|_| Error::overflow("a number of dimensions"))?;
+        if self.results.len() != wanted {
+            return Err(Error::Arity { what: "results of the first map", expected: wanted, found: self.results.len() });
+        }
+        let plus = |a: u32, b: u32| a.checked_add(b).ok_or(Error::overflow("a number of variables"));
+        let (ranges, runtime) = (plus(self.ranges, then.ranges)?, plus(self.runtime, then.runtime)?);
+        let rename = |v: Var| match v {
+            Var::Dim(i) => self.results.get(usize::try_from(i).ok()?).cloned(),
+            Var::Range(i) => Some(Expr::range(self.ranges + i)),
+            Var::Runtime(i) => Some(Expr::runtime(self.runtime + i)),
+        };
+        let results = then.results.iter().map(|e| e.substitute(rename)).collect::<Result<_, _>>()?;
+        Ok(AffineMap { dims: self.dims, ranges, runtime, results })
+    }
+}
+
+/// The text of the specification, for example `(d0)[s0]{rt0} -> (d0 + s0, rt0)`.
+impl fmt::Display for AffineMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let printer = Printer::new(&self.results);
+        text::write_variables(f, (0..self.dims).map(Var::Dim), '(', ')')?;
+        if self.ranges > 0 {
+            text::write_variables(f, (0..self.ranges).map(Var::Range), '[', ']')?;
+        }
+        if self.runtime > 0 {
+            text::write_variables(f, (0..self.runtime).map(Var::Runtime), '{', '}')?;
+        }
+        f.write_str(" -> (")?;
+        printer.write_list(f, &self.results)?;
+        f.write_str(")")?;
+        printer.write_where(f)
+    }
+}
+
+/// Reads what `Display` writes; the names in the header may be any identifiers.
+impl std::str::FromStr for AffineMap {
+    type Err = Error;
+
+    fn from_str(source: &str) -> Result<AffineMap, Error> {
+        let mut cursor = Cursor::new(source)?;
+        let mut scope = Scope::empty();
+        let header = cursor.header(&mut scope)?;
+        cursor.expect("->")?;
+        cursor.expect("(")?;
+        let results_at = cursor.position();
+        cursor.skip_balanced(")")?;
+        cursor.expect(")")?;
+        cursor.where_clause(&mut scope)?;
+        cursor.expect_end()?;
+        let results = cursor.at(results_at).expression_list(&scope, ")")?;
+        let count = |names: &[String]| u32::try_from(names.len()).map_err(|_| Error::overflow("a number of variables"));
+        AffineMap::new(count(&header.dims)?, count(&header.ranges)?, count(&header.runtime)?, results)
+    }
+}

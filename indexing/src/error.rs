@@ -1,0 +1,44 @@
+//! What can go wrong, with a stable code and, where text was read, the place.
+
+use std::ops::Range;
+
+/// Every failure of this crate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An expression could not be built, evaluated or read.
+    #[error(transparent)]
+    Affine(#[from] weft_affine::Error),
+    /// Lists whose lengths should agree do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Arity {
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// The map is undefined: nothing is known about the relation, so it has no values.
+    #[error("the map is undefined")]
+    Undefined,
+}
+
+impl Error {
+    /// The stable code of this kind of error: `IDX001` and up, or that of the expression error within.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Affine(inner) => inner.code(),
+            Error::Arity { .. } => "IDX001",
+            Error::Undefined => "IDX002",
+        }
+    }
+
+    /// The bytes of the source that the error is about, where text was read.
+    pub fn span(&self) -> Option<Range<usize>> {
+        match self {
+            Error::Affine(inner) => inner.span(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The indexing map: a symbolic function and the domain on which it holds.
+
+use std::hash::{Hash, Hasher};
+
+use weft_affine::{Constraint, Expr, Interval, Point, Ranges, Var};
+
+use crate::Error;
+
+/// A dimension or range variable: inclusive bounds, and a name for printing.
+///
+/// Two variables are equal when their bounds are; the name is decoration.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The values it may have.
+    pub bounds: Interval,
+    /// What to print instead of `d0` or `s0`.
+    pub name: Option<String>,
+}
+
+impl Variable {
+    /// A variable without a name.
+    pub fn new(bounds: Interval) -> Variable {
+        Variable { bounds, name: None }
+    }
+}
+
+impl PartialEq for Variable {
+    fn eq(&self, other: &Variable) -> bool {
+        self.bounds == other.bounds
+    }
+}
+
+impl Eq for Variable {}
+
+impl Hash for Variable {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bounds.hash(state);
+    }
+}
+
+/// A token for whoever yields the value of a runtime variable. Its meaning belongs to the crate that made it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Owner(pub u64);
+
+/// What a value outside the bounds of a runtime variable means.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum OutOfBounds {
+    /// The value is moved to the nearest bound: dynamic-slice, dynamic-update-slice, gather. The variable stands for the
+    /// clamped value, so its bounds are part of what it means and are never narrowed.
+    #[default]
+    Clamp,
+    /// The point is not in the domain: scatter.
+    Drop,
+}
+
+/// A variable whose value is known only when the program runs: an element of a tensor.
+#[derive(Clone, Debug)]
+pub struct RuntimeVariable {
+    /// The values it may have.
+    pub bounds: Interval,
+    /// What to print instead of `rt0`.
+    pub name: Option<String>,
+    /// Who yields the value, where that is known.
+    pub owner: Option<Owner>,
+    /// Which element of the owner's tensor it is, over the variables of the map it stands in.
+    pub access: Vec<Expr>,
+    /// What a value beyond the bounds means.
+    pub out_of_bounds: OutOfBounds,
+}
+
+impl RuntimeVariable {
+    /// A variable of which only the bounds are known.
+    pub fn new(bounds: Interval) -> RuntimeVariable {
+        RuntimeVariable { bounds, name: None, owner: None, access: Vec::new(), out_of_bounds: OutOfBounds::Clamp }
+    }
+
+    /// True when both always have the same value: one known owner, one element, one policy, one pair of bounds.
+    pub fn is_same_value(&self, other: &RuntimeVariable) -> bool {
+        self.owner.is_some() && self == other
+    }
+}
+
+impl PartialEq for RuntimeVariable {
+    fn eq(&self, other: &RuntimeVariable) -> bool {
+        self.bounds == other.bounds
+            && self.owner == other.owner
+            && self.access == other.access
+            && self.out_of_bounds == other.out_of_bounds
+    }
+}
+
+impl Eq for RuntimeVariable {}
+
+impl Hash for RuntimeVariable {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.bounds, self.owner, &self.access, self.out_of_bounds).hash(state);
+    }
+}
+
+/// Whether a map has points at all.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum State {
+    /// An ordinary map; its domain may still turn out to be empty.
+    Defined,
+    /// The domain was proved to have no point.
+    KnownEmpty,
+    /// Nothing is known about the relation.
+    Undefined,
+}
+
+/// `(dims)[ranges]{runtime} -> (results), domain: …`: for each index of one tensor, the elements of another.
+///
+/// For given dimension and runtime values the map relates the index to one element for *each* choice of the range
+/// variables that lies in the domain. The domain is the set of points that lie within the bounds of all variables and
+/// satisfy all constraints; outside it the results mean nothing.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct IndexingMap {
+    /// Variables of the index mapped from.
+    pub dims: Vec<Variable>,
+    /// Variables that run over all their values for each index.
+    pub ranges: Vec<Variable>,
+    /// Variables known only when the program runs.
+    pub runtime: Vec<RuntimeVariable>,
+    /// The index mapped to.
+    pub results: Vec<Expr>,
+    /// What points of the domain satisfy besides the bounds, in conjunction.
+    pub constraints: Vec<Constraint>,
+    pub(crate) state: State,
+}
+
+impl IndexingMap {
+    /// A map whose variables run from zero to an extent: bounds `[0, extent - 1]`.
+    pub fn new(dims: &[i64], ranges: &[i64], results: Vec<Expr>) -> IndexingMap {
+        let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
+        IndexingMap::from_parts(variables(dims), variables(ranges), Vec::new(), results, Vec::new())
+    }
+
+    /// A map from all its parts. It is known to be empty at once when some bounds are.
+    pub fn from_parts(
+        dims: Vec<Variable>,
+        ranges: Vec<Variable>,
+        runtime: Vec<RuntimeVariable>,
+        results: Vec<Expr>,
+        constraints: Vec<Constraint>,
+    ) -> IndexingMap {
+        let mut map = IndexingMap { dims, ranges, runtime, results, constraints: Vec::new(), state: State::Defined };
+        if map.variable_ranges().has_empty() {
+            map.state = State::KnownEmpty;
+        }
+        for constraint in constraints {
+            map.push_constraint(constraint);
+        }
+        map
+    }
+
+    /// `(d0, …) -> (d0, …)` over the extents.
+    pub fn identity(extents: &[i64]) -> IndexingMap {
+        let results = (0..).map(Expr::dim).take(extents.len()).collect();
+        IndexingMap::new(extents, &[], results)
+    }
+
+    /// The map of a relation about which nothing is known.
+    pub fn undefined() -> IndexingMap {
+        let mut map = IndexingMap::new(&[], &[], Vec::new());
+        map.state = State::Undefined;
+        map
+    }
+
+    /// True for [`IndexingMap::undefined`] and everything composed with it.
+    pub fn is_undefined(&self) -> bool {
+        self.state == State::Undefined
+    }
+
+    /// True when the domain was proved to have no point. False proves nothing; see [`IndexingMap::points`].
+    pub fn is_known_empty(&self) -> bool {
+        self.state == State::KnownEmpty
+    }
+
+    pub(crate) fn set_known_empty(&mut self) {
+        if self.state == State::Defined {
+            self.state = State::KnownEmpty;
+        }
+    }
+
+    /// Restricts the domain to points where `expr` lies in `bounds`.
+    ///
+    /// Bounds of a dimension or range variable are narrowed; those of a runtime variable are part of its meaning, so there
+    /// the constraint is kept as one.
+    pub fn add_constraint(&mut self, expr: Expr, bounds: Interval) {
+        self.push_constraint(Constraint::new(expr, bounds));
+    }
+
+    fn push_constraint(&mut self, Constraint { expr, bounds }: Constraint) {
+        if let Some(value) = expr.as_constant() {
+            if !bounds.contains(value) {
+                self.set_known_empty();
+            }
+            return;
+        }
+        let narrowed = match expr.as_var() {
+            Some(v @ (Var::Dim(_) | Var::Range(_))) => self.variable_mut(v).map(|var| &mut var.bounds),
+            _ => self.constraints.iter_mut().find(|c| c.expr == expr).map(|c| &mut c.bounds),
+        };
+        let empty = match narrowed {
+            Some(known) => {
+                *known = known.intersect(bounds);
+                known.is_empty()
+            }
+            None => {
+                self.constraints.push(Constraint { expr, bounds });
+                bounds.is_empty()
+            }
+        };
+        if empty {
+            self.set_known_empty();
+        }
+    }
+
+    /// The dimension or range variable `v`.
+    pub fn variable(&self, v: Var) -> Option<&Variable> {
+        match v {
+            Var::Dim(i) => self.dims.get(usize::try_from(i).ok()?),
+            Var::Range(i) => self.ranges.get(usize::try_from(i).ok()?),
+            Var::Runtime(_) => None,
+        }
+    }
+
+    pub(crate) fn variable_mut(&mut self, v: Var) -> Option<&mut Variable> {
+        match v {
+            Var::Dim(i) => self.dims.get_mut(usize::try_from(i).ok()?),
+            Var::Range(i) => self.ranges.get_mut(usize::try_from(i).ok()?),
+            Var::Runtime(_) => None,
+        }
+    }
+
+    /// The bounds of all variables, as the expression crate takes them.
+    pub fn variable_ranges(&self) -> Ranges {
+        Ranges {
+            dims: self.dims.iter().map(|v| v.bounds).collect(),
+            ranges: self.ranges.iter().map(|v| v.bounds).collect(),
+            runtime: self.runtime.iter().map(|v| v.bounds).collect(),
+        }
+    }
+
+    /// The results at one point. The point need not lie in the domain; see [`IndexingMap::contains`].
+    ///
+    /// # Errors
+    /// When a number of values is wrong, the map is undefined, or the evaluation overflows.
+    pub fn evaluate(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> Result<Vec<i64>, Error> {
+        let point = self.point(dims, ranges, runtime)?;
+        Ok(self.results.iter().map(|e| e.evaluate_at(&point)).collect::<Result<_, _>>()?)
+    }
+
+    fn point<'a>(&self, dims: &'a [i64], ranges: &'a [i64], runtime: &'a [i64]) -> Result<Point<'a>, Error> {
+        let counts = [
+            ("dimension values", self.dims.len(), dims.len()),
+            ("range values", self.ranges.len(), ranges.len()),
+            ("runtime values", self.runtime.len(), runtime.len()),
+        ];
+        for (what, expected, found) in counts {
+            if expected != found {
+                return Err(Error::Arity { what, expected, found });
+            }
+        }
+        if self.is_undefined() {
+            return Err(Error::Undefined);
+        }
+        Ok(Point { dims, ranges, runtime })
+    }
+
+    /// True when the point lies in the domain. A point of the wrong size does not, nor one at which a constraint overflows.
+    pub fn contains(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> bool {
+        let Ok(point) = self.point(dims, ranges, runtime) else { return false };
+        let within = |bounds: &mut dyn Iterator<Item = Interval>, values: &[i64]| {
+            bounds.zip(values).all(|(b, v)| b.contains(*v))
+        };
+        self.state == State::Defined
+            && within(&mut self.dims.iter().map(|v| v.bounds), dims)
+            && within(&mut self.ranges.iter().map(|v| v.bounds), ranges)
+            && within(&mut self.runtime.iter().map(|v| v.bounds), runtime)
+            && self.constraints.iter().all(|c| c.expr.evaluate_at(&point).is_ok_and(|v| c.bounds.contains(v)))
+    }
+}

@@ -1,0 +1,69 @@
+//! Enumeration of the domain: the plain meaning of a map, against which everything cleverer is judged.
+
+use weft_affine::Interval;
+
+use crate::IndexingMap;
+
+/// A point of the domain: a value for every variable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DomainPoint {
+    /// Values of the dimension variables.
+    pub dims: Vec<i64>,
+    /// Values of the range variables.
+    pub ranges: Vec<i64>,
+    /// Values of the runtime variables.
+    pub runtime: Vec<i64>,
+}
+
+/// The points of a domain in lexicographic order; see [`IndexingMap::points`].
+#[derive(Debug)]
+pub struct Points<'a> {
+    map: &'a IndexingMap,
+    bounds: Vec<Interval>,
+    next: Option<Vec<i64>>,
+}
+
+impl IndexingMap {
+    /// All points of the domain in lexicographic order of dimensions, ranges and runtime values.
+    ///
+    /// The iterator walks the box of all bounds, [`IndexingMap::box_size`] points, and passes over those that break a
+    /// constraint. It has no points for an undefined map.
+    pub fn points(&self) -> Points<'_> {
+        let ranges = self.variable_ranges();
+        let bounds: Vec<Interval> = [ranges.dims, ranges.ranges, ranges.runtime].concat();
+        let possible = !self.is_undefined() && !self.is_known_empty() && bounds.iter().all(|b| !b.is_empty());
+        let next = possible.then(|| bounds.iter().map(|b| b.lo).collect());
+        Points { map: self, bounds, next }
+    }
+
+    /// How many points the bounds of all variables admit, constraints aside; saturates.
+    pub fn box_size(&self) -> u128 {
+        let ranges = self.variable_ranges();
+        let all = [&ranges.dims, &ranges.ranges, &ranges.runtime];
+        all.into_iter().flatten().fold(1, |n: u128, b| n.saturating_mul(b.size()))
+    }
+}
+
+impl Iterator for Points<'_> {
+    type Item = DomainPoint;
+
+    fn next(&mut self) -> Option<DomainPoint> {
+        loop {
+            let values = self.next.take()?;
+            let mut following = values.clone();
+            for (value, bounds) in following.iter_mut().zip(&self.bounds).rev() {
+                if *value < bounds.hi {
+                    *value += 1;
+                    self.next = Some(following);
+                    break;
+                }
+                *value = bounds.lo;
+            }
+            let (dims, rest) = values.split_at(self.map.dims.len());
+            let (ranges, runtime) = rest.split_at(self.map.ranges.len());
+            if self.map.contains(dims, ranges, runtime) {
+                return Some(DomainPoint { dims: dims.to_vec(), ranges: ranges.to_vec(), runtime: runtime.to_vec() });
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Reading and writing HLO text, in bytes of text per second.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+use weft_hlo::text::{parse, print};
+
+fn program(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    std::fs::read_to_string(path).expect("the corpus is there")
+}
+
+/// A module with one constant of `rows` times 1000 elements.
+fn constant(element_type: &str, rows: usize, element: impl Fn(usize) -> String) -> String {
+    let mut text = format!("HloModule m\n\nENTRY e {{\n  ROOT c = {element_type}[{rows},1000]{{1,0}} constant({{ ");
+    for row in 0..rows {
+        let elements: Vec<String> = (0..1000).map(|column| element(row * 1000 + column)).collect();
+        let comma = if row > 0 { ", " } else { "" };
+        write!(text, "{comma}{{ {} }}", elements.join(", ")).expect("a String takes any text");
+    }
+    text.push_str(" })\n}\n");
+    text
+}
+
+/// Well mixed bits of a number.
+fn mixed(number: usize) -> u32 {
+    (number as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(13).wrapping_mul(0xc2b2_ae35)
+}
+
+fn text(criterion: &mut Criterion) {
+    let weights =
+        constant("f32", 300, |number| format!("{:.9}", f64::from(mixed(number)) / f64::from(u32::MAX) * 0.2 - 0.1));
+    let anything = constant("f32", 300, |number| {
+        let value = f32::from_bits(mixed(number));
+        if value.is_finite() { format!("{value:e}") } else { "inf".to_owned() }
+    });
+    let cases = [
+        ("optimized program", program("flax_transformer_train_adamw/optimized_cpu.hlo")),
+        ("unoptimized program", program("flax_transformer_train_adamw/unoptimized.hlo")),
+        ("f32 weights", weights),
+        ("f32 of all magnitudes", anything),
+        ("s32", constant("s32", 300, |number| (mixed(number) as i32).to_string())),
+        ("pred", constant("pred", 300, |number| (mixed(number) & 1).to_string())),
+        ("f64 kept as text", constant("f64", 300, |number| format!("{:.17}", f64::from(mixed(number)) / 1e9))),
+    ];
+    for (name, text) in &cases {
+        let module = parse(text).expect("the text is a module");
+        let mut group = criterion.benchmark_group(*name);
+        group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function("parse", |bencher| bencher.iter(|| parse(black_box(text))));
+        group.throughput(Throughput::Bytes(print(&module).len() as u64));
+        group.bench_function("print", |bencher| bencher.iter(|| print(black_box(&module))));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, text);
+criterion_main!(benches);

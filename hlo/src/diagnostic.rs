@@ -1,0 +1,99 @@
+//! What is wrong with a text or a module, and where.
+
+use crate::ir::Span;
+use std::fmt;
+
+/// One finding: a stable code, a place and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// A stable code: `HLO0xx` from reading text, `HLO1xx` from verifying, `HLO2xx` from evaluating, `HLO3xx` from
+    /// passes and maps.
+    pub code: &'static str,
+    /// The place in the text the module was read from.
+    pub span: Span,
+    /// What is wrong, and what was expected.
+    pub message: String,
+    /// The instruction concerned, as `computation/instruction`; empty where there is none.
+    pub instruction: String,
+    /// Line and column of the start of the span, from 1; `None` until the text is at hand
+    /// ([`Diagnostics::locate`]).
+    pub position: Option<(usize, usize)>,
+}
+
+impl Diagnostic {
+    /// A finding without an instruction.
+    pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { code, span, message: message.into(), instruction: String::new(), position: None }
+    }
+
+    /// The same finding about `instruction`.
+    pub fn about(mut self, instruction: impl Into<String>) -> Self {
+        self.instruction = instruction.into();
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.position {
+            write!(f, "{line}:{column}: ")?;
+        }
+        write!(f, "{}: ", self.code)?;
+        if !self.instruction.is_empty() {
+            write!(f, "{}: ", self.instruction)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// One or more findings, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Fills in line and column of every finding, given the text that the spans point into. Linear in the text.
+    pub fn locate(mut self, text: &str) -> Self {
+        let mut order: Vec<usize> = (0..self.0.len()).collect();
+        order.sort_by_key(|&index| self.0[index].span.start);
+        let (mut line, mut line_start, mut scanned) = (1, 0, 0);
+        for index in order {
+            let finding = &mut self.0[index];
+            let mut start = (finding.span.start as usize).min(text.len());
+            while !text.is_char_boundary(start) {
+                start -= 1;
+            }
+            for (offset, byte) in text.as_bytes()[scanned..start.max(scanned)].iter().enumerate() {
+                if *byte == b'\n' {
+                    line += 1;
+                    line_start = scanned + offset + 1;
+                }
+            }
+            scanned = scanned.max(start);
+            finding.position = Some((line, text[line_start..start].chars().count() + 1));
+        }
+        self
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Diagnostics(vec![diagnostic])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, diagnostic) in self.0.iter().enumerate() {
+            if position > 0 {
+                f.write_str("\n")?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}

@@ -1,0 +1,174 @@
+//! Everything that is settled before anything is computed.
+
+use super::Config;
+use super::region::Program;
+use super::value::byte_size;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{ArenaId, Computation, ComputationId, Data, ElementType, Instruction, Literal, Module, Op, Shape};
+use crate::verify;
+use std::collections::BTreeMap;
+
+/// What the checks find out and the machine uses.
+pub(super) struct Plan {
+    /// The computations of reductions.
+    pub(super) regions: BTreeMap<ComputationId, Program>,
+    /// For each computation that runs, the index of the last reader of each instruction; that of an instruction
+    /// without readers is its own, that of the root is past the end.
+    pub(super) last_uses: BTreeMap<ComputationId, Vec<usize>>,
+}
+
+/// Checks everything reachable from the entry and prepares it.
+pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics> {
+    let reachable = reachable(module);
+    let mut findings = Vec::new();
+    for &id in reachable.keys() {
+        let computation = &module.computations[id];
+        for instruction in computation.instructions.values() {
+            if let Some((code, message)) = refusal(computation, instruction, config) {
+                let place = format!("{}/{}", computation.name, instruction.name);
+                findings.push(Diagnostic::new(code, instruction.span, message).about(place));
+            }
+        }
+    }
+    if !findings.is_empty() {
+        return Err(Diagnostics(findings));
+    }
+    // What is not reachable need not be understood, but the rest of this relies on every rule that there is.
+    verify::verify_with(module, &verify::Options { allow_unknown: true })?;
+    bound_calls(module, config)?;
+    let mut plan = Plan { regions: BTreeMap::new(), last_uses: BTreeMap::new() };
+    for (id, reached) in reachable {
+        if reached.by_reduce {
+            match Program::compile(module, id) {
+                Ok(program) => drop(plan.regions.insert(id, program)),
+                Err(found) => findings.extend(found.0),
+            }
+        }
+        if reached.by_call {
+            plan.last_uses.insert(id, last_uses(&module.computations[id]));
+        }
+    }
+    if findings.is_empty() { Ok(plan) } else { Err(Diagnostics(findings)) }
+}
+
+#[derive(Copy, Clone, Default)]
+struct Reached {
+    by_call: bool,
+    by_reduce: bool,
+}
+
+/// The computations that the entry needs, with whether they run by themselves or inside reductions.
+fn reachable(module: &Module) -> BTreeMap<ComputationId, Reached> {
+    let mut reached: BTreeMap<ComputationId, Reached> = BTreeMap::new();
+    let mut pending = vec![(module.entry, false)];
+    while let Some((id, by_reduce)) = pending.pop() {
+        let Some(computation) = module.computations.get(id) else { continue };
+        let known = reached.entry(id).or_default();
+        let seen = if by_reduce { &mut known.by_reduce } else { &mut known.by_call };
+        if std::mem::replace(seen, true) {
+            continue;
+        }
+        for instruction in computation.instructions.values() {
+            let inside = by_reduce || matches!(instruction.op, Op::Reduce { .. });
+            pending.extend(instruction.op.called_computations().into_iter().map(|callee| (callee, inside)));
+        }
+    }
+    reached
+}
+
+/// A few computations that call each other twice come to a number of instructions nobody waits for.
+fn bound_calls(module: &Module, config: &Config) -> Result<(), Diagnostics> {
+    let mut counts: Vec<u64> = Vec::with_capacity(module.computations.len());
+    for computation in module.computations.values() {
+        let mut count = 0u64;
+        for instruction in computation.instructions.values() {
+            let called = match &instruction.op {
+                Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } => counts[callee.index()],
+                _ => 0,
+            };
+            count = count.saturating_add(1).saturating_add(called);
+        }
+        counts.push(count);
+    }
+    let (count, limit) = (counts[module.entry.index()], config.instruction_limit);
+    if count <= limit {
+        return Ok(());
+    }
+    let entry = module.entry_computation();
+    let message = format!("with its calls the program comes to {count} or more instructions; at most {limit} may run");
+    Err(Diagnostic::new("HLO207", entry.span, message).about(&entry.name).into())
+}
+
+fn last_uses(computation: &Computation) -> Vec<usize> {
+    let mut last_uses: Vec<usize> = (0..computation.instructions.len()).collect();
+    for (id, instruction) in computation.instructions.iter() {
+        for operand in &instruction.operands {
+            last_uses[operand.index()] = id.index();
+        }
+    }
+    last_uses[computation.root.index()] = usize::MAX;
+    last_uses
+}
+
+/// Why an instruction cannot be evaluated.
+fn refusal(computation: &Computation, instruction: &Instruction, config: &Config) -> Option<(&'static str, String)> {
+    if let Op::Other { opcode, .. } = &instruction.op {
+        return Some(("HLO201", format!("unsupported: operation {opcode} is read and printed, not yet evaluated")));
+    }
+    for leaf in instruction.shape.leaves() {
+        if let Some(what) = unsupported(leaf) {
+            return Some(("HLO202", format!("unsupported: {what} is read and printed, not yet evaluated")));
+        }
+        let array = leaf.as_array()?;
+        let bytes = byte_size(array).filter(|&bytes| isize::try_from(bytes).is_ok());
+        let held = matches!(instruction.op, Op::Parameter { .. } | Op::Constant(_));
+        if bytes.is_none_or(|bytes| !held && bytes > config.byte_limit) {
+            let size = bytes.map_or_else(|| "more bytes than memory has".to_owned(), |bytes| format!("{bytes} bytes"));
+            let message = format!("{array} takes {size}; at most {} may be used", config.byte_limit);
+            return Some(("HLO205", message));
+        }
+    }
+    match &instruction.op {
+        Op::Constant(literal) => unknown_value(literal),
+        Op::Bitcast => {
+            let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
+            let tiled = |shape: &Shape| shape.as_array().and_then(|array| array.layout.as_ref()).is_some_and(is_tiled);
+            let tiled = tiled(&instruction.shape) || operands.map(|operand| &operand.shape).any(tiled);
+            tiled.then(|| ("HLO204", "unsupported: bitcast of a tiled layout is not yet evaluated".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether elements do not simply lie one after the other. A memory space (`S(1)`) and an element size do not matter.
+fn is_tiled(layout: &crate::ir::Layout) -> bool {
+    layout.suffix.contains("T(")
+}
+
+fn unsupported(leaf: &Shape) -> Option<String> {
+    let Some(array) = leaf.as_array() else { return Some(format!("a value of shape {leaf}")) };
+    if !array.dynamic.is_empty() {
+        return Some(format!("the bounded extent of {array}"));
+    }
+    match array.element_type {
+        ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32 => None,
+        other => Some(format!("element type {other}")),
+    }
+}
+
+fn unknown_value(literal: &Literal) -> Option<(&'static str, String)> {
+    let mut pending = vec![literal];
+    while let Some(literal) = pending.pop() {
+        match &literal.data {
+            Data::Elided => {
+                let message = "the value of this constant was left out of the text ({...}); print the module with \
+                               large constants";
+                return Some(("HLO203", message.to_owned()));
+            }
+            Data::Text(_) => return Some(("HLO203", "the value of this constant was not read".to_owned())),
+            Data::Tuple(elements) => pending.extend(elements),
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,107 @@
+//! The reference evaluator: what a module computes, as plainly as possible.
+//!
+//! Whole tensors, one instruction after the other, in loops over indices; every compiled kernel is judged by it, so it
+//! is written to be believed rather than to be fast. It uses all cores where that costs no clarity (feature
+//! `parallel`), and serves as the fallback where there is no GPU. A value is freed after its last use, so memory is
+//! linear in the values alive at one time.
+//!
+//! Semantics are those of XLA's operation semantics document; where that leaves something open:
+//!
+//! - `f32` sums and other reductions run sequentially, in row-major order of the reduced dimensions, in `f32`. XLA
+//!   chooses its own order, so results agree up to rounding.
+//! - Transcendental functions of `f32` are computed in `f64` and rounded once.
+//! - `maximum`, `minimum` and `clamp` propagate NaN. `convert` to integers saturates and turns NaN into 0.
+//! - Integer division by zero gives all ones, the remainder by zero the dividend; `MIN / -1` is `MIN`, its remainder 0;
+//!   sums and products wrap; shifts by the width or more give 0, or copies of the sign bit.
+//! - `add` and `multiply` of `pred` are "or" and "and".
+//!
+//! Errors have codes: `HLO201` unsupported operation, `HLO202` unsupported type, `HLO203` a constant whose value the
+//! text does not hold, `HLO204` a layout that `bitcast` cannot be understood with, `HLO205` too much memory, `HLO206` a
+//! reduction whose computation is more than scalar arithmetic, `HLO207` too many instructions, `HLO210` wrong number of inputs, `HLO211` an input of
+//! the wrong type or extents.
+
+mod check;
+mod elementwise;
+mod fill;
+mod input;
+mod machine;
+mod movement;
+mod reduce;
+mod region;
+mod scalar;
+mod value;
+
+use crate::diagnostic::Diagnostics;
+use crate::ir::{Literal, Module};
+
+/// Bounds on an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How many bytes the values alive at one time may take, inputs and constants not counted; `pred` takes one byte an
+    /// element, every other type four. 16 GiB by default.
+    pub byte_limit: u64,
+    /// How many instructions may run, each counted as often as its computation is called. 2^32 by default.
+    pub instruction_limit: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { byte_limit: 16 << 30, instruction_limit: 1 << 32 }
+    }
+}
+
+/// The results of the module's entry for `inputs`, within the default [`Config`].
+///
+/// `inputs` are the arrays of the parameters in order, those of tuples left to right; the results are given likewise.
+/// Layouts play no part: literals are row-major.
+///
+/// # Errors
+/// All of [`check`]'s; an input of another number, type or extents than the parameters have; memory running out.
+///
+/// ```
+/// use weft_hlo::ir::{BinaryOp, Computation, ElementType, Instruction, Literal, Module, Op, Shape};
+/// # use weft_hlo::ir::ArenaId;
+/// let shape = Shape::array(ElementType::F32, [2]);
+/// let mut computation = Computation {
+///     name: "main".into(),
+///     instructions: Default::default(),
+///     root: ArenaId::from_index(1),
+///     attributes: vec![],
+///     span: Default::default(),
+/// };
+/// let x = computation.instructions.push(Instruction::new("x", shape.clone(), Op::Parameter { number: 0 }, vec![]));
+/// computation.root =
+///     computation.instructions.push(Instruction::new("y", shape, Op::Binary(BinaryOp::Multiply), vec![x, x]));
+/// let module = Module {
+///     name: "square".into(),
+///     attributes: vec![],
+///     tables: vec![],
+///     computations: [computation].into_iter().collect(),
+///     entry: ArenaId::from_index(0),
+/// };
+/// let results = weft_hlo::eval::evaluate(&module, &[Literal::array([2], vec![1.5f32, -2.0])])?;
+/// assert_eq!(results, [Literal::array([2], vec![2.25f32, 4.0])]);
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
+pub fn evaluate(module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Diagnostics> {
+    evaluate_with(module, inputs, &Config::default())
+}
+
+/// The results of the module's entry for `inputs`; see [`evaluate`].
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
+    let plan = check::plan(module, config)?;
+    let arguments = input::arguments(module, inputs)?;
+    machine::run(module, &plan, arguments, config)
+}
+
+/// Whether the module can be evaluated, found out without computing anything.
+///
+/// # Errors
+/// Every operation, type, constant or size reachable from the entry that the evaluator does not handle; else, where
+/// the module breaks rules, the [verifier's](crate::verify) findings.
+pub fn check(module: &Module, config: &Config) -> Result<(), Diagnostics> {
+    check::plan(module, config).map(|_| ())
+}

@@ -1,0 +1,206 @@
+//! Element semantics against values written by hand.
+
+use super::*;
+
+fn f32_of(op: UnaryOp, a: f32) -> f32 {
+    match unary(op, ElementType::F32) {
+        Some(Unary::F32(f)) => f(a),
+        _ => panic!("{} is not defined for f32", op.name()),
+    }
+}
+
+fn f32_of_two(op: BinaryOp, a: f32, b: f32) -> f32 {
+    match binary(op, ElementType::F32) {
+        Some(Binary::F32(f)) => f(a, b),
+        _ => panic!("{} is not defined for f32", op.name()),
+    }
+}
+
+fn s32_of_two(op: BinaryOp, a: i32, b: i32) -> i32 {
+    match binary(op, ElementType::S32) {
+        Some(Binary::S32(f)) => f(a, b),
+        _ => panic!("{} is not defined for s32", op.name()),
+    }
+}
+
+fn u32_of_two(op: BinaryOp, a: u32, b: u32) -> u32 {
+    match binary(op, ElementType::U32) {
+        Some(Binary::U32(f)) => f(a, b),
+        _ => panic!("{} is not defined for u32", op.name()),
+    }
+}
+
+#[test]
+fn every_operation_is_defined_exactly_where_the_shape_functions_accept_it() {
+    for element_type in [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32] {
+        for &op in UnaryOp::ALL {
+            let accepted = crate::shape::unary_accepts(op, element_type);
+            assert_eq!(unary(op, element_type).is_some(), accepted, "{} of {element_type}", op.name());
+        }
+        for &op in BinaryOp::ALL {
+            let accepted = crate::shape::binary_accepts(op, element_type);
+            assert_eq!(binary(op, element_type).is_some(), accepted, "{} of {element_type}", op.name());
+        }
+    }
+}
+
+#[test]
+fn floats() {
+    for (op, a, value) in [
+        (UnaryOp::Abs, -0.0, 0.0),
+        (UnaryOp::Acos, 1.0, 0.0),
+        (UnaryOp::Acosh, 1.0, 0.0),
+        (UnaryOp::Asin, 1.0, std::f32::consts::FRAC_PI_2),
+        (UnaryOp::Asinh, -0.0, -0.0),
+        (UnaryOp::Atanh, 1.0, f32::INFINITY),
+        (UnaryOp::Cbrt, -27.0, -3.0),
+        (UnaryOp::Ceil, -0.5, -0.0),
+        (UnaryOp::Cosine, 0.0, 1.0),
+        (UnaryOp::Cosh, 0.0, 1.0),
+        (UnaryOp::Exponential, 1.0, std::f32::consts::E),
+        (UnaryOp::Exponential, 1000.0, f32::INFINITY),
+        (UnaryOp::ExponentialMinusOne, 1e-20, 1e-20),
+        (UnaryOp::Floor, -0.5, -1.0),
+        (UnaryOp::Log, 0.0, f32::NEG_INFINITY),
+        (UnaryOp::LogPlusOne, 1e-20, 1e-20),
+        (UnaryOp::Logistic, 0.0, 0.5),
+        (UnaryOp::Logistic, -1000.0, 0.0),
+        (UnaryOp::RoundNearestAfz, 2.5, 3.0),
+        (UnaryOp::RoundNearestAfz, -2.5, -3.0),
+        (UnaryOp::RoundNearestAfz, 0.499_999_97, 0.0),
+        (UnaryOp::RoundNearestEven, 2.5, 2.0),
+        (UnaryOp::RoundNearestEven, -3.5, -4.0),
+        (UnaryOp::Rsqrt, 4.0, 0.5),
+        (UnaryOp::Rsqrt, 0.0, f32::INFINITY),
+        (UnaryOp::Sign, -7.0, -1.0),
+        (UnaryOp::Sign, -0.0, -0.0),
+        (UnaryOp::Tan, 0.0, 0.0),
+        (UnaryOp::Tanh, 100.0, 1.0),
+        (UnaryOp::Tanh, 1e-8, 1e-8),
+    ] {
+        assert_eq!(f32_of(op, a).to_bits(), value.to_bits(), "{}({a}) = {}", op.name(), f32_of(op, a));
+    }
+    for op in [UnaryOp::Sign, UnaryOp::Log, UnaryOp::Sqrt, UnaryOp::Erf, UnaryOp::Logistic, UnaryOp::Tanh] {
+        assert!(f32_of(op, f32::NAN).is_nan(), "{}", op.name());
+    }
+    assert!(f32_of(UnaryOp::Log, -1.0).is_nan());
+    assert!(f32_of(UnaryOp::Sqrt, -1.0).is_nan());
+}
+
+#[test]
+fn floats_of_two() {
+    let nan = f32::NAN;
+    for op in [BinaryOp::Maximum, BinaryOp::Minimum] {
+        assert!(f32_of_two(op, nan, 1.0).is_nan());
+        assert!(f32_of_two(op, 1.0, nan).is_nan());
+    }
+    assert_eq!(f32_of_two(BinaryOp::Maximum, 1.0, 2.0), 2.0);
+    assert_eq!(f32_of_two(BinaryOp::Minimum, 1.0, 2.0), 1.0);
+    assert_eq!(f32_of_two(BinaryOp::Remainder, -7.5, 2.0), -1.5);
+    assert_eq!(f32_of_two(BinaryOp::Remainder, 7.5, -2.0), 1.5);
+    assert!(f32_of_two(BinaryOp::Remainder, 1.0, 0.0).is_nan());
+    assert_eq!(f32_of_two(BinaryOp::Power, 0.0, 0.0), 1.0);
+    assert_eq!(f32_of_two(BinaryOp::Power, -2.0, 3.0), -8.0);
+    assert!(f32_of_two(BinaryOp::Power, -2.0, 0.5).is_nan());
+    assert_eq!(f32_of_two(BinaryOp::Atan2, 0.0, -1.0), std::f32::consts::PI);
+    assert_eq!(f32_of_two(BinaryOp::Atan2, 0.0, 0.0), 0.0);
+}
+
+#[test]
+fn integers_at_their_edges() {
+    let (min, max) = (i32::MIN, i32::MAX);
+    assert_eq!(s32_of_two(BinaryOp::Add, max, 1), min);
+    assert_eq!(s32_of_two(BinaryOp::Multiply, min, -1), min);
+    assert_eq!(s32_of_two(BinaryOp::Divide, 7, 0), -1);
+    assert_eq!(s32_of_two(BinaryOp::Divide, min, -1), min);
+    assert_eq!(s32_of_two(BinaryOp::Divide, -7, 2), -3);
+    assert_eq!(s32_of_two(BinaryOp::Remainder, -7, 2), -1);
+    assert_eq!(s32_of_two(BinaryOp::Remainder, -7, 0), -7);
+    assert_eq!(s32_of_two(BinaryOp::Remainder, min, -1), 0);
+    assert_eq!(u32_of_two(BinaryOp::Divide, 7, 0), u32::MAX);
+    assert_eq!(u32_of_two(BinaryOp::Remainder, 7, 0), 7);
+    assert_eq!(u32_of_two(BinaryOp::Subtract, 0, 1), u32::MAX);
+
+    for by in [32, 33, -1, min] {
+        assert_eq!(s32_of_two(BinaryOp::ShiftLeft, -1, by), 0);
+        assert_eq!(s32_of_two(BinaryOp::ShiftRightLogical, -1, by), 0);
+        assert_eq!(s32_of_two(BinaryOp::ShiftRightArithmetic, -5, by), -1);
+        assert_eq!(s32_of_two(BinaryOp::ShiftRightArithmetic, 5, by), 0);
+    }
+    assert_eq!(s32_of_two(BinaryOp::ShiftRightLogical, -1, 31), 1);
+    assert_eq!(u32_of_two(BinaryOp::ShiftRightArithmetic, 1 << 31, 40), u32::MAX);
+
+    assert_eq!(s32_of_two(BinaryOp::Power, 3, 4), 81);
+    assert_eq!(s32_of_two(BinaryOp::Power, 0, 0), 1);
+    assert_eq!(s32_of_two(BinaryOp::Power, 2, -1), 0);
+    assert_eq!(s32_of_two(BinaryOp::Power, 1, min), 1);
+    assert_eq!(s32_of_two(BinaryOp::Power, -1, -3), -1);
+    assert_eq!(s32_of_two(BinaryOp::Power, -1, -4), 1);
+    assert_eq!(u32_of_two(BinaryOp::Power, 2, 33), 0);
+}
+
+#[test]
+fn integers_of_one() {
+    let s32 = |op, a| match unary(op, ElementType::S32) {
+        Some(Unary::S32(f)) => f(a),
+        _ => panic!("not defined"),
+    };
+    assert_eq!(s32(UnaryOp::Abs, i32::MIN), i32::MIN);
+    assert_eq!(s32(UnaryOp::Negate, i32::MIN), i32::MIN);
+    assert_eq!(s32(UnaryOp::Not, 0), -1);
+    assert_eq!(s32(UnaryOp::Sign, -9), -1);
+    assert_eq!(s32(UnaryOp::CountLeadingZeros, 0), 32);
+    assert_eq!(s32(UnaryOp::CountLeadingZeros, -1), 0);
+    assert_eq!(s32(UnaryOp::PopulationCount, -1), 32);
+}
+
+#[test]
+fn conversions_saturate_and_wrap() {
+    assert_eq!(
+        [f32::NAN.to_s32(), 3e9f32.to_s32(), (-3e9f32).to_s32(), (-1.9f32).to_s32()],
+        [0, i32::MAX, i32::MIN, -1]
+    );
+    assert_eq!([f32::NAN.to_u32(), 5e9f32.to_u32(), (-1f32).to_u32()], [0, u32::MAX, 0]);
+    assert_eq!([(-1i32).to_u32(), (-1i32).to_s32() as u32], [u32::MAX, u32::MAX]);
+    assert_eq!(u32::MAX.to_s32(), -1);
+    assert_eq!([f32::NAN.to_pred(), (-0.0f32).to_pred(), 0.5f32.to_pred(), 7i32.to_pred()], [true, false, true, true]);
+    assert_eq!((true.to_f32(), true.to_s32(), false.to_u32()), (1.0, 1, 0));
+    // Halfway between two numbers: to the even one.
+    assert_eq!(16_777_217i32.to_f32(), 16_777_216.0);
+}
+
+#[test]
+fn relations() {
+    let float = |direction, order, a: f32, b: f32| {
+        relation(direction, order, ElementType::F32).unwrap().on_bits(a.to_bits(), b.to_bits())
+    };
+    let total = Some(ComparisonType::TotalOrder);
+    use ComparisonDirection::*;
+    for direction in [Eq, Ge, Gt, Le, Lt] {
+        assert!(!float(direction, None, f32::NAN, f32::NAN));
+    }
+    assert!(float(Ne, None, f32::NAN, f32::NAN));
+    assert!(float(Eq, None, -0.0, 0.0));
+    assert!(!float(Eq, total, -0.0, 0.0));
+    assert!(float(Lt, total, -0.0, 0.0));
+    assert!(float(Eq, total, f32::NAN, f32::NAN));
+    assert!(float(Gt, total, f32::NAN, f32::INFINITY));
+    assert!(float(Lt, total, -f32::NAN, f32::NEG_INFINITY));
+    let on = |element_type, a, b| relation(Lt, None, element_type).unwrap().on_bits(a, b);
+    assert!(on(ElementType::S32, u32::MAX, 0));
+    assert!(!on(ElementType::U32, u32::MAX, 0));
+    assert!(on(ElementType::Pred, 0, 1));
+}
+
+#[test]
+fn pred() {
+    let of = |op, a, b| match binary(op, ElementType::Pred) {
+        Some(Binary::Pred(f)) => f(a, b),
+        _ => panic!("not defined"),
+    };
+    assert!(of(BinaryOp::Add, true, true));
+    assert!(!of(BinaryOp::Multiply, true, false));
+    assert!(of(BinaryOp::Maximum, true, false));
+    assert!(!of(BinaryOp::Minimum, true, false));
+    assert!(!of(BinaryOp::Xor, true, true));
+}

@@ -1,0 +1,197 @@
+//! Shapes: arrays, tuples, tokens.
+
+use super::ElementType;
+use std::fmt;
+
+/// What a value is: an array, a tuple of values, a token that orders effects, or a handle nothing looks into.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// A dense array.
+    Array(ArrayShape),
+    /// A tuple, possibly empty.
+    Tuple(Vec<Shape>),
+    /// `token[]`.
+    Token,
+    /// `opaque[]`.
+    Opaque,
+}
+
+/// A dense array: element type, extents and, where the text gave one, a layout.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    /// Type of the elements.
+    pub element_type: ElementType,
+    /// Extents, outermost first; each is at least 0. For a dynamic dimension this is the bound.
+    pub extents: Vec<i64>,
+    /// Dimensions whose extent is only bounded (`<=N`), ascending; empty for static shapes.
+    pub dynamic: Vec<usize>,
+    /// How the array lies in memory; `None` where the text does not say, which means row-major.
+    pub layout: Option<Layout>,
+}
+
+/// How an array lies in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Layout {
+    /// Dimensions from the fastest varying to the slowest; a permutation.
+    pub minor_to_major: Vec<usize>,
+    /// Tiling, element size and memory space, exactly as in the text after the first colon; empty if there was none.
+    pub suffix: String,
+}
+
+impl Layout {
+    /// The row-major layout of `rank` dimensions.
+    pub fn row_major(rank: usize) -> Self {
+        Layout { minor_to_major: (0..rank).rev().collect(), suffix: String::new() }
+    }
+}
+
+impl ArrayShape {
+    /// A static array without layout.
+    pub fn new(element_type: ElementType, extents: impl Into<Vec<i64>>) -> Self {
+        ArrayShape { element_type, extents: extents.into(), dynamic: Vec::new(), layout: None }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// The number of elements, or `None` if it exceeds `i64`.
+    pub fn element_count(&self) -> Option<i64> {
+        if self.extents.contains(&0) {
+            return Some(0);
+        }
+        self.extents.iter().try_fold(1i64, |count, &extent| count.checked_mul(extent))
+    }
+
+    /// Dimensions from the fastest varying to the slowest; row-major where there is no layout.
+    pub fn minor_to_major(&self) -> Vec<usize> {
+        match &self.layout {
+            Some(layout) => layout.minor_to_major.clone(),
+            None => (0..self.rank()).rev().collect(),
+        }
+    }
+
+    /// Whether element type and extents agree; layouts are ignored.
+    pub fn same_type_and_extents(&self, other: &ArrayShape) -> bool {
+        self.element_type == other.element_type && self.extents == other.extents && self.dynamic == other.dynamic
+    }
+}
+
+impl Shape {
+    /// A static array without layout.
+    pub fn array(element_type: ElementType, extents: impl Into<Vec<i64>>) -> Self {
+        Shape::Array(ArrayShape::new(element_type, extents))
+    }
+
+    /// A rank-0 array.
+    pub fn scalar(element_type: ElementType) -> Self {
+        Shape::array(element_type, Vec::new())
+    }
+
+    /// The array, if this is one.
+    pub fn as_array(&self) -> Option<&ArrayShape> {
+        match self {
+            Shape::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The elements, if this is a tuple.
+    pub fn as_tuple(&self) -> Option<&[Shape]> {
+        match self {
+            Shape::Tuple(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Whether types and extents agree throughout; layouts are ignored (XLA's "compatible").
+    pub fn is_compatible(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Array(a), Shape::Array(b)) => a.same_type_and_extents(b),
+            (Shape::Tuple(a), Shape::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_compatible(b))
+            }
+            (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
+            _ => false,
+        }
+    }
+
+    /// The shape without any layout, as computation signatures print it.
+    pub fn without_layout(&self) -> Shape {
+        match self {
+            Shape::Array(array) => Shape::Array(ArrayShape { layout: None, ..array.clone() }),
+            Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(Shape::without_layout).collect()),
+            Shape::Token => Shape::Token,
+            Shape::Opaque => Shape::Opaque,
+        }
+    }
+
+    /// The arrays, tokens and handles at the leaves, left to right.
+    pub fn leaves(&self) -> Vec<&Shape> {
+        let mut leaves = Vec::new();
+        let mut pending = vec![self];
+        while let Some(shape) = pending.pop() {
+            match shape {
+                Shape::Tuple(elements) => pending.extend(elements.iter().rev()),
+                leaf => leaves.push(leaf),
+            }
+        }
+        leaves
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (position, dimension) in self.minor_to_major.iter().enumerate() {
+            let comma = if position > 0 { "," } else { "" };
+            write!(f, "{comma}{dimension}")?;
+        }
+        if !self.suffix.is_empty() {
+            write!(f, ":{}", self.suffix)?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl fmt::Display for ArrayShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.element_type)?;
+        for (dimension, extent) in self.extents.iter().enumerate() {
+            let comma = if dimension > 0 { "," } else { "" };
+            let bound = if self.dynamic.contains(&dimension) { "<=" } else { "" };
+            write!(f, "{comma}{bound}{extent}")?;
+        }
+        f.write_str("]")?;
+        match &self.layout {
+            // XLA prints no layout for scalars unless there is more to say than the empty permutation.
+            Some(layout) if !layout.minor_to_major.is_empty() || !layout.suffix.is_empty() => layout.fmt(f),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Array(array) => array.fmt(f),
+            Shape::Token => f.write_str("token[]"),
+            Shape::Opaque => f.write_str("opaque[]"),
+            Shape::Tuple(elements) => {
+                f.write_str("(")?;
+                for (position, element) in elements.iter().enumerate() {
+                    if position > 0 {
+                        f.write_str(", ")?;
+                    }
+                    // XLA counts the elements of long tuples in comments.
+                    if position > 0 && position % 5 == 0 {
+                        write!(f, "/*index={position}*/")?;
+                    }
+                    element.fmt(f)?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! HLO, the language that JAX, TensorFlow and PyTorch/XLA lower to: its IR, its text, a verifier, a reference evaluator,
+//! passes, and for every operation the map that says which elements it reads.
+//!
+//! Take this crate to read, check, rewrite, analyse or evaluate HLO. It runs anywhere, knows no device, and reads no
+//! file; what runs HLO on a GPU is `weft-runtime`.
+//!
+//! ```
+#![doc = include_str!("../examples/front_page.rs")]
+//! ```
+//!
+//! | Module | What it answers |
+//! |---|---|
+//! | [`ir`] | What is a module, an instruction, a shape, a literal? |
+//! | [`text`] | How is it read and printed? All of HLO's syntax, in XLA's spelling |
+//! | [`verify`], [`shape`] | Does it keep the rules? All findings at once |
+//! | [`eval`] | What is its value? Plain loops, as the oracle for everything else |
+//! | [`passes`] | How do calls and tuples go away? |
+//! | [`indexing`] | Which elements does each operation read? |
+//! | [`diagnostic`] | What is wrong, and where? |
+//!
+//! Read and printed is the whole syntax. Verified, evaluated and mapped are elementwise operations, those that move
+//! elements, `reduce`, tuples, `call` and `fusion`, on `f32`, `s32`, `u32` and `pred`; everything else is refused by an
+//! error with a code, the place and the reason.
+//!
+//! | Feature | Gives | Default |
+//! |---|---|---|
+//! | `parallel` | the evaluator uses all cores | yes |
+
+pub mod diagnostic;
+pub mod eval;
+pub mod indexing;
+pub mod ir;
+pub mod passes;
+pub mod shape;
+pub mod text;
+pub mod verify;

@@ -1,0 +1,323 @@
+//! Inlines calls, takes tuples apart and drops dead instructions.
+//!
+//! Afterwards a value is an array, except for the instructions that have several results by nature (a variadic reduce,
+//! a fusion with several outputs) and the `tuple` at a computation's root. Tuple parameters become several parameters,
+//! nested tuples of results become one flat tuple: the order is that of the leaves, left to right.
+
+use super::UniqueNames;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
+
+/// Instructions a flattened computation may have: calls of calls of calls can double at every level.
+const MAX_INSTRUCTIONS: usize = 4_000_000;
+
+/// The module without calls, tuples or dead code; computations that nothing uses any more are gone.
+///
+/// Of the attributes that any instruction may carry only `metadata` stays: the others name instructions or devices
+/// that no longer exist. `entry_computation_layout` and `is_scheduled` are dropped, for the same reason.
+///
+/// # Errors
+/// `HLO310` if inlining would make more than 4,000,000 instructions; `HLO311` for an operation this pass cannot look
+/// through because it handles tuples in a way of its own (`while`, `conditional`, …).
+pub fn flatten(module: &Module) -> Result<Module, Diagnostics> {
+    let mut pass =
+        Flatten { module, bodies: Vec::new(), made: Arena::new(), realized: Vec::new(), names: UniqueNames::default() };
+    pass.realized.resize(module.computations.len(), None);
+    let needed = reachable(module);
+    for (id, computation) in module.computations.iter() {
+        let body = if needed[id.index()] { Some(pass.body(computation)?) } else { None };
+        pass.bodies.push(body);
+        if id == module.entry {
+            break;
+        }
+    }
+    let entry = pass.realize(module.entry);
+    let dropped = ["entry_computation_layout", "is_scheduled"];
+    let attributes = module.attributes.iter().filter(|kept| !dropped.contains(&kept.name.as_str())).cloned().collect();
+    let (name, tables) = (module.name.clone(), module.tables.clone());
+    Ok(without_unused(Module { name, attributes, tables, computations: pass.made, entry }))
+}
+
+/// The module without the computations that only dead instructions named.
+fn without_unused(module: Module) -> Module {
+    let needed = reachable(&module);
+    let mut image = Vec::with_capacity(needed.len());
+    let mut computations: Arena<ComputationId, Computation> = Arena::new();
+    for (id, computation) in module.computations.iter() {
+        image.push(ComputationId::from_index(computations.len()));
+        if needed[id.index()] {
+            let mut computation = computation.clone();
+            for instruction in computation.instructions.values_mut() {
+                instruction.op.rename_computations(|callee| image[callee.index()]);
+            }
+            computations.push(computation);
+        }
+    }
+    Module { entry: image[module.entry.index()], computations, ..module }
+}
+
+/// Which computations the entry reaches.
+fn reachable(module: &Module) -> Vec<bool> {
+    let mut needed = vec![false; module.computations.len()];
+    needed[module.entry.index()] = true;
+    for (id, computation) in module.computations.iter().rev() {
+        if needed[id.index()] {
+            for instruction in computation.instructions.values() {
+                instruction.op.called_computations().into_iter().for_each(|callee| needed[callee.index()] = true);
+            }
+        }
+    }
+    needed
+}
+
+/// A value taken apart: the instructions that hold its leaves.
+#[derive(Clone, Debug)]
+enum Value {
+    Leaf(InstrId),
+    Tuple(Vec<Value>),
+}
+
+impl Value {
+    fn leaves(&self) -> Vec<InstrId> {
+        let (mut leaves, mut pending) = (Vec::new(), vec![self]);
+        while let Some(value) = pending.pop() {
+            match value {
+                Value::Leaf(id) => leaves.push(*id),
+                Value::Tuple(elements) => pending.extend(elements.iter().rev()),
+            }
+        }
+        leaves
+    }
+
+    /// A value of this shape made of `leaves` in order.
+    fn of_shape(shape: &Shape, leaves: &mut impl Iterator<Item = InstrId>) -> Value {
+        match shape {
+            Shape::Tuple(elements) => {
+                Value::Tuple(elements.iter().map(|element| Value::of_shape(element, leaves)).collect())
+            }
+            _ => Value::Leaf(leaves.next().expect("there is a leaf for each leaf of the shape")),
+        }
+    }
+
+    fn map(&self, image: &[InstrId]) -> Value {
+        match self {
+            Value::Leaf(id) => Value::Leaf(image[id.index()]),
+            Value::Tuple(elements) => Value::Tuple(elements.iter().map(|element| element.map(image)).collect()),
+        }
+    }
+}
+
+/// A computation with its calls inlined and its tuples taken apart.
+struct Body {
+    instructions: Arena<InstrId, Instruction>,
+    names: UniqueNames,
+    result: Value,
+}
+
+impl Body {
+    fn push(&mut self, mut instruction: Instruction) -> InstrId {
+        instruction.name = self.names.take(&instruction.name);
+        self.instructions.push(instruction)
+    }
+
+    /// `get-tuple-element` of every element of `producer`, whose shape is a flat tuple.
+    fn elements(&mut self, producer: InstrId) -> Vec<InstrId> {
+        let from = self.instructions[producer].clone();
+        let shapes = from.shape.as_tuple().unwrap_or_default().to_vec();
+        (0i64..)
+            .zip(shapes)
+            .map(|(index, shape)| {
+                let name = format!("{}.{index}", from.name);
+                let op = Op::GetTupleElement { index };
+                self.push(Instruction { name, shape, op, operands: vec![producer], ..from.clone() })
+            })
+            .collect()
+    }
+}
+
+struct Flatten<'m> {
+    module: &'m Module,
+    bodies: Vec<Option<Body>>,
+    made: Arena<ComputationId, Computation>,
+    realized: Vec<Option<ComputationId>>,
+    names: UniqueNames,
+}
+
+impl Flatten<'_> {
+    fn body(&mut self, computation: &Computation) -> Result<Body, Diagnostics> {
+        let mut body =
+            Body { instructions: Arena::new(), names: UniqueNames::default(), result: Value::Tuple(Vec::new()) };
+        // The number of each parameter's first leaf.
+        let mut first_leaf = Vec::new();
+        let mut leaves = 0i64;
+        for parameter in computation.parameters() {
+            first_leaf.push(leaves);
+            leaves += i64::try_from(computation.instructions[parameter].shape.leaves().len()).unwrap_or(i64::MAX);
+        }
+        let mut values: Vec<Value> = Vec::with_capacity(computation.instructions.len());
+        for instruction in computation.instructions.values() {
+            let value = self.value(&mut body, instruction, &first_leaf, &values)?;
+            values.push(value);
+            if body.instructions.len() > MAX_INSTRUCTIONS {
+                let message = format!("inlining calls makes more than {MAX_INSTRUCTIONS} instructions");
+                return Err(Diagnostic::new("HLO310", computation.span, message).about(&computation.name).into());
+            }
+        }
+        body.result = values[computation.root.index()].clone();
+        Ok(body)
+    }
+
+    fn value(
+        &mut self,
+        body: &mut Body,
+        instruction: &Instruction,
+        first_leaf: &[i64],
+        values: &[Value],
+    ) -> Result<Value, Diagnostics> {
+        let operands = || instruction.operands.iter().map(|operand| &values[operand.index()]);
+        let leaves = || operands().flat_map(Value::leaves).collect::<Vec<_>>();
+        let mut kept =
+            Instruction::new(&instruction.name, instruction.shape.clone(), instruction.op.clone(), Vec::new());
+        kept.span = instruction.span;
+        kept.attributes.extend(instruction.attributes.iter().filter(|kept| kept.name == "metadata").cloned());
+        match &instruction.op {
+            Op::Parameter { number } => {
+                let first = usize::try_from(*number).ok().and_then(|number| first_leaf.get(number)).copied();
+                let first = first.unwrap_or_default();
+                let shapes = instruction.shape.leaves();
+                let is_array = matches!(instruction.shape, Shape::Array(_));
+                let made: Vec<InstrId> = (0i64..)
+                    .zip(&shapes)
+                    .map(|(leaf, shape)| {
+                        let name = if is_array { kept.name.clone() } else { format!("{}.{leaf}", kept.name) };
+                        let op = Op::Parameter { number: first + leaf };
+                        body.push(Instruction { name, shape: (*shape).clone(), op, ..kept.clone() })
+                    })
+                    .collect();
+                Ok(Value::of_shape(&instruction.shape, &mut made.into_iter()))
+            }
+            Op::Tuple => Ok(Value::Tuple(operands().cloned().collect())),
+            Op::GetTupleElement { index } => match operands().next() {
+                Some(Value::Tuple(elements)) => usize::try_from(*index)
+                    .ok()
+                    .and_then(|index| elements.get(index))
+                    .cloned()
+                    .ok_or_else(|| opaque(instruction, "it takes an element that its operand does not have")),
+                _ => Err(opaque(instruction, "its operand is no tuple")),
+            },
+            Op::Copy if matches!(instruction.shape, Shape::Tuple(_)) => {
+                operands().next().cloned().ok_or_else(|| opaque(instruction, "it has no operand"))
+            }
+            Op::Call { to_apply } => {
+                let callee = self.bodies[to_apply.index()].as_ref().expect("callees precede callers and are reached");
+                Ok(inline(body, callee, &leaves()))
+            }
+            Op::Fusion { calls, kind } => {
+                let shapes = self.result_shapes(*calls);
+                let is_array = matches!(instruction.shape, Shape::Array(_));
+                let calls = self.realize(*calls);
+                kept.op = Op::Fusion { kind: *kind, calls };
+                kept.operands = leaves();
+                if is_array {
+                    return Ok(Value::Leaf(body.push(kept)));
+                }
+                kept.shape = Shape::Tuple(shapes);
+                let producer = body.push(kept);
+                let elements = body.elements(producer);
+                Ok(Value::of_shape(&instruction.shape, &mut elements.into_iter()))
+            }
+            Op::Reduce { dimensions, to_apply } => {
+                let to_apply = self.realize(*to_apply);
+                kept.op = Op::Reduce { dimensions: dimensions.clone(), to_apply };
+                kept.operands = leaves();
+                let producer = body.push(kept);
+                if matches!(instruction.shape, Shape::Array(_)) {
+                    return Ok(Value::Leaf(producer));
+                }
+                Ok(Value::Tuple(body.elements(producer).into_iter().map(Value::Leaf).collect()))
+            }
+            op => {
+                let handles_tuples = !matches!(instruction.shape, Shape::Array(_))
+                    || operands().any(|value| matches!(value, Value::Tuple(_)))
+                    || !op.called_computations().is_empty();
+                if handles_tuples {
+                    let opcode = op.opcode();
+                    return Err(opaque(
+                        instruction,
+                        &format!("'{opcode}' on tuples or computations cannot be compiled yet"),
+                    ));
+                }
+                kept.operands = leaves();
+                Ok(Value::Leaf(body.push(kept)))
+            }
+        }
+    }
+
+    fn result_shapes(&self, id: ComputationId) -> Vec<Shape> {
+        let body = self.bodies[id.index()].as_ref().expect("callees precede callers and are reached");
+        body.result.leaves().into_iter().map(|leaf| body.instructions[leaf].shape.clone()).collect()
+    }
+
+    /// The computation made from a body, the same one each time.
+    fn realize(&mut self, id: ComputationId) -> ComputationId {
+        if let Some(made) = self.realized[id.index()] {
+            return made;
+        }
+        let source = &self.module.computations[id];
+        let body = self.bodies[id.index()].as_ref().expect("callees precede callers and are reached");
+        let leaves = body.result.leaves();
+        let mut live = vec![false; body.instructions.len()];
+        leaves.iter().for_each(|leaf| live[leaf.index()] = true);
+        for (id, instruction) in body.instructions.iter().rev() {
+            if matches!(instruction.op, Op::Parameter { .. }) {
+                live[id.index()] = true;
+            }
+            if live[id.index()] {
+                instruction.operands.iter().for_each(|operand| live[operand.index()] = true);
+            }
+        }
+        let mut instructions = Arena::new();
+        let mut image = vec![InstrId::from_index(0); body.instructions.len()];
+        for (id, instruction) in body.instructions.iter().filter(|(id, _)| live[id.index()]) {
+            let mut instruction = instruction.clone();
+            instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
+            image[id.index()] = instructions.push(instruction);
+        }
+        let root = match &body.result {
+            Value::Leaf(leaf) => image[leaf.index()],
+            Value::Tuple(_) => {
+                let shapes = leaves.iter().map(|leaf| body.instructions[*leaf].shape.clone()).collect();
+                let operands = leaves.iter().map(|leaf| image[leaf.index()]).collect();
+                let name = body.names.clone().take("tuple");
+                let mut tuple = Instruction::new(name, Shape::Tuple(shapes), Op::Tuple, operands);
+                tuple.span = source.instructions[source.root].span;
+                instructions.push(tuple)
+            }
+        };
+        let name = self.names.take(&source.name);
+        let computation = Computation { name, instructions, root, attributes: Vec::new(), span: source.span };
+        let made = self.made.push(computation);
+        self.realized[id.index()] = Some(made);
+        made
+    }
+}
+
+/// Copies `callee` into `body` with `arguments` for its parameters.
+fn inline(body: &mut Body, callee: &Body, arguments: &[InstrId]) -> Value {
+    let mut image = Vec::with_capacity(callee.instructions.len());
+    for instruction in callee.instructions.values() {
+        if let Op::Parameter { number } = instruction.op {
+            let number = usize::try_from(number).expect("flattened parameters are numbered from 0");
+            image.push(arguments[number]);
+            continue;
+        }
+        let mut copy = instruction.clone();
+        copy.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
+        image.push(body.push(copy));
+    }
+    callee.result.map(&image)
+}
+
+fn opaque(instruction: &Instruction, reason: &str) -> Diagnostics {
+    Diagnostic::new("HLO311", instruction.span, reason).about(&instruction.name).into()
+}

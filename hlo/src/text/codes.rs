@@ -1,0 +1,30 @@
+//! The stable codes of findings from reading text; the table in the module's documentation explains each.
+
+pub(super) const SYNTAX: &str = "HLO001";
+pub(super) const UNBALANCED: &str = "HLO002";
+pub(super) const TOO_DEEP: &str = "HLO003";
+pub(super) const HEADER: &str = "HLO004";
+pub(super) const NUMBER: &str = "HLO005";
+pub(super) const ELEMENT_TYPE: &str = "HLO006";
+pub(super) const SHAPE: &str = "HLO007";
+pub(super) const ELEMENT_COUNT: &str = "HLO008";
+pub(super) const OPCODE: &str = "HLO010";
+pub(super) const ATTRIBUTE_MISSING: &str = "HLO011";
+pub(super) const ATTRIBUTE_REPEATED: &str = "HLO012";
+pub(super) const ATTRIBUTE_UNKNOWN: &str = "HLO013";
+pub(super) const ATTRIBUTE_VALUE: &str = "HLO014";
+pub(super) const DUPLICATE_INSTRUCTION: &str = "HLO020";
+pub(super) const DUPLICATE_COMPUTATION: &str = "HLO021";
+pub(super) const UNKNOWN_OPERAND: &str = "HLO022";
+pub(super) const UNKNOWN_COMPUTATION: &str = "HLO023";
+pub(super) const OPERAND_CYCLE: &str = "HLO024";
+pub(super) const RECURSION: &str = "HLO025";
+pub(super) const TWO_ROOTS: &str = "HLO026";
+pub(super) const ENTRY: &str = "HLO027";
+pub(super) const EMPTY_COMPUTATION: &str = "HLO028";
+pub(super) const SIGNATURE: &str = "HLO029";
+pub(super) const OPERAND_SHAPE: &str = "HLO030";
+pub(super) const LITERAL_COUNT: &str = "HLO031";
+pub(super) const LITERAL_ELEMENT: &str = "HLO032";
+pub(super) const LITERAL_TYPE: &str = "HLO033";
+pub(super) const TOO_MANY: &str = "HLO040";

@@ -1,0 +1,389 @@
+//! A cursor over the bytes of a text: blanks, comments, names, numbers, balanced values.
+//!
+//! Nothing is copied: names are slices of the text. Newlines are blanks like any other, so the grammar decides where
+//! an instruction ends.
+
+use super::codes;
+use crate::diagnostic::Diagnostic;
+use crate::ir::Span;
+use std::ops::Range;
+
+/// A finding on its way to the list of findings.
+pub(super) type Failure = Box<Diagnostic>;
+
+/// How deep brackets, tuple shapes and tuple literals may nest.
+pub(super) const MAX_DEPTH: usize = 200;
+
+/// How many characters of a text a message quotes.
+const MAX_QUOTE: usize = 40;
+
+/// A position in a text.
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    position: usize,
+    /// Where a comment starts that never ends; the cursor then stands at the end of the text.
+    open_comment: Option<usize>,
+}
+
+/// A name and where it stands, `%` included.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Name<'a> {
+    pub(super) text: &'a str,
+    pub(super) span: Span,
+}
+
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c)
+}
+
+/// A failure without a place in an instruction.
+pub(super) fn failure(code: &'static str, span: Span, message: impl Into<String>) -> Failure {
+    Box::new(Diagnostic::new(code, span, message))
+}
+
+/// `text` as a message quotes it.
+pub(super) fn quote(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTE) {
+        None => format!("`{}`", text.escape_debug()),
+        Some((end, _)) => format!("`{}…`", text[..end].escape_debug()),
+    }
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Cursor { text, position: 0, open_comment: None }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(super) fn set_position(&mut self, position: usize) {
+        self.position = position;
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &'a str {
+        self.text.get(range).unwrap_or("")
+    }
+
+    /// The text from here on, blanks included.
+    pub(super) fn rest(&self) -> &'a str {
+        self.slice(self.position..self.text.len())
+    }
+
+    /// The span from `start` to here.
+    pub(super) fn since(&self, start: usize) -> Span {
+        Span::new(start..self.position)
+    }
+
+    /// The next byte, blanks included.
+    #[inline]
+    pub(super) fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.position).copied()
+    }
+
+    /// Moves by one byte, which must be ASCII.
+    #[inline]
+    pub(super) fn bump(&mut self) {
+        self.position += 1;
+    }
+
+    /// Moves past blanks and comments.
+    #[inline]
+    pub(super) fn skip_trivia(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(&byte) = bytes.get(self.position) {
+            if is_blank(byte) {
+                self.position += 1;
+            } else if byte != b'/' || !self.skip_comment() {
+                break;
+            }
+        }
+    }
+
+    /// Moves past a comment, if one starts here.
+    fn skip_comment(&mut self) -> bool {
+        let rest = &self.text.as_bytes()[self.position..];
+        if rest.starts_with(b"//") {
+            let length = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+            self.position += length;
+            true
+        } else if rest.starts_with(b"/*") {
+            match self.rest()[2..].find("*/") {
+                Some(length) => self.position += length + 4,
+                None => {
+                    self.open_comment.get_or_insert(self.position);
+                    self.position = self.text.len();
+                }
+            }
+            true
+        } else {
+            false
+        }
+    }
+
+    /// The next byte after blanks and comments.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        self.skip_trivia();
+        self.byte()
+    }
+
+    /// Whether nothing but blanks and comments is left.
+    pub(super) fn at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Moves past `byte`, if it comes next.
+    #[inline]
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.position += 1;
+        }
+        found
+    }
+
+    /// Moves past `token`, if it comes next.
+    pub(super) fn eat_token(&mut self, token: &str) -> bool {
+        self.skip_trivia();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.position += token.len();
+        }
+        found
+    }
+
+    /// Moves past `byte`, or fails saying what was expected.
+    pub(super) fn expect(&mut self, byte: u8, expected: &str) -> Result<(), Failure> {
+        if self.eat(byte) { Ok(()) } else { Err(self.unexpected(expected)) }
+    }
+
+    /// A failure at the next token.
+    pub(super) fn unexpected(&mut self, expected: &str) -> Failure {
+        self.unexpected_as(codes::SYNTAX, expected)
+    }
+
+    /// A failure of this code at the next token.
+    pub(super) fn unexpected_as(&mut self, code: &'static str, expected: &str) -> Failure {
+        self.skip_trivia();
+        let span = self.next_token();
+        if span.range().is_empty() {
+            if let Some(start) = self.open_comment {
+                let message = "this comment never ends, expected `*/`";
+                return failure(codes::UNBALANCED, Span::new(start..start + 2), message);
+            }
+            return failure(code, span, format!("expected {expected}, found the end of the text"));
+        }
+        let found = quote(self.slice(span.range()));
+        failure(code, span, format!("expected {expected}, found {found}"))
+    }
+
+    /// The failure of a comment that never ends, if there is one.
+    pub(super) fn open_comment(&self) -> Option<Failure> {
+        let start = self.open_comment?;
+        Some(failure(codes::UNBALANCED, Span::new(start..start + 2), "this comment never ends, expected `*/`"))
+    }
+
+    /// The span of a word or a single character, from here.
+    fn next_token(&self) -> Span {
+        let rest = self.rest();
+        let word = rest.bytes().take_while(|&byte| is_name_byte(byte) || byte == b'%').count();
+        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        Span::new(self.position..self.position + length)
+    }
+
+    /// A word that starts with a letter or `_`, if one comes next.
+    pub(super) fn word(&mut self) -> Option<Name<'a>> {
+        let first = self.peek()?;
+        if !first.is_ascii_alphabetic() && first != b'_' {
+            return None;
+        }
+        Some(self.name_bytes(self.position))
+    }
+
+    /// The name bytes from here; an arrow ends a name.
+    fn name_bytes(&mut self, start: usize) -> Name<'a> {
+        let bytes = self.text.as_bytes();
+        let from = self.position;
+        while let Some(&byte) = bytes.get(self.position) {
+            if !is_name_byte(byte) || (byte == b'-' && bytes.get(self.position + 1) == Some(&b'>')) {
+                break;
+            }
+            self.position += 1;
+        }
+        Name { text: self.slice(from..self.position), span: self.since(start) }
+    }
+
+    /// The name of an instruction or a computation, with or without `%`.
+    pub(super) fn name(&mut self, expected: &str) -> Result<Name<'a>, Failure> {
+        if self.peek() == Some(b'%') {
+            let start = self.position;
+            self.position += 1;
+            let name = self.name_bytes(start);
+            if name.text.is_empty() {
+                return Err(self.unexpected(expected));
+            }
+            return Ok(name);
+        }
+        match self.word() {
+            Some(name) => Ok(name),
+            None => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// A decimal number that fits an `i64`.
+    pub(super) fn integer(&mut self, expected: &str) -> Result<i64, Failure> {
+        self.skip_trivia();
+        let bytes = self.text.as_bytes();
+        let start = self.position;
+        let mut end = start + usize::from(self.byte() == Some(b'-'));
+        let digits = end;
+        while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+            end += 1;
+        }
+        if end == digits {
+            return Err(self.unexpected(expected));
+        }
+        self.position = end;
+        let text = self.slice(start..end);
+        text.parse().map_err(|_| {
+            let message = format!("expected {expected} that fits 64 bits, found {}", quote(text));
+            failure(codes::NUMBER, self.since(start), message)
+        })
+    }
+
+    /// A value kept as text: up to the first comma, blank or closing bracket outside all brackets and strings.
+    /// Comments are left out.
+    pub(super) fn raw_value(&mut self) -> Result<String, Failure> {
+        self.skip_trivia();
+        let bytes = self.text.as_bytes();
+        let mut kept = String::new();
+        let mut from = self.position;
+        let mut open: Vec<(u8, usize)> = Vec::new();
+        while let Some(&byte) = bytes.get(self.position) {
+            match byte {
+                b'"' => {
+                    self.skip_string()?;
+                    continue;
+                }
+                b'{' | b'[' | b'(' => {
+                    if open.len() == MAX_DEPTH {
+                        let message = format!("brackets nest deeper than {MAX_DEPTH}");
+                        return Err(failure(codes::TOO_DEEP, Span::new(self.position..self.position + 1), message));
+                    }
+                    open.push((byte, self.position));
+                }
+                b'}' | b']' | b')' => match open.pop() {
+                    None => break,
+                    Some((opening, _)) if closing(opening) != byte => {
+                        return Err(self.mismatched(opening, byte));
+                    }
+                    Some(_) => {}
+                },
+                b'/' => {
+                    let start = self.position;
+                    if self.skip_comment() {
+                        kept.push_str(self.slice(from..start));
+                        from = self.position;
+                        continue;
+                    }
+                }
+                b',' if open.is_empty() => break,
+                _ if is_blank(byte) && open.is_empty() => break,
+                _ => {}
+            }
+            self.position += 1;
+        }
+        if let Some((opening, at)) = open.pop() {
+            let message = format!("this `{}` is never closed", char::from(opening));
+            return Err(failure(codes::UNBALANCED, Span::new(at..at + 1), message));
+        }
+        kept.push_str(self.slice(from..self.position));
+        Ok(kept)
+    }
+
+    fn mismatched(&self, opening: u8, found: u8) -> Failure {
+        let (expected, opening, found) = (char::from(closing(opening)), char::from(opening), char::from(found));
+        let message = format!("expected `{expected}` to close `{opening}`, found `{found}`");
+        failure(codes::UNBALANCED, Span::new(self.position..self.position + 1), message)
+    }
+
+    /// Moves past a string in double quotes, which starts here.
+    fn skip_string(&mut self) -> Result<(), Failure> {
+        let bytes = self.text.as_bytes();
+        let start = self.position;
+        let mut position = start + 1;
+        loop {
+            match bytes.get(position) {
+                None => {
+                    let message = "this string never ends, expected `\"`";
+                    return Err(failure(codes::UNBALANCED, Span::new(start..start + 1), message));
+                }
+                Some(b'\\') => position += 2,
+                Some(b'"') => break,
+                Some(_) => position += 1,
+            }
+        }
+        self.position = position + 1;
+        Ok(())
+    }
+
+    /// Moves to the next newline, or the end.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.text.as_bytes()[self.position..];
+        self.position += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+    }
+}
+
+fn closing(opening: u8) -> u8 {
+    match opening {
+        b'{' => b'}',
+        b'[' => b']',
+        _ => b')',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_comments_are_skipped() {
+        let mut cursor = Cursor::new(" /* a */ // b\n\t%x.1-y->");
+        assert_eq!(cursor.name("a name").unwrap().text, "x.1-y");
+        assert!(cursor.eat_token("->"));
+        assert!(cursor.at_end());
+    }
+
+    #[test]
+    fn values_end_outside_brackets_only() {
+        let mut cursor = Cursor::new("{a, \"}\\\"\" /*index=5*/b}, c");
+        assert_eq!(cursor.raw_value().unwrap(), "{a, \"}\\\"\" b}");
+        assert!(cursor.eat(b','));
+    }
+
+    #[test]
+    fn open_brackets_strings_and_comments_are_found() {
+        assert_eq!(Cursor::new("{a").raw_value().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("{a]").raw_value().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("\"a\\").raw_value().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("/* a").unexpected("b").code, codes::UNBALANCED);
+        assert_eq!(Cursor::new(&"{".repeat(300)).raw_value().unwrap_err().code, codes::TOO_DEEP);
+    }
+
+    #[test]
+    fn integers_are_bounded() {
+        assert_eq!(Cursor::new("-9223372036854775808").integer("a number").unwrap(), i64::MIN);
+        assert_eq!(Cursor::new("9223372036854775808").integer("a number").unwrap_err().code, codes::NUMBER);
+        assert_eq!(Cursor::new("-x").integer("a number").unwrap_err().code, codes::SYNTAX);
+    }
+}

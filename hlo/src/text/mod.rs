@@ -1,0 +1,83 @@
+//! HLO text: the reader ([`parse`]) and the writer ([`print()`]).
+//!
+//! The reader takes the text that JAX and XLA print, before and after optimization: with and without `%`, signatures,
+//! operand shapes, layouts, comments, metadata and the tables of source locations. Operations of
+//! [`Op`](crate::ir::Op) are understood; all others of [`OPCODES`](crate::ir::OPCODES) are kept as
+//! [`Op::Other`](crate::ir::Op::Other), so that every program can be read and printed. Instructions and computations
+//! may stand in any order without cycles. A signature is compared with its computation and then forgotten; where
+//! several computations stand and none is marked `ENTRY`, that is a finding; where no instruction is marked `ROOT`, the
+//! last one is the root.
+//!
+//! The writer has one canonical spelling, XLA's long form; [`PrintOptions`] has JAX's short form too. What was read from
+//! text that these programs printed is printed as the same bytes, and `parse(print(m)) == m` for every valid module
+//! whose names are names. Spans and comments are not kept.
+//!
+//! ```
+//! use weft_hlo::text::{PrintOptions, parse, print_with};
+//!
+//! let text = "HloModule negated\n\nENTRY e {\n  x = f32[2]{0} parameter(0)\n  ROOT y = f32[2]{0} negate(x)\n}\n\n";
+//! let module = parse(text)?;
+//! assert_eq!(module.entry_computation().instructions.len(), 2);
+//! assert_eq!(print_with(&module, &PrintOptions::short()), text);
+//!
+//! let findings = parse(&text.replace("negate", "negtae")).unwrap_err();
+//! assert_eq!(
+//!     findings.to_string(),
+//!     "5:22: HLO010: e/y: expected an opcode, found `negtae`; did you mean `negate`?",
+//! );
+//! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+//! ```
+//!
+//! # Elements
+//!
+//! Literals of `pred`, `s32`, `u32` and `f32` are read as numbers, `f32` bit for bit; those of other types are checked
+//! for form, count and the range of integers, and kept as text in canonical spelling. `{...}` stands for elements that
+//! the printer left out. A float is written with six significant digits if they suffice, else with nine, as XLA does; a
+//! NaN is `nan`, `-nan`, or `nan(0x…)` with the bits of its mantissa.
+//!
+//! # Limits
+//!
+//! Text up to 4 GiB, brackets and tuples 200 deep, 255 dimensions, 256 attributes, 100 findings. Time and memory are
+//! linear in the text.
+//!
+//! # Codes
+//!
+//! | Code | Finding |
+//! |---|---|
+//! | `HLO001` | something else was expected here |
+//! | `HLO002` | a bracket, string or comment is never closed, or closed by another bracket |
+//! | `HLO003` | brackets or tuples nest too deep |
+//! | `HLO004` | the header `HloModule name` is missing |
+//! | `HLO005` | a number is out of range |
+//! | `HLO006` | there is no such element type |
+//! | `HLO007` | a shape is not one: negative or unbounded extent, layout that is no permutation, too many dimensions |
+//! | `HLO008` | the number of elements exceeds 64 bits |
+//! | `HLO010` | there is no such opcode |
+//! | `HLO011` | an attribute is missing |
+//! | `HLO012` | an attribute is repeated |
+//! | `HLO013` | the operation has no such attribute |
+//! | `HLO014` | the attribute has no such value |
+//! | `HLO020` | two instructions of a computation have one name |
+//! | `HLO021` | two computations have one name |
+//! | `HLO022` | there is no such instruction |
+//! | `HLO023` | there is no such computation |
+//! | `HLO024` | an instruction depends on itself |
+//! | `HLO025` | a computation calls itself |
+//! | `HLO026` | two instructions are marked `ROOT` |
+//! | `HLO027` | no computation is there, none of several is marked `ENTRY`, or two are |
+//! | `HLO028` | a computation has no instructions |
+//! | `HLO029` | a signature does not fit its computation |
+//! | `HLO030` | the shape before an operand is not that of the operand |
+//! | `HLO031` | a literal has more or fewer elements than its shape |
+//! | `HLO032` | an element is malformed or out of the range of its type |
+//! | `HLO033` | there is no literal of this shape |
+//! | `HLO040` | a limit of the reader is exceeded: text, attributes, findings |
+
+mod codes;
+mod lexer;
+mod parser;
+mod printer;
+mod suggest;
+
+pub use parser::parse;
+pub use printer::{PrintOptions, print, print_computation, print_instruction, print_with};

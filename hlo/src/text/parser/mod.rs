@@ -1,0 +1,120 @@
+//! The reader: recursive descent over the bytes of the text, several findings per run.
+
+mod computation;
+mod instruction;
+mod literal;
+mod module;
+mod operation;
+mod order;
+mod shape;
+
+use super::codes;
+use super::lexer::{Cursor, Failure, Name};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::{ArenaId, ComputationId, Module, Span};
+use std::collections::HashMap;
+
+/// How many findings are gathered before reading stops.
+const MAX_FINDINGS: usize = 100;
+
+/// Reads a module.
+///
+/// Instructions and computations may stand in any order without cycles; the module returned has operands before users
+/// and callees before callers, and keeps the order of the text where that already is so.
+///
+/// Time and memory are linear in the text; nothing in the text makes this panic or exhaust the stack.
+///
+/// # Errors
+/// All findings, in the order of the text, with line and column. The codes are those of the
+/// [module's documentation](crate::text).
+pub fn parse(text: &str) -> Result<Module, Diagnostics> {
+    if u32::try_from(text.len()).is_err() {
+        let message = "the text is longer than 4 GiB";
+        return Err(Diagnostic::new(codes::TOO_MANY, Span::default(), message).into());
+    }
+    let mut parser = Parser {
+        cursor: Cursor::new(text),
+        findings: Vec::new(),
+        references: References::default(),
+        computation: "",
+        lost: false,
+    };
+    let module = parser.module();
+    let mut findings = parser.findings;
+    match module {
+        Some(module) if findings.is_empty() => Ok(module),
+        _ => {
+            findings.sort_by_key(|finding| finding.span.start);
+            Err(Diagnostics(findings).locate(text))
+        }
+    }
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    findings: Vec<Diagnostic>,
+    references: References<'a>,
+    /// The name of the computation being read.
+    computation: &'a str,
+    /// Whether recovery may have skipped computations, so that what is not found may well be there.
+    lost: bool,
+}
+
+/// The computations that instructions name. Until all are read, an operation holds the number of a name here in place
+/// of a computation's id.
+#[derive(Default)]
+struct References<'a> {
+    numbers: HashMap<&'a str, ComputationId>,
+    uses: Vec<Use<'a>>,
+}
+
+/// The first use of a computation's name.
+struct Use<'a> {
+    name: Name<'a>,
+    computation: &'a str,
+    instruction: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn report(&mut self, finding: impl Into<Failure>) {
+        let finding = finding.into();
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(*finding);
+        } else if self.findings.len() == MAX_FINDINGS {
+            let message = format!("more than {MAX_FINDINGS} findings; the rest is not reported");
+            self.findings.push(Diagnostic::new(codes::TOO_MANY, finding.span, message));
+        }
+    }
+
+    /// Whether there are too many findings to go on.
+    fn stopped(&self) -> bool {
+        self.findings.len() > MAX_FINDINGS
+    }
+
+    /// Reports a finding about an instruction of the computation being read.
+    fn report_about(&mut self, instruction: &str, finding: impl Into<Failure>) {
+        let about = format!("{}/{instruction}", self.computation);
+        self.report(finding.into().about(about));
+    }
+
+    /// The placeholder of a computation that an instruction names.
+    fn reference(&mut self, name: Name<'a>, instruction: &'a str) -> ComputationId {
+        let References { numbers, uses } = &mut self.references;
+        *numbers.entry(name.text).or_insert_with(|| {
+            uses.push(Use { name, computation: self.computation, instruction });
+            ComputationId::from_index(uses.len() - 1)
+        })
+    }
+
+    /// Whether a keyword and then a name come next; moves past the keyword.
+    fn keyword(&mut self, keyword: &str) -> bool {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        let found = self.cursor.word().is_some_and(|word| word.text == keyword)
+            && self.cursor.peek().is_some_and(|byte| byte == b'%' || byte == b'_' || byte.is_ascii_alphabetic());
+        if !found {
+            self.cursor.set_position(start);
+        }
+        found
+    }
+}

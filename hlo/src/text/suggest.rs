@@ -1,0 +1,52 @@
+//! Suggestions for misspelled words.
+
+/// Words longer than this are not compared: nobody misspells them by a letter or two.
+const MAX_LENGTH: usize = 48;
+
+/// The candidate nearest to `word`, if it is near enough to be meant; of equally near ones the first.
+pub(super) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    if word.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut best: Option<(usize, &'c str)> = None;
+    for candidate in candidates {
+        let distance = edit_distance(word.as_bytes(), candidate.as_bytes());
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    let (distance, candidate) = best?;
+    (distance <= 1 + word.len() / 4).then_some(candidate)
+}
+
+/// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+fn edit_distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replaced.min(previous[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut previous, row);
+    }
+    previous[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_suggested_and_far_ones_are_not() {
+        let words = || ["multiply", "add", "subtract"].into_iter();
+        assert_eq!(nearest("mulitply", words()), Some("multiply"));
+        assert_eq!(nearest("ad", words()), Some("add"));
+        assert_eq!(nearest("frobnicate", words()), None);
+        assert_eq!(nearest(&"add".repeat(100), words()), None);
+    }
+}

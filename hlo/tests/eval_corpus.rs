@@ -1,0 +1,177 @@
+//! The evaluator against XLA's outputs, and what it does with programs it does not understand.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use support::{FORMS, Program, Tolerance, compare, corpus};
+use weft_hlo::eval::{Config, check, evaluate, evaluate_with};
+use weft_hlo::ir::{Arena, ArenaId, Computation, Data, Literal, Module, Op};
+use weft_hlo::verify::verify;
+
+/// Programs whose unoptimized form must be understood.
+const UNDERSTOOD: &[&str] = &[
+    "activations_grad",
+    "argreduce",
+    "batchnorm_train",
+    "broadcasting",
+    "ew_bool",
+    "heat_roll",
+    "layernorm",
+    "life",
+    "scalar_and_empty",
+    "softmax",
+];
+
+fn judge(program: &Program, form: &str) -> Result<(), String> {
+    let module = program.module(form).ok_or("there is no such form")?;
+    let (inputs, expected) = (program.inputs().ok_or("inputs")?, program.outputs().ok_or("outputs")?);
+    let actual = evaluate(&module, &inputs).map_err(|found| found.to_string())?;
+    if actual.len() != expected.len() {
+        return Err(format!("{} outputs expected, {} given", expected.len(), actual.len()));
+    }
+    for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
+        compare(expected, actual, Tolerance::default())
+            .map_err(|difference| format!("output {number}: {difference}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn whatever_is_understood_gives_xlas_outputs() {
+    let mut failures = Vec::new();
+    for program in corpus() {
+        for form in FORMS {
+            let Some(module) = program.module(form) else { continue };
+            let understood = check(&module, &Config::default()).is_ok();
+            if form == "unoptimized" && UNDERSTOOD.contains(&program.name.as_str()) {
+                assert!(understood, "{}: {:?}", program.name, check(&module, &Config::default()));
+            }
+            if understood && let Err(failure) = judge(&program, form) {
+                failures.push(format!("{}/{form}: {failure}", program.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The entry with one element of its result only, and the numbers of the parameters that it still reads.
+fn cone(module: &Module, element: usize) -> Option<(Module, Vec<usize>)> {
+    let entry = module.entry_computation();
+    let root = &entry.instructions[entry.root];
+    if root.op != Op::Tuple {
+        return None;
+    }
+    let mut needed = vec![false; entry.instructions.len()];
+    let mut pending = vec![root.operands[element]];
+    while let Some(id) = pending.pop() {
+        if !std::mem::replace(&mut needed[id.index()], true) {
+            pending.extend(&entry.instructions[id].operands);
+        }
+    }
+    let (mut ids, mut parameters) = (BTreeMap::new(), Vec::new());
+    let mut instructions = Arena::new();
+    for (id, instruction) in entry.instructions.iter().filter(|(id, _)| needed[id.index()]) {
+        let mut instruction = instruction.clone();
+        instruction.operands.iter_mut().for_each(|operand| *operand = ids[operand]);
+        if let Op::Parameter { number } = &mut instruction.op {
+            parameters.push(*number as usize);
+            *number = parameters.len() as i64 - 1;
+        }
+        ids.insert(id, instructions.push(instruction));
+    }
+    let mut module = module.clone();
+    module.attributes.clear();
+    let root = ids[&root.operands[element]];
+    module.computations[module.entry] = Computation { instructions, root, ..entry.clone() };
+    Some((module, parameters))
+}
+
+#[test]
+fn every_output_that_is_understood_is_xlas() {
+    let (mut failures, mut judged) = (Vec::new(), 0);
+    for program in corpus() {
+        for form in FORMS {
+            let Some(module) = program.module(form) else { continue };
+            let outputs = module.entry_computation().result_shape().as_tuple().map_or(0, <[_]>::len);
+            for number in 0..outputs {
+                let Some((part, parameters)) = cone(&module, number) else { continue };
+                if check(&part, &Config::default()).is_err() {
+                    continue;
+                }
+                let inputs: Option<Vec<Literal>> = parameters.into_iter().map(|number| program.input(number)).collect();
+                let (Some(inputs), Some(expected)) = (inputs, program.output(number)) else { continue };
+                judged += 1;
+                let result = evaluate(&part, &inputs)
+                    .map_err(|found| found.to_string())
+                    .and_then(|actual| compare(&expected, &actual[0], Tolerance::default()));
+                if let Err(failure) = result {
+                    failures.push(format!("{}/{form}: output {number}: {failure}", program.name));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(judged > 400, "{judged} outputs are understood");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_line() {
+    for program in corpus() {
+        for form in FORMS {
+            let (Some(text), Some(module)) = (program.text(form), program.module(form)) else { continue };
+            let Err(found) = check(&module, &Config::default()) else { continue };
+            // Before anything is computed, and before the inputs are looked at.
+            assert_eq!(evaluate(&module, &[]).as_ref(), Err(&found), "{}/{form}", program.name);
+            for finding in found.locate(&text).0 {
+                assert!(finding.code.starts_with("HLO2"), "{}/{form}: {finding}", program.name);
+                let (line, _) = finding.position.unwrap();
+                let (_, instruction) = finding.instruction.rsplit_once('/').unwrap();
+                let line = text.lines().nth(line - 1).unwrap();
+                assert!(line.contains(instruction), "{}/{form}: {finding} points at {line}", program.name);
+            }
+        }
+    }
+}
+
+/// Other numbers in the text make other programs, most of them wrong ones.
+#[test]
+fn changed_numbers_are_understood_or_refused() {
+    let config = Config { byte_limit: 1 << 20, ..Config::default() };
+    let (mut ran, mut refused) = (0, 0);
+    for name in ["argreduce", "ew_bool", "heat_roll", "scalar_and_empty", "softmax"] {
+        let program = Program::named(name);
+        let (text, inputs) = (program.text("unoptimized").unwrap(), program.inputs().unwrap());
+        let digits = text.char_indices().filter(|(_, character)| character.is_ascii_digit());
+        for (count, (position, digit)) in digits.enumerate().filter(|(count, _)| count % 5 == 0) {
+            let other = ["0", "1", "-1", "77", "9223372036854775807"][count / 5 % 5];
+            let changed = format!("{}{other}{}", &text[..position], &text[position + digit.len_utf8()..]);
+            let Ok(module) = weft_hlo::text::parse(&changed) else { continue };
+            let verified = verify(&module);
+            match evaluate_with(&module, &inputs, &config) {
+                Ok(_) => ran += usize::from(verified.is_ok()),
+                Err(found) => refused += usize::from(!found.0.is_empty()),
+            }
+        }
+    }
+    assert!(ran > 20 && refused > 30, "{ran} ran, {refused} were refused");
+}
+
+#[test]
+fn inputs_must_be_those_of_the_parameters() {
+    let module = Program::named("batchnorm_train").module("unoptimized").unwrap();
+    let inputs = Program::named("batchnorm_train").inputs().unwrap();
+
+    let few = evaluate(&module, &inputs[1..]).unwrap_err();
+    assert_eq!(few.0[0].code, "HLO210");
+
+    let wrong: Vec<Literal> = inputs.iter().map(|_| Literal::array([1], vec![1i32])).collect();
+    let wrong = evaluate(&module, &wrong).unwrap_err();
+    assert_eq!(wrong.0.len(), inputs.len());
+    assert!(wrong.0.iter().all(|finding| finding.code == "HLO211" && finding.message.contains("s32[1]")), "{wrong}");
+
+    let mut hollow = inputs.clone();
+    hollow[0].data = Data::F32(vec![1.0]);
+    let hollow = evaluate(&module, &hollow).unwrap_err();
+    assert_eq!(hollow.0[0].code, "HLO211", "{hollow}");
+}

@@ -1,0 +1,132 @@
+//! Flattening keeps the meaning of random modules, and so does printing them.
+
+#[path = "support/random.rs"]
+mod random;
+
+use random::{Census, Config, inputs, module};
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{BinaryOp, Data, Literal, Module, Op, UnaryOp};
+use weft_hlo::passes::flatten;
+use weft_hlo::text::{parse, print};
+use weft_hlo::verify::verify;
+
+const SEEDS: u64 = 400;
+
+/// The first difference of two lists of results; layouts do not count.
+fn difference(expected: &[Literal], actual: &[Literal]) -> Option<String> {
+    if expected.len() != actual.len() {
+        return Some(format!("{} results, then {}", expected.len(), actual.len()));
+    }
+    expected.iter().zip(actual).enumerate().find_map(|(number, (a, b))| {
+        let same = a.shape.is_compatible(&b.shape) && a.data == b.data;
+        (!same).then(|| format!("result {number}: {:?} became {:?}", a.data, b.data))
+    })
+}
+
+/// Whether flattening left something it should have taken apart.
+fn is_flat(module: &Module) -> Result<(), String> {
+    for computation in module.computations.values() {
+        for (id, instruction) in computation.instructions.iter() {
+            let place = format!("{}/{}", computation.name, instruction.name);
+            let elements = instruction.shape.as_tuple().unwrap_or_default();
+            if elements.iter().any(|element| element.as_array().is_none()) {
+                return Err(format!("{place} is a nested tuple"));
+            }
+            let is_tuple = instruction.shape.as_tuple().is_some();
+            match &instruction.op {
+                Op::Call { .. } => return Err(format!("{place} is a call")),
+                Op::Tuple if id != computation.root => return Err(format!("{place} is an inner tuple")),
+                Op::Parameter { .. } | Op::Copy if is_tuple => return Err(format!("{place} is a tuple")),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The texts of the computations; their order follows the first use, which inlining changes.
+fn sorted(module: &Module) -> Vec<String> {
+    let mut texts: Vec<String> = print(module).split("\n\n").map(str::to_owned).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn flattening_keeps_the_results() {
+    let config = Config::default();
+    for seed in 0..SEEDS {
+        let module = module(seed, &config);
+        let inputs = inputs(&module, seed, &config);
+        let flat = flatten(&module).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&module)));
+        verify(&flat).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}\n{}", print(&module), print(&flat)));
+        is_flat(&flat).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&flat)));
+        let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
+        let actual = evaluate(&flat, &inputs).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&flat)));
+        if let Some(found) = difference(&expected, &actual) {
+            panic!("seed {seed}: {found}\n{}\n{}", print(&module), print(&flat));
+        }
+        let again = flatten(&flat).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
+        assert_eq!(sorted(&flat), sorted(&again), "seed {seed}: flattening twice is not flattening once");
+    }
+}
+
+#[test]
+fn printing_keeps_the_module() {
+    let config = Config::default();
+    for seed in 0..SEEDS {
+        let module = module(seed, &config);
+        let text = print(&module);
+        let again = parse(&text).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{text}"));
+        assert!(again == module, "seed {seed}: read back as another module\n{text}\n{}", print(&again));
+    }
+}
+
+/// A seed is a module for ever: failures that name a seed can be repeated.
+#[test]
+fn a_seed_decides_everything() {
+    let config = Config::default();
+    let once = print(&module(7, &config));
+    assert_eq!(once, print(&module(7, &config)));
+    assert_ne!(once, print(&module(8, &config)));
+}
+
+#[test]
+fn random_modules_hold_everything() {
+    let mut census = Census::default();
+    for seed in 0..SEEDS {
+        census.add(&module(seed, &Config::default()));
+    }
+    println!("{census}");
+    let structural = [
+        "parameter", "constant", "iota", "broadcast", "reshape", "bitcast", "transpose", "slice", "reverse",
+        "concatenate", "pad", "copy", "convert", "compare", "select", "clamp", "reduce", "tuple", "get-tuple-element",
+        "call", "fusion",
+    ];
+    let unary = UnaryOp::ALL.iter().map(|op| op.name());
+    let binary = BinaryOp::ALL.iter().map(|op| op.name());
+    for opcode in structural.into_iter().chain(unary).chain(binary) {
+        assert!(census.opcodes.contains_key(opcode), "no {opcode} in {census}");
+    }
+    assert_eq!(census.types.len(), 4, "{census}");
+    assert!((0..=5).all(|rank| census.ranks.contains_key(&rank)), "{census}");
+    assert!([0, 1, 2, 3, 5, 7].iter().all(|extent| census.extents.contains_key(extent)), "{census}");
+    let reused: usize = census.users.range(2..).map(|(_, count)| count).sum();
+    let all: usize = census.users.values().sum();
+    assert!(reused * 6 > all, "values are hardly reused: {census}");
+    for feature in [
+        "a layout", "a nested tuple", "a tuple parameter", "negative padding", "interior padding", "a stride",
+        "a permuting broadcast", "a reduce of no dimension", "a variadic reduce", "a fusion of several outputs",
+        "a table", "a function called several times", "a root before the end",
+    ] {
+        assert!(census.features.contains_key(feature), "no module has {feature}: {census}");
+    }
+}
+
+/// NaN inputs and infinities are part of the comparison.
+#[test]
+fn special_numbers_take_part() {
+    let config = Config::default();
+    let has_nan = |literal: &Literal| matches!(&literal.data, Data::F32(values) if values.iter().any(|value| value.is_nan()));
+    let with_nan = (0..SEEDS).filter(|&seed| inputs(&module(seed, &config), seed, &config).iter().any(has_nan)).count();
+    assert!(with_nan as u64 > SEEDS / 20, "{with_nan}");
+}

@@ -1,0 +1,155 @@
+//! Forms of the syntax that the corpus does not have, each with the canonical line it is printed as.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use weft_hlo::ir::{ArenaId, Data, InstrId, Op, Scalar, Shape};
+use weft_hlo::text::{PrintOptions, parse, print, print_computation, print_instruction, print_with};
+
+/// Parameters for the lines under test.
+const PARAMETERS: &str = "  p = f32[2,3]{1,0} parameter(0)\n  q = f32[] parameter(1)\n";
+
+const REGION: &str = "r {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n";
+
+/// What the last line of the entry computation is printed as, in the short form.
+fn printed(line: &str) -> String {
+    let text = format!("HloModule m\n{REGION}ENTRY e {{\n{PARAMETERS}  {line}\n}}\n");
+    let module = parse(&text).unwrap_or_else(|findings| panic!("{line}:\n{findings}"));
+    let again = print(&module);
+    assert_eq!(parse(&again).unwrap(), module, "{again}");
+    let root = module.entry_computation().root;
+    print_instruction(&module, module.entry, root, &PrintOptions::short())
+}
+
+#[test]
+fn canonical_lines_stay() {
+    for line in [
+        "x = f32[2,3]{1,0:T(8,128)S(1)} copy(p)",
+        "x = f32[]{:T(128)} copy(q)",
+        "x = f32[<=2,3]{1,0} copy(p)",
+        "x = (f32[2,3]{0,1}, (), token[], opaque[]) custom-call(p), custom_call_target=\"f,{\\\"\"",
+        "x = f32[2,3]{1,0} negate(p), sharding={devices=[2,1]<=[2]}, control-predecessors={p, q}",
+        "x = f32[2,3]{1,0} exponential(p), result_accuracy={mode=highest}",
+        "x = f32[2,3]{1,0} slice(p), slice={[0:2:1], [1:3:2]}",
+        "x = f32[9,3]{1,0} pad(p, q), padding=1_4_1x0_0_0",
+        "x = f32[7,3]{1,0} pad(p, q), padding=1_4x-1_1",
+        "x = f32[] pad(q, q), padding=",
+        "x = pred[2,3]{1,0} compare(p, p), direction=LT, type=TOTALORDER",
+        "x = (f32[2]{0}, f32[2]{0}) reduce(p, p, q, q), dimensions={1}, to_apply=r",
+        "x = f32[] reduce(p, q), dimensions={0,1}, to_apply=r",
+        "x = f32[4]{0} all-reduce(p), replica_groups=[2,4]<=[8], to_apply=r, metadata={op_name=\"a, b\"}",
+        "x = f32[] conditional(q, q, q), branch_computations={r, r}",
+        "x = f32[2,3]{1,0} select-and-scatter(p, p, q), window={size=1x1}, select=r, scatter=r",
+        "x = f32[] custom-call(), custom_call_target=\"f\", called_computations={}",
+        "x = f32[2,3]{1,0} fusion(p), kind=kCustom, calls=r, backend_config={\"a\":[{\"b\":\"}\"}]}",
+        "x = f32[] call(q, q), to_apply=r, is_composite=true",
+        "x = (f32[], s32[2,1]{1,0}, ()) constant((1.5, { {1}, {-2} }, ()))",
+        "x = (f32[]) constant({...})",
+        "x = f32[2]{0} constant({nan(0x1), -nan})",
+        "x = c64[2]{0} constant({(1, -inf), (nan, 1e+30)})",
+        "x = f8e4m3fn[2,1]{1,0} constant({ {1.5}, {-0} })",
+        "x = pred[1,1,1,2]{3,2,1,0} constant({ { /*i0=0*/ { /*i1=0*/ { 1, 0 } } } })",
+        "x = f32[3,0]{1,0} constant({ {}, {}, {} })",
+        "x = s64[0,2]{1,0} constant({  })",
+    ] {
+        assert_eq!(printed(line), line);
+    }
+}
+
+#[test]
+fn other_spellings_become_canonical() {
+    for (line, canonical) in [
+        ("%x = f32[ 2 , 3 ] {1,0}", None),
+        (
+            "x=f32[2,3]{1, 0}negate( f32[2,3]{0,1}  %p ) ,metadata={ a=1 }",
+            Some("x = f32[2,3]{1,0} negate(p), metadata={ a=1 }"),
+        ),
+        ("ROOT /* a */ x = f32[] // b\n copy(q)", Some("x = f32[] copy(q)")),
+        ("x = f32[]{} copy(q)", Some("x = f32[] copy(q)")),
+        ("x = f32[2,1]{1,0} slice(p), slice={[0:2:1],[1:2]}", Some("x = f32[2,1]{1,0} slice(p), slice={[0:2], [1:2]}")),
+        ("x = f32[7,3]{1,0} pad(p, q), padding=1_4_0x0_0", Some("x = f32[7,3]{1,0} pad(p, q), padding=1_4x0_0")),
+        ("x = f32[2] constant({1.50, 1E3})", Some("x = f32[2] constant({1.5, 1000})")),
+        ("x = f32[0,2] constant({})", Some("x = f32[0,2] constant({  })")),
+        ("x = pred[2] constant({true, false})", Some("x = pred[2] constant({1, 0})")),
+        ("x = bf16[1,2] constant({{1,/* two */2}})", Some("x = bf16[1,2] constant({ { 1, 2 } })")),
+        ("x = (s32[], f32[1]) constant((s32[] 1, f32[1] {2}))", Some("x = (s32[], f32[1]) constant((1, {2}))")),
+        (
+            "x = (f32[], f32[]) tuple(/*index=0*/q, q), sharding={{a}, /*index=1*/{b}}",
+            Some("x = (f32[], f32[]) tuple(q, q), sharding={{a}, {b}}"),
+        ),
+    ] {
+        match canonical {
+            Some(canonical) => assert_eq!(printed(line), canonical),
+            None => assert!(parse(&format!("HloModule m\nENTRY e {{ {line} }}")).is_err()),
+        }
+    }
+}
+
+#[test]
+fn anything_may_stand_on_one_line_and_in_any_order() {
+    let text = "HloModule m ENTRY e { ROOT c = f32[] call(y), to_apply=f  y = f32[] negate(x) x = f32[] parameter(0) } \
+                f { ROOT z = f32[] parameter(0) }, execution_thread=\"main\"";
+    let module = parse(text).unwrap();
+    assert_eq!(
+        print(&module),
+        "HloModule m\n\n\
+         %f (z: f32[]) -> f32[] {\n  ROOT %z = f32[] parameter(0)\n}, execution_thread=\"main\"\n\n\
+         ENTRY %e (x: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n  %y = f32[] negate(%x)\n  \
+         ROOT %c = f32[] call(%y), to_apply=%f\n}\n\n"
+    );
+    assert_eq!(module.entry.index(), 1);
+}
+
+#[test]
+fn a_single_computation_is_the_entry_and_its_last_instruction_the_root() {
+    let module = parse("HloModule m\nf {\n  x = f32[] parameter(0)\n  y = f32[] negate(x)\n}").unwrap();
+    assert_eq!(module.entry_computation().root.index(), 1);
+}
+
+#[test]
+fn literals_hold_their_bits() {
+    let text = "HloModule m\nf {\n  x = f32[4] constant({-0, nan, -nan(0x123), 1e-45})\n}";
+    let module = parse(text).unwrap();
+    let Op::Constant(literal) = &module.entry_computation().instructions[InstrId::from_index(0)].op else {
+        panic!("a constant is read as one");
+    };
+    let Data::F32(values) = &literal.data else { panic!("f32 is read as numbers") };
+    let bits: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+    assert_eq!(bits, [0x8000_0000, 0x7fc0_0000, 0xff80_0123, 1]);
+    assert_eq!(literal.data.get(3), Some(Scalar::F32(f32::from_bits(1))));
+}
+
+#[test]
+fn options_choose_what_is_printed() {
+    let text = "HloModule m, a=1\n\nFileNames\n1 \"a.py\"\n\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  \
+                %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={b=2}\n}\n\n";
+    let module = parse(text).unwrap();
+    assert_eq!(print(&module), text);
+    assert_eq!(module.tables, [("FileNames".to_owned(), vec!["1 \"a.py\"".to_owned()])]);
+    let bare = PrintOptions { tables: false, carried: false, operand_shapes: true, ..PrintOptions::short() };
+    assert_eq!(
+        print_with(&module, &bare),
+        "HloModule m, a=1\n\nENTRY e {\n  p = f32[2]{0} parameter(0)\n  ROOT n = f32[2]{0} negate(f32[2]{0} p)\n}\n\n"
+    );
+    assert_eq!(
+        print_computation(&module, module.entry, &bare),
+        "ENTRY e {\n  p = f32[2]{0} parameter(0)\n  ROOT n = f32[2]{0} negate(f32[2]{0} p)\n}"
+    );
+    assert_eq!(print_computation(&module, ArenaId::from_index(7), &bare), "");
+    assert_eq!(print_instruction(&module, module.entry, InstrId::from_index(7), &bare), "");
+}
+
+#[test]
+fn invalid_modules_are_printed_too() {
+    let mut module = parse("HloModule m\nf {\n  x = f32[2] constant({1, 2})\n  y = f32[2] negate(x)\n}").unwrap();
+    let id = module.entry;
+    let computation = &mut module.computations[id];
+    let root = computation.root;
+    computation.instructions[root].operands = vec![InstrId::from_index(9)];
+    computation.instructions[root].op = Op::Call { to_apply: ArenaId::from_index(5) };
+    computation.instructions[InstrId::from_index(0)].shape = Shape::Token;
+    computation.root = InstrId::from_index(4);
+    assert_eq!(
+        print(&module),
+        "HloModule m\n\nENTRY %f () -> ? {\n  %x = token[] constant({1, 2})\n  %y = f32[2] call(?9), to_apply=%?\n}\n\n"
+    );
+}

@@ -1,0 +1,242 @@
+//! The verifier: every rule broken once, and nothing found in what XLA prints.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+mod support;
+
+use support::{FORMS, corpus};
+use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::ir::{ArenaId, ComputationId, InstrId, Layout, Module, Op, Shape};
+use weft_hlo::text::parse;
+use weft_hlo::verify::{Options, verify, verify_with};
+
+fn module(text: &str) -> Module {
+    parse(&format!("HloModule test\n\n{text}\n")).unwrap_or_else(|found| panic!("{text}\n{found}"))
+}
+
+/// The findings in an entry made of these lines, the last of which is the root.
+fn findings(lines: &str) -> Diagnostics {
+    let (rest, root) = lines.trim().rsplit_once('\n').unwrap_or(("", lines.trim()));
+    verify(&module(&format!("ENTRY main {{\n{rest}\nROOT {}\n}}", root.trim()))).expect_err(lines)
+}
+
+fn check(lines: &str, code: &str, words: &str) {
+    let found = findings(lines);
+    let hit = found.0.iter().any(|finding| finding.code == code && finding.message.contains(words));
+    assert!(hit, "{lines}\ngave\n{found}\ninstead of {code} … {words}");
+    assert!(found.0.iter().all(|finding| finding.span != Default::default()), "{found:?}");
+}
+
+#[test]
+fn what_xla_prints_breaks_no_rule() {
+    let options = Options { allow_unknown: true };
+    let mut clean = 0;
+    for program in corpus() {
+        for form in FORMS {
+            let Some(module) = program.module(form) else { continue };
+            if let Err(found) = verify_with(&module, &options) {
+                panic!("{}/{form}:\n{}", program.name, found.locate(&program.text(form).unwrap()));
+            }
+            match verify(&module) {
+                Ok(()) => clean += 1,
+                Err(found) => assert!(found.0.iter().all(|finding| finding.code >= "HLO190"), "{found}"),
+            }
+        }
+    }
+    assert!(clean >= 10, "{clean} modules are wholly understood");
+}
+
+#[test]
+fn elementwise_rules() {
+    check("x = f32[2] parameter(0)\ny = f32[2] negate(x, x)", "HLO104", "negate takes 1 operand and has 2");
+    check("x = f32[2] parameter(0)\ny = f32[2] not(x)", "HLO105", "not is not defined for f32");
+    check("x = pred[2] parameter(0)\ny = pred[2] subtract(x, x)", "HLO105", "subtract is not defined for pred");
+    check("x = s32[2] parameter(0)\nz = f32[2] parameter(1)\ny = s32[2] add(x, z)", "HLO105", "s32 and f32");
+    check("x = s32[2] parameter(0)\nz = s32[3] parameter(1)\ny = s32[2] add(x, z)", "HLO108", "[2] and [3]");
+    check("x = f32[2] parameter(0)\ny = f32[2] is-finite(x)", "HLO106", "yields pred[2], the text says f32[2]");
+    check("x = f32[2] parameter(0)\ny = f32[3] negate(x)", "HLO106", "yields f32[2], the text says f32[3]");
+    check("x = (f32[2]) parameter(0)\ny = f32[2] negate(x)", "HLO105", "must be an array");
+    check("x = s32[2] parameter(0)\ny = pred[2] compare(x, x), direction=EQ, type=TOTALORDER", "HLO107", "TOTALORDER");
+    check("x = f32[2] parameter(0)\ny = f32[2] select(x, x, x)", "HLO105", "must be pred");
+    check(
+        "c = pred[3] parameter(0)\nx = f32[2] parameter(1)\ny = f32[2] select(c, x, x)",
+        "HLO108",
+        "scalar or have the extents [2]",
+    );
+    check(
+        "c = pred[2] parameter(0)\nx = f32[2] parameter(1)\nz = s32[2] parameter(2)\ny = f32[2] select(c, x, z)",
+        "HLO108",
+        "one shape",
+    );
+    check(
+        "l = f32[3] parameter(0)\nx = f32[2] parameter(1)\ny = f32[2] clamp(l, x, x)",
+        "HLO108",
+        "operand 0 of clamp",
+    );
+}
+
+#[test]
+fn movement_rules() {
+    check("i = f32[2] iota(), iota_dimension=1", "HLO107", "iota_dimension=1");
+    check("i = pred[2] iota(), iota_dimension=0", "HLO105", "iota counts");
+    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={}", "HLO107", "one entry per dimension");
+    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={1}", "HLO108", "extent 2 becomes");
+    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={2}", "HLO107", "dimension 2 of rank 2");
+    check("x = f32[2,2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={0,0}", "HLO107", "twice");
+    check("x = f32[2] parameter(0)\ny = f32[3] reshape(x)", "HLO108", "keeps the number of elements");
+    check("x = f32[2] parameter(0)\ny = s32[2] reshape(x)", "HLO106", "yields f32[2]");
+    check("x = f32[2] parameter(0)\ny = pred[2] bitcast(x)", "HLO105", "differ in size");
+    check("x = f32[2,3] parameter(0)\ny = f32[2,3] transpose(x), dimensions={1,0}", "HLO106", "yields f32[3,2]");
+    check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0,0}", "HLO107", "twice");
+    check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0}", "HLO107", "permutation");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[1:5]}", "HLO107", "start 1, limit 5, extent 4");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[0:4:0]}", "HLO107", "stride must be at least 1");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={}", "HLO107", "one entry for each");
+    check("x = f32[4] parameter(0)\ny = f32[1] slice(x), slice={[0:4:2]}", "HLO106", "yields f32[2]");
+    check("x = f32[4] parameter(0)\ny = f32[4] reverse(x), dimensions={1}", "HLO107", "dimension 1 of rank 1");
+    check("x = f32[] parameter(0)\ny = f32[2] concatenate(x, x), dimensions={0}", "HLO107", "no dimension");
+    check(
+        "x = f32[2,3] parameter(0)\nz = f32[2,4] parameter(1)\ny = f32[4,3] concatenate(x, z), dimensions={0}",
+        "HLO108",
+        "outside dimension 0",
+    );
+    check(
+        "x = f32[9223372036854775807] parameter(0)\ny = f32[0] concatenate(x, x), dimensions={0}",
+        "HLO116",
+        "exceeds 64 bits",
+    );
+    check(
+        "x = f32[4] parameter(0)\nv = s32[] parameter(1)\ny = f32[4] pad(x, v), padding=0_0",
+        "HLO105",
+        "must be f32[]",
+    );
+    check(
+        "x = f32[4] parameter(0)\nv = f32[] parameter(1)\ny = f32[0] pad(x, v), padding=-3_-3",
+        "HLO107",
+        "would be -2",
+    );
+    check(
+        "x = f32[4] parameter(0)\nv = f32[] parameter(1)\ny = f32[0] pad(x, v), padding=0_0_9223372036854775807",
+        "HLO116",
+        "exceeds 64 bits",
+    );
+}
+
+#[test]
+fn tuple_and_parameter_rules() {
+    check("x = f32[2] parameter(0)\ny = f32[2] get-tuple-element(x), index=0", "HLO105", "must be a tuple");
+    check("x = (f32[2]) parameter(0)\ny = f32[2] get-tuple-element(x), index=1", "HLO107", "outside a tuple of 1");
+    check("x = f32[2] parameter(0)\ny = (f32[2]) tuple(x, x)", "HLO106", "yields (f32[2], f32[2])");
+    check("x = f32[2] parameter(0)\nz = f32[2] parameter(2)\ny = f32[2] add(x, z)", "HLO103", "number 2 where 1");
+    check("x = f32[2] parameter(0)\nz = f32[2] parameter(0)\ny = f32[2] add(x, z)", "HLO103", "number 0 where 1");
+}
+
+#[test]
+fn calls_and_regions() {
+    let with = |callee: &str, line: &str| {
+        let text = format!(
+            "f {{\n{callee}\n}}\nENTRY main {{\nx = f32[4] parameter(0)\nz = f32[] parameter(1)\nROOT {line}\n}}"
+        );
+        verify(&module(&text)).unwrap_err().to_string()
+    };
+    let id = "ROOT a = f32[4] parameter(0)";
+    assert!(
+        with(id, "y = f32[4] call(x, x), to_apply=f").contains("HLO111: main/y: f takes 1 parameters, call passes 2")
+    );
+    assert!(with(id, "y = f32[] call(z), to_apply=f").contains("parameter 0 of f is f32[4], operand 0 is f32[]"));
+    assert!(with(id, "y = f32[5] fusion(x), kind=kLoop, calls=f").contains("HLO106"));
+
+    let reduce = "y = f32[] reduce(x, z), dimensions={0}, to_apply=f";
+    assert!(with(id, reduce).contains("HLO110: main/y: f must take 2 parameters"));
+    let wrong_type = "a = f32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = f32[] negate(a)";
+    assert!(with(wrong_type, reduce).contains("parameter 1 of f must be f32[] and is s32[]"));
+    let wrong_result = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=LT";
+    assert!(with(wrong_result, reduce).contains("f must return f32[] and returns pred[]"));
+    let sum = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)";
+    assert!(with(sum, "y = f32[] reduce(x, x), dimensions={0}, to_apply=f").contains("initial value for operand 0"));
+    assert!(with(sum, "y = f32[] reduce(x, z, z), dimensions={0}, to_apply=f").contains("HLO104"));
+    assert!(with(sum, "y = f32[] reduce(x, z), dimensions={0,0}, to_apply=f").contains("names dimension 0 twice"));
+    assert!(with(sum, "y = f32[] reduce(x, z), dimensions={1}, to_apply=f").contains("HLO107"));
+    assert!(with(sum, "y = f32[4] reduce(x, z), dimensions={0}, to_apply=f").contains("HLO106"));
+}
+
+#[test]
+fn unknown_parts_can_be_let_pass() {
+    let text = "ENTRY main {\nx = bf16[2,2] parameter(0)\nd = bf16[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n\
+                ROOT y = bf16[2,2] not(d)\n}";
+    let codes = |options: &Options| -> Vec<&str> {
+        verify_with(&module(text), options).unwrap_err().0.iter().map(|finding| finding.code).collect()
+    };
+    assert_eq!(codes(&Options::default()), ["HLO191", "HLO190", "HLO191", "HLO105"]);
+    assert_eq!(codes(&Options { allow_unknown: true }), ["HLO105"]);
+    check("x = f32[<=2] parameter(0)\ny = f32[<=2] negate(x)", "HLO192", "bounded extent");
+}
+
+#[test]
+fn every_finding_is_reported_at_once() {
+    let found = findings("x = f32[2] parameter(0)\ny = f32[3] negate(x)\nz = f32[2] not(x)\nw = f32[2] add(x, y)");
+    let found: Vec<(&str, &str)> = found.0.iter().map(|f| (f.code, f.instruction.as_str())).collect();
+    assert_eq!(found, [("HLO106", "main/y"), ("HLO105", "main/z"), ("HLO108", "main/w")]);
+}
+
+#[test]
+fn the_entry_layout_must_describe_the_entry() {
+    let text = |layout: &str| {
+        let text = format!(
+            "HloModule m, entry_computation_layout={{{layout}}}\n\nENTRY main {{\n  ROOT x = f32[2,3]{{1,0}} parameter(0)\n}}\n"
+        );
+        verify(&parse(&text).unwrap())
+    };
+    assert_eq!(text("(f32[2,3]{0,1})->f32[2,3]{1,0}"), Ok(()));
+    assert_eq!(text("(f32[2,4]{1,0})->f32[2,3]{1,0}").unwrap_err().0[0].code, "HLO113");
+    assert_eq!(text("()->f32[2,3]{1,0}").unwrap_err().0[0].code, "HLO113");
+}
+
+/// Modules no text can make, or that the reader refuses first.
+#[test]
+fn broken_structure_is_found_and_never_panics() {
+    let good = module(
+        "f {\nROOT a = f32[2] parameter(0)\n}\nENTRY main {\nx = f32[2] parameter(0)\nc = f32[2] call(x), to_apply=f\nROOT y = f32[2] negate(c)\n}",
+    );
+    assert_eq!(verify(&good), Ok(()));
+    let (first, second, third): (InstrId, InstrId, InstrId) =
+        (ArenaId::from_index(0), ArenaId::from_index(1), ArenaId::from_index(2));
+    let nowhere: InstrId = ArenaId::from_index(1000);
+    let entry = good.entry;
+    let main = |change: &dyn Fn(&mut weft_hlo::ir::Computation)| {
+        let mut module = good.clone();
+        change(&mut module.computations[entry]);
+        module
+    };
+    let mut no_entry = good.clone();
+    no_entry.entry = ArenaId::from_index(9);
+    let callee = |id: ComputationId| main(&|c| c.instructions[second].op = Op::Call { to_apply: id });
+    let cases = [
+        ("HLO101", main(&|c| c.instructions[third].operands = vec![third])),
+        ("HLO101", main(&|c| c.instructions[second].operands = vec![third])),
+        ("HLO101", main(&|c| c.instructions[third].operands = vec![nowhere])),
+        ("HLO102", main(&|c| c.root = nowhere)),
+        ("HLO102", no_entry),
+        ("HLO103", main(&|c| c.instructions[first].op = Op::Parameter { number: -1 })),
+        ("HLO112", callee(entry)),
+        ("HLO112", callee(ArenaId::from_index(77))),
+        ("HLO114", main(&|c| c.instructions[third].name = "x".to_owned())),
+        ("HLO116", main(&|c| c.instructions[third].shape = Shape::array(weft_hlo::ir::ElementType::F32, [-1]))),
+        (
+            "HLO116",
+            main(&|c| c.instructions[third].shape = Shape::array(weft_hlo::ir::ElementType::F32, [i64::MAX, 2])),
+        ),
+        ("HLO109", main(&|c| set_layout(c, third, vec![1]))),
+        ("HLO109", main(&|c| set_layout(c, third, vec![0, 0]))),
+    ];
+    for (code, module) in cases {
+        let found = verify(&module).expect_err(code);
+        assert!(found.0.iter().any(|finding| finding.code == code), "{code}: {found}");
+        assert!(weft_hlo::eval::check(&module, &Default::default()).is_err(), "{code}");
+    }
+}
+
+fn set_layout(computation: &mut weft_hlo::ir::Computation, id: InstrId, minor_to_major: Vec<usize>) {
+    if let Shape::Array(array) = &mut computation.instructions[id].shape {
+        array.layout = Some(Layout { minor_to_major, suffix: String::new() });
+    }
+}

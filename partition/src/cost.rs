@@ -1,0 +1,58 @@
+//! How much work an instruction is, and how much recomputation is accepted.
+
+use weft_hlo::ir::{BinaryOp, Op, UnaryOp};
+
+/// The work of computing one element of `op`, in units of about one addition; movement of elements is free or nearly
+/// so. Ratios matter, not the unit: they only decide when recomputing is dearer than a trip through memory.
+pub fn operation_cost(op: &Op) -> f64 {
+    match op {
+        Op::Unary(op) => match op {
+            UnaryOp::Abs
+            | UnaryOp::Ceil
+            | UnaryOp::Floor
+            | UnaryOp::IsFinite
+            | UnaryOp::Negate
+            | UnaryOp::Not
+            | UnaryOp::Sign
+            | UnaryOp::CountLeadingZeros
+            | UnaryOp::PopulationCount
+            | UnaryOp::RoundNearestAfz
+            | UnaryOp::RoundNearestEven => 1.0,
+            UnaryOp::Sqrt | UnaryOp::Rsqrt => 4.0,
+            _ => 8.0,
+        },
+        Op::Binary(op) => match op {
+            BinaryOp::Divide | BinaryOp::Remainder => 4.0,
+            BinaryOp::Atan2 => 8.0,
+            BinaryOp::Power => 16.0,
+            _ => 1.0,
+        },
+        Op::Compare { .. } | Op::Select | Op::Clamp | Op::Convert | Op::Iota { .. } | Op::Reduce { .. } => 1.0,
+        Op::Concatenate { .. } | Op::Pad { .. } => 2.0,
+        _ => 0.0,
+    }
+}
+
+/// What fusing may cost before it stops paying.
+///
+/// A value that several kernels, or several functions of one kernel, compute anew is work that materializing it would
+/// have saved. That excess is counted in units of [`operation_cost`] and may accumulate up to
+/// [`excess_per_element`](Self::excess_per_element) times the elements that the kernel walks over (those of its output,
+/// or of the input that it reduces); a producer that would
+/// exceed it becomes a kernel of its own. Drivers inline every call, so without a bound `n` nested diamonds in one
+/// kernel would run `2^n` times.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Budget {
+    /// Units of recomputation per element that a kernel walks over.
+    pub excess_per_element: f64,
+    /// The same for a fusion that the program brings along; past it the fusion is dissolved and fused anew.
+    pub given_excess_per_element: f64,
+    /// Instructions in one kernel: drivers compile long kernels slowly.
+    pub instructions_per_kernel: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { excess_per_element: 32.0, given_excess_per_element: 256.0, instructions_per_kernel: 200 }
+    }
+}

@@ -1,0 +1,209 @@
+//! Builds the fused module from the decisions.
+
+use super::greedy::{Greedy, Kernel};
+use crate::splat::splats;
+use std::collections::BTreeSet;
+use weft_hlo::ir::{
+    Arena, ArenaId, Computation, ComputationId, ElementType, FusionKind, InstrId, Instruction, Literal, Module, Op,
+    Scalar, Shape,
+};
+use weft_hlo::passes::UniqueNames;
+
+/// The module whose entry calls one fusion per kernel.
+pub(super) fn assemble(flat: &Module, greedy: &Greedy) -> Module {
+    let mut assembly = Assembly {
+        flat,
+        computations: Arena::new(),
+        copied: vec![None; flat.computations.len()],
+        names: UniqueNames::default(),
+    };
+    let entry = assembly.entry(greedy);
+    Module {
+        name: flat.name.clone(),
+        attributes: flat.attributes.clone(),
+        tables: flat.tables.clone(),
+        computations: assembly.computations,
+        entry,
+    }
+}
+
+struct Assembly<'m> {
+    flat: &'m Module,
+    computations: Arena<ComputationId, Computation>,
+    copied: Vec<Option<ComputationId>>,
+    names: UniqueNames,
+}
+
+impl Assembly<'_> {
+    fn entry(&mut self, greedy: &Greedy) -> ComputationId {
+        let flat = self.flat;
+        let source = flat.entry_computation();
+        let mut kernels = greedy.kernels.iter().peekable();
+        let read = buffers_read(source, greedy);
+        let mut instructions: Arena<InstrId, Instruction> = Arena::new();
+        let mut names = UniqueNames::default();
+        let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
+        for (id, instruction) in source.instructions.iter() {
+            let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
+                let kernel = kernels.next().expect("it was just seen");
+                let operands = kernel.inputs.iter().filter_map(|input| image[input.index()]).collect();
+                let (calls, name) = self.kernel(kernel, &mut names);
+                let kind = match instruction.op {
+                    Op::Reduce { .. } => FusionKind::Input,
+                    _ => FusionKind::Loop,
+                };
+                let op = Op::Fusion { kind, calls };
+                Instruction { name, op, operands, ..instruction.clone() }
+            } else {
+                let stays = match &instruction.op {
+                    Op::Parameter { .. } | Op::Fusion { .. } | Op::GetTupleElement { .. } | Op::Tuple => true,
+                    Op::Constant(_) => read.contains(&id),
+                    _ => false,
+                };
+                if !stays {
+                    continue;
+                }
+                let mut copy = instruction.clone();
+                copy.name = names.take(&instruction.name);
+                copy.operands = instruction.operands.iter().filter_map(|operand| image[operand.index()]).collect();
+                copy.op.rename_computations(|callee| self.copy(callee));
+                copy
+            };
+            image[id.index()] = Some(instructions.push(made));
+        }
+        let root = image[source.root.index()].expect("the root is an output and therefore stays");
+        let name = self.names.take(&source.name);
+        self.computations.push(Computation {
+            name,
+            instructions,
+            root,
+            attributes: source.attributes.clone(),
+            span: source.span,
+        })
+    }
+
+    /// The computation of a kernel, and the name of the fusion that calls it.
+    fn kernel(&mut self, kernel: &Kernel, names: &mut UniqueNames) -> (ComputationId, String) {
+        let source = self.flat.entry_computation();
+        let mut instructions: Arena<InstrId, Instruction> = Arena::new();
+        let mut inner = UniqueNames::default();
+        let mut image: Vec<(InstrId, InstrId)> = Vec::new();
+        for (number, input) in (0i64..).zip(&kernel.inputs) {
+            let from = &source.instructions[*input];
+            let mut parameter =
+                Instruction::new(inner.take(&from.name), from.shape.clone(), Op::Parameter { number }, Vec::new());
+            parameter.span = from.span;
+            image.push((*input, instructions.push(parameter)));
+        }
+        for id in with_constants(source, kernel) {
+            let mut copy = source.instructions[id].clone();
+            copy.name = inner.take(&copy.name);
+            for operand in &mut copy.operands {
+                *operand = match image.binary_search_by_key(operand, |(from, _)| *from) {
+                    Ok(known) => image[known].1,
+                    Err(place) => {
+                        let stand_in = never_read(&source.instructions[*operand], &mut inner, &mut instructions);
+                        image.insert(place, (*operand, stand_in));
+                        stand_in
+                    }
+                };
+            }
+            copy.op.rename_computations(|callee| self.copy(callee));
+            let made = instructions.push(copy);
+            let place = image.partition_point(|(from, _)| *from < id);
+            image.insert(place, (id, made));
+        }
+        let known = image.binary_search_by_key(&kernel.root, |(from, _)| *from).expect("the root is a member");
+        let root = image[known].1;
+        let name = names.take(&kernel_name(source, kernel));
+        let computation = Computation {
+            name: self.names.take(&format!("fused_{name}")),
+            instructions,
+            root,
+            attributes: Vec::new(),
+            span: source.instructions[kernel.root].span,
+        };
+        (self.computations.push(computation), name)
+    }
+
+    /// A computation of the program in the new module, copied once.
+    fn copy(&mut self, id: ComputationId) -> ComputationId {
+        if let Some(made) = self.copied[id.index()] {
+            return made;
+        }
+        let mut computation = self.flat.computations[id].clone();
+        computation.name = self.names.take(&computation.name);
+        for instruction in computation.instructions.values_mut() {
+            instruction.op.rename_computations(|callee| self.copy(callee));
+        }
+        let made = self.computations.push(computation);
+        self.copied[id.index()] = Some(made);
+        made
+    }
+}
+
+/// The values that kernels, fusions of the program and the outputs read through buffers.
+fn buffers_read(source: &Computation, greedy: &Greedy) -> BTreeSet<InstrId> {
+    let mut read: BTreeSet<InstrId> = greedy.kernels.iter().flat_map(|kernel| kernel.inputs.iter().copied()).collect();
+    read.insert(source.root);
+    for instruction in source.instructions.values() {
+        if matches!(instruction.op, Op::Fusion { .. } | Op::Tuple) {
+            read.extend(instruction.operands.iter().copied());
+        }
+    }
+    read
+}
+
+/// Something of the shape of a value none of whose elements is needed: zeros.
+fn never_read(like: &Instruction, names: &mut UniqueNames, instructions: &mut Arena<InstrId, Instruction>) -> InstrId {
+    let element_type = like.shape.as_array().map_or(ElementType::Pred, |array| array.element_type);
+    let zero = match element_type {
+        ElementType::S32 => Scalar::S32(0),
+        ElementType::U32 => Scalar::U32(0),
+        ElementType::F32 => Scalar::F32(0.0),
+        _ => Scalar::Pred(false),
+    };
+    let name = names.take("never_read");
+    let op = Op::Constant(Literal::scalar(zero));
+    let scalar = instructions.push(Instruction::new(name, Shape::scalar(element_type), op, Vec::new()));
+    let op = Op::Broadcast { dimensions: Vec::new() };
+    instructions.push(Instruction::new(names.take("never_read"), like.shape.clone(), op, vec![scalar]))
+}
+
+/// The members of a kernel and the constants written in place that they read, ascending.
+fn with_constants(source: &Computation, kernel: &Kernel) -> Vec<InstrId> {
+    let known = splats(source);
+    let mut all = kernel.members.clone();
+    let mut pending: Vec<InstrId> = kernel.members.iter().copied().collect();
+    while let Some(id) = pending.pop() {
+        for operand in &source.instructions[id].operands {
+            let is_constant = known[operand.index()].is_some();
+            if is_constant && !kernel.inputs.contains(operand) && all.insert(*operand) {
+                pending.push(*operand);
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// A name that tells what the kernel does: the operations that compute, in order, at most four of them.
+fn kernel_name(source: &Computation, kernel: &Kernel) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for id in &kernel.members {
+        let instruction = &source.instructions[*id];
+        let moves_only = matches!(
+            instruction.op,
+            Op::Broadcast { .. } | Op::Reshape | Op::Bitcast | Op::Constant(_) | Op::Copy | Op::Iota { .. }
+        );
+        let word = instruction.name.split('.').next().unwrap_or("fusion");
+        if (!moves_only || *id == kernel.root) && words.last() != Some(&word) {
+            words.push(word);
+        }
+    }
+    let skipped = words.len().saturating_sub(4);
+    let name = words.split_off(skipped).join("_");
+    match &source.instructions[kernel.root].shape {
+        Shape::Array(_) | Shape::Tuple(_) if !name.is_empty() => format!("{name}_fusion"),
+        _ => "fusion".to_owned(),
+    }
+}

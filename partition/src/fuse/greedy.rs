@@ -1,0 +1,257 @@
+//! The walk from users to producers that decides what is a kernel.
+
+use super::{Decision, Verdict};
+use crate::Target;
+use crate::access::{Access, Counted, element_count, identity, operand_access};
+use crate::cost::{Budget, operation_cost};
+use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
+use crate::splat::splats;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar};
+
+/// What each instruction of the entry computation has become.
+pub(super) struct Greedy {
+    /// The kernels in the order of their roots.
+    pub(super) kernels: Vec<Kernel>,
+}
+
+/// A kernel to be.
+pub(super) struct Kernel {
+    /// The instruction whose value it writes.
+    pub(super) root: InstrId,
+    /// Everything it computes, the root included, ascending.
+    pub(super) members: BTreeSet<InstrId>,
+    /// The values it reads from buffers, ascending. An operand of a member that is neither a member nor one of these is
+    /// a constant written in place, or never read.
+    pub(super) inputs: BTreeSet<InstrId>,
+    results: usize,
+    /// Elements the kernel walks over: those of its output, or of the input that it reduces.
+    elements: f64,
+    excess: f64,
+}
+
+/// Decides what every instruction of `entry` becomes.
+///
+/// # Errors
+/// `HLO404` for an instruction that needs more buffers than the target lets a kernel bind.
+pub(super) fn decide(
+    entry: &Computation,
+    target: &Target,
+    budget: &Budget,
+    decisions: &mut Vec<Decision>,
+) -> Result<Greedy, Diagnostics> {
+    let mut walk = Walk {
+        entry,
+        target,
+        budget,
+        users: entry.users(),
+        splats: splats(entry),
+        is_output: vec![false; entry.instructions.len()],
+        homes: vec![IndexMap::new(); entry.instructions.len()],
+        kernels: Vec::new(),
+        next_function: 0,
+        decisions,
+    };
+    roots(entry).into_iter().for_each(|root| walk.is_output[root.index()] = true);
+    for id in entry.instructions.ids().rev() {
+        walk.visit(id)?;
+    }
+    let mut kernels = walk.kernels;
+    kernels.sort_by_key(|kernel| kernel.root);
+    Ok(Greedy { kernels })
+}
+
+struct Walk<'a> {
+    entry: &'a Computation,
+    target: &'a Target,
+    budget: &'a Budget,
+    users: Vec<Vec<InstrId>>,
+    splats: Vec<Option<Scalar>>,
+    is_output: Vec<bool>,
+    /// For each fused instruction the kernels it is in and where in each.
+    homes: Vec<IndexMap<usize, Counted>>,
+    kernels: Vec<Kernel>,
+    next_function: u32,
+    decisions: &'a mut Vec<Decision>,
+}
+
+/// What fusing a producer into one kernel would do there.
+struct Offer {
+    kernel: usize,
+    home: Counted,
+    inputs: BTreeSet<InstrId>,
+    evaluations: f64,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, id: InstrId) -> Result<(), Diagnostics> {
+        let instruction = &self.entry.instructions[id];
+        let is_leaf = match &instruction.op {
+            Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Fusion { .. } | Op::Constant(_) => true,
+            Op::Tuple => id == self.entry.root,
+            _ => false,
+        };
+        if is_leaf || (self.users[id.index()].is_empty() && !self.is_output[id.index()]) {
+            return Ok(());
+        }
+        if self.splats[id.index()].is_some() && !self.is_output[id.index()] && !self.is_read_whole(id) {
+            return Ok(());
+        }
+        let refusal = match self.must_materialize(id) {
+            Some(reason) => reason,
+            None => match self.offers(id)? {
+                Ok(offers) => {
+                    self.accept(id, offers);
+                    return Ok(());
+                }
+                Err(reason) => reason,
+            },
+        };
+        self.decide(id, Verdict::Kernel, refusal);
+        self.materialize(id)
+    }
+
+    fn decide(&mut self, id: InstrId, verdict: Verdict, reason: String) {
+        self.decisions.push(Decision { instruction: self.entry.instructions[id].name.clone(), verdict, reason });
+    }
+
+    /// Whether a fusion that the program brought along takes this value as an operand.
+    fn is_read_whole(&self, id: InstrId) -> bool {
+        self.users[id.index()].iter().any(|user| matches!(self.entry.instructions[*user].op, Op::Fusion { .. }))
+    }
+
+    fn must_materialize(&self, id: InstrId) -> Option<String> {
+        if self.is_output[id.index()] {
+            return Some("it is an output".to_owned());
+        }
+        if matches!(self.entry.instructions[id].op, Op::Reduce { .. }) {
+            return Some("a reduction roots its kernel".to_owned());
+        }
+        if self.is_read_whole(id) {
+            return Some("a fusion of the program reads it".to_owned());
+        }
+        None
+    }
+
+    /// What fusing `id` into the kernels of all its users would do, or why it may not be.
+    fn offers(&mut self, id: InstrId) -> Result<Result<Vec<Offer>, String>, Diagnostics> {
+        let instruction = &self.entry.instructions[id];
+        let mut accesses: IndexMap<usize, Vec<Counted>> = IndexMap::new();
+        for &user in &self.users[id.index()] {
+            for (&kernel, home) in &self.homes[user.index()] {
+                for (position, operand) in self.entry.instructions[user].operands.iter().enumerate() {
+                    if *operand != id {
+                        continue;
+                    }
+                    if let Some(counted) = operand_access(self.entry, user, home, position)? {
+                        accesses.entry(kernel).or_default().push(counted);
+                    }
+                }
+            }
+        }
+        let elements = element_count(&instruction.shape);
+        let mut spared = elements;
+        let mut offers = Vec::new();
+        for (kernel, accesses) in accesses {
+            let home = match place(self.entry, id, &accesses, false) {
+                Placement::Join(home) => home,
+                Placement::Own { evaluations, .. } => self.own_function(id, evaluations),
+            };
+            let state = &self.kernels[kernel];
+            let inputs = self.inputs_with(state, id);
+            let limit = self.target.max_storage_buffers as usize;
+            let buffers = inputs.len() + state.results;
+            let grows = inputs.len() > state.inputs.len();
+            if buffers > limit && grows {
+                let root = &self.entry.instructions[state.root].name;
+                let reason = format!("in the kernel of {root} it would need {buffers} buffers of {limit}");
+                return Ok(Err(reason));
+            }
+            if state.members.len() >= self.budget.instructions_per_kernel {
+                let root = &self.entry.instructions[state.root].name;
+                let most = self.budget.instructions_per_kernel;
+                return Ok(Err(format!("the kernel of {root} has {most} instructions already")));
+            }
+            // The first evaluation of each element, in whichever kernel, is not recomputation.
+            let again = (home.evaluations - spared).max(0.0);
+            spared = (spared - home.evaluations).max(0.0);
+            let evaluations = again * operation_cost(&instruction.op);
+            let excess = (state.excess + evaluations) / state.elements.max(1.0);
+            if evaluations > 0.0 && excess > self.budget.excess_per_element {
+                let root = &self.entry.instructions[state.root].name;
+                let most = self.budget.excess_per_element;
+                let reason = format!(
+                    "in the kernel of {root} recomputation would reach {excess:.1} units per element, more than {most}"
+                );
+                return Ok(Err(reason));
+            }
+            offers.push(Offer { kernel, home, inputs, evaluations });
+        }
+        Ok(Ok(offers))
+    }
+
+    /// What the kernel would read if it computed `id` itself.
+    fn inputs_with(&self, kernel: &Kernel, id: InstrId) -> BTreeSet<InstrId> {
+        let mut inputs = kernel.inputs.clone();
+        inputs.remove(&id);
+        inputs.extend(self.buffer_operands(id).filter(|operand| !kernel.members.contains(operand)));
+        inputs
+    }
+
+    /// The operands of `id` that are read through buffers unless they are fused.
+    fn buffer_operands(&self, id: InstrId) -> impl Iterator<Item = InstrId> {
+        let operands = self.entry.instructions[id].operands.iter().copied();
+        operands.filter(|operand| self.splats[operand.index()].is_none())
+    }
+
+    fn own_function(&mut self, id: InstrId, evaluations: f64) -> Counted {
+        let function = FunctionId(self.next_function);
+        self.next_function += 1;
+        let map = identity(&leaf_extents(&self.entry.instructions[id].shape));
+        Counted { access: Access { function, block: None, map }, evaluations }
+    }
+
+    fn accept(&mut self, id: InstrId, offers: Vec<Offer>) {
+        let roots: Vec<&str> =
+            offers.iter().map(|offer| self.entry.instructions[self.kernels[offer.kernel].root].name.as_str()).collect();
+        let reason = match roots.as_slice() {
+            [] => "none of its elements is needed".to_owned(),
+            roots => format!("into {}", roots.join(", ")),
+        };
+        for offer in offers {
+            let kernel = &mut self.kernels[offer.kernel];
+            kernel.members.insert(id);
+            kernel.inputs = offer.inputs;
+            kernel.excess += offer.evaluations;
+            self.homes[id.index()].insert(offer.kernel, offer.home);
+        }
+        // Kernels to which nothing was offered read none of its elements; it gets no buffer for their sake.
+        for kernel in &mut self.kernels {
+            kernel.inputs.remove(&id);
+        }
+        self.decide(id, Verdict::Fused, reason);
+    }
+
+    fn materialize(&mut self, id: InstrId) -> Result<(), Diagnostics> {
+        let instruction = &self.entry.instructions[id];
+        let elements = element_count(&instruction.shape);
+        let inputs: BTreeSet<InstrId> = self.buffer_operands(id).collect();
+        let results = instruction.shape.leaves().len();
+        let (buffers, limit) = (inputs.len() + results, self.target.max_storage_buffers as usize);
+        if buffers > limit {
+            let message = format!("it needs {buffers} buffers and the target lets a kernel bind {limit}");
+            return Err(Diagnostic::new("HLO404", instruction.span, message).about(&instruction.name).into());
+        }
+        let home = self.own_function(id, elements);
+        self.homes[id.index()].insert(self.kernels.len(), home);
+        let walked = match (&instruction.op, instruction.operands.first()) {
+            (Op::Reduce { .. }, Some(input)) => element_count(&self.entry.instructions[*input].shape).max(elements),
+            _ => elements,
+        };
+        let members = BTreeSet::from([id]);
+        self.kernels.push(Kernel { root: id, members, inputs, results, elements: walked, excess: 0.0 });
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! Rewrites what no kernel of the target could bind.
+
+use crate::Target;
+use weft_hlo::ir::{Arena, ArenaId, InstrId, Instruction, Module, Op, Shape};
+use weft_hlo::passes::UniqueNames;
+
+/// Splits concatenates of more operands than a kernel can bind into concatenates of concatenates.
+pub(super) fn split_wide_concatenates(mut module: Module, target: &Target) -> Module {
+    let width = (target.max_storage_buffers as usize).saturating_sub(1).max(2);
+    let entry = &module.computations[module.entry];
+    let is_wide = |instruction: &Instruction| {
+        matches!(instruction.op, Op::Concatenate { .. }) && instruction.operands.len() > width
+    };
+    if !entry.instructions.values().any(is_wide) {
+        return module;
+    }
+    let mut names = UniqueNames::default();
+    entry.instructions.values().for_each(|instruction| {
+        names.take(&instruction.name);
+    });
+    let mut instructions: Arena<InstrId, Instruction> = Arena::new();
+    let mut image: Vec<InstrId> = Vec::with_capacity(entry.instructions.len());
+    for instruction in entry.instructions.values() {
+        let mut instruction = instruction.clone();
+        instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
+        if let Op::Concatenate { dimension } = instruction.op {
+            while instruction.operands.len() > width {
+                let groups: Vec<InstrId> = instruction
+                    .operands
+                    .chunks(width)
+                    .map(|group| {
+                        if let [single] = group {
+                            return *single;
+                        }
+                        let along = usize::try_from(dimension).unwrap_or(0);
+                        let mut part = instruction.clone();
+                        part.name = names.take(&instruction.name);
+                        part.operands = group.to_vec();
+                        if let Shape::Array(shape) = &mut part.shape {
+                            let extent = |id: &InstrId| {
+                                instructions[*id].shape.as_array().map_or(0, |array| array.extents[along])
+                            };
+                            shape.extents[along] = group.iter().map(extent).sum();
+                        }
+                        instructions.push(part)
+                    })
+                    .collect();
+                instruction.operands = groups;
+            }
+        }
+        image.push(instructions.push(instruction));
+    }
+    let id = module.entry;
+    let entry = &mut module.computations[id];
+    entry.root = image[entry.root.index()];
+    entry.instructions = instructions;
+    module
+}

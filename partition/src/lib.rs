@@ -1,0 +1,31 @@
+//! Which instructions of an HLO program run as one kernel, which share a function inside it, and why.
+//!
+//! [`fuse`] rewrites a module so that its entry computation holds nothing but parameters, constants and fusions; each
+//! fusion is one kernel. [`FusionPlan::new`] then divides a fusion into functions, as XLA's document "XLA MLIR fusion
+//! emitters" describes: an instruction with several users shares their function only if all of them access it through
+//! the same indices; otherwise it becomes a function that each of them calls. So nothing is emitted twice, and code
+//! grows linearly with the fusion.
+//!
+//! Both are pure functions of the program and a [`Target`], and both say why: see [`Decision`] and
+//! [`Function::reason`].
+//!
+//! ```
+#![doc = include_str!("../examples/front_page.rs")]
+//! ```
+//!
+//! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
+
+mod access;
+mod cost;
+mod fuse;
+mod hero;
+mod legal;
+mod plan;
+mod splat;
+mod target;
+
+pub use cost::{Budget, operation_cost};
+pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
+pub use plan::{Function, FunctionId, FusionPlan, Read};
+pub use splat::splats;
+pub use target::{DeviceKind, Target};

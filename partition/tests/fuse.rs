@@ -1,0 +1,300 @@
+//! Fusing keeps the meaning of random modules, and what it makes is what kernels can be made of.
+
+#[path = "../../hlo/tests/support/random.rs"]
+mod random;
+
+use random::{Config, inputs, module};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::Instant;
+use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::eval::evaluate;
+use weft_hlo::indexing::operand_map;
+use weft_hlo::ir::{Computation, InstrId, Literal, Module, Op};
+use weft_hlo::passes::flatten;
+use weft_hlo::text::{parse, print};
+use weft_hlo::verify::verify;
+use weft_indexing::IndexingMap;
+use weft_partition::{FusionPlan, Read, Target, Verdict, fuse, fuse_explained, splats};
+
+const SEEDS: u64 = 300;
+
+fn target(max_storage_buffers: u32) -> Target {
+    Target { max_storage_buffers, ..Target::default() }
+}
+
+fn difference(expected: &[Literal], actual: &[Literal]) -> Option<String> {
+    if expected.len() != actual.len() {
+        return Some(format!("{} results, then {}", expected.len(), actual.len()));
+    }
+    expected.iter().zip(actual).enumerate().find_map(|(number, (a, b))| {
+        let same = a.shape.is_compatible(&b.shape) && a.data == b.data;
+        (!same).then(|| format!("result {number}: {:?} became {:?}", a.data, b.data))
+    })
+}
+
+fn leaves(computation: &Computation, id: InstrId) -> usize {
+    computation.instructions[id].shape.leaves().len()
+}
+
+/// Whether the entry holds kernels and what connects them, and no kernel binds more than allowed.
+fn check_form(fused: &Module, limit: u32) -> Result<(), String> {
+    let entry = fused.entry_computation();
+    for (id, instruction) in entry.instructions.iter() {
+        let name = &instruction.name;
+        match &instruction.op {
+            Op::Parameter { .. } | Op::Constant(_) if instruction.shape.as_array().is_some() => {}
+            Op::Fusion { .. } => {
+                let buffers = instruction.operands.len() + leaves(entry, id);
+                if buffers > limit as usize {
+                    return Err(format!("{name} binds {buffers} buffers of {limit}"));
+                }
+                if instruction.shape.leaves().iter().any(|leaf| leaf.as_array().is_none()) {
+                    return Err(format!("{name} has a result that is no array"));
+                }
+            }
+            Op::GetTupleElement { .. } => {
+                let producer = &entry.instructions[instruction.operands[0]];
+                if !matches!(producer.op, Op::Fusion { .. }) {
+                    return Err(format!("{name} takes an element of {}", producer.name));
+                }
+            }
+            Op::Tuple if id == entry.root => {}
+            op => return Err(format!("{name} is a {}", op.opcode())),
+        }
+    }
+    let elements = entry.result_shape().as_tuple().unwrap_or_default();
+    if elements.iter().any(|element| element.as_array().is_none()) {
+        return Err("the results are nested".to_owned());
+    }
+    Ok(())
+}
+
+/// The elements a map relates to each index.
+fn relation(map: &IndexingMap) -> BTreeSet<(Vec<i64>, Vec<i64>)> {
+    let at = |dims: &[i64], ranges: &[i64]| map.evaluate(dims, ranges, &[]).expect("small indices do not overflow");
+    map.points().map(|point| (point.dims.clone(), at(&point.dims, &point.ranges))).collect()
+}
+
+/// Whether the functions of a kernel's plan partition its instructions and read what the operations read.
+fn check_plan(computation: &Computation) -> Result<(), String> {
+    let plan = FusionPlan::new(computation).map_err(|found| found.to_string())?;
+    let mut emitted = BTreeMap::new();
+    for function in plan.functions() {
+        for member in &function.members {
+            let name = &computation.instructions[*member].name;
+            if emitted.insert(*member, function.name.clone()).is_some() {
+                return Err(format!("{name} is emitted twice"));
+            }
+        }
+        for root in &function.roots {
+            // A parameter can be an output as it is; an output that is also read elsewhere may be called.
+            let is_parameter = matches!(computation.instructions[*root].op, Op::Parameter { .. });
+            if !is_parameter && plan.home(*root).is_none() {
+                return Err(format!("nobody computes {}", computation.instructions[*root].name));
+            }
+        }
+    }
+    for (id, instruction) in computation.instructions.iter() {
+        let Some((home, map)) = plan.home(id) else { continue };
+        if !plan.function(home).members.contains(&id) {
+            return Err(format!("{} is not at home", instruction.name));
+        }
+        for (number, operand) in instruction.operands.iter().enumerate() {
+            let step = operand_map(computation, id, number).map_err(|found| found.to_string())?;
+            let expected = map.compose(&step).map_err(|found| found.to_string())?;
+            let read = match plan.read(id, number) {
+                Read::Splat => {
+                    if plan.splat(*operand).is_none() {
+                        return Err(format!("operand {number} of {} is no constant", instruction.name));
+                    }
+                    continue;
+                }
+                Read::Never => BTreeSet::new(),
+                Read::At(read) => relation(read),
+            };
+            if expected.box_size() < 20_000 && relation(&expected) != read {
+                let name = &instruction.name;
+                return Err(format!("operand {number} of {name} is read at {:?}, not {expected:?}", plan.read(id, number)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the instruction named by a refusal cannot be a kernel of its own under this limit.
+fn is_justified(refusal: &Diagnostics, module: &Module, limit: u32) -> bool {
+    let flat = flatten(module).expect("fusing flattens first");
+    let entry = flat.entry_computation();
+    let constant = splats(entry);
+    refusal.0.iter().all(|finding| {
+        let named = entry.instructions.iter().find(|(_, instruction)| instruction.name == finding.instruction);
+        let Some((id, instruction)) = named else { return false };
+        let is_read = |operand: &&InstrId| constant[weft_hlo::ir::ArenaId::index(**operand)].is_none();
+        let read: BTreeSet<&InstrId> = instruction.operands.iter().filter(is_read).collect();
+        // A concatenate is taken apart down to pairs.
+        let inputs = if matches!(instruction.op, Op::Concatenate { .. }) { read.len().min(2) } else { read.len() };
+        finding.code == "HLO404" && inputs + leaves(entry, id) > limit as usize
+    })
+}
+
+/// Fuses and compares; whether the program was refused.
+fn check(seed: u64, config: &Config, limit: u32) -> bool {
+    let module = module(seed, config);
+    let inputs = inputs(&module, seed, config);
+    let fused = match fuse(&module, &target(limit)) {
+        Ok(fused) => fused,
+        Err(found) => {
+            assert!(is_justified(&found, &module, limit), "seed {seed}, {limit} buffers: {found}\n{}", print(&module));
+            return true;
+        }
+    };
+    let text = print(&fused);
+    let fail = |found: &dyn std::fmt::Display| -> ! {
+        panic!("seed {seed}, {limit} buffers: {found}\n{}\n{text}", print(&module))
+    };
+    verify(&fused).unwrap_or_else(|found| fail(&found));
+    check_form(&fused, limit).unwrap_or_else(|found| fail(&found));
+    for instruction in fused.entry_computation().instructions.values() {
+        if let Op::Fusion { calls, .. } = instruction.op {
+            check_plan(&fused.computations[calls]).unwrap_or_else(|found| fail(&found));
+        }
+    }
+    let again = parse(&text).unwrap_or_else(|found| fail(&found));
+    assert!(again == fused, "seed {seed}: read back as another module\n{text}\n{}", print(&again));
+    let expected = evaluate(&module, &inputs).unwrap_or_else(|found| fail(&found));
+    let actual = evaluate(&fused, &inputs).unwrap_or_else(|found| fail(&found));
+    if let Some(found) = difference(&expected, &actual) {
+        fail(&found);
+    }
+    false
+}
+
+#[test]
+fn fusing_keeps_the_results() {
+    for seed in 0..SEEDS {
+        let refused = check(seed, &Config::default(), 8);
+        assert!(!refused, "seed {seed} is refused with the buffers that every adapter has");
+    }
+}
+
+#[test]
+fn fusing_keeps_the_results_with_many_buffers() {
+    for seed in SEEDS..2 * SEEDS {
+        assert!(!check(seed, &Config::default(), 32));
+    }
+}
+
+/// With few buffers nearly every producer has to be weighed against the limit.
+#[test]
+fn fusing_keeps_the_results_with_few_buffers() {
+    let config = Config { fusions: false, ..Config::default() };
+    let mut refused = BTreeMap::new();
+    for limit in [2, 3, 4, 5, 6] {
+        let count = (0..SEEDS / 2).filter(|seed| check(1000 * u64::from(limit) + seed, &config, limit)).count();
+        refused.insert(limit, count);
+    }
+    println!("refused of {}: {refused:?}", SEEDS / 2);
+    // A select reads three and writes one; an argmax reads two, has two initial values, and writes two.
+    assert!(refused[&6] == 0 && refused[&4] < 30, "{refused:?}");
+}
+
+#[test]
+fn fusing_keeps_the_results_of_large_modules() {
+    let config = Config { instructions: 150, ..Config::default() };
+    for seed in 0..30 {
+        assert!(!check(seed, &config, 8));
+    }
+}
+
+/// `n` times a value and its transpose, each sum of which is the next value.
+fn diamonds(n: usize) -> String {
+    let mut text = "HloModule diamonds\nENTRY main {\n  a0 = f32[4,4] parameter(0)\n".to_owned();
+    for k in 1..=n {
+        let (before, root) = (k - 1, if k == n { "ROOT " } else { "" });
+        writeln!(text, "  l{k} = f32[4,4] tanh(a{before})").expect("strings can be written to");
+        writeln!(text, "  t{k} = f32[4,4] transpose(l{k}), dimensions={{1,0}}").expect("strings can be written to");
+        writeln!(text, "  {root}a{k} = f32[4,4] add(l{k}, t{k})").expect("strings can be written to");
+    }
+    text + "}\n"
+}
+
+fn read(text: &str) -> Module {
+    parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"))
+}
+
+#[test]
+fn diamonds_stay_linear() {
+    let start = Instant::now();
+    for n in [8, 64, 512] {
+        let module = read(&diamonds(n));
+        let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{n}: {found}"));
+        let count = fused.instruction_count();
+        // The instructions themselves; for each kernel its parameter and the fusion that calls it.
+        assert!(count <= 5 * n + 2, "{n} diamonds became {count} instructions");
+        assert_eq!(check_form(&fused, 8), Ok(()));
+        let kernels = fused.entry_computation().instructions.values().filter_map(|instruction| match instruction.op {
+            Op::Fusion { calls, .. } => Some(&fused.computations[calls]),
+            _ => None,
+        });
+        for kernel in kernels {
+            assert_eq!(check_plan(kernel), Ok(()));
+            let excess = FusionPlan::new(kernel).unwrap_or_else(|found| panic!("{found}")).excess_per_element();
+            assert!(excess <= 32.0, "a kernel does {excess} units again");
+        }
+        let input = Literal::array([4, 4], (0..16u8).map(|i| f32::from(i) / 8.0 - 1.0).collect::<Vec<f32>>());
+        let expected = evaluate(&module, std::slice::from_ref(&input)).unwrap_or_else(|found| panic!("{found}"));
+        let actual = evaluate(&fused, &[input]).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(difference(&expected, &actual), None);
+    }
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+/// A fusion that the program brings along may hold them all; it would run 2^n times.
+#[test]
+fn nested_diamonds_in_a_fusion_are_dissolved() {
+    let n = 64;
+    let body = diamonds(n).replace("HloModule diamonds\nENTRY main", "body");
+    let text = format!(
+        "HloModule brought\n{body}\nENTRY main {{\n  p = f32[4,4] parameter(0)\n  \
+         ROOT f = f32[4,4] fusion(p), kind=kLoop, calls=body\n}}\n"
+    );
+    let module = read(&text);
+    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let dissolved = fused.decisions.iter().find(|decision| decision.verdict == Verdict::Dissolved);
+    assert_eq!(dissolved.map(|decision| decision.instruction.as_str()), Some("f"));
+    assert!(fused.module.instruction_count() <= 5 * n + 2);
+    let input = Literal::array([4, 4], vec![0.5f32; 16]);
+    let expected = evaluate(&module, std::slice::from_ref(&input)).unwrap_or_else(|found| panic!("{found}"));
+    let actual = evaluate(&fused.module, &[input]).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(difference(&expected, &actual), None);
+}
+
+/// Two runs decide alike, and every decision has a reason.
+#[test]
+fn decisions_are_repeatable_and_explained() {
+    for seed in 0..40 {
+        let module = module(seed, &Config::default());
+        let once = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
+        let twice = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(once.decisions, twice.decisions);
+        assert!(once.module == twice.module);
+        assert!(once.decisions.iter().all(|decision| !decision.reason.is_empty()));
+    }
+}
+
+/// What is already kernels stays the same kernels.
+#[test]
+fn fusing_twice_is_fusing_once() {
+    let config = Config { fusions: false, ..Config::default() };
+    for seed in 0..100 {
+        let once = fuse(&module(seed, &config), &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
+        let twice = fuse(&once, &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&once)));
+        let kernels = |module: &Module| {
+            let instructions = module.entry_computation().instructions.values();
+            instructions.filter(|instruction| matches!(instruction.op, Op::Fusion { .. })).count()
+        };
+        assert!(kernels(&twice) <= kernels(&once), "seed {seed}\n{}\n{}", print(&once), print(&twice));
+        assert_eq!(check_form(&twice, 8), Ok(()), "seed {seed}");
+    }
+}

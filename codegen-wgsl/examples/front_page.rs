@@ -1,0 +1,22 @@
+//! The example of the front page of the crate.
+
+use weft_hlo::text;
+use weft_partition::{Target, fuse};
+
+fn main() -> Result<(), weft_hlo::diagnostic::Diagnostics> {
+    let module = text::parse(
+        "HloModule scale
+        ENTRY main {
+            x = f32[4,8] parameter(0)
+            two = f32[] constant(2)
+            twos = f32[4,8] broadcast(two), dimensions={}
+            ROOT y = f32[4,8] multiply(x, twos)
+        }",
+    )?;
+    let target = Target::default();
+    let fused = fuse(&module, &target)?;
+    let shader = weft_codegen_wgsl::compile(&fused, fused.entry_computation().root, &target)?;
+    assert!(shader.source.contains("x_2[i] * 2.0f") || shader.source.contains("* 2.0f"));
+    assert_eq!(shader.bindings.len(), 2);
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! One fusion to one shader.
+
+use crate::emit::emit_loop;
+use crate::kernel::Kernel;
+use crate::lower::flatten;
+use crate::shader::{Binding, Shader};
+use crate::validate::validate;
+use crate::wgsl;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op};
+use weft_partition::{FusionPlan, Target};
+
+/// The shader of one fusion of the entry computation.
+///
+/// # Errors
+/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO415` if naga refuses the text:
+/// that is a defect of this crate, reported with naga's reason.
+pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
+    let (fusion, _) = fusion(module, id)?;
+    let kernel = kernel(module, id, target)?;
+    let flat = flatten(&kernel)
+        .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+    debug_assert_eq!(flat.verify(), Ok(()), "flattening keeps the rules of the kernel IR:\n{flat}");
+    let source = wgsl::write(&flat).map_err(|findings| at(findings, fusion))?;
+    let (naga_module, info) =
+        validate(&source).map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
+    let bindings = kernel
+        .tensors
+        .values()
+        .map(|tensor| Binding { name: tensor.name.clone(), shape: tensor.shape.clone(), writable: tensor.writable })
+        .collect();
+    let [x, y] = kernel.entry.workgroups;
+    Ok(Shader {
+        name: kernel.name.clone(),
+        source,
+        entry_point: wgsl::ENTRY_POINT.to_owned(),
+        bindings,
+        parameter_binding: u32::try_from(kernel.tensors.len()).unwrap_or(u32::MAX),
+        workgroup_size: [kernel.entry.workgroup_size, 1, 1],
+        workgroups: [x, y, 1],
+        module: naga_module,
+        info,
+    })
+}
+
+/// The kernel of one fusion as its emitter made it, before any lowering.
+///
+/// # Errors
+/// As [`compile`].
+pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+    let (fusion, computation) = fusion(module, id)?;
+    let plan = FusionPlan::new(computation)?;
+    let kernel = emit_loop(module, fusion, computation, &plan, target)?;
+    debug_assert_eq!(kernel.verify(), Ok(()), "emission keeps the rules of the kernel IR:\n{kernel}");
+    Ok(kernel)
+}
+
+/// The functions of one fusion with the reason for each, as text.
+///
+/// # Errors
+/// As [`compile`].
+pub fn functions_text(module: &Module, id: InstrId) -> Result<String, Diagnostics> {
+    let (fusion, computation) = fusion(module, id)?;
+    let plan = FusionPlan::new(computation)?;
+    Ok(format!("fusion {}\n{}", fusion.name, plan.text(computation)))
+}
+
+fn fusion(module: &Module, id: InstrId) -> Result<(&Instruction, &Computation), Diagnostics> {
+    let instruction = module.entry_computation().instructions.get(id);
+    match instruction {
+        Some(fusion) => match fusion.op {
+            Op::Fusion { calls, .. } if calls.index() < module.computations.len() => {
+                Ok((fusion, &module.computations[calls]))
+            }
+            _ => {
+                let message = format!("'{}' is no fusion; fuse the module first", fusion.op.opcode());
+                Err(Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into())
+            }
+        },
+        None => Err(Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into()),
+    }
+}
+
+/// Findings without a place get the fusion's.
+fn at(findings: Diagnostics, fusion: &Instruction) -> Diagnostics {
+    let placed = findings.0.into_iter().map(|mut finding| {
+        finding.span = fusion.span;
+        finding.about(&fusion.name)
+    });
+    Diagnostics(placed.collect())
+}

@@ -1,0 +1,6 @@
+//! Emitters: from a fusion and its plan to a kernel.
+
+mod function;
+mod loop_emitter;
+
+pub(crate) use loop_emitter::emit_loop;

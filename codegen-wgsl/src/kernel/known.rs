@@ -1,0 +1,93 @@
+//! What is known of indices in a block, and what has to be tested to enter another.
+
+use weft_affine::{Constraint, Expr, Interval, Ranges, Var, range_of};
+
+/// What is known of the indices in sight: the ranges of the variables, and ranges of expressions that conditions around
+/// the block have established.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) ranges: Ranges,
+    facts: Vec<Constraint>,
+}
+
+impl Known {
+    /// Index `k` runs over `[0, extents[k] - 1]`.
+    pub(crate) fn new(extents: &[i64]) -> Self {
+        let dims = extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }).collect();
+        Known { ranges: Ranges { dims, ranges: Vec::new(), runtime: Vec::new() }, facts: Vec::new() }
+    }
+
+    /// The same inside a loop over `extents`.
+    pub(crate) fn in_loop(&self, extents: &[i64]) -> Self {
+        let mut inner = self.clone();
+        // The loop's variables hide those of a loop around it, and with them what is known of those.
+        let is_outer = |variable: &Var| matches!(variable, Var::Range(_));
+        inner.facts.retain(|fact| !fact.expr.variables().iter().any(is_outer));
+        inner.ranges.ranges = extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }).collect();
+        inner
+    }
+
+    /// The ranges of expressions that conditions have established.
+    pub(crate) fn facts(&self) -> &[Constraint] {
+        &self.facts
+    }
+
+    /// The range of an expression.
+    pub(crate) fn range(&self, expr: &Expr) -> Interval {
+        let facts = self.facts.iter().filter(|fact| fact.expr == *expr);
+        facts.fold(range_of(expr, &self.ranges), |range, fact| intersect(range, fact.bounds))
+    }
+
+    /// What of these constraints has to be tested still, with the sides that are known already opened to the range.
+    pub(crate) fn open(&self, constraints: &[Constraint]) -> Vec<Constraint> {
+        let mut open: Vec<Constraint> = Vec::new();
+        for constraint in constraints {
+            let range = self.range(&constraint.expr);
+            let (lo, hi) = (constraint.bounds.lo.max(range.lo), constraint.bounds.hi.min(range.hi));
+            let tested = Constraint { expr: constraint.expr.clone(), bounds: Interval { lo, hi } };
+            if (lo, hi) != (range.lo, range.hi) && !open.contains(&tested) {
+                open.push(tested);
+            }
+        }
+        open
+    }
+
+    /// What is known where `conditions` hold.
+    pub(crate) fn when(&self, conditions: &[Constraint]) -> Self {
+        let mut inner = self.clone();
+        for condition in conditions {
+            inner.learn(condition.clone());
+        }
+        inner
+    }
+
+    /// What is known where `conditions` do not all hold: something only if there is one and it is open on one side.
+    pub(crate) fn unless(&self, conditions: &[Constraint]) -> Self {
+        let mut inner = self.clone();
+        if let [Constraint { expr, bounds }] = conditions {
+            let range = self.range(expr);
+            if bounds.lo <= range.lo {
+                inner.learn(Constraint { expr: expr.clone(), bounds: Interval { lo: bounds.hi.saturating_add(1), hi: range.hi } });
+            } else if bounds.hi >= range.hi {
+                inner.learn(Constraint { expr: expr.clone(), bounds: Interval { lo: range.lo, hi: bounds.lo.saturating_sub(1) } });
+            }
+        }
+        inner
+    }
+
+    fn learn(&mut self, fact: Constraint) {
+        let variable = match fact.expr.as_var() {
+            Some(Var::Dim(index)) => self.ranges.dims.get_mut(index as usize),
+            Some(Var::Range(index)) => self.ranges.ranges.get_mut(index as usize),
+            _ => None,
+        };
+        match variable {
+            Some(range) => *range = intersect(*range, fact.bounds),
+            None => self.facts.push(fact),
+        }
+    }
+}
+
+fn intersect(a: Interval, b: Interval) -> Interval {
+    Interval { lo: a.lo.max(b.lo), hi: a.hi.min(b.hi) }
+}

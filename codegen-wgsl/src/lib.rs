@@ -1,0 +1,36 @@
+//! WGSL kernels from partitioned fusions.
+//!
+//! [`compile`] takes one fusion of a module that `weft-partition` has fused and returns a [`Shader`]: WGSL that naga has
+//! parsed and validated, with what a runtime must know to bind and launch it. Nothing here knows a device; the same
+//! fusion and [`Target`] give the same bytes everywhere.
+//!
+//! The way there is gradual, and every stage has a text:
+//!
+//! | stage | what | text |
+//! |---|---|---|
+//! | functions | which instructions share a function | [`functions_text`] |
+//! | kernel | element functions over indices, and an entry that stores | [`kernel()`], [`kernel::Kernel`] |
+//! | flat | the same with row-major positions | [`lower::flatten`] |
+//! | wgsl | the shader | [`Shader::source`] |
+//!
+//! ```
+#![doc = include_str!("../examples/front_page.rs")]
+//! ```
+//!
+//! Features: `spirv`, `msl`, `hlsl`, `glsl` translate a shader with naga's other writers, for reading.
+
+mod compile;
+mod elemental;
+mod emit;
+mod shader;
+mod translate;
+mod validate;
+
+pub mod kernel;
+pub mod lower;
+pub mod math;
+pub mod wgsl;
+
+pub use compile::{compile, functions_text, kernel};
+pub use shader::{Binding, Shader};
+pub use weft_partition::Target;

@@ -1,0 +1,5 @@
+//! Lowerings of the kernel IR, each from kernel to kernel.
+
+mod flatten;
+
+pub use flatten::flatten;

@@ -1,0 +1,136 @@
+//! The library's functions by name.
+
+/// One WGSL function.
+///
+/// It takes and returns plain `f32`, `i32`, `u32` or `bool` values; a few helpers of others return a `vec2<f32>`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name in WGSL, which no other declaration of the shader may have.
+    pub name: &'static str,
+    /// The functions of this library that it calls.
+    pub depends_on: &'static [&'static str],
+    /// Its declaration, with a comment on what it computes and where the method comes from.
+    pub source: &'static str,
+}
+
+/// The function called `name`.
+pub fn function(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+/// Every function, in the order of the library's own list.
+pub fn all() -> &'static [Function] {
+    FUNCTIONS
+}
+
+/// The functions called `names` and all that they need: what a function calls stands before it, each function stands
+/// once, and the order follows from `names` alone. Names that are not of this library are passed over.
+pub fn closure<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static Function> {
+    fn visit(name: &str, found: &mut Vec<&'static Function>) {
+        let Some(function) = function(name) else { return };
+        if found.contains(&function) {
+            return;
+        }
+        for needed in function.depends_on {
+            visit(needed, found);
+        }
+        found.push(function);
+    }
+    let mut found = Vec::new();
+    for name in names {
+        visit(name, &mut found);
+    }
+    found
+}
+
+macro_rules! functions {
+    ($($name:ident $path:literal [$($needs:ident)*])*) => {
+        const FUNCTIONS: &[Function] = &[
+            $(Function {
+                name: stringify!($name),
+                depends_on: &[$(stringify!($needs)),*],
+                source: include_str!(concat!($path, ".wgsl")),
+            },)*
+        ];
+    };
+}
+
+functions! {
+    acos_f32 "f32/acos" [nan_f32 asin_polynomial_f32]
+    acosh_f32 "f32/acosh" [nan_f32 log_f32 log1p_f32]
+    asin_f32 "f32/asin" [nan_f32 asin_polynomial_f32 copy_sign_f32]
+    asin_polynomial_f32 "f32/asin_polynomial" []
+    asinh_f32 "f32/asinh" [copy_sign_f32 log_f32 log1p_f32]
+    atan2_f32 "f32/atan2" [is_nan_f32 nan_f32 atan_unit_f32 copy_sign_f32]
+    atan_unit_f32 "f32/atan_unit" []
+    atanh_f32 "f32/atanh" [nan_f32 copy_sign_f32 infinity_f32 log1p_f32]
+    cbrt_f32 "f32/cbrt" [is_finite_f32 normal_bits_f32 copy_sign_f32 scale_f32]
+    copy_sign_f32 "f32/copy_sign" []
+    cos_f32 "f32/cos" [is_finite_f32 nan_f32 reduce_quadrant_f32 cos_polynomial_f32 sin_polynomial_f32]
+    cos_polynomial_f32 "f32/cos_polynomial" []
+    cosh_f32 "f32/cosh" [half_exp_f32]
+    erf_f32 "f32/erf" [is_nan_f32 copy_sign_f32 exp_f32]
+    exp_f32 "f32/exp" [is_nan_f32 scale_f32 exponential_polynomial_f32]
+    expm1_f32 "f32/expm1" [is_nan_f32 exp_f32 scale_f32 exponential_polynomial_f32]
+    exponential_polynomial_f32 "f32/exponential_polynomial" []
+    u32_to_f32 "f32/from_u32" []
+    half_exp_f32 "f32/half_exp" [is_nan_f32 scale_f32 exponential_polynomial_f32]
+    infinity_f32 "f32/infinity" []
+    is_finite_f32 "f32/is_finite" []
+    is_nan_f32 "f32/is_nan" []
+    log_f32 "f32/log" [is_nan_f32 infinity_f32 nan_f32 log_polynomial_f32 significand_f32 significand_exponent_f32]
+    log1p_f32 "f32/log1p" [is_nan_f32 nan_f32 infinity_f32 significand_exponent_f32 significand_f32 scale_f32
+        log_polynomial_f32]
+    log2_parts_f32 "f32/log2_parts" [significand_f32 significand_exponent_f32 truncate_significand_f32]
+    log_polynomial_f32 "f32/log_polynomial" []
+    logistic_f32 "f32/logistic" [exp_f32]
+    max_f32 "f32/max" [is_nan_f32 total_order_f32]
+    min_f32 "f32/min" [is_nan_f32 total_order_f32]
+    nan_f32 "f32/nan" []
+    ne_f32 "f32/ne" []
+    normal_bits_f32 "f32/normal_bits" []
+    power_f32 "f32/power" [is_nan_f32 nan_f32 is_finite_f32 infinity_f32 power_positive_f32]
+    power_positive_f32 "f32/power_positive" [log2_parts_f32 infinity_f32 truncate_significand_f32 scale_f32
+        exponential_polynomial_f32]
+    reduce_quadrant_f32 "f32/reduce_quadrant" [reduce_quadrant_large_f32]
+    reduce_quadrant_large_f32 "f32/reduce_quadrant_large" [two_over_pi_u32 multiply_high_u32]
+    remainder_f32 "f32/remainder" [nan_f32]
+    round_away_f32 "f32/round_away" [copy_sign_f32]
+    rsqrt_f32 "f32/rsqrt" [copy_sign_f32 infinity_f32 nan_f32]
+    scale_f32 "f32/scale" []
+    sign_f32 "f32/sign" [copy_sign_f32 is_nan_f32]
+    significand_f32 "f32/significand" [normal_bits_f32]
+    significand_exponent_f32 "f32/significand_exponent" [normal_bits_f32]
+    sin_f32 "f32/sin" [is_finite_f32 nan_f32 reduce_quadrant_f32 sin_polynomial_f32 cos_polynomial_f32]
+    sin_polynomial_f32 "f32/sin_polynomial" []
+    sinh_f32 "f32/sinh" [half_exp_f32 copy_sign_f32]
+    sqrt_f32 "f32/sqrt" [nan_f32]
+    tan_f32 "f32/tan" [is_finite_f32 nan_f32 reduce_quadrant_f32]
+    tanh_f32 "f32/tanh" [exp_f32 copy_sign_f32]
+    f32_to_bool "f32/to_bool" []
+    f32_to_i32 "f32/to_i32" [is_nan_f32]
+    f32_to_u32 "f32/to_u32" [is_nan_f32]
+    total_order_f32 "f32/total_order" []
+    truncate_significand_f32 "f32/truncate_significand" []
+    two_over_pi_u32 "f32/two_over_pi" []
+    abs_i32 "i32/abs" []
+    divide_i32 "i32/divide" []
+    negate_i32 "i32/negate" []
+    power_i32 "i32/power" [power_u32]
+    remainder_i32 "i32/remainder" []
+    shift_left_i32 "i32/shift_left" []
+    shift_right_arithmetic_i32 "i32/shift_right_arithmetic" []
+    shift_right_logical_i32 "i32/shift_right_logical" []
+    divide_u32 "u32/divide" []
+    multiply_high_u32 "u32/multiply_high" []
+    negate_u32 "u32/negate" []
+    power_u32 "u32/power" []
+    remainder_u32 "u32/remainder" []
+    shift_left_u32 "u32/shift_left" []
+    shift_right_arithmetic_u32 "u32/shift_right_arithmetic" []
+    shift_right_logical_u32 "u32/shift_right_logical" []
+    ge_bool "bool/ge" []
+    gt_bool "bool/gt" []
+    le_bool "bool/le" []
+    lt_bool "bool/lt" []
+}

@@ -1,0 +1,56 @@
+//! WGSL functions for what the language lacks or does badly, and how each HLO operation is written with them.
+//!
+//! WGSL's own `exp`, `log`, `sin` and relatives may be off by many units in the last place, drivers treat NaN,
+//! infinities and integer division each in their own way, and all of them reassociate floating-point sums. The
+//! functions here compute what HLO means: within a few units in the last place (the bounds stand in the tests of
+//! `weft-runtime`), with NaN and infinities in their places. Results and operands below the least normal `f32` may be
+//! taken as zero, as WGSL allows.
+//!
+//! Each [`Function`] is plain text. A shader that calls some of them contains, in any order:
+//!
+//! - the [`prelude`]: the parameter block that holds a run-time zero, and `keep`, which hides a value from the driver's
+//!   algebra by an exclusive or with that zero;
+//! - the [`closure`] of the names called.
+//!
+//! Which of them an operation needs is answered by [`unary`], [`binary`], [`compare`] and [`convert`]:
+//!
+//! ```
+//! use weft_codegen_wgsl::math;
+//! use weft_hlo::ir::{ElementType, UnaryOp};
+//!
+//! let call = math::unary(UnaryOp::Exponential, ElementType::F32).expect("exponential takes f32");
+//! assert_eq!(call.write(&["x"]), "exp_f32(x)");
+//!
+//! let mut source = math::prelude(0);
+//! for function in math::closure(call.function()) {
+//!     source += function.source;
+//! }
+//! source += "@compute @workgroup_size(1) fn main() { var x = 1.0; x = exp_f32(x); }";
+//! ```
+
+mod call;
+mod functions;
+mod table;
+
+pub use call::Call;
+pub use functions::{Function, all, closure, function};
+pub use table::{binary, compare, convert, unary};
+
+/// The declarations that every function here may use: `params`, a uniform block of 16 bytes at `@group(0)
+/// @binding(binding)` that the caller fills with zeros, and `keep`, the identity that no driver sees through.
+///
+/// A driver may take `(x + 1e8) - 1e8` for `x`; it cannot do so for `keep(x + 1e8) - 1e8`.
+pub fn prelude(binding: u32) -> String {
+    format!(
+        "struct Params {{ zero: u32, pad0: u32, pad1: u32, pad2: u32 }}
+@group(0) @binding({binding}) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {{
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}}
+"
+    )
+}
+
+#[cfg(test)]
+mod tests;

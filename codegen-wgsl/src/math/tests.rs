@@ -1,0 +1,149 @@
+//! Every function parses and validates with what it needs, and the tables name only what exists.
+
+use super::{Call, all, binary, closure, compare, convert, function, prelude, unary};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
+
+const TYPES: [ElementType; 4] = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
+
+fn wgsl(ty: ElementType) -> &'static str {
+    match ty {
+        ElementType::Pred => "bool",
+        ElementType::S32 => "i32",
+        ElementType::U32 => "u32",
+        ElementType::F32 => "f32",
+        other => panic!("{other} is not held by kernels"),
+    }
+}
+
+/// The whole shader: the prelude, what `functions` need, and `rest`.
+fn validate(functions: &[&str], rest: &str) {
+    let mut source = prelude(3);
+    for function in closure(functions.iter().copied()) {
+        source += function.source;
+    }
+    source += rest;
+    let module = naga::front::wgsl::parse_str(&source).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
+    Validator::new(ValidationFlags::all(), Capabilities::empty())
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
+}
+
+/// A function `result` that computes `call`, which must therefore have the types given.
+fn validate_call(call: Call, operands: &[ElementType], result: ElementType) {
+    let names = &["x", "y"][..operands.len()];
+    let parameters: Vec<_> = names.iter().zip(operands).map(|(name, ty)| format!("{name}: {}", wgsl(*ty))).collect();
+    let body = call.write(names);
+    let function = format!("fn result({}) -> {} {{ return {body}; }}", parameters.join(", "), wgsl(result));
+    validate(&Vec::from_iter(call.function()), &function);
+}
+
+#[test]
+fn each_function_is_valid_with_what_it_needs() {
+    for function in all() {
+        validate(&[function.name], "");
+    }
+}
+
+#[test]
+fn all_functions_together_are_valid() {
+    validate(&all().iter().map(|function| function.name).collect::<Vec<_>>(), "");
+}
+
+#[test]
+fn needs_are_the_functions_called() {
+    for function in all() {
+        assert!(function.source.contains(&format!("fn {}(", function.name)), "{} is declared", function.name);
+        assert!(function.source.starts_with("// "), "{} says what it computes", function.name);
+        let lines = function.source.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let words: Vec<_> = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+        for other in all() {
+            let called = other.name != function.name && words.contains(&other.name);
+            assert_eq!(function.depends_on.contains(&other.name), called, "{} and {}", function.name, other.name);
+        }
+    }
+}
+
+#[test]
+fn names_differ() {
+    for (i, a) in all().iter().enumerate() {
+        assert_eq!(all().iter().position(|b| b.name == a.name), Some(i), "{}", a.name);
+        assert_eq!(function(a.name), Some(a));
+    }
+    assert_eq!(function("exp"), None);
+}
+
+#[test]
+fn a_closure_puts_callees_first_and_each_once() {
+    let names: Vec<_> = closure(["tanh_f32", "exp_f32", "no_such", "log_f32"]).iter().map(|f| f.name).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(!names[..i].contains(name), "{name} stands once");
+        for needed in function(name).unwrap().depends_on {
+            assert!(names[..i].contains(needed), "{needed} stands before {name}");
+        }
+    }
+    let position = |name| names.iter().position(|other| *other == name);
+    assert!(position("tanh_f32") < position("log_f32"), "names come in the order asked for");
+    assert_eq!(names.last(), Some(&"log_f32"));
+    assert!(closure([]).is_empty());
+}
+
+#[test]
+fn unary_calls_are_valid() {
+    for ty in TYPES {
+        for op in UnaryOp::ALL {
+            let result = if *op == UnaryOp::IsFinite { ElementType::Pred } else { ty };
+            if let Some(call) = unary(*op, ty) {
+                validate_call(call, &[ty], result);
+            }
+        }
+    }
+}
+
+#[test]
+fn binary_calls_are_valid() {
+    for ty in TYPES {
+        for op in BinaryOp::ALL {
+            if let Some(call) = binary(*op, ty) {
+                validate_call(call, &[ty, ty], ty);
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_valid() {
+    let orders = ComparisonType::ALL.iter().copied().map(Some).chain([None]);
+    for order in orders {
+        for ty in TYPES {
+            for direction in ComparisonDirection::ALL {
+                if let Some(call) = compare(*direction, order, ty) {
+                    validate_call(call, &[ty, ty], ElementType::Pred);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions_are_total_and_valid() {
+    for from in TYPES {
+        for to in TYPES {
+            validate_call(convert(from, to).expect("these types all convert"), &[from], to);
+        }
+    }
+}
+
+#[test]
+fn tables_cover_what_hlo_defines() {
+    let count = |ty| UnaryOp::ALL.iter().filter(|op| unary(**op, ty).is_some()).count();
+    assert_eq!(TYPES.map(count), [1, 6, 4, 28]);
+    let count = |ty| BinaryOp::ALL.iter().filter(|op| binary(**op, ty).is_some()).count();
+    assert_eq!(TYPES.map(count), [7, 14, 14, 9]);
+    // Without an order in the text, every comparison has a default; types that kernels do not hold have none.
+    for ty in TYPES {
+        assert!(ComparisonDirection::ALL.iter().all(|direction| compare(*direction, None, ty).is_some()));
+    }
+    assert_eq!(unary(UnaryOp::Exponential, ElementType::C64), None);
+    assert_eq!(convert(ElementType::F64, ElementType::F32), None);
+}

@@ -1,0 +1,237 @@
+//! Index expressions as WGSL.
+//!
+//! Indices are `u32` throughout and stand for integers modulo 2^32: sums and products wrap, so intermediate results below
+//! zero do no harm. Only divisions, remainders and comparisons need the integer itself. There the range decides: where
+//! the operand may be negative, a multiple of the divisor is added first, `(x + k*c) / c - k`, and a comparison is made
+//! relative to the least value. A range of more than 2^32 values is refused (`HLO412`).
+
+use crate::kernel::Known;
+use weft_affine::{Atom, Constraint, Expr, Interval, Var};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::Span;
+
+/// One more than the greatest `u32`.
+const WORD: i128 = 1 << 32;
+
+/// Binding strength of the outermost operator, weakest first.
+#[derive(Copy, Clone, PartialEq, PartialOrd)]
+enum Strength {
+    Sum,
+    Product,
+    Atom,
+}
+
+/// How a function's index variables are written.
+#[derive(Clone, Debug)]
+pub(super) struct Variables {
+    /// `d0, d1, …`, or `i` for the position of an element.
+    dims: Vec<String>,
+    /// Quotients and remainders that have names of their own.
+    named: Vec<(Atom, String)>,
+}
+
+impl Variables {
+    /// Index variables of these names.
+    pub(super) fn new(dims: Vec<String>) -> Self {
+        Variables { dims, named: Vec::new() }
+    }
+
+    /// Gives a quotient or remainder a name, and returns its definition.
+    ///
+    /// # Errors
+    /// As [`index`]; then there is no name.
+    pub(super) fn define(&mut self, atom: &Atom, name: String, known: &Known) -> Result<String, Diagnostics> {
+        let definition = format!("let {name} = {};", quotient(atom, known, self)?.0);
+        self.named.push((atom.clone(), name));
+        Ok(definition)
+    }
+
+    fn name(&self, variable: Var) -> String {
+        match variable {
+            Var::Dim(index) => self.dims.get(index as usize).cloned().unwrap_or_else(|| format!("d{index}")),
+            Var::Range(index) => format!("s{index}"),
+            Var::Runtime(index) => format!("rt{index}"),
+        }
+    }
+}
+
+/// An index as a `u32` expression that may stand as an argument or between brackets; it is right modulo 2^32.
+///
+/// # Errors
+/// `HLO412` where 32 bits do not suffice.
+pub(super) fn index(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
+    Ok(sum(expr, known, variables)?.0)
+}
+
+/// An index as a `u32` expression that is right as a number.
+///
+/// # Errors
+/// `HLO412` where 32 bits do not suffice.
+pub(super) fn exact_index(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
+    let range = known.range(expr);
+    if is_word(range) { index(expr, known, variables) } else { Err(too_wide(expr, range)) }
+}
+
+/// Refuses a loop that a `u32` cannot count.
+///
+/// # Errors
+/// `HLO412` if this is one.
+pub(super) fn check_extent(extent: i64) -> Result<(), Diagnostics> {
+    let range = Interval::of_extent(extent);
+    if is_word(range) { Ok(()) } else { Err(too_wide(&Expr::range(0), range)) }
+}
+
+/// A conjunction of constraints.
+///
+/// # Errors
+/// `HLO412` where 32 bits do not suffice.
+pub(super) fn condition(
+    constraints: &[Constraint],
+    known: &Known,
+    variables: &Variables,
+) -> Result<String, Diagnostics> {
+    let mut tests = Vec::with_capacity(constraints.len());
+    for constraint in constraints {
+        tests.extend(test(constraint, known, variables)?);
+    }
+    Ok(if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") })
+}
+
+/// One test, or none where the constraint is known to hold.
+fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result<Option<String>, Diagnostics> {
+    let Constraint { expr, bounds } = constraint;
+    let range = known.range(expr);
+    let (lo, hi) = (bounds.lo.max(range.lo), bounds.hi.min(range.hi));
+    if lo > hi {
+        return Ok(Some("false".to_owned()));
+    }
+    if (lo, hi) == (range.lo, range.hi) {
+        return Ok(None);
+    }
+    if is_word(range) {
+        let text = sum(expr, known, variables)?.0;
+        return Ok(Some(match (lo > range.lo, hi < range.hi) {
+            _ if lo == hi => format!("{text} == {lo}u"),
+            (true, true) => format!("{text} >= {lo}u && {text} <= {hi}u"),
+            (true, false) => format!("{text} >= {lo}u"),
+            (false, _) => format!("{text} <= {hi}u"),
+        }));
+    }
+    // Relative to the lower bound, everything below it wraps to the top, beyond the upper bound.
+    let distance = |a: i64, b: i64| i128::from(a) - i128::from(b);
+    if distance(range.hi, lo) >= WORD || distance(hi, range.lo) >= WORD {
+        return Err(too_wide(expr, range));
+    }
+    let shifted = expr.checked_sub(&Expr::constant(lo)).map_err(|_| too_wide(expr, range))?;
+    let text = sum(&shifted, known, variables)?.0;
+    Ok(Some(match distance(hi, lo) {
+        0 => format!("{text} == 0u"),
+        width => format!("{text} <= {width}u"),
+    }))
+}
+
+/// Whether all values are those of a `u32`.
+fn is_word(range: Interval) -> bool {
+    range.is_empty() || (range.lo >= 0 && i128::from(range.hi) < WORD)
+}
+
+fn too_wide(expr: &Expr, range: Interval) -> Diagnostics {
+    let message = format!("the index {expr} takes values in {range}, more than an index of 32 bits has");
+    Diagnostic::new("HLO412", Span::default(), message).into()
+}
+
+fn sum(expr: &Expr, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
+    let mut text = String::new();
+    let mut strength = Strength::Atom;
+    let mut parts = 0;
+    // Positive terms first, so that no text begins with a sign.
+    let (positive, negative): (Vec<_>, Vec<_>) = expr.terms().iter().partition(|term| term.coefficient > 0);
+    for term in &positive {
+        let (product, product_strength) = product(term.coefficient, &term.atom, known, variables)?;
+        if parts > 0 {
+            text += " + ";
+        }
+        text += &product;
+        strength = product_strength;
+        parts += 1;
+    }
+    let constant = expr.constant_term();
+    if constant > 0 || parts == 0 {
+        if parts > 0 {
+            text += " + ";
+        }
+        text += &literal(constant);
+        parts += 1;
+    } else if constant < 0 {
+        text += &format!(" - {}", literal(constant.wrapping_neg()));
+        parts += 1;
+    }
+    for term in &negative {
+        let (product, _) = product(term.coefficient.wrapping_neg(), &term.atom, known, variables)?;
+        text += &format!(" - {product}");
+        parts += 1;
+    }
+    Ok((text, if parts > 1 { Strength::Sum } else { strength }))
+}
+
+fn product(
+    coefficient: i64,
+    atom: &Atom,
+    known: &Known,
+    variables: &Variables,
+) -> Result<(String, Strength), Diagnostics> {
+    let (text, strength) = quotient(atom, known, variables)?;
+    if coefficient == 1 {
+        return Ok((text, strength));
+    }
+    let left = if strength < Strength::Product { format!("({text})") } else { text };
+    // `a / b * c` and `a % b * c` group from the left, as meant.
+    Ok((format!("{left} * {}", literal(coefficient)), Strength::Product))
+}
+
+fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
+    if let Some((_, name)) = variables.named.iter().find(|(named, _)| named == atom) {
+        return Ok((name.clone(), Strength::Atom));
+    }
+    let (expr, divisor, is_quotient) = match atom {
+        Atom::Var(variable) => return Ok((variables.name(*variable), Strength::Atom)),
+        Atom::FloorDiv(expr, divisor) => (expr, *divisor, true),
+        Atom::Mod(expr, divisor) => (expr, *divisor, false),
+    };
+    // A power of two divides 2^32, so its remainders are right whatever was wrapped.
+    let wraps_well = !is_quotient && divisor & (divisor - 1) == 0 && i128::from(divisor) < WORD;
+    let range = known.range(expr);
+    // Taken from the operand, this multiple of the divisor leaves a number from zero on.
+    let base = if wraps_well || is_word(range) { 0 } else { range.lo.div_euclid(divisor) };
+    let lifted = Expr::constant(base).checked_mul(divisor).and_then(|multiple| expr.checked_sub(&multiple));
+    let lifted = lifted.map_err(|_| too_wide(expr, range))?;
+    let least = i128::from(base) * i128::from(divisor);
+    if !wraps_well && i128::from(range.hi) - least >= WORD {
+        return Err(too_wide(expr, range));
+    }
+    let (text, strength) = sum(&lifted, known, variables)?;
+    if i128::from(divisor) >= WORD {
+        // The operand is less than its divisor.
+        return Ok(if is_quotient { (literal(base), Strength::Atom) } else { (text, strength) });
+    }
+    let operand = if strength == Strength::Atom { text } else { format!("({text})") };
+    let operator = if is_quotient { "/" } else { "%" };
+    let result = format!("{operand} {operator} {}", literal(divisor));
+    Ok(match (is_quotient, base) {
+        (true, i64::MIN..=-1) => (format!("({result} - {})", literal(base.wrapping_neg())), Strength::Atom),
+        (true, 1..) => (format!("({result} + {})", literal(base)), Strength::Atom),
+        _ => (result, Strength::Product),
+    })
+}
+
+/// A constant as `u32`, modulo 2^32 like everything around it.
+fn literal(value: i64) -> String {
+    format!("{}u", wrap(value))
+}
+
+fn wrap(value: i64) -> u32 {
+    u32::try_from(value.rem_euclid(1 << 32)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+//! WGSL identifiers from HLO names.
+
+use std::collections::HashSet;
+
+/// Hands out identifiers that are legal, not reserved, and unique.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// Identifiers of module scope: what the writer and the library declare is taken already.
+    pub(crate) fn globals() -> Self {
+        let mut names = Names::default();
+        let declared = ["params", "Params", "keep", "main", "group", "lane"];
+        names.taken.extend(declared.iter().map(|name| (*name).to_owned()));
+        names.taken.extend(crate::math::all().iter().map(|function| function.name.to_owned()));
+        names
+    }
+
+    /// An identifier as close to `wanted` as possible.
+    pub(crate) fn take(&mut self, wanted: &str) -> String {
+        let base = identifier(wanted);
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        name
+    }
+}
+
+/// `wanted` with every character that WGSL does not allow replaced, away from reserved words and built-ins.
+fn identifier(wanted: &str) -> String {
+    let mut name: String =
+        wanted.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    while name.contains("__") {
+        name = name.replace("__", "_");
+    }
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic()) || (name.starts_with('_') && name.len() > 1);
+    if !starts_well {
+        name.insert(0, 'v');
+    }
+    // Variables of the writer (d0, s1) are the only other identifiers in a function.
+    let is_variable = name.len() > 1
+        && (name.starts_with('d') || name.starts_with('s') || name.starts_with('i'))
+        && name[1..].chars().all(|c| c.is_ascii_digit());
+    if is_variable || name == "i" || is_reserved(&name) {
+        name.push('_');
+        name.push('v');
+    }
+    name
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
+/// Keywords, reserved words, predeclared types and built-in functions of WGSL (specification, sections 15 to 17), and
+/// words that other shading languages reserve.
+const RESERVED: &[&str] = &[
+    "NULL",
+    "Self",
+    "abs",
+    "abstract",
+    "acos",
+    "acosh",
+    "active",
+    "alias",
+    "alignas",
+    "alignof",
+    "all",
+    "any",
+    "array",
+    "arrayLength",
+    "as",
+    "asin",
+    "asinh",
+    "asm",
+    "asm_fragment",
+    "async",
+    "atan",
+    "atan2",
+    "atanh",
+    "atomic",
+    "atomicAdd",
+    "attribute",
+    "auto",
+    "await",
+    "become",
+    "bitcast",
+    "bool",
+    "break",
+    "buffer",
+    "case",
+    "cast",
+    "catch",
+    "ceil",
+    "clamp",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "coherent",
+    "column_major",
+    "common",
+    "compile",
+    "compile_fragment",
+    "concept",
+    "const",
+    "const_assert",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "continuing",
+    "cos",
+    "cosh",
+    "countLeadingZeros",
+    "countOneBits",
+    "countTrailingZeros",
+    "crate",
+    "cross",
+    "debugger",
+    "decltype",
+    "default",
+    "degrees",
+    "delete",
+    "demote",
+    "demote_to_helper",
+    "determinant",
+    "diagnostic",
+    "discard",
+    "distance",
+    "do",
+    "dot",
+    "dpdx",
+    "dpdy",
+    "dynamic_cast",
+    "else",
+    "enable",
+    "enum",
+    "exp",
+    "exp2",
+    "explicit",
+    "export",
+    "extends",
+    "extern",
+    "external",
+    "extractBits",
+    "f16",
+    "f32",
+    "f64",
+    "faceForward",
+    "fallthrough",
+    "false",
+    "filter",
+    "final",
+    "finally",
+    "firstLeadingBit",
+    "firstTrailingBit",
+    "floor",
+    "fma",
+    "fn",
+    "for",
+    "fract",
+    "frexp",
+    "friend",
+    "from",
+    "fxgroup",
+    "fwidth",
+    "get",
+    "goto",
+    "groupshared",
+    "half",
+    "highp",
+    "i32",
+    "if",
+    "impl",
+    "implements",
+    "import",
+    "inline",
+    "insertBits",
+    "instanceof",
+    "interface",
+    "inverse",
+    "inverseSqrt",
+    "layout",
+    "ldexp",
+    "length",
+    "let",
+    "log",
+    "log2",
+    "loop",
+    "lowp",
+    "macro",
+    "macro_rules",
+    "mat2x2",
+    "mat3x3",
+    "mat4x4",
+    "match",
+    "max",
+    "mediump",
+    "meta",
+    "min",
+    "mix",
+    "mod",
+    "modf",
+    "module",
+    "move",
+    "mut",
+    "mutable",
+    "namespace",
+    "new",
+    "nil",
+    "noexcept",
+    "noinline",
+    "nointerpolation",
+    "non_coherent",
+    "noncoherent",
+    "noperspective",
+    "normalize",
+    "null",
+    "nullptr",
+    "of",
+    "operator",
+    "out",
+    "override",
+    "package",
+    "packoffset",
+    "pass",
+    "patch",
+    "pixelfragment",
+    "pow",
+    "precise",
+    "precision",
+    "premerge",
+    "priv",
+    "private",
+    "protected",
+    "ptr",
+    "pub",
+    "public",
+    "quantizeToF16",
+    "radians",
+    "readonly",
+    "ref",
+    "reflect",
+    "refract",
+    "regardless",
+    "register",
+    "reinterpret_cast",
+    "require",
+    "requires",
+    "resource",
+    "restrict",
+    "return",
+    "reverseBits",
+    "round",
+    "sampler",
+    "saturate",
+    "select",
+    "self",
+    "set",
+    "shared",
+    "sign",
+    "sin",
+    "sinh",
+    "sizeof",
+    "smooth",
+    "smoothstep",
+    "snorm",
+    "sqrt",
+    "static",
+    "static_assert",
+    "static_cast",
+    "std",
+    "step",
+    "storage",
+    "storageBarrier",
+    "struct",
+    "subroutine",
+    "super",
+    "switch",
+    "tan",
+    "tanh",
+    "target",
+    "template",
+    "texture_1d",
+    "texture_2d",
+    "texture_3d",
+    "this",
+    "thread_local",
+    "throw",
+    "trait",
+    "transpose",
+    "true",
+    "trunc",
+    "try",
+    "type",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeof",
+    "u32",
+    "union",
+    "unless",
+    "unorm",
+    "unsafe",
+    "unsized",
+    "use",
+    "using",
+    "var",
+    "varying",
+    "vec2",
+    "vec3",
+    "vec4",
+    "virtual",
+    "volatile",
+    "wgsl",
+    "where",
+    "while",
+    "with",
+    "workgroup",
+    "workgroupBarrier",
+    "writeonly",
+    "yield",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, RESERVED};
+
+    #[test]
+    fn names_become_identifiers() {
+        let mut names = Names::default();
+        let taken: Vec<String> =
+            ["add.1", "add_1", "max", "d0", "1x", "_", "a..b", "é"].iter().map(|name| names.take(name)).collect();
+        assert_eq!(taken, ["add_1", "add_1_2", "max_v", "d0_v", "v1x", "v_", "a_b", "v_2"]);
+    }
+
+    #[test]
+    fn each_reserved_word_stands_once() {
+        let unique: std::collections::HashSet<_> = RESERVED.iter().collect();
+        assert_eq!(unique.len(), RESERVED.len());
+    }
+}

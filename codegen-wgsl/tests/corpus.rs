@@ -1,0 +1,66 @@
+//! Every kernel of every program of the corpus that can be fused.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use support::{Made, corpus, fused, make};
+use weft_codegen_wgsl::kernel::Kernel;
+use weft_hlo::ir::Module;
+
+/// Programs that must be among those compiled, as JAX prints them.
+const COMPILED: [&str; 10] = [
+    "activations_grad",
+    "argreduce",
+    "batchnorm_train",
+    "broadcasting",
+    "ew_bool",
+    "heat_roll",
+    "layernorm",
+    "life",
+    "scalar_and_empty",
+    "softmax",
+];
+
+/// The programs that can be fused; those that cannot say so with a code of maps (`HLO3`) or of fusing (`HLO4`).
+fn programs() -> (Vec<(String, Module)>, usize) {
+    let (mut programs, mut refused) = (Vec::new(), 0);
+    for (name, path) in corpus() {
+        match fused(&fs::read_to_string(path).unwrap()) {
+            Ok(module) => programs.push((name, module)),
+            Err(findings) => {
+                let expected = findings.0.iter().all(|f| f.code.starts_with("HLO3") || f.code.starts_with("HLO4"));
+                assert!(expected, "{name}:\n{findings}");
+                refused += 1;
+            }
+        }
+    }
+    (programs, refused)
+}
+
+#[test]
+fn every_kernel_round_trips_is_valid_and_always_the_same() {
+    let (programs, refused) = programs();
+    assert_eq!(programs.len() + refused, corpus().len());
+    for name in COMPILED.map(|name| format!("{name}/unoptimized.hlo")) {
+        assert!(programs.iter().any(|(program, _)| *program == name), "{name} is refused");
+    }
+    for (name, module) in &programs {
+        let kernels = make(module).unwrap_or_else(|findings| panic!("{name}:\n{findings}"));
+        let again = make(module).unwrap();
+        for (Made { kernel, flat, shader }, again) in kernels.iter().zip(&again) {
+            for kernel in [kernel, flat] {
+                let text = kernel.to_string();
+                assert_eq!(kernel.verify(), Ok(()), "{name}:\n{text}");
+                let parsed = Kernel::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+                assert_eq!(parsed, *kernel, "{name}:\n{text}");
+                assert_eq!(parsed.to_string(), text, "{name}");
+            }
+            assert_eq!(shader.source, again.shader.source, "{name}");
+            assert_eq!(*kernel, again.kernel, "{name}");
+        }
+        eprintln!("{name}: {} kernels", kernels.len());
+    }
+    eprintln!("{} fused, {refused} refused", programs.len());
+}

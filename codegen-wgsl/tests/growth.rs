@@ -1,0 +1,49 @@
+//! The size of the text grows with the fusion, not with the number of paths through it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fmt::Write;
+use support::{fusions, make};
+use weft_hlo::ir::Module;
+use weft_hlo::text;
+
+/// One fusion of `count` diamonds, each the logarithm of the one before, plus that transposed: `2^count` paths.
+fn diamonds(count: usize) -> Module {
+    let mut body = String::from("x = f32[8,8] parameter(0)\n");
+    for step in 0..count {
+        let before = if step == 0 { "x".to_owned() } else { format!("sum{}", step - 1) };
+        let root = if step + 1 == count { "ROOT " } else { "" };
+        writeln!(body, "log{step} = f32[8,8] log({before})").unwrap();
+        writeln!(body, "turned{step} = f32[8,8] transpose(log{step}), dimensions={{1,0}}").unwrap();
+        writeln!(body, "{root}sum{step} = f32[8,8] add(log{step}, turned{step})").unwrap();
+    }
+    let entry = "x = f32[8,8] parameter(0)\nROOT all = f32[8,8] fusion(x), kind=kLoop, calls=diamonds";
+    text::parse(&format!("HloModule growth\ndiamonds {{\n{body}}}\nENTRY main {{\n{entry}\n}}")).unwrap()
+}
+
+#[test]
+fn text_grows_linearly_with_diamonds() {
+    // The fusion is compiled as it stands: fusing would take it apart, because drivers inline its 2^n calls.
+    let made = [8, 64, 512].map(|count| {
+        let module = diamonds(count);
+        assert_eq!(fusions(&module).len(), 1);
+        (count, make(&module).unwrap_or_else(|findings| panic!("{findings}")).remove(0))
+    });
+    let sizes = |size: &dyn Fn(&support::Made) -> usize| made.iter().map(|(n, made)| (*n, size(made))).collect::<Vec<_>>();
+    let texts = [
+        ("kernel", sizes(&|made| made.kernel.to_string().len())),
+        ("flat", sizes(&|made| made.flat.to_string().len())),
+        ("WGSL", sizes(&|made| made.shader.source.len())),
+    ];
+    for (stage, sizes) in texts {
+        let [(n0, small), (n1, middle), (n2, large)] = sizes[..] else { panic!("three sizes") };
+        let first = (middle - small) as f64 / (n1 - n0) as f64;
+        let second = (large - middle) as f64 / (n2 - n1) as f64;
+        // Only the digits of the names grow.
+        assert!(second < first * 1.15, "{stage}: {first:.1} bytes per diamond, then {second:.1}");
+        assert!(first < 1200.0, "{stage}: {first:.1} bytes per diamond");
+        eprintln!("{stage}: {first:.1} bytes per diamond, then {second:.1}");
+    }
+}

@@ -1,0 +1,47 @@
+// both_fusion
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[7,33]
+@group(0) @binding(1) var<storage, read_write> both_out: array<f32>;  // f32[7]
+@group(0) @binding(2) var<storage, read_write> both_out_2: array<i32>;  // s32[7]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(3) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+struct Result_both {
+    r0: f32,
+    r1: i32,
+}
+
+fn both(i: u32) -> Result_both {
+    var both_acc: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var both_acc_2: i32 = 0i;
+    for (var s0 = 0u; s0 < 33u; s0++) {
+        let positions = i32(s0);
+        let x_value = x[i * 33u + s0];
+        let gt = both_acc > x_value;
+        let nan = ne_f32(both_acc, keep(both_acc));
+        let first = gt | nan;
+        let value = select(x_value, both_acc, first);
+        let eq = both_acc == x_value;
+        let lt = both_acc_2 < positions;
+        let earlier = eq & lt;
+        let keeps = first | earlier;
+        let index = select(positions, both_acc_2, keeps);
+        both_acc = value;
+        both_acc_2 = index;
+    }
+    return Result_both(both_acc, both_acc_2);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 7u {
+        let element = both(i);
+        both_out[i] = element.r0;
+        both_out_2[i] = element.r1;
+    }
+}

@@ -1,0 +1,37 @@
+// negated_joined_fusion
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[4,3]
+@group(0) @binding(1) var<storage, read> y: array<f32>;  // f32[4,5]
+@group(0) @binding(2) var<storage, read_write> joined_out: array<f32>;  // f32[4,10]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(3) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn joined(i: u32) -> f32 {
+    let d1 = i % 10u;
+    let d0 = i / 10u;
+    var joined_3: f32;
+    if d1 <= 2u {
+        joined_3 = x[i - d0 * 7u];
+    } else {
+        var joined_2: f32;
+        if d1 <= 4u {
+            joined_2 = 1.0f;
+        } else {
+            joined_2 = keep(-y[i - 5u - d0 * 5u]);
+        }
+        joined_3 = joined_2;
+    }
+    return joined_3;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 40u {
+        joined_out[i] = joined(i);
+    }
+}

@@ -1,0 +1,32 @@
+// log_transpose_add_fusion
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[20,20]
+@group(0) @binding(1) var<storage, read_write> add_out: array<f32>;  // f32[20,20]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(2) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn add(i: u32) -> f32 {
+    let d0 = i / 20u;
+    let d1 = i % 20u;
+    return log_v(d0, d1) + transpose_v(d0, d1);
+}
+
+fn transpose_v(d0: u32, d1: u32) -> f32 {
+    return log_v(d1, d0);
+}
+
+fn log_v(d0: u32, d1: u32) -> f32 {
+    return log_f32(x[d0 * 20u + d1]);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 400u {
+        add_out[i] = add(i);
+    }
+}

@@ -1,0 +1,25 @@
+// past_masked_upside_part_fusion
+
+@group(0) @binding(0) var<storage, read> scores: array<f32>;  // f32[2,16,16]
+@group(0) @binding(1) var<storage, read_write> part_out: array<f32>;  // f32[2,5,16]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(2) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn part(i: u32) -> f32 {
+    let rows = i32(14u - (i / 16u) % 5u * 3u);
+    let columns = i32(i % 16u);
+    let past = columns <= rows;
+    return select(bitcast<f32>(0xff800000u ^ params.zero), scores[i + i / 80u * 496u + 224u - i / 16u * 64u], past);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 160u {
+        part_out[i] = part(i);
+    }
+}

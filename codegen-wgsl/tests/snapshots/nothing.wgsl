@@ -1,0 +1,68 @@
+// exp_fusion
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[0,3]
+@group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[0,3]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(2) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn exp_v(i: u32) -> f32 {
+    return exp_f32(0.0f);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 0u {
+        exp_out[i] = exp_v(i);
+    }
+}
+
+// sums_fusion
+
+@group(0) @binding(0) var<storage, read> z: array<i32>;  // s32[2,0]
+@group(0) @binding(1) var<storage, read_write> sums_out: array<i32>;  // s32[2]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(2) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn sums(i: u32) -> i32 {
+    return 7i;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 2u {
+        sums_out[i] = sums(i);
+    }
+}
+
+// negated_fusion
+
+@group(0) @binding(0) var<storage, read> y: array<i32>;  // s32[]
+@group(0) @binding(1) var<storage, read_write> negated_out: array<i32>;  // s32[]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(2) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn negated(i: u32) -> i32 {
+    return negate_i32(y[0u]);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 1u {
+        negated_out[i] = negated(i);
+    }
+}

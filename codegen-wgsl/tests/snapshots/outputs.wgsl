@@ -1,0 +1,48 @@
+// results
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[6,10]
+@group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[6,10]
+@group(0) @binding(2) var<storage, read_write> sums_out: array<f32>;  // f32[6]
+@group(0) @binding(3) var<storage, read_write> negated_out: array<f32>;  // f32[6,10]
+struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+@group(0) @binding(4) var<uniform> params: Params;
+
+fn keep(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+struct Result_exp_v {
+    r0: f32,
+    r1: f32,
+}
+
+fn exp_v(i: u32) -> Result_exp_v {
+    let exp_v_3 = exp_v_2(i / 10u, i % 10u);
+    let negated = -exp_v_3;
+    return Result_exp_v(exp_v_3, negated);
+}
+
+fn sums(i: u32) -> f32 {
+    var sums_acc: f32 = 0.0f;
+    for (var s0 = 0u; s0 < 10u; s0++) {
+        sums_acc = sums_acc + exp_v_2(i, s0);
+    }
+    return sums_acc;
+}
+
+fn exp_v_2(d0: u32, d1: u32) -> f32 {
+    return exp_f32(x[d0 * 10u + d1]);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = group.x * 64u + lane;
+    if i < 60u {
+        let element = exp_v(i);
+        exp_out[i] = element.r0;
+        negated_out[i] = element.r1;
+    }
+    if i < 6u {
+        sums_out[i] = sums(i);
+    }
+}

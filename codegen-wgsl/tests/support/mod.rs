@@ -1,0 +1,64 @@
+//! What the tests of this crate share.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use weft_codegen_wgsl::kernel::Kernel;
+use weft_codegen_wgsl::{Shader, Target, compile, kernel, lower};
+use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::ir::{InstrId, Module, Op};
+use weft_hlo::text;
+use weft_hlo::verify::verify;
+use weft_partition::fuse;
+
+/// Every text of the corpus as `program/file`, sorted.
+pub(crate) fn corpus() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
+    let mut files = Vec::new();
+    for program in fs::read_dir(root).expect("the corpus is there") {
+        let program = program.expect("the corpus can be listed").path();
+        for file in fs::read_dir(&program).expect("a program's folder can be listed") {
+            let file = file.expect("a program's folder can be listed").path();
+            if file.extension().is_some_and(|extension| extension == "hlo") {
+                let part = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let name = format!("{}/{}", part(&program).unwrap_or_default(), part(&file).unwrap_or_default());
+                files.push((name, file));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The fusions of a fused module.
+pub(crate) fn fusions(module: &Module) -> Vec<InstrId> {
+    let instructions = module.entry_computation().instructions.iter();
+    instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. })).map(|(id, _)| id).collect()
+}
+
+/// A text read, verified and fused.
+pub(crate) fn fused(text: &str) -> Result<Module, Diagnostics> {
+    let module = text::parse(text)?;
+    verify(&module)?;
+    fuse(&module, &Target::default())
+}
+
+/// Everything made of one fusion.
+pub(crate) struct Made {
+    pub(crate) kernel: Kernel,
+    pub(crate) flat: Kernel,
+    pub(crate) shader: Shader,
+}
+
+/// Every kernel of a fused module.
+pub(crate) fn make(module: &Module) -> Result<Vec<Made>, Diagnostics> {
+    let target = Target::default();
+    let one = |id: InstrId| {
+        let kernel = kernel(module, id, &target)?;
+        let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
+        let shader = compile(module, id, &target)?;
+        Ok(Made { kernel, flat, shader })
+    };
+    fusions(module).into_iter().map(one).collect()
+}

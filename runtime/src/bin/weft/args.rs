@@ -1,0 +1,156 @@
+//! The command line.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
+///
+/// FILE is HLO text as JAX prints it; `-` reads standard input. Results go to standard output, everything else to
+/// standard error. Exit codes: 0 done, 1 a finding or a failure, 2 a command line that cannot be meant.
+#[derive(Parser, Debug)]
+#[command(name = "weft", version, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Weft {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// How to write results and errors.
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// How results and errors are written.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON value.
+    Json,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run a program on the best GPU there is
+    Run(Run),
+    /// Show a program as launches and buffers, as it would run
+    Compile(Shown),
+    /// Show the kernels of a program at a stage of their making
+    Emit(Emit),
+    /// Show a program after fusion, as HLO text
+    Fuse(Fuse),
+    /// Show how each fusion is divided into functions, and why
+    Partition(Shown),
+    /// Show the indexing maps of every instruction of a program
+    Indexing(File),
+    /// Check a program and report all findings
+    Verify(File),
+    /// List the devices that programs can run on
+    Devices,
+}
+
+/// A program to read.
+#[derive(Args, Debug)]
+pub(crate) struct File {
+    /// HLO text, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// A program to compile for some device and look at.
+#[derive(Args, Debug)]
+pub(crate) struct Shown {
+    #[command(flatten)]
+    pub(crate) source: File,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+/// What to compile for.
+#[derive(Args, Debug)]
+pub(crate) struct TargetArgs {
+    /// Compile for this device's limits: `gpu` for the best, a number of `weft devices`, or a part of a name.
+    /// Without it, for the limits every device has; then no device is touched
+    #[arg(long, value_name = "DEVICE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) device: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) source: File,
+    /// A NumPy file for the next parameter; give one per parameter, in order. Elements of tuples count one by one.
+    /// Without any, random values are taken, as with `--random 0`
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "random")]
+    pub(crate) input: Vec<PathBuf>,
+    /// Random inputs from this seed, the same on every machine: floats around 0, small integers, both truth values
+    #[arg(long, value_name = "SEED")]
+    pub(crate) random: Option<u64>,
+    /// Write the results to DIR as out_0.npy, out_1.npy, …; tuples are flattened. DIR is made if there is none
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output_dir: Option<PathBuf>,
+    /// Where to run: `auto` (the best GPU, or the evaluator if there is none), `gpu`, `evaluator`, a number of
+    /// `weft devices`, or a part of a device's name
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) device: String,
+    /// Compare the results with those of the reference evaluator; exit with 1 if any differs by more than the
+    /// tolerances. Integers and truth values have to be equal
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Difference that --check forgives in every float
+    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = tolerance)]
+    pub(crate) absolute_tolerance: f64,
+    /// Difference that --check forgives in addition, per unit of the expected value
+    #[arg(long, value_name = "X", default_value_t = 1e-4, value_parser = tolerance)]
+    pub(crate) relative_tolerance: f64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Emit {
+    #[command(flatten)]
+    pub(crate) source: File,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// The stage to show
+    #[arg(long, value_enum, default_value_t = Stage::Wgsl)]
+    pub(crate) stage: Stage,
+    /// Only this kernel: its number, or the name of its fusion
+    #[arg(long, value_name = "NAME|NUMBER")]
+    pub(crate) kernel: Option<String>,
+}
+
+/// A stage in the making of a kernel.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// The functions a fusion is divided into
+    Functions,
+    /// The kernel with its loops, before it is WGSL
+    Kernel,
+    /// WGSL
+    Wgsl,
+    /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal
+    Spirv,
+    /// Metal Shading Language
+    Msl,
+    /// HLSL
+    Hlsl,
+    /// GLSL
+    Glsl,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Fuse {
+    #[command(flatten)]
+    pub(crate) source: File,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Say of every instruction what became of it and why, in comments before the program
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("a tolerance is a number that is not negative".into()),
+    }
+}

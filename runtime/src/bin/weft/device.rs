@@ -1,0 +1,43 @@
+//! What `--device` means.
+
+use crate::report::Failure;
+use weft_partition::Target;
+use weft_runtime::{Device, Error, Selection, adapters};
+
+/// Where a program is to run.
+pub(crate) enum Place {
+    /// On this device.
+    Device(Device),
+    /// In the reference evaluator; the error says why, where nobody asked for it.
+    Evaluator(Option<Error>),
+}
+
+/// The place that `--device` of `run` names.
+pub(crate) fn place(wanted: &str) -> Result<Place, Failure> {
+    match wanted {
+        "evaluator" => Ok(Place::Evaluator(None)),
+        "auto" => match Device::new(&Selection::Best) {
+            Ok(device) => Ok(Place::Device(device)),
+            Err(error @ (Error::NoAdapter(_) | Error::NoDevice(_))) => Ok(Place::Evaluator(Some(error))),
+            Err(error) => Err(error.into()),
+        },
+        other => Ok(Place::Device(Device::new(&selection(other))?)),
+    }
+}
+
+/// The limits that `--device` of the commands that only compile names.
+pub(crate) fn target(wanted: Option<&str>) -> Result<Target, Failure> {
+    let Some(wanted) = wanted else { return Ok(Target::default()) };
+    let selection = selection(wanted);
+    let mut found = adapters();
+    let chosen = selection.choose(&found)?;
+    Ok(found.swap_remove(chosen).target)
+}
+
+fn selection(wanted: &str) -> Selection {
+    match (wanted, wanted.parse()) {
+        ("gpu" | "auto", _) => Selection::Best,
+        (_, Ok(index)) => Selection::Index(index),
+        _ => Selection::Name(wanted.into()),
+    }
+}

@@ -1,0 +1,153 @@
+//! `weft emit`.
+
+use crate::args::{Emit, Format, Stage};
+use crate::report::{Failure, Outcome};
+use crate::source::Source;
+use crate::{device, is_json, output};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use weft_codegen_wgsl::{functions_text, kernel};
+use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::ir::{InstrId, Module, Op};
+use weft_partition::Target;
+
+/// A kernel at the stage asked for.
+enum Code {
+    Text(String),
+    Words(Vec<u32>),
+}
+
+/// Why a kernel has no code at some stage.
+enum Trouble {
+    Program(Diagnostics),
+    Writer(String),
+}
+
+impl From<Diagnostics> for Trouble {
+    fn from(findings: Diagnostics) -> Self {
+        Trouble::Program(findings)
+    }
+}
+
+pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure> {
+    let source = Source::read(&arguments.source)?;
+    let module = source.parse_valid()?;
+    let target = device::target(arguments.target.device.as_deref())?;
+    let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
+    let fused = weft_partition::fuse(&module, &target).map_err(failed)?;
+    let fusions = selected(&fused, arguments.kernel.as_deref())?;
+    let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
+    if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {
+        let count = fusions.len();
+        return Err(Failure::Misuse(format!("{count} kernels do not fit one SPIR-V binary; take one with --kernel")));
+    }
+    let mut kernels = Vec::with_capacity(fusions.len());
+    for (number, id) in fusions {
+        let name = fused.entry_computation().instructions[id].name.clone();
+        let code = code(&fused, id, &target, arguments.stage).map_err(|trouble| match trouble {
+            Trouble::Program(findings) => failed(findings),
+            Trouble::Writer(message) => Failure::message(message),
+        })?;
+        kernels.push((number, name, code));
+    }
+    if is_json(format) {
+        let kernels: Vec<Value> = kernels.iter().map(|(number, name, code)| kernel_json(*number, name, code)).collect();
+        output::json(&json!({ "stage": stage_name(arguments.stage), "kernels": kernels }))?;
+        return Ok(Outcome::Done);
+    }
+    if let ([(_, _, Code::Words(words))], true) = (kernels.as_slice(), to_pipe) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        output::bytes(&bytes)?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = String::new();
+    for (number, name, code) in &kernels {
+        if kernels.len() > 1 {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{gap}// kernel {number}: {name}\n");
+        }
+        match code {
+            Code::Text(code) => text += code,
+            Code::Words(words) => text += &hexadecimal(words),
+        }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    output::text(&text)?;
+    Ok(Outcome::Done)
+}
+
+/// The fusions of the entry with their numbers, or the one that `wanted` names or numbers.
+fn selected(fused: &Module, wanted: Option<&str>) -> Result<Vec<(usize, InstrId)>, Failure> {
+    let entry = fused.entry_computation();
+    let fusions = entry.instructions.iter().filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. }));
+    let mut all: Vec<(usize, InstrId)> = fusions.map(|(id, _)| id).enumerate().collect();
+    let Some(wanted) = wanted else { return Ok(all) };
+    let name = wanted.strip_prefix('%').unwrap_or(wanted);
+    let number = wanted.parse().ok();
+    let found = all.iter().position(|&(index, id)| entry.instructions[id].name == name || Some(index) == number);
+    match found {
+        Some(position) => Ok(vec![all.swap_remove(position)]),
+        None => {
+            let names: Vec<String> =
+                all.iter().map(|&(index, id)| format!("{index} {}", entry.instructions[id].name)).collect();
+            let names = if names.is_empty() { "none".into() } else { names.join(", ") };
+            Err(Failure::message(format!("there is no kernel {wanted}; there are: {names}")))
+        }
+    }
+}
+
+fn code(fused: &Module, id: InstrId, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+    match stage {
+        Stage::Functions => return Ok(Code::Text(functions_text(fused, id)?)),
+        Stage::Kernel => return Ok(Code::Text(kernel(fused, id, target)?.to_string())),
+        _ => {}
+    }
+    let shader = weft_codegen_wgsl::compile(fused, id, target)?;
+    let written = match stage {
+        Stage::Spirv => shader.to_spirv().map(Code::Words),
+        Stage::Msl => shader.to_msl().map(Code::Text),
+        Stage::Hlsl => shader.to_hlsl().map(Code::Text),
+        Stage::Glsl => shader.to_glsl().map(Code::Text),
+        _ => Ok(Code::Text(shader.source.clone())),
+    };
+    written.map_err(|reason| {
+        Trouble::Writer(format!("kernel {} cannot be written as {}: {reason}", shader.name, stage_name(stage)))
+    })
+}
+
+fn kernel_json(number: usize, name: &str, code: &Code) -> Value {
+    match code {
+        Code::Text(text) => json!({ "kernel": number, "fusion": name, "text": text }),
+        Code::Words(words) => json!({ "kernel": number, "fusion": name, "words": words }),
+    }
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Functions => "functions",
+        Stage::Kernel => "kernel",
+        Stage::Wgsl => "wgsl",
+        Stage::Spirv => "spirv",
+        Stage::Msl => "msl",
+        Stage::Hlsl => "hlsl",
+        Stage::Glsl => "glsl",
+    }
+}
+
+/// Eight words a line.
+fn hexadecimal(words: &[u32]) -> String {
+    let mut text = String::new();
+    for line in words.chunks(8) {
+        for word in line {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{word:08x} ");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,60 @@
+//! The command `weft`.
+//!
+//! It reads arguments and files and prints; whatever it shows or runs is one call of a library away.
+
+mod args;
+mod check;
+mod device;
+mod emit;
+mod inputs;
+mod npy;
+mod output;
+mod progress;
+mod random;
+mod report;
+mod run;
+mod show;
+mod source;
+
+use args::{Command, Format, Weft};
+use clap::Parser;
+use report::{Failure, Outcome};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Weft::parse();
+    listen();
+    let format = arguments.format;
+    match execute(&arguments) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(failure) => report::report(&failure, format),
+    }
+}
+
+fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
+    let format = arguments.format;
+    match &arguments.command {
+        Command::Run(run) => run::run(run, format),
+        Command::Compile(shown) => show::compile(shown, format),
+        Command::Emit(emit) => emit::emit(emit, format),
+        Command::Fuse(fuse) => show::fuse(fuse, format),
+        Command::Partition(shown) => show::partition(shown, format),
+        Command::Indexing(file) => show::indexing(file, format),
+        Command::Verify(file) => show::verify(file, format),
+        Command::Devices => show::devices(format),
+    }
+}
+
+/// Writes what the libraries trace to standard error, if `RUST_LOG` asks for it.
+fn listen() {
+    use tracing_subscriber::EnvFilter;
+    if let Ok(filter) = EnvFilter::try_from_default_env() {
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+}
+
+/// Whether results are to be one JSON value.
+fn is_json(format: Format) -> bool {
+    format == Format::Json
+}

@@ -1,0 +1,69 @@
+//! Random inputs that are the same on every machine.
+
+use crate::report::Failure;
+use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
+
+/// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed as good as the next.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Roughly normal, mean 0, variance 1: the sum of four 16-bit uniforms, scaled. No function of a maths library is
+    /// called, so that every machine gets the same bits.
+    fn normal(&mut self) -> f32 {
+        let bits = self.next();
+        let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0xffff).sum();
+        // The sum has mean 2 * 65535 and standard deviation 65536 / sqrt(3).
+        ((sum as f64 - 131_070.0) * (3f64.sqrt() / 65_536.0)) as f32
+    }
+
+    /// Uniform in `0..=limit`.
+    fn below(&mut self, limit: u64) -> u64 {
+        // The bias of the remainder is below 2^-58 for the limits used here.
+        self.next() % (limit + 1)
+    }
+}
+
+/// The value of parameter `number` for `seed`: floats around 0, integers in [-9, 9] or [0, 9], both truth values.
+pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) -> Result<Literal, Failure> {
+    let refuse = || Failure::message(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
+    let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(refuse)?;
+    // A stream of its own for each parameter, so that one parameter's size does not change the next.
+    let mut source = SplitMix64(seed ^ SplitMix64(number as u64).next());
+    let data = match shape.element_type {
+        ElementType::F32 => Data::F32((0..count).map(|_| source.normal()).collect()),
+        ElementType::S32 => Data::S32((0..count).map(|_| source.below(18) as i32 - 9).collect()),
+        ElementType::U32 => Data::U32((0..count).map(|_| source.below(9) as u32).collect()),
+        ElementType::Pred => Data::Pred((0..count).map(|_| source.next() >> 63 == 1).collect()),
+        _ => return Err(refuse()),
+    };
+    Ok(Literal { shape: Shape::Array(shape.clone()), data })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_the_same_everywhere() {
+        // The published first outputs of SplitMix64 from seed 1234567.
+        let mut source = SplitMix64(1_234_567);
+        assert_eq!([source.next(), source.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
+    #[test]
+    fn floats_look_normal() {
+        let mut source = SplitMix64(7);
+        let values: Vec<f64> = (0..10_000).map(|_| f64::from(source.normal())).collect();
+        let mean = values.iter().sum::<f64>() / 10_000.0;
+        let variance = values.iter().map(|value| value * value).sum::<f64>() / 10_000.0;
+        assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+}

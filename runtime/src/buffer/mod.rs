@@ -1,0 +1,135 @@
+//! Tensors on a device.
+
+mod pool;
+mod read;
+
+pub(crate) use pool::{Pool, Pooled, Use};
+pub(crate) use read::read_all;
+
+use crate::program::layout::{buffer_bytes, encode};
+use crate::program::tensor_bytes;
+use crate::{Device, Error};
+use std::sync::Arc;
+use weft_hlo::ir::{ArrayShape, Literal, Shape};
+
+/// A tensor in a device's memory, row-major, one word per element. Cheap to clone; clones share the memory.
+///
+/// It is a value: runs read their inputs and never write them. Dropping the last clone returns the memory to the
+/// device's pool.
+#[derive(Clone, Debug)]
+pub struct DeviceBuffer {
+    device: Device,
+    memory: Arc<Pooled>,
+    shape: ArrayShape,
+    bytes: u64,
+}
+
+impl DeviceBuffer {
+    pub(crate) fn new(device: &Device, memory: Arc<Pooled>, shape: ArrayShape, bytes: u64) -> Self {
+        DeviceBuffer { device: device.clone(), memory, shape, bytes }
+    }
+
+    /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
+    ///
+    /// It needs the usage `STORAGE`, and `COPY_SRC` for [`download`](DeviceBuffer::download). A `pred` takes a word
+    /// per element. Whoever writes it while a run is queued races with that run.
+    ///
+    /// # Errors
+    /// [`Error::NoDeviceForm`] if the shape cannot lie on a device; [`Error::Validation`] if the buffer is too small
+    /// or lacks the usage.
+    pub fn from_wgpu(device: &Device, buffer: wgpu::Buffer, shape: ArrayShape) -> Result<Self, Error> {
+        let bytes = device_bytes(&shape)?;
+        let refused = |message: String| Error::Validation { what: format!("taking a buffer for {shape}"), message };
+        if buffer.size() < bytes {
+            return Err(refused(format!("it has {} bytes, the tensor takes {bytes}", buffer.size())));
+        }
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return Err(refused("it lacks the usage STORAGE".into()));
+        }
+        Ok(Self::new(device, Arc::new(Pooled::foreign(buffer)), shape, bytes))
+    }
+
+    /// Copies `literal` to the device.
+    ///
+    /// # Errors
+    /// [`Error::NoDeviceForm`], [`Error::BufferTooLarge`], and whatever the device reports.
+    pub async fn upload_async(device: &Device, literal: &Literal) -> Result<Self, Error> {
+        let Shape::Array(shape) = &literal.shape else {
+            return Err(no_form(&literal.shape.to_string(), "only arrays lie on a device"));
+        };
+        let bytes = device_bytes(shape)?;
+        let limit = device.target().max_buffer_bytes;
+        let too_large = || Error::too_large("the input", shape, Some(bytes), limit);
+        let allocated = buffer_bytes(bytes).filter(|&bytes| bytes <= limit).ok_or_else(too_large)?;
+        let encoded = encode(literal).filter(|encoded| encoded.len() as u64 == bytes);
+        let encoded = encoded.ok_or_else(|| no_form(&shape.to_string(), "its elements are not held"))?;
+        let upload = |device: &Device| {
+            let memory = device.pool().take(device.wgpu_device(), Use::Tensor, allocated);
+            if !encoded.is_empty() {
+                device.wgpu_queue().write_buffer(&memory.buffer, 0, &encoded);
+            }
+            Self::new(device, Arc::new(memory), shape.clone(), bytes)
+        };
+        device.scoped("uploading a tensor", upload).await
+    }
+
+    /// Copies the tensor to the host, once everything queued before is done.
+    ///
+    /// # Errors
+    /// Whatever the device reports.
+    pub async fn download_async(&self) -> Result<Literal, Error> {
+        let mut literals = read_all(&self.device, std::slice::from_ref(self)).await?;
+        Ok(literals.swap_remove(0))
+    }
+
+    /// Type and extents.
+    pub fn shape(&self) -> &ArrayShape {
+        &self.shape
+    }
+
+    /// Bytes of content; the buffer may be larger.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The device it lies on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The buffer underneath. It must not be written.
+    pub fn wgpu_buffer(&self) -> &wgpu::Buffer {
+        &self.memory.buffer
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Pooled> {
+        &self.memory
+    }
+}
+
+#[cfg(feature = "blocking")]
+impl DeviceBuffer {
+    /// [`upload_async`](DeviceBuffer::upload_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn upload(device: &Device, literal: &Literal) -> Result<Self, Error> {
+        pollster::block_on(Self::upload_async(device, literal))
+    }
+
+    /// [`download_async`](DeviceBuffer::download_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn download(&self) -> Result<Literal, Error> {
+        pollster::block_on(self.download_async())
+    }
+}
+
+fn device_bytes(shape: &ArrayShape) -> Result<u64, Error> {
+    tensor_bytes(shape).ok_or_else(|| no_form(&shape.to_string(), "its type or size has no form on a device yet"))
+}
+
+fn no_form(value: &str, reason: &str) -> Error {
+    Error::NoDeviceForm { value: value.into(), reason: reason.into() }
+}

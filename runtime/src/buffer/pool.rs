@@ -1,0 +1,108 @@
+//! Device memory that is used again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+
+/// Idle bytes beyond which a buffer is freed instead of kept.
+const IDLE_LIMIT: u64 = 1 << 30;
+
+/// What a pooled buffer can be used for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Use {
+    /// Bound to kernels, copied from and to.
+    Tensor,
+    /// Copied to and read by the host.
+    ReadBack,
+}
+
+impl Use {
+    fn usages(self) -> wgpu::BufferUsages {
+        match self {
+            Use::Tensor => wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            Use::ReadBack => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        }
+    }
+}
+
+/// Idle buffers of one device by use and size.
+///
+/// A buffer may be given back while work that uses it is still queued: whatever uses it next is queued behind that.
+/// Reuse pays because the first touch of fresh memory is dear (drivers and wgpu clear it).
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    idle: Mutex<Idle>,
+}
+
+#[derive(Debug, Default)]
+struct Idle {
+    buffers: BTreeMap<(Use, u64), Vec<wgpu::Buffer>>,
+    bytes: u64,
+}
+
+/// A buffer that goes back to its pool when dropped.
+#[derive(Debug)]
+pub(crate) struct Pooled {
+    pub(crate) buffer: wgpu::Buffer,
+    home: Option<(Use, Weak<Pool>)>,
+}
+
+impl Pooled {
+    /// A buffer that belongs to someone else.
+    pub(crate) fn foreign(buffer: wgpu::Buffer) -> Self {
+        Pooled { buffer, home: None }
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        let Some((usage, pool)) = &self.home else { return };
+        if let Some(pool) = pool.upgrade() {
+            pool.put(*usage, self.buffer.clone());
+        }
+    }
+}
+
+impl Pool {
+    /// A buffer of at least `bytes`: an idle one if one fits without wasting more than half of itself, else a new one.
+    /// To be called inside an error scope.
+    pub(crate) fn take(self: &Arc<Self>, device: &wgpu::Device, usage: Use, bytes: u64) -> Pooled {
+        let buffer = self.find(usage, bytes).unwrap_or_else(|| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: bytes,
+                usage: usage.usages(),
+                mapped_at_creation: false,
+            })
+        });
+        Pooled { buffer, home: Some((usage, Arc::downgrade(self))) }
+    }
+
+    fn find(&self, usage: Use, bytes: u64) -> Option<wgpu::Buffer> {
+        let mut idle = self.idle.lock().ok()?;
+        let largest = bytes.saturating_mul(2);
+        let size = idle.buffers.range((usage, bytes)..=(usage, largest)).next().map(|(&(_, size), _)| size)?;
+        let list = idle.buffers.get_mut(&(usage, size))?;
+        let found = list.pop();
+        if list.is_empty() {
+            idle.buffers.remove(&(usage, size));
+        }
+        idle.bytes -= size;
+        found
+    }
+
+    fn put(&self, usage: Use, buffer: wgpu::Buffer) {
+        let Ok(mut idle) = self.idle.lock() else { return };
+        let size = buffer.size();
+        if idle.bytes.saturating_add(size) <= IDLE_LIMIT {
+            idle.bytes += size;
+            idle.buffers.entry((usage, size)).or_default().push(buffer);
+        }
+    }
+
+    /// Frees what is idle.
+    pub(crate) fn clear(&self) {
+        if let Ok(mut idle) = self.idle.lock() {
+            *idle = Idle::default();
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Pipelines, one per text.
+
+use crate::{Device, Error};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use weft_codegen_wgsl::Shader;
+
+/// A kernel on a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+/// The pipelines of a device by source and entry point: one WGSL, one pipeline, whatever program it is in.
+#[derive(Debug, Default)]
+pub(crate) struct Pipelines {
+    known: Mutex<HashMap<(String, String), Pipeline>>,
+}
+
+impl Pipelines {
+    /// The pipelines of `shaders`, in order; those not known yet are made, on all cores with the feature `parallel`.
+    pub(crate) async fn of(device: &Device, shaders: &[Shader]) -> Result<Vec<Pipeline>, Error> {
+        let cache = device.pipelines();
+        let make = |shader: &Shader| {
+            let known = cache.find(shader);
+            (known.is_none()).then(|| device.start_scoped(&shader.name, |device| create(device, shader))).ok_or(known)
+        };
+        #[cfg(feature = "parallel")]
+        let made: Vec<_> = {
+            use rayon::prelude::*;
+            shaders.par_iter().map(make).collect()
+        };
+        #[cfg(not(feature = "parallel"))]
+        let made: Vec<_> = shaders.iter().map(make).collect();
+        let mut pipelines = Vec::with_capacity(shaders.len());
+        for (shader, made) in shaders.iter().zip(made) {
+            let pipeline = match made {
+                Err(known) => known.expect("make returns a known pipeline where it makes none"),
+                Ok(pending) => {
+                    let pipeline = pending.check(device).await?;
+                    cache.keep(shader, pipeline.clone());
+                    pipeline
+                }
+            };
+            pipelines.push(pipeline);
+        }
+        Ok(pipelines)
+    }
+
+    fn find(&self, shader: &Shader) -> Option<Pipeline> {
+        self.known.lock().ok()?.get(&key(shader)).cloned()
+    }
+
+    fn keep(&self, shader: &Shader, pipeline: Pipeline) {
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(key(shader), pipeline);
+        }
+    }
+
+    /// Forgets all pipelines.
+    pub(crate) fn clear(&self) {
+        if let Ok(mut known) = self.known.lock() {
+            known.clear();
+        }
+    }
+}
+
+fn key(shader: &Shader) -> (String, String) {
+    (shader.source.clone(), shader.entry_point.clone())
+}
+
+/// Makes the pipeline of `shader`. The layout is spelled out, so that a binding the kernel never reads stays bound.
+fn create(device: &Device, shader: &Shader) -> Pipeline {
+    let gpu = device.wgpu_device();
+    let label = Some(shader.name.as_str());
+    let module = gpu.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label,
+        source: wgpu::ShaderSource::Naga(Cow::Owned(shader.module().clone())),
+    });
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    };
+    let mut entries: Vec<_> = (0..)
+        .zip(&shader.bindings)
+        .map(|(number, binding)| entry(number, wgpu::BufferBindingType::Storage { read_only: !binding.writable }))
+        .collect();
+    entries.push(entry(shader.parameter_binding, wgpu::BufferBindingType::Uniform));
+    let layout = gpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+    let pipeline_layout = gpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label,
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let pipeline = gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&pipeline_layout),
+        module: &module,
+        entry_point: Some(&shader.entry_point),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    });
+    Pipeline { pipeline, layout }
+}

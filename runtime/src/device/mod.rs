@@ -1,0 +1,176 @@
+//! Devices: finding one, and doing things on it without ever panicking.
+
+mod adapter;
+mod scope;
+
+pub use adapter::{AdapterInfo, Selection, kind_name};
+
+use crate::Error;
+use crate::buffer::Pool;
+use crate::cache::Pipelines;
+use std::sync::{Arc, Mutex, OnceLock};
+use weft_partition::Target;
+
+/// A device, opened and ready for programs. Cheap to clone; clones are the same device.
+#[derive(Clone, Debug)]
+pub struct Device {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    info: AdapterInfo,
+    faults: Arc<Faults>,
+    pool: Arc<Pool>,
+    pipelines: Pipelines,
+    /// 16 zero bytes: every kernel's parameter block.
+    parameters: OnceLock<wgpu::Buffer>,
+}
+
+/// What the device reported outside of any call.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    lost: OnceLock<String>,
+    uncaptured: Mutex<Option<Error>>,
+}
+
+/// The adapters of this system, in its order. None is no error.
+///
+/// Only the native APIs (Vulkan, Metal, DirectX 12, WebGPU) are asked; OpenGL is not.
+pub async fn adapters_async() -> Vec<AdapterInfo> {
+    enumerate().await.into_iter().map(|(info, _)| info).collect()
+}
+
+async fn enumerate() -> Vec<(AdapterInfo, wgpu::Adapter)> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY,
+        // No validation layers and no debug labels in any build: wgpu's own validation is what errors come from.
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let found = instance.enumerate_adapters(wgpu::Backends::PRIMARY).await;
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(index, adapter)| (adapter::describe(index, &adapter.get_info(), &adapter.limits()), adapter))
+        .collect()
+}
+
+impl Device {
+    /// Opens the adapter `selection` names, with all limits it has and no optional feature.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`], [`Error::AdapterNotFound`], or [`Error::NoDevice`] where the adapter refuses.
+    pub async fn new_async(selection: &Selection) -> Result<Device, Error> {
+        let mut found = enumerate().await;
+        let infos: Vec<AdapterInfo> = found.iter().map(|(info, _)| info.clone()).collect();
+        let (info, adapter) = found.swap_remove(selection.choose(&infos)?);
+        tracing::debug!(adapter = %info, "opening a device");
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("weft"),
+            required_features: wgpu::Features::empty(),
+            required_limits: adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let opened = adapter.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|error| Error::NoDevice(error.to_string()))?;
+        let faults = Arc::new(Faults::default());
+        let heard = Arc::clone(&faults);
+        device.on_uncaptured_error(Arc::new(move |error| {
+            if let Ok(mut first) = heard.uncaptured.lock() {
+                first.get_or_insert_with(|| Error::from_wgpu("outside of any call", &error));
+            }
+        }));
+        let heard = Arc::clone(&faults);
+        device.set_device_lost_callback(move |reason, message| {
+            // Dropping the last handle reports a loss too; by then nobody asks.
+            let _ = heard.lost.set(if message.is_empty() { format!("{reason:?}") } else { message });
+        });
+        Ok(Self::assemble(device, queue, info, faults))
+    }
+
+    /// A device that was opened elsewhere, to share buffers with other users of wgpu.
+    ///
+    /// Its error and loss callbacks are left as they are: everything this crate does runs inside error scopes of its
+    /// own. The device's limits, not the adapter's, become the [`target`](Device::target).
+    pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Device {
+        let info = adapter::describe(0, &device.adapter_info(), &device.limits());
+        Self::assemble(device, queue, info, Arc::default())
+    }
+
+    fn assemble(device: wgpu::Device, queue: wgpu::Queue, info: AdapterInfo, faults: Arc<Faults>) -> Device {
+        let (pool, pipelines, parameters) = Default::default();
+        Device { inner: Arc::new(Inner { device, queue, info, faults, pool, pipelines, parameters }) }
+    }
+
+    /// What the system says of the adapter.
+    pub fn info(&self) -> &AdapterInfo {
+        &self.inner.info
+    }
+
+    /// What to compile programs for.
+    pub fn target(&self) -> &Target {
+        &self.inner.info.target
+    }
+
+    /// The device underneath.
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        &self.inner.device
+    }
+
+    /// The queue underneath.
+    pub fn wgpu_queue(&self) -> &wgpu::Queue {
+        &self.inner.queue
+    }
+
+    /// Whether both are handles to one device.
+    pub fn is_same(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Frees what is kept for later: idle buffers, and pipelines that no executable holds.
+    pub fn trim(&self) {
+        self.inner.pool.clear();
+        self.inner.pipelines.clear();
+    }
+
+    pub(crate) fn pipelines(&self) -> &Pipelines {
+        &self.inner.pipelines
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.inner.pool
+    }
+
+    /// The uniform buffer of 16 zero bytes, made on first use. To be called inside a scope.
+    pub(crate) fn parameter_block(&self) -> &wgpu::Buffer {
+        self.inner.parameters.get_or_init(|| {
+            // Fresh buffers are zero by the rules of WebGPU.
+            self.inner.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("parameters"),
+                size: 16,
+                usage: wgpu::BufferUsages::UNIFORM,
+                mapped_at_creation: false,
+            })
+        })
+    }
+}
+
+/// [`adapters_async`], waiting for the answer.
+#[cfg(feature = "blocking")]
+pub fn adapters() -> Vec<AdapterInfo> {
+    pollster::block_on(adapters_async())
+}
+
+#[cfg(feature = "blocking")]
+impl Device {
+    /// [`Device::new_async`], waiting for the answer.
+    ///
+    /// # Errors
+    /// As [`Device::new_async`].
+    pub fn new(selection: &Selection) -> Result<Device, Error> {
+        pollster::block_on(Device::new_async(selection))
+    }
+}

@@ -1,0 +1,87 @@
+//! Calls into wgpu whose errors come back as values.
+
+use super::{Device, Faults};
+use crate::Error;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+
+type Popped = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
+
+/// The outcome of a scoped call, before the device was asked whether it went well.
+pub(crate) struct Pending<T> {
+    value: T,
+    what: String,
+    errors: [Popped; 3],
+}
+
+impl<T> Pending<T> {
+    /// The value, unless the device refused.
+    pub(crate) async fn check(self, device: &Device) -> Result<T, Error> {
+        let mut first = None;
+        for error in self.errors {
+            first = first.or(error.await);
+        }
+        // A loss is silent until the device is asked how far it is.
+        device.poll(&self.what, wgpu::PollType::Poll)?;
+        match first {
+            None => Ok(self.value),
+            Some(error) => Err(Error::from_wgpu(&self.what, &error)),
+        }
+    }
+}
+
+impl Faults {
+    fn check(&self) -> Result<(), Error> {
+        if let Some(reason) = self.lost.get() {
+            return Err(Error::DeviceLost(reason.clone()));
+        }
+        let uncaptured = self.uncaptured.lock().ok().and_then(|mut error| error.take());
+        uncaptured.map_or(Ok(()), Err)
+    }
+}
+
+impl Device {
+    /// Calls `work`, which may use the device and its queue as it likes, and returns its value unless one of its calls
+    /// was refused: then the first refusal. `what` says in the error what was being done.
+    ///
+    /// # Errors
+    /// [`Error::Validation`], [`Error::OutOfMemory`], [`Error::Internal`], [`Error::DeviceLost`].
+    pub async fn scoped<T>(&self, what: &str, work: impl FnOnce(&Device) -> T) -> Result<T, Error> {
+        self.start_scoped(what, work).check(self).await
+    }
+
+    /// The part of [`scoped`](Device::scoped) that has to happen on one thread: error scopes belong to threads.
+    pub(crate) fn start_scoped<T>(&self, what: &str, work: impl FnOnce(&Device) -> T) -> Pending<T> {
+        let device = self.wgpu_device();
+        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let value = work(self);
+        let internal: Popped = Box::pin(internal.pop());
+        let memory: Popped = Box::pin(memory.pop());
+        let validation: Popped = Box::pin(validation.pop());
+        Pending { value, what: what.to_string(), errors: [memory, internal, validation] }
+    }
+
+    /// Waits until everything submitted so far is done and its callbacks were called. On the web there is nothing to
+    /// wait for: the browser calls back by itself.
+    pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
+        self.poll(what, wgpu::PollType::wait_indefinitely())
+    }
+
+    fn poll(&self, what: &str, how: wgpu::PollType) -> Result<(), Error> {
+        if cfg!(target_arch = "wasm32") {
+            return self.inner.faults.check();
+        }
+        // wgpu panics where polling meets a lost device (its `Device::poll` has an error for time-outs only), so this
+        // one call is fenced.
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.wgpu_device().poll(how)));
+        self.inner.faults.check()?;
+        match outcome {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(Error::Internal { what: what.to_string(), message: error.to_string() }),
+            Err(_) => Err(Error::DeviceLost(format!("{what}: asking the device failed"))),
+        }
+    }
+}

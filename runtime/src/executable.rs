@@ -1,0 +1,208 @@
+//! Programs on devices.
+
+use crate::buffer::{Pooled, Use, read_all};
+use crate::cache::{Pipeline, Pipelines};
+use crate::program::layout::binding_bytes;
+use crate::program::{BufferKind, Launch, Tensor};
+use crate::{Device, DeviceBuffer, Error, Program};
+use std::sync::Arc;
+use weft_hlo::ir::{Literal, Shape};
+
+/// Launches recorded before they are handed to the device, so that it starts early and no single submission grows
+/// long enough for a driver's watchdog.
+const LAUNCHES_PER_SUBMISSION: usize = 256;
+
+/// A [`Program`] bound to a [`Device`]: pipelines made, constants uploaded. Runs any number of times, from any thread.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    device: Device,
+    program: Arc<Program>,
+    pipelines: Vec<Pipeline>,
+    constants: Vec<DeviceBuffer>,
+}
+
+impl Executable {
+    /// Binds `program` to `device`. Pipelines the device has already made for an equal kernel are used again.
+    ///
+    /// # Errors
+    /// [`Error::TargetMismatch`] if the program was compiled for more than the device offers, and whatever the device
+    /// reports.
+    pub async fn new_async(device: &Device, program: impl Into<Arc<Program>>) -> Result<Self, Error> {
+        let program = program.into();
+        check_target(&program, device)?;
+        let pipelines = Pipelines::of(device, program.shaders()).await?;
+        let mut constants = Vec::new();
+        for (_, literal) in program.constants() {
+            constants.push(DeviceBuffer::upload_async(device, literal).await?);
+        }
+        Ok(Executable { device: device.clone(), program, pipelines, constants })
+    }
+
+    /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
+    ///
+    /// On native targets the future blocks its thread while the device works: wgpu has no reactor of its own.
+    ///
+    /// # Errors
+    /// [`Error::InputCount`], [`Error::InputMismatch`], and whatever the device reports.
+    pub async fn run_async(&self, inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
+        self.check_inputs(inputs.iter().map(|literal| &literal.shape))?;
+        let mut buffers = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            buffers.push(DeviceBuffer::upload_async(&self.device, input).await?);
+        }
+        let results = self.execute_async(&buffers).await?;
+        read_all(&self.device, &results).await
+    }
+
+    /// Runs on tensors that lie on the device and leaves the results there. Returns once the work is queued; a result
+    /// may share its memory with an input or with another result.
+    ///
+    /// # Errors
+    /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], and whatever the device reports.
+    pub async fn execute_async(&self, inputs: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
+        let shapes: Vec<Shape> = inputs.iter().map(|input| Shape::Array(input.shape().clone())).collect();
+        self.check_inputs(shapes.iter())?;
+        for (number, input) in inputs.iter().enumerate() {
+            if !input.device().is_same(&self.device) {
+                return Err(Error::ForeignBuffer(format!("input {number}")));
+            }
+        }
+        let what = format!("running {}", self.program.name());
+        self.device.scoped(&what, |_| self.submit(inputs)).await
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn check_inputs<'a>(&self, shapes: impl ExactSizeIterator<Item = &'a Shape>) -> Result<(), Error> {
+        let parameters = self.program.parameters();
+        if shapes.len() != parameters.len() {
+            return Err(Error::InputCount { expected: parameters.len(), given: shapes.len() });
+        }
+        for (number, (parameter, shape)) in parameters.iter().zip(shapes).enumerate() {
+            if !shape.as_array().is_some_and(|array| array.same_type_and_extents(&parameter.shape)) {
+                return Err(Error::InputMismatch {
+                    number,
+                    name: parameter.name.clone(),
+                    expected: Shape::Array(parameter.shape.clone()).without_layout().to_string(),
+                    given: shape.without_layout().to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Records and submits all launches. To be called inside a scope.
+    fn submit(&self, inputs: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
+        let _span = tracing::debug_span!("submit", program = self.program.name()).entered();
+        let gpu = self.device.wgpu_device();
+        let memory: Vec<Arc<Pooled>> = (self.program.buffers().iter())
+            .map(|buffer| match buffer.kind {
+                BufferKind::Parameter(number) => Arc::clone(inputs[number].memory()),
+                BufferKind::Constant(number) => Arc::clone(self.constants[number].memory()),
+                BufferKind::Result | BufferKind::Temporary => {
+                    Arc::new(self.device.pool().take(gpu, Use::Tensor, buffer.bytes))
+                }
+            })
+            .collect();
+        for launches in self.program.launches().chunks(LAUNCHES_PER_SUBMISSION) {
+            let mut encoder =
+                gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(self.program.name()) });
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for launch in launches {
+                let bound = self.bind(launch, &memory);
+                let [x, y, z] = launch.workgroups;
+                pass.set_pipeline(&self.pipelines[launch.shader].pipeline);
+                pass.set_bind_group(0, &bound, &[]);
+                pass.dispatch_workgroups(x, y, z);
+            }
+            drop(pass);
+            self.device.wgpu_queue().submit([encoder.finish()]);
+        }
+        let result = |tensor: &Tensor| {
+            let memory = Arc::clone(&memory[tensor.buffer.index()]);
+            DeviceBuffer::new(&self.device, memory, tensor.shape.clone(), tensor.bytes)
+        };
+        self.program.results().iter().map(result).collect()
+    }
+
+    fn bind(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
+        let tensors = launch.inputs.iter().chain(&launch.outputs);
+        let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
+            .zip(tensors)
+            .map(|(binding, tensor)| {
+                let buffer = &memory[tensor.buffer.index()].buffer;
+                // A buffer made elsewhere may end with its last element.
+                let size = wgpu::BufferSize::new(binding_bytes(tensor.bytes).min(buffer.size()));
+                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+                wgpu::BindGroupEntry { binding, resource }
+            })
+            .collect();
+        entries.push(wgpu::BindGroupEntry {
+            binding: self.program.shaders()[launch.shader].parameter_binding,
+            resource: self.device.parameter_block().as_entire_binding(),
+        });
+        let layout = &self.pipelines[launch.shader].layout;
+        let descriptor = wgpu::BindGroupDescriptor { label: Some(&launch.name), layout, entries: &entries };
+        self.device.wgpu_device().create_bind_group(&descriptor)
+    }
+}
+
+/// Whether the device offers whatever the program was allowed to use.
+fn check_target(program: &Program, device: &Device) -> Result<(), Error> {
+    let (asked, offered) = (program.target(), device.target());
+    let limits = [
+        ("storage buffers per kernel", asked.max_storage_buffers.into(), offered.max_storage_buffers.into()),
+        ("bytes per binding", asked.max_storage_binding_bytes, offered.max_storage_binding_bytes),
+        ("bytes per buffer", asked.max_buffer_bytes, offered.max_buffer_bytes),
+        (
+            "invocations per workgroup",
+            asked.max_invocations_per_workgroup.into(),
+            offered.max_invocations_per_workgroup.into(),
+        ),
+        ("invocations along x", asked.max_workgroup_size_x.into(), offered.max_workgroup_size_x.into()),
+        (
+            "workgroups per dimension",
+            asked.max_workgroups_per_dimension.into(),
+            offered.max_workgroups_per_dimension.into(),
+        ),
+    ];
+    match limits.into_iter().find(|(_, asked, offered)| asked > offered) {
+        Some((what, asked, offered)) => Err(Error::TargetMismatch { what, asked, offered }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(feature = "blocking")]
+impl Executable {
+    /// [`new_async`](Executable::new_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(device: &Device, program: impl Into<Arc<Program>>) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(device, program))
+    }
+
+    /// [`run_async`](Executable::run_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run(&self, inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
+        pollster::block_on(self.run_async(inputs))
+    }
+
+    /// [`execute_async`](Executable::execute_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn execute(&self, inputs: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
+        pollster::block_on(self.execute_async(inputs))
+    }
+}

@@ -1,0 +1,52 @@
+//! Runs HLO on any GPU.
+//!
+//! [`compile`] turns a module into a [`Program`]: kernels in the order of their launches, and buffers shared by values
+//! that never live at once. It is pure and needs no device. [`Device`] opens an adapter, [`Executable`] binds a program
+//! to it, and [`Executable::run`] takes and returns literals; [`DeviceBuffer`]s stay on the device between runs.
+//!
+//! This is the crate to use for running HLO from Rust. To look at fusions or WGSL without running them, take
+//! `weft-partition` or `weft-codegen-wgsl`, which know no device.
+//!
+//! ```
+//! use weft_hlo::ir::Literal;
+//! use weft_runtime::{Device, Executable, Selection, compile};
+//!
+//! let text = "
+//! HloModule double
+//! ENTRY main {
+//!   x = f32[4] parameter(0)
+//!   ROOT sum = f32[4] add(x, x)
+//! }";
+//! let module = weft_hlo::text::parse(text)?;
+//! let device = Device::new(&Selection::Best)?;
+//! let program = compile(&module, device.target())?;
+//! let executable = Executable::new(&device, program)?;
+//! let results = executable.run(&[Literal::array([4], vec![1.0f32, 2.0, 3.0, 4.0])])?;
+//! assert_eq!(results[0], Literal::array([4], vec![2.0f32, 4.0, 6.0, 8.0]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What it does not do: decide what is fused or how a kernel is written; fall back to the CPU by itself
+//! (`weft_hlo::eval` is the reference evaluator); print, read files or look at the environment. It has no `unsafe` and
+//! does not panic: refusals of the device, missing adapters and lost devices are [`Error`]s.
+//!
+//! | Feature | Gives | Default |
+//! |---|---|---|
+//! | `blocking` | functions that wait, for native targets; without it everything is `async` | yes |
+//! | `parallel` | kernels written, validated and made into pipelines on all cores | yes |
+//! | `cli` | the command `weft` | yes |
+
+mod buffer;
+mod cache;
+mod device;
+mod error;
+mod executable;
+pub mod program;
+
+pub use buffer::DeviceBuffer;
+#[cfg(feature = "blocking")]
+pub use device::adapters;
+pub use device::{AdapterInfo, Device, Selection, adapters_async, kind_name};
+pub use error::{Advice, Error};
+pub use executable::Executable;
+pub use program::{Program, compile};

@@ -1,0 +1,228 @@
+//! Programs: what to launch, in which order, on which buffers. No device is needed to make one.
+
+mod assign;
+mod front;
+pub(crate) mod layout;
+mod schedule;
+mod text;
+
+pub use layout::{element_bytes, tensor_bytes};
+
+use crate::Error;
+use std::fmt;
+use weft_codegen_wgsl::Shader;
+use weft_hlo::ir::{ArrayShape, InstrId, Literal, Module, Op};
+use weft_partition::Target;
+
+/// A buffer of a [`Program`], printed as `b3`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub(crate) u32);
+
+impl BufferId {
+    /// The position in [`Program::buffers`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for BufferId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
+
+/// What a buffer is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BufferKind {
+    /// It holds the argument of this number and is never written by a launch.
+    Parameter(usize),
+    /// It holds this constant of [`Program::constants`] and is never written by a launch.
+    Constant(usize),
+    /// It holds a result; nothing else ever lives in it.
+    Result,
+    /// It holds intermediate values, one after the other.
+    Temporary,
+}
+
+/// A buffer that a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// What it is for.
+    pub kind: BufferKind,
+    /// Bytes to allocate, a multiple of 256.
+    pub bytes: u64,
+}
+
+/// A tensor and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// The instruction it is the value of; `name{k}` for the `k`-th output of several.
+    pub name: String,
+    /// Type and extents; on the device it is row-major whatever the layout.
+    pub shape: ArrayShape,
+    /// The buffer, from its first byte.
+    pub buffer: BufferId,
+    /// Bytes of content, 0 for an empty tensor.
+    pub bytes: u64,
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The name of the fusion.
+    pub name: String,
+    /// The fusion in the entry of [`Program::module`].
+    pub fusion: InstrId,
+    /// The kernel, an index into [`Program::shaders`].
+    pub shader: usize,
+    /// Workgroups in each dimension, none of them 0.
+    pub workgroups: [u32; 3],
+    /// What is read: bindings 0, 1, ….
+    pub inputs: Vec<Tensor>,
+    /// What is written: the bindings after the inputs. None of their buffers is one of an input.
+    pub outputs: Vec<Tensor>,
+}
+
+/// Bytes of all buffers of a program, by what they are for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct BufferTotals {
+    /// Buffers of parameters.
+    pub parameters: u64,
+    /// Buffers of constants.
+    pub constants: u64,
+    /// Buffers of results.
+    pub results: u64,
+    /// Buffers of intermediate values.
+    pub temporaries: u64,
+    /// What the intermediate values would take if each had a buffer of its own.
+    pub temporaries_without_reuse: u64,
+}
+
+impl BufferTotals {
+    /// Bytes that one run holds at most.
+    pub fn allocated(&self) -> u64 {
+        [self.parameters, self.constants, self.results, self.temporaries].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Bytes that one run would hold if no buffer were used twice.
+    pub fn without_reuse(&self) -> u64 {
+        (self.allocated() - self.temporaries).saturating_add(self.temporaries_without_reuse)
+    }
+}
+
+/// A compiled module: kernels in the order of their launches, and the buffers between them.
+///
+/// Made by [`compile`], a pure function; an [`Executable`](crate::Executable) binds it to a device. Its `Display` shows
+/// schedule and buffers.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) module: Module,
+    pub(crate) target: Target,
+    pub(crate) shaders: Vec<Shader>,
+    pub(crate) launches: Vec<Launch>,
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) parameters: Vec<Tensor>,
+    pub(crate) constants: Vec<(InstrId, Tensor)>,
+    pub(crate) results: Vec<Tensor>,
+    pub(crate) temporaries_without_reuse: u64,
+}
+
+/// Compiles `module` for `target`: verifies it, fuses it, writes a kernel for each fusion and assigns buffers.
+///
+/// Pure: the same module and target give the same program on every machine, and no device is touched. The module is
+/// fused first, so it may hold calls, tuples and any nesting the passes can remove.
+///
+/// # Errors
+/// [`Error::Program`] with all findings where the module is invalid or holds an operation without a kernel;
+/// [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
+/// kernel can hold.
+pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
+    let _span = tracing::debug_span!("compile", module = module.name).entered();
+    compile_fused(front::fused(module, target)?, target)
+}
+
+/// Compiles a module that is fused already, as [`weft_partition::fuse`] leaves it, whoever fused it.
+///
+/// # Errors
+/// As [`compile`]; an entry that holds anything but parameters, constants, fusions, their elements and a flat tuple of
+/// results is refused.
+pub fn compile_fused(fused: Module, target: &Target) -> Result<Program, Error> {
+    schedule::build(fused, target, front::kernels)
+}
+
+impl Program {
+    /// The name of the module.
+    pub fn name(&self) -> &str {
+        &self.module.name
+    }
+
+    /// The fused module that the launches come from.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// What it was compiled for.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The arguments, in order; the elements of tuple parameters one by one.
+    pub fn parameters(&self) -> &[Tensor] {
+        &self.parameters
+    }
+
+    /// The results, in order; the elements of tuples one by one. Several results may lie in one buffer, and a result
+    /// may lie in that of a parameter or constant.
+    pub fn results(&self) -> &[Tensor] {
+        &self.results
+    }
+
+    /// Constants that lie in buffers, with their values.
+    pub fn constants(&self) -> impl ExactSizeIterator<Item = (&Tensor, &Literal)> {
+        let entry = self.module.entry_computation();
+        self.constants.iter().map(move |(id, tensor)| {
+            let literal = match &entry.instructions[*id].op {
+                Op::Constant(literal) => Some(literal),
+                _ => None,
+            };
+            (tensor, literal.expect("the schedule lists only constants among the constants"))
+        })
+    }
+
+    /// The distinct kernels.
+    pub fn shaders(&self) -> &[Shader] {
+        &self.shaders
+    }
+
+    /// The kernel of a launch.
+    pub fn shader(&self, launch: &Launch) -> &Shader {
+        &self.shaders[launch.shader]
+    }
+
+    /// The launches in order.
+    pub fn launches(&self) -> &[Launch] {
+        &self.launches
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// How much memory a run takes.
+    pub fn totals(&self) -> BufferTotals {
+        let mut totals =
+            BufferTotals { temporaries_without_reuse: self.temporaries_without_reuse, ..BufferTotals::default() };
+        for buffer in &self.buffers {
+            let total = match buffer.kind {
+                BufferKind::Parameter(_) => &mut totals.parameters,
+                BufferKind::Constant(_) => &mut totals.constants,
+                BufferKind::Result => &mut totals.results,
+                BufferKind::Temporary => &mut totals.temporaries,
+            };
+            *total = total.saturating_add(buffer.bytes);
+        }
+        totals
+    }
+}

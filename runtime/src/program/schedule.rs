@@ -1,0 +1,309 @@
+//! From a fused module to launches and buffers.
+
+use super::assign::{Tenant, assign};
+use super::layout::{buffer_bytes, tensor_bytes};
+use super::{Buffer, BufferId, BufferKind, Launch, Program, Tensor};
+use crate::Error;
+use indexmap::IndexMap;
+use weft_codegen_wgsl::Shader;
+use weft_hlo::diagnostic::Diagnostic;
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op, Shape};
+use weft_partition::Target;
+
+/// A tensor before it has a buffer. The values of a [`Schedule`] are numbered in the order they come to be.
+struct Value {
+    name: String,
+    shape: ArrayShape,
+    bytes: u64,
+    origin: Origin,
+    is_result: bool,
+    /// The last launch that touches it.
+    last: usize,
+}
+
+#[derive(Copy, Clone)]
+enum Origin {
+    Parameter(usize),
+    Constant(InstrId),
+    Launch(usize),
+}
+
+/// A launch before its tensors have buffers.
+struct Step {
+    fusion: InstrId,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+}
+
+struct Schedule<'a> {
+    entry: &'a Computation,
+    target: &'a Target,
+    values: Vec<Value>,
+    /// The values of each instruction: one, or one per element.
+    of: IndexMap<InstrId, Vec<usize>>,
+    steps: Vec<Step>,
+    parameters: Vec<usize>,
+}
+
+/// Schedules the entry of a fused module; `kernels` compiles the fusions it is given.
+pub(super) fn build(
+    fused: Module,
+    target: &Target,
+    kernels: impl FnOnce(&Module, &[InstrId], &Target) -> Result<Vec<Shader>, Error>,
+) -> Result<Program, Error> {
+    let mut schedule = Schedule::new(fused.entry_computation(), target);
+    schedule.visit()?;
+    let results = schedule.results()?;
+    schedule.check_limits()?;
+    let fusions: Vec<InstrId> = schedule.steps.iter().map(|step| step.fusion).collect();
+    let shaders = kernels(&fused, &fusions, target)?;
+    let (buffers, tensors, temporaries_without_reuse) = schedule.place()?;
+    let tensor = |value: &usize| tensors[*value].clone();
+
+    let mut distinct: IndexMap<(String, String), Shader> = IndexMap::new();
+    let mut launches = Vec::with_capacity(schedule.steps.len());
+    for (step, shader) in schedule.steps.iter().zip(shaders) {
+        let instruction = &schedule.entry.instructions[step.fusion];
+        check_bindings(instruction, step, &shader)?;
+        let workgroups = shader.workgroups;
+        let slot = distinct.entry((shader.source.clone(), shader.entry_point.clone()));
+        let index = slot.index();
+        slot.or_insert(shader);
+        if workgroups.contains(&0) {
+            continue;
+        }
+        launches.push(Launch {
+            name: instruction.name.clone(),
+            fusion: step.fusion,
+            shader: index,
+            workgroups,
+            inputs: step.inputs.iter().map(tensor).collect(),
+            outputs: step.outputs.iter().map(tensor).collect(),
+        });
+    }
+    let parameters = schedule.parameters.iter().map(tensor).collect();
+    let constants = (schedule.values.iter().zip(&tensors))
+        .filter_map(|(value, tensor)| match value.origin {
+            Origin::Constant(id) => Some((id, tensor.clone())),
+            _ => None,
+        })
+        .collect();
+    let results = results.iter().map(tensor).collect();
+    tracing::debug!(launches = launches.len(), kernels = distinct.len(), buffers = buffers.len(), "scheduled");
+    Ok(Program {
+        target: target.clone(),
+        shaders: distinct.into_values().collect(),
+        launches,
+        buffers,
+        parameters,
+        constants,
+        results,
+        temporaries_without_reuse,
+        module: fused,
+    })
+}
+
+/// A kernel has to bind what its fusion reads and writes; anything else is a fault of the compiler, told before a
+/// device meets it.
+fn check_bindings(instruction: &Instruction, step: &Step, shader: &Shader) -> Result<(), Error> {
+    let expected = step.inputs.len() + step.outputs.len();
+    let writable = shader.bindings.iter().map(|binding| binding.writable);
+    let agreed = (0..expected).map(|position| position >= step.inputs.len());
+    if shader.bindings.len() == expected && writable.eq(agreed) {
+        return Ok(());
+    }
+    let message = format!(
+        "the kernel binds {} buffers where the fusion has {} operands and {} results; this is a fault of the compiler",
+        shader.bindings.len(),
+        step.inputs.len(),
+        step.outputs.len(),
+    );
+    Err(Diagnostic::new("RUN003", instruction.span, message).about(&instruction.name).into())
+}
+
+impl<'a> Schedule<'a> {
+    fn new(entry: &'a Computation, target: &'a Target) -> Self {
+        Schedule { entry, target, values: Vec::new(), of: IndexMap::new(), steps: Vec::new(), parameters: Vec::new() }
+    }
+
+    fn value(&mut self, name: String, shape: &ArrayShape, origin: Origin) -> Result<usize, Error> {
+        let no_form = |reason: &str| Error::NoDeviceForm { value: format!("{name} {shape}"), reason: reason.into() };
+        if !shape.dynamic.is_empty() {
+            return Err(no_form("its extents are not known before it runs"));
+        }
+        if super::element_bytes(shape.element_type).is_none() {
+            return Err(no_form(&format!("tensors of {} cannot lie on a device yet", shape.element_type)));
+        }
+        let limit = self.target.max_buffer_bytes;
+        let bytes = tensor_bytes(shape).ok_or_else(|| Error::too_large(&name, shape, None, limit))?;
+        let last = match origin {
+            Origin::Launch(step) => step,
+            _ => 0,
+        };
+        self.values.push(Value { name, shape: shape.clone(), bytes, origin, is_result: false, last });
+        Ok(self.values.len() - 1)
+    }
+
+    /// The arrays an instruction's value consists of.
+    fn arrays(instruction: &Instruction) -> Result<Vec<(String, &ArrayShape)>, Error> {
+        let not_array = |shape: &Shape| Error::NoDeviceForm {
+            value: format!("{} {shape}", instruction.name),
+            reason: "only arrays lie on a device".into(),
+        };
+        match &instruction.shape {
+            Shape::Array(array) => Ok(vec![(instruction.name.clone(), array)]),
+            Shape::Tuple(elements) => (elements.iter().enumerate())
+                .map(|(position, element)| match element {
+                    Shape::Array(array) => Ok((format!("{}{{{position}}}", instruction.name), array)),
+                    other => Err(not_array(other)),
+                })
+                .collect(),
+            other => Err(not_array(other)),
+        }
+    }
+
+    fn visit(&mut self) -> Result<(), Error> {
+        // Parameters first and by number, so that their buffers come first in every program.
+        for (number, id) in self.entry.parameters().into_iter().enumerate() {
+            let instruction = &self.entry.instructions[id];
+            let Shape::Array(shape) = &instruction.shape else {
+                return Err(refused(instruction, "a parameter of the fused entry is not an array"));
+            };
+            let value = self.value(instruction.name.clone(), shape, Origin::Parameter(number))?;
+            self.parameters.push(value);
+            self.of.insert(id, vec![value]);
+        }
+        for (id, instruction) in self.entry.instructions.iter() {
+            let values = match &instruction.op {
+                Op::Parameter { .. } => continue,
+                Op::Constant(literal) => {
+                    let Shape::Array(shape) = &instruction.shape else {
+                        return Err(refused(instruction, "a constant of the fused entry is not an array"));
+                    };
+                    if super::layout::encode(literal).is_none() {
+                        return Err(refused(instruction, "the constant's elements are not in the text"));
+                    }
+                    vec![self.value(instruction.name.clone(), shape, Origin::Constant(id))?]
+                }
+                Op::Fusion { .. } => self.fusion(id, instruction)?,
+                Op::GetTupleElement { index } => {
+                    let elements = self.operand(instruction, 0)?;
+                    let element = usize::try_from(*index).ok().and_then(|index| elements.get(index));
+                    vec![*element.ok_or_else(|| refused(instruction, "there is no such element"))?]
+                }
+                Op::Tuple if id == self.entry.root => {
+                    let mut values = Vec::new();
+                    for position in 0..instruction.operands.len() {
+                        values.extend(self.operand(instruction, position)?);
+                    }
+                    values
+                }
+                _ => return Err(refused(instruction, "it stands outside of any fusion")),
+            };
+            self.of.insert(id, values);
+        }
+        Ok(())
+    }
+
+    fn fusion(&mut self, id: InstrId, instruction: &Instruction) -> Result<Vec<usize>, Error> {
+        let arrays = Self::arrays(instruction)?;
+        let launched = arrays.iter().any(|(_, shape)| shape.element_count() != Some(0));
+        let step = self.steps.len();
+        let mut inputs = Vec::new();
+        for position in 0..instruction.operands.len() {
+            inputs.extend(self.operand(instruction, position)?);
+        }
+        let mut outputs = Vec::new();
+        for (name, shape) in arrays {
+            outputs.push(self.value(name, shape, Origin::Launch(step))?);
+        }
+        if launched {
+            for &input in &inputs {
+                self.values[input].last = step;
+            }
+            self.steps.push(Step { fusion: id, inputs, outputs: outputs.clone() });
+        }
+        Ok(outputs)
+    }
+
+    fn operand(&self, instruction: &Instruction, position: usize) -> Result<Vec<usize>, Error> {
+        let values = instruction.operands.get(position).and_then(|operand| self.of.get(operand));
+        values.cloned().ok_or_else(|| refused(instruction, "an operand has no value yet"))
+    }
+
+    /// The values of the root, which from now on have buffers of their own.
+    fn results(&mut self) -> Result<Vec<usize>, Error> {
+        let root = &self.entry.instructions[self.entry.root];
+        let results = self.of.get(&self.entry.root).cloned().ok_or_else(|| refused(root, "the root has no value"))?;
+        for &result in &results {
+            self.values[result].is_result = true;
+        }
+        Ok(results)
+    }
+
+    fn check_limits(&self) -> Result<(), Error> {
+        let mut bound = vec![false; self.values.len()];
+        for step in &self.steps {
+            step.inputs.iter().chain(&step.outputs).for_each(|&value| bound[value] = true);
+        }
+        for (value, bound) in self.values.iter().zip(bound) {
+            let binding = if bound { self.target.max_storage_binding_bytes } else { u64::MAX };
+            let limit = self.target.max_buffer_bytes.min(binding);
+            // What is allocated and bound is rounded up; where even the rounding has no room, the tensor has none.
+            let needed = buffer_bytes(value.bytes).filter(|&bytes| bytes <= self.target.max_buffer_bytes);
+            if needed.is_none() || super::layout::binding_bytes(value.bytes) > limit {
+                return Err(Error::too_large(&value.name, &value.shape, Some(value.bytes), limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// Buffers, the tensor of each value, and the bytes of temporaries if none shared a buffer.
+    fn place(&self) -> Result<(Vec<Buffer>, Vec<Tensor>, u64), Error> {
+        let mut buffers = Vec::new();
+        let mut place: Vec<Option<usize>> = vec![None; self.values.len()];
+        let mut tenants = Vec::new();
+        let mut tenant_values = Vec::new();
+        let mut without_reuse = 0u64;
+        let mut constants = 0;
+        for (index, value) in self.values.iter().enumerate() {
+            let too_large = || Error::too_large(&value.name, &value.shape, None, self.target.max_buffer_bytes);
+            let bytes = buffer_bytes(value.bytes).ok_or_else(too_large)?;
+            let kind = match value.origin {
+                Origin::Parameter(number) => BufferKind::Parameter(number),
+                Origin::Constant(_) => {
+                    constants += 1;
+                    BufferKind::Constant(constants - 1)
+                }
+                Origin::Launch(_) if value.is_result => BufferKind::Result,
+                Origin::Launch(first) => {
+                    tenants.push(Tenant { bytes, first, last: value.last });
+                    tenant_values.push(index);
+                    without_reuse = without_reuse.saturating_add(bytes);
+                    continue;
+                }
+            };
+            place[index] = Some(buffers.len());
+            buffers.push(Buffer { kind, bytes });
+        }
+        let assignment = assign(&tenants);
+        for (&value, &temporary) in tenant_values.iter().zip(&assignment.place) {
+            place[value] = Some(buffers.len() + temporary);
+        }
+        let temporary = |&bytes: &u64| Buffer { kind: BufferKind::Temporary, bytes };
+        buffers.extend(assignment.buffers.iter().map(temporary));
+        let tensors = (self.values.iter().zip(place))
+            .map(|(value, place)| {
+                let place = place.expect("every value is a parameter, a constant, a result or a tenant");
+                let buffer = BufferId(u32::try_from(place).expect("a program has fewer than 2^32 values"));
+                Tensor { name: value.name.clone(), shape: value.shape.clone(), buffer, bytes: value.bytes }
+            })
+            .collect();
+        Ok((buffers, tensors, without_reuse))
+    }
+}
+
+fn refused(instruction: &Instruction, reason: &str) -> Error {
+    let message = format!("{} cannot be scheduled: {reason}", instruction.op.opcode());
+    Diagnostic::new("RUN004", instruction.span, message).about(&instruction.name).into()
+}

@@ -1,0 +1,392 @@
+//! The command `weft`: what it prints, where, and how it exits.
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const DOUBLE: &str =
+    "HloModule double\nENTRY main {\n  x = f32[2,3] parameter(0)\n  ROOT sum = f32[2,3] add(x, x)\n}\n";
+
+/// A folder of its own for each test, removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("weft-cli-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).expect("the temporary folder can be written");
+        path.display().to_string()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn npy<T: npyz::AutoSerialize + Copy>(
+        &self,
+        name: &str,
+        shape: &[u64],
+        order: npyz::Order,
+        values: &[T],
+    ) -> String {
+        use npyz::WriterBuilder;
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order).writer(&mut bytes);
+        let mut file = options.begin_nd().expect("memory can be written");
+        file.extend(values.iter().copied()).expect("memory can be written");
+        file.finish().expect("the number of elements is right");
+        self.file(name, bytes)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A folder that stays behind harms no test.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn weft(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments).output().expect("the command starts")
+}
+
+fn fed(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    child.stdin.take().expect("it is piped").write_all(input.as_bytes()).expect("it reads its input");
+    child.wait_with_output().expect("it ends")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("results are text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+fn read_f32(path: &str) -> (Vec<u64>, Vec<f32>) {
+    let bytes = std::fs::read(path).expect("the result was written");
+    let file = npyz::NpyFile::new(&bytes[..]).expect("it is a NumPy file");
+    (file.shape().to_vec(), file.into_vec().expect("it holds f32"))
+}
+
+#[test]
+fn misuse_exits_with_2() {
+    for arguments in [
+        &[][..],
+        &["fly"],
+        &["run"],
+        &["run", "a", "b"],
+        &["run", "a", "--frmat", "json"],
+        &["run", "a", "--random", "x"],
+        &["run", "a", "--random", "1", "--input", "b.npy"],
+        &["run", "a", "--check", "--absolute-tolerance=-1"],
+        &["run", "a", "--device", ""],
+        &["emit", "a", "--stage", "assembly"],
+    ] {
+        let output = weft(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_and_version_exit_with_0() {
+    for arguments in [&["--help"][..], &["run", "--help"], &["--version"]] {
+        let output = weft(arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!output.stdout.is_empty());
+    }
+    let help = stdout(&weft(&["--help"]));
+    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "verify", "devices"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");
+    }
+}
+
+#[test]
+fn a_missing_file_exits_with_1_and_is_named() {
+    for command in ["run", "emit", "fuse", "partition", "indexing", "verify", "compile"] {
+        let output = weft(&[command, "no-such-file.hlo"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("no-such-file.hlo"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn findings_are_underlined_and_exit_with_1() {
+    let text = "HloModule m\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n";
+    for command in ["verify", "run", "fuse", "emit"] {
+        let output = fed(&[command, "-"], text);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        let told = stderr(&output);
+        assert!(told.contains("<stdin>:4:3") && told.contains("^^^"), "{told}");
+        assert!(told.contains("error[HLO"), "{told}");
+        assert!(output.stdout.is_empty(), "{command}");
+    }
+    let output = fed(&["verify", "-", "--format", "json"], text);
+    assert_eq!(output.status.code(), Some(1));
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["valid"], false);
+    assert_eq!((&value["findings"][0]["line"], &value["findings"][0]["column"]), (&4.into(), &3.into()));
+    let output = fed(&["run", "-", "--format", "json"], text);
+    assert_eq!(output.status.code(), Some(1));
+    let told = stderr(&output);
+    let value: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).expect("the last line is JSON");
+    assert_eq!(value["error"]["findings"][0]["line"], 4);
+}
+
+#[test]
+fn a_valid_program_is_called_valid() {
+    let output = fed(&["verify", "-"], DOUBLE);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "valid: 1 computations, 2 instructions\n"));
+    let output = fed(&["verify", "-", "--format", "json"], DOUBLE);
+    assert_eq!(stdout(&output), "{\"findings\":[],\"valid\":true}\n");
+}
+
+#[test]
+fn what_is_not_text_is_an_error() {
+    let folder = Folder::new();
+    let output = weft(&["run", &folder.file("bad.hlo", [b'H', 0xff, 0xfe])]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("is not UTF-8 text: byte 1"), "{}", stderr(&output));
+}
+
+#[test]
+fn random_inputs_are_announced_and_repeatable() {
+    let bare = fed(&["run", "-", "--device", "evaluator"], DOUBLE);
+    assert_eq!(bare.status.code(), Some(0), "{}", stderr(&bare));
+    assert_eq!(stderr(&bare), "no --input: taking random values for the input (--random 0)\n");
+    let named = fed(&["run", "-", "--device", "evaluator", "--random", "0"], DOUBLE);
+    assert_eq!((stdout(&named), stderr(&named).as_str()), (stdout(&bare), ""));
+    let other = fed(&["run", "-", "--device", "evaluator", "--random", "1"], DOUBLE);
+    assert_ne!(stdout(&other), stdout(&bare));
+    assert!(stdout(&bare).starts_with("out_0 f32[2,3]  min "), "{}", stdout(&bare));
+}
+
+#[test]
+fn a_file_beside_the_program_is_not_taken_silently() {
+    let folder = Folder::new();
+    let program = folder.file("program.hlo", DOUBLE);
+    folder.npy("in_0.npy", &[2, 3], npyz::Order::C, &[1f32; 6]);
+    let output = weft(&["run", &program, "--device", "evaluator"]);
+    assert!(stderr(&output).contains("--random 0"));
+    assert!(!stdout(&output).contains("[2.0, 2.0"));
+}
+
+#[test]
+fn files_go_in_and_come_out() {
+    let folder = Folder::new();
+    let program = folder.file("program.hlo", DOUBLE);
+    let c = folder.npy("c.npy", &[2, 3], npyz::Order::C, &[1f32, 2., 3., 4., 5., 6.]);
+    let fortran = folder.npy("f.npy", &[2, 3], npyz::Order::Fortran, &[1f32, 4., 2., 5., 3., 6.]);
+    for device in ["evaluator", "gpu"] {
+        for input in [&c, &fortran] {
+            let out = folder.path(&format!("out/{device}"));
+            let output = weft(&["run", &program, "--input", input, "--output-dir", &out, "--device", device]);
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            let written = read_f32(&Path::new(&out).join("out_0.npy").display().to_string());
+            assert_eq!(written, (vec![2, 3], vec![2., 4., 6., 8., 10., 12.]));
+        }
+    }
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_named() {
+    let folder = Folder::new();
+    let program = folder.file("program.hlo", DOUBLE);
+    let right = folder.npy("right.npy", &[2, 3], npyz::Order::C, &[0f32; 6]);
+    let turned = folder.npy("turned.npy", &[3, 2], npyz::Order::C, &[0f32; 6]);
+    let double = folder.npy("double.npy", &[2, 3], npyz::Order::C, &[0f64; 6]);
+    let text = folder.file("text.npy", "no NumPy file");
+    let short = folder.file("short.npy", &std::fs::read(&right).expect("it was written")[..100]);
+    let told = |inputs: &[&String]| {
+        let mut arguments = vec!["run", &program, "--device", "evaluator"];
+        inputs.iter().for_each(|input| arguments.extend(["--input", input]));
+        let output = weft(&arguments);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(output.stdout.is_empty());
+        stderr(&output)
+    };
+    let prefix = "error: parameter 0 (x) is f32[2,3]: ";
+    assert_eq!(told(&[&turned]), format!("{prefix}{turned} holds f32[3,2]\n"));
+    assert_eq!(told(&[&double]), format!("{prefix}{double} holds f64[2,3]\n"));
+    for bad in [&text, &short, &folder.path("absent.npy")] {
+        let told = told(&[bad]);
+        assert!(told.starts_with(&format!("{prefix}cannot read {bad}: ")), "{told}");
+    }
+    assert_eq!(told(&[&right, &right]), format!("error: input 1 ({right}) is superfluous: the program takes 1\n"));
+    let two = "HloModule two\nENTRY main {\n  x = f32[2,3] parameter(0)\n  n = s32[] parameter(1)\n  ROOT y = f32[2,3] negate(x)\n}\n";
+    let two = folder.file("two.hlo", two);
+    let output = weft(&["run", &two, "--input", &right, "--device", "evaluator"]);
+    assert_eq!(stderr(&output), "error: parameter 1 (n) is missing: it is s32[]; 1 of 2 inputs were given\n");
+}
+
+#[test]
+fn tuples_are_flattened_into_files() {
+    let folder = Folder::new();
+    let text = "HloModule t\nENTRY main {\n  x = pred[2] parameter(0)\n  n = pred[2] not(x)\n  i = (pred[2]) tuple(n)\n  ROOT r = ((pred[2]), pred[2]) tuple(i, x)\n}\n";
+    let program = folder.file("t.hlo", text);
+    let input = folder.npy("in.npy", &[2], npyz::Order::C, &[true, false]);
+    let out = folder.path("out");
+    let output = weft(&["run", &program, "--input", &input, "--output-dir", &out]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for (file, expected) in [("out_0.npy", [false, true]), ("out_1.npy", [true, false])] {
+        let bytes = std::fs::read(Path::new(&out).join(file)).expect("it was written");
+        let npy = npyz::NpyFile::new(&bytes[..]).expect("it is a NumPy file");
+        assert_eq!(npy.dtype().descr(), "'|b1'");
+        assert_eq!(npy.into_vec::<bool>().expect("it holds truth values"), expected);
+    }
+}
+
+#[test]
+fn check_compares_with_the_evaluator() {
+    let output = fed(&["run", "-", "--device", "gpu", "--check", "--format", "json"], DOUBLE);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["program"], "double");
+    assert_eq!(value["results"][0]["check"]["out_of_tolerance"], 0);
+    assert_eq!(value["results"][0]["extents"], serde_json::json!([2, 3]));
+
+    let rough = "HloModule e\nENTRY main {\n  x = f32[64] parameter(0)\n  ROOT y = f32[64] tanh(x)\n}\n";
+    let strict = ["--absolute-tolerance", "0", "--relative-tolerance", "0"];
+    let output = fed(&[&["run", "-", "--device", "gpu", "--check"], &strict[..]].concat(), rough);
+    if output.status.code() != Some(0) {
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stdout(&output).contains("out of tolerance"), "{}", stdout(&output));
+        assert!(stderr(&output).contains("differ from the evaluator's"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn kernels_are_emitted_at_every_stage() {
+    for (stage, sign) in [
+        ("functions", "sum"),
+        ("kernel", "sum"),
+        ("wgsl", "@compute"),
+        ("msl", "kernel void"),
+        ("hlsl", "numthreads"),
+        ("glsl", "local_size_x"),
+    ] {
+        let output = fed(&["emit", "-", "--stage", stage], DOUBLE);
+        assert_eq!(output.status.code(), Some(0), "{stage}: {}", stderr(&output));
+        assert!(stdout(&output).contains(sign), "{stage}: {}", stdout(&output));
+        assert!(output.stderr.is_empty(), "no device is touched");
+    }
+    let output = fed(&["emit", "-", "--stage", "spirv"], DOUBLE);
+    assert_eq!(&output.stdout[..4], &0x0723_0203u32.to_le_bytes());
+    let output = fed(&["emit", "-", "--stage", "spirv", "--format", "json"], DOUBLE);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["kernels"][0]["words"][0], 0x0723_0203);
+}
+
+#[test]
+fn one_kernel_can_be_asked_for() {
+    let text = "HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] negate(x)\n  y = f32[7] parameter(1)\n  b = f32[7] negate(y)\n  ROOT r = (f32[4], f32[7]) tuple(a, b)\n}\n";
+    let all = fed(&["emit", "-"], text);
+    assert!(stdout(&all).contains("// kernel 0: ") && stdout(&all).contains("// kernel 1: "), "{}", stdout(&all));
+    let first = fed(&["emit", "-", "--kernel", "0"], text);
+    assert!(stdout(&all).contains(&stdout(&first)));
+    let wrong = fed(&["emit", "-", "--kernel", "nothing"], text);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(stderr(&wrong).contains("there is no kernel nothing; there are: 0 "), "{}", stderr(&wrong));
+    let both = fed(&["emit", "-", "--stage", "spirv"], text);
+    assert_eq!(both.status.code(), Some(2), "two binaries do not fit one pipe");
+}
+
+#[test]
+fn fused_text_is_a_program_again() {
+    let fused = fed(&["fuse", "-", "--explain"], DOUBLE);
+    assert_eq!(fused.status.code(), Some(0), "{}", stderr(&fused));
+    let again = fed(&["verify", "-"], &stdout(&fused));
+    assert_eq!(again.status.code(), Some(0), "{}\n{}", stdout(&fused), stderr(&again));
+    let ran = fed(&["run", "-", "--device", "evaluator"], &stdout(&fused));
+    let original = fed(&["run", "-", "--device", "evaluator"], DOUBLE);
+    assert_eq!(stdout(&ran), stdout(&original));
+}
+
+#[test]
+fn maps_and_partitions_are_shown() {
+    let maps = fed(&["indexing", "-"], DOUBLE);
+    let map = "operand 0 (x): (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]";
+    assert!(stdout(&maps).contains(map), "{}", stdout(&maps));
+    let plan = fed(&["partition", "-"], DOUBLE);
+    assert_eq!(plan.status.code(), Some(0), "{}", stderr(&plan));
+    assert!(stdout(&plan).contains("function"), "{}", stdout(&plan));
+    for command in ["indexing", "partition", "fuse", "compile"] {
+        let output = fed(&[command, "-", "--format", "json"], DOUBLE);
+        let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+        assert!(value.is_array() || value.is_object(), "{command}");
+    }
+}
+
+#[test]
+fn devices_are_listed() {
+    let output = weft(&["devices"]);
+    assert_eq!(output.status.code(), Some(0), "on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1");
+    assert!(stdout(&output).starts_with("0  "), "{}", stdout(&output));
+    let output = weft(&["devices", "--format", "json"]);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    let devices = value["devices"].as_array().expect("a list");
+    assert_eq!(devices.iter().filter(|device| device["default"] == true).count(), 1);
+}
+
+/// Without drivers: `auto` falls back and says so, `gpu` fails with advice.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_an_adapter_the_evaluator_steps_in() {
+    let run = |device: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.args(["run", "-", "--random", "3", "--device", device]);
+        // The Vulkan loader finds no driver where it is told to look at none.
+        command.env("VK_DRIVER_FILES", "/dev/null").env("VK_ICD_FILENAMES", "/dev/null");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        child.stdin.take().expect("it is piped").write_all(DOUBLE.as_bytes()).expect("it reads its input");
+        child.wait_with_output().expect("it ends")
+    };
+    let output = run("auto");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("running in the evaluator: RUN010"), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("out_0 f32[2,3]"));
+    let output = run("gpu");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("apt-get install mesa-vulkan-drivers libvulkan1"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_unknown_device_is_named_with_what_there_is() {
+    let output = fed(&["run", "-", "--device", "abacus"], DOUBLE);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("abacus"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    // Enough text that it cannot all lie in the pipe.
+    let mut text = String::from("HloModule wide\nENTRY main {\n  x = f32[64] parameter(0)\n");
+    for step in 0..3000 {
+        text +=
+            &format!("  y{step} = f32[64] add({}, x)\n", if step == 0 { "x".into() } else { format!("y{}", step - 1) });
+    }
+    text += "  ROOT r = f32[64] negate(y2999)\n}\n";
+    let folder = Folder::new();
+    let program = folder.file("wide.hlo", text);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(["indexing", &program]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+}

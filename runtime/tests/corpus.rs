@@ -1,0 +1,169 @@
+//! The corpus on the default adapter, against XLA's outputs: whatever can be compiled must agree, and the programs that
+//! must compile do.
+
+#[path = "../../hlo/tests/support/mod.rs"]
+mod corpus_support;
+mod support;
+
+use corpus_support::{FORMS, Program, Tolerance, compare, corpus};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use weft_hlo::ir::{Literal, Op};
+use weft_partition::{FusionPlan, Target};
+use weft_runtime::{Device, Executable, compile};
+
+/// Programs that must run, each from its unoptimized form.
+const MUST_RUN: &[&str] = &[
+    "activations_grad",
+    "argreduce",
+    "batchnorm_train",
+    "broadcasting",
+    "ew_bool",
+    "ew_unary_f32",
+    "heat_roll",
+    "layernorm",
+    "life",
+    "scalar_and_empty",
+    "softmax",
+];
+
+/// Forms that must run besides: what XLA optimized for its CPU, where only understood operations occur.
+const MUST_RUN_OPTIMIZED: &[&str] =
+    &["activations_grad", "batchnorm_train", "broadcasting", "ew_bool", "heat_roll", "life", "scalar_and_empty"];
+
+enum Verdict {
+    Agrees,
+    Refused(&'static str),
+}
+
+fn judge(device: &Device, program: &Program, form: &str) -> Result<Verdict, String> {
+    let module = program.module(form).ok_or("there is no such form")?;
+    let compiled = match compile(&module, device.target()) {
+        Ok(compiled) => compiled,
+        // A refusal must be one: coded findings, each with its place.
+        Err(error) => {
+            let findings = error.findings().ok_or_else(|| format!("refused without findings: {error}"))?;
+            let first = findings.0.first().ok_or("refused with no finding")?;
+            let placed = findings.0.iter().all(|finding| !finding.span.range().is_empty());
+            return if placed { Ok(Verdict::Refused(first.code)) } else { Err(format!("no place in: {error}")) };
+        }
+    };
+    let inputs = program.inputs().ok_or("an input is of a type that literals do not hold")?;
+    let expected = program.outputs().ok_or("an output is of a type that literals do not hold")?;
+    let executable = Executable::new(device, compiled).map_err(|error| error.to_string())?;
+    let actual = executable.run(&inputs).map_err(|error| error.to_string())?;
+    if actual.len() != expected.len() {
+        return Err(format!("{} outputs expected, {} given", expected.len(), actual.len()));
+    }
+    for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
+        compare(expected, actual, Tolerance::default())
+            .map_err(|difference| format!("output {number}: {difference}"))?;
+    }
+    Ok(Verdict::Agrees)
+}
+
+#[test]
+fn the_corpus_agrees_with_xla() {
+    let device = support::device();
+    let mut failures = Vec::new();
+    let mut refused: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut agreed = Vec::new();
+    for program in corpus() {
+        for form in FORMS {
+            if program.text(form).is_none() {
+                continue;
+            }
+            let name = format!("{}/{form}", program.name);
+            match judge(&device, &program, form) {
+                Ok(Verdict::Agrees) => agreed.push(name),
+                Ok(Verdict::Refused(code)) => refused.entry(code).or_default().push(name),
+                Err(failure) => failures.push(format!("{name}: {failure}")),
+            }
+        }
+    }
+    println!("{} forms of programs agree: {}", agreed.len(), agreed.join(", "));
+    for (code, names) in &refused {
+        println!("{code} refuses {}: {}", names.len(), names.join(", "));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let required = MUST_RUN
+        .iter()
+        .map(|name| format!("{name}/unoptimized"))
+        .chain(MUST_RUN_OPTIMIZED.iter().map(|name| format!("{name}/optimized_cpu")));
+    for name in required {
+        assert!(agreed.contains(&name), "{name} is refused");
+    }
+}
+
+#[test]
+fn softmax_is_at_most_three_kernels() {
+    let module = Program::named("softmax").module("unoptimized").expect("softmax is stored unoptimized");
+    let program = compile(&module, &Target::default()).expect("softmax compiles");
+    assert!(program.launches().len() <= 3, "{program}");
+}
+
+/// `n` diamonds: a function, its transpose, their sum.
+fn diamonds(n: usize, function: &str, as_fusion: bool) -> String {
+    let mut body = String::from("  v0 = f32[64,64] parameter(0)\n");
+    for k in 0..n {
+        let root = if k + 1 == n { "ROOT " } else { "" };
+        write!(
+            body,
+            "  l{k} = f32[64,64] {function}(v{k})\n  t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}\n  \
+             {root}v{} = f32[64,64] add(l{k}, t{k})\n",
+            k + 1
+        )
+        .expect("a string takes text");
+    }
+    if as_fusion {
+        let call = "  p = f32[64,64] parameter(0)\n  ROOT r = f32[64,64] fusion(p), kind=kLoop, calls=f\n";
+        format!("HloModule diamonds\n\nf {{\n{body}}}\n\nENTRY main {{\n{call}}}\n")
+    } else {
+        format!("HloModule diamonds\n\nENTRY main {{\n{body}}}\n")
+    }
+}
+
+#[test]
+fn chains_of_diamonds_stay_linear_and_right() {
+    let device = support::device();
+    let values: Vec<f32> = (0u16..4096).map(|k| (f32::from(k) * 0.37).sin()).collect();
+    let input = [Literal::array(vec![64, 64], values)];
+    let mut sizes = Vec::new();
+    for (n, as_fusion) in [(8, false), (8, true), (64, false), (512, false)] {
+        let module = weft_hlo::text::parse(&diamonds(n, "tanh", as_fusion)).expect("the text is well-formed");
+        let program = compile(&module, device.target()).expect("diamonds compile");
+        let bytes: usize = program.launches().iter().map(|launch| program.shader(launch).source.len()).sum();
+        let executable = Executable::new(&device, program).expect("the device takes the kernels");
+        let actual = executable.run(&input).expect("the kernels run");
+        let expected = weft_hlo::eval::evaluate(&module, &input).expect("the evaluator runs");
+        compare(&expected[0], &actual[0], Tolerance::default())
+            .unwrap_or_else(|difference| panic!("{n}: {difference}"));
+        if !as_fusion {
+            sizes.push((n, bytes));
+        }
+    }
+    // Bytes of WGSL per diamond do not grow with the chain.
+    for pair in sizes.windows(2) {
+        let [(few, small), (many, large)] = pair else { continue };
+        assert!(large * few <= small * many * 3 / 2, "{sizes:?}");
+    }
+}
+
+#[test]
+fn the_specifications_graph_is_one_kernel_of_three_functions() {
+    let module = weft_hlo::text::parse(&diamonds(1, "log", true)).expect("the text is well-formed");
+    let fused = weft_partition::fuse(&module, &Target::default()).expect("it fuses");
+    let fusions: Vec<_> = fused
+        .entry_computation()
+        .instructions
+        .values()
+        .filter_map(|instruction| match instruction.op {
+            Op::Fusion { calls, .. } => Some(calls),
+            _ => None,
+        })
+        .collect();
+    let [calls] = fusions.as_slice() else { panic!("{} kernels", fusions.len()) };
+    let computation = &fused.computations[*calls];
+    let plan = FusionPlan::new(computation).expect("it has a plan");
+    assert_eq!(plan.functions().len(), 3, "{}", plan.text(computation));
+}

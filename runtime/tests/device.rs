@@ -1,0 +1,132 @@
+//! Devices answer with errors, never with panics.
+
+mod support;
+
+use std::borrow::Cow;
+use weft_hlo::ir::{ArrayShape, ElementType, Literal};
+use weft_partition::Target;
+use weft_runtime::{Device, DeviceBuffer, Error, Executable, Selection, compile};
+
+fn scoped<T>(device: &Device, work: impl FnOnce(&Device) -> T) -> Result<T, Error> {
+    pollster::block_on(device.scoped("testing", work))
+}
+
+fn shader(device: &Device, source: &str) -> Result<wgpu::ShaderModule, Error> {
+    scoped(device, |device| {
+        let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(source));
+        device.wgpu_device().create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
+    })
+}
+
+#[test]
+fn text_that_is_no_shader_is_an_error() {
+    for device in [support::noop(), support::device()] {
+        let error = shader(&device, "fn main( {").expect_err("this is no WGSL");
+        assert_eq!(error.code(), "RUN020", "{error}");
+        let error = shader(&device, "fn f() -> u32 { return 1.5; }").expect_err("the types differ");
+        assert_eq!(error.code(), "RUN020", "{error}");
+        shader(&device, "fn f() -> u32 { return 1u; }").expect("the device still works after errors");
+    }
+}
+
+#[test]
+fn a_buffer_beyond_the_limits_is_an_error() {
+    for device in [support::noop(), support::device()] {
+        let create = |device: &Device| {
+            device.wgpu_device().create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: device.target().max_buffer_bytes + 256,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
+        };
+        let error = scoped(&device, create).expect_err("the buffer is too large");
+        assert_eq!(error.code(), "RUN020", "{error}");
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error() {
+    let device = support::device();
+    let program = compile(&support::entry("x = f32[2] parameter(0)\nROOT y = f32[2] add(x, x)"), device.target());
+    let executable = Executable::new(&device, program.expect("an addition compiles")).expect("it loads");
+    let input = Literal::array([2], vec![1.0f32, 2.0]);
+    let held = DeviceBuffer::upload(&device, &input).expect("the device works");
+    device.wgpu_device().destroy();
+    let codes = [
+        executable.run(&[input]).expect_err("the device is gone").code(),
+        executable.execute(std::slice::from_ref(&held)).expect_err("the device is gone").code(),
+        held.download().expect_err("the device is gone").code(),
+    ];
+    assert!(codes.iter().all(|code| code.starts_with("RUN02")), "{codes:?}");
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let error = Device::new(&Selection::Name("no such device".into())).expect_err("nothing is called that");
+    assert!(matches!(error, Error::AdapterNotFound { .. } | Error::NoAdapter(_)), "{error}");
+    let error = Device::new(&Selection::Index(1000)).expect_err("there are fewer");
+    assert!(error.to_string().contains("number 1000") || matches!(error, Error::NoAdapter(_)), "{error}");
+}
+
+#[test]
+fn tensors_go_to_the_device_and_back() {
+    let device = support::device();
+    for literal in [
+        Literal::array([2, 2], vec![1.0f32, -0.0, f32::NAN, f32::INFINITY]),
+        Literal::array([3], vec![i32::MIN, 0, i32::MAX]),
+        Literal::array([1], vec![u32::MAX]),
+        Literal::array([5], vec![true, false, true, true, false]),
+        Literal::array([], vec![7i32]),
+        Literal::array([3, 0], Vec::<f32>::new()),
+    ] {
+        let buffer = DeviceBuffer::upload(&device, &literal).expect("it fits");
+        assert_eq!(buffer.download(), Ok(literal));
+    }
+}
+
+#[test]
+fn buffers_of_others_are_checked() {
+    let device = support::device();
+    let buffer = |size, usage| {
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        device.wgpu_device().create_buffer(&descriptor)
+    };
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let shape = ArrayShape::new(ElementType::U32, [3]);
+    assert!(DeviceBuffer::from_wgpu(&device, buffer(8, usage), shape.clone()).is_err());
+    assert!(DeviceBuffer::from_wgpu(&device, buffer(12, wgpu::BufferUsages::COPY_SRC), shape.clone()).is_err());
+    let exact = buffer(12, usage);
+    device.wgpu_queue().write_buffer(&exact, 0, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+    let exact = DeviceBuffer::from_wgpu(&device, exact, shape).expect("it is large enough");
+
+    let program = support::entry("x = u32[3] parameter(0)\nROOT y = u32[3] add(x, x)");
+    let program = compile(&program, device.target()).expect("an addition compiles");
+    let executable = Executable::new(&device, program).expect("it loads");
+    let results = executable.execute(&[exact]).expect("it runs on a buffer with no room to spare");
+    assert_eq!(results[0].download(), Ok(Literal::array([3], vec![2u32, 4, 6])));
+
+    let elsewhere = support::device();
+    let foreign = DeviceBuffer::upload(&elsewhere, &Literal::array([3], vec![0u32; 3])).expect("it fits");
+    assert_eq!(executable.execute(&[foreign]).expect_err("it lies elsewhere").code(), "RUN032");
+}
+
+#[test]
+fn a_program_for_a_larger_device_is_refused() {
+    let device = support::noop();
+    let target = Target { max_storage_buffers: 1000, ..device.target().clone() };
+    let program = compile(&support::entry("x = f32[2] parameter(0)\nROOT y = f32[2] add(x, x)"), &target);
+    let error = Executable::new(&device, program.expect("it compiles")).expect_err("it asks for too much");
+    assert_eq!(error.code(), "RUN013");
+}
+
+#[test]
+fn pipelines_are_accepted_without_a_driver() {
+    let device = support::noop();
+    let text = "x = f32[64,32] parameter(0)\ny = f32[64,32] exponential(x)\nROOT z = f32[32,64] transpose(y), dimensions={1,0}";
+    let program = compile(&support::entry(text), device.target()).expect("it compiles for the floor");
+    let executable = Executable::new(&device, program).expect("its pipelines are valid");
+    executable
+        .execute(&[DeviceBuffer::upload(&device, &Literal::array([64, 32], vec![0.0f32; 2048])).expect("fits")])
+        .expect("its bindings are valid");
+}

@@ -1,0 +1,106 @@
+//! Random modules on the default adapter against the reference evaluator.
+//!
+//! Integers and truth values must agree exactly. Numbers must agree within a tolerance, which means something because
+//! the generator keeps them tame: nothing discontinuous is applied to a number that is not known exactly.
+
+#[path = "../../hlo/tests/support/random.rs"]
+mod random;
+
+use random::{Census, Config, generate, inputs};
+use std::fmt::Write;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::text::print;
+use weft_partition::Target;
+use weft_runtime::{Device, Error, Executable, Selection, compile};
+
+fn device() -> Device {
+    Device::new(&Selection::Best).unwrap_or_else(|error| {
+        panic!(
+            "this test needs an adapter, software will do: {error}\n\
+             on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1"
+        )
+    })
+}
+
+/// The first difference; `error` is what the result may be off by, whatever its size.
+fn difference(expected: &Literal, actual: &Literal, error: f64) -> Option<String> {
+    if !expected.shape.is_compatible(&actual.shape) {
+        return Some(format!("{} became {}", expected.shape, actual.shape));
+    }
+    let (Data::F32(wanted), Data::F32(given)) = (&expected.data, &actual.data) else {
+        return (expected.data != actual.data).then(|| format!("{:?} became {:?}", expected.data, actual.data));
+    };
+    let largest = wanted.iter().filter(|value| value.is_finite()).fold(0f32, |largest, value| largest.max(value.abs()));
+    let near = |(&a, &b): (&f32, &f32)| {
+        let allowed = (1e-4 * a.abs()).max(1e-5 * largest).max(error as f32);
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= allowed
+    };
+    let wrong = wanted.iter().zip(given).position(|pair| !near(pair))?;
+    Some(format!("element {wrong} is {} and became {}: {wanted:?} {given:?}", wanted[wrong], given[wrong]))
+}
+
+/// Compiles, runs and compares.
+fn check(device: &Device, target: &Target, module: &Module, inputs: &[Literal], errors: &[f64]) -> Result<(), String> {
+    let expected = evaluate(module, inputs).map_err(|found| found.to_string())?;
+    let actual = run(device, target, module, inputs).map_err(|error| error.to_string())?;
+    if expected.len() != actual.len() || expected.len() != errors.len() {
+        return Err(format!("{} results became {}", expected.len(), actual.len()));
+    }
+    let all = expected.iter().zip(&actual).zip(errors).enumerate();
+    for (number, ((expected, actual), error)) in all {
+        if let Some(found) = difference(expected, actual, *error) {
+            return Err(format!("result {number}: {found}"));
+        }
+    }
+    Ok(())
+}
+
+fn run(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
+    let program = compile(module, target)?;
+    Executable::new(device, program)?.run(inputs)
+}
+
+/// Runs all seeds and reports up to three failures with their modules.
+fn check_all(seeds: std::ops::Range<u64>, config: &Config) {
+    let device = device();
+    let mut census = Census::default();
+    let (mut failures, mut report) = (0, String::new());
+    for seed in seeds {
+        let generated = generate(seed, config);
+        census.add(&generated.module);
+        let inputs = inputs(&generated.module, seed, config);
+        // As many buffers as the device has, or as few as every adapter has.
+        let floor = Target::default().max_storage_buffers;
+        let buffers = if seed % 2 == 0 { device.target().max_storage_buffers } else { floor };
+        let target = Target { max_storage_buffers: buffers, ..device.target().clone() };
+        if let Err(found) = check(&device, &target, &generated.module, &inputs, &generated.errors) {
+            failures += 1;
+            if failures <= 3 {
+                let text = print(&generated.module);
+                writeln!(report, "seed {seed}: {found}\n{text}").expect("strings can be written to");
+            }
+        }
+    }
+    println!("{census}");
+    assert!(failures == 0, "{failures} modules of {} differ on {}\n{report}", census.modules, device.info().name);
+}
+
+fn tame() -> Config {
+    Config { tame: true, elements: 150, ..Config::default() }
+}
+
+#[test]
+fn small_modules_agree_with_the_evaluator() {
+    check_all(0..60, &Config { instructions: 8, ..tame() });
+}
+
+#[test]
+fn modules_agree_with_the_evaluator() {
+    check_all(1000..1040, &tame());
+}
+
+#[test]
+fn large_modules_agree_with_the_evaluator() {
+    check_all(2000..2006, &Config { instructions: 90, ..tame() });
+}

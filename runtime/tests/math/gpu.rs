@@ -1,0 +1,131 @@
+//! Runs one expression over many operands on the default adapter.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll, Waker};
+
+use weft_codegen_wgsl::math;
+use weft_hlo::ir::ElementType;
+
+const NO_ADAPTER: &str = "these tests need a GPU or a software Vulkan driver; \
+    on Debian and Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1";
+
+struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+static GPU: LazyLock<Gpu> = LazyLock::new(|| {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapter = wait(instance.request_adapter(&wgpu::RequestAdapterOptions::default())).expect(NO_ADAPTER);
+    let (device, queue) =
+        wait(adapter.request_device(&wgpu::DeviceDescriptor::default())).expect("the adapter gives a device");
+    Gpu { device, queue }
+});
+
+/// The outcome of a future that is soon ready, as wgpu's are on native targets.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::yield_now(),
+        }
+    }
+}
+
+/// The name of `ty` in WGSL.
+fn wgsl(ty: ElementType) -> &'static str {
+    match ty {
+        ElementType::Pred => "bool",
+        ElementType::S32 => "i32",
+        ElementType::U32 => "u32",
+        _ => "f32",
+    }
+}
+
+/// How a word of a buffer becomes a value of type `ty`.
+fn decode(ty: ElementType, word: &str) -> String {
+    match ty {
+        ElementType::Pred => format!("({word} != 0u)"),
+        _ => format!("bitcast<{}>({word})", wgsl(ty)),
+    }
+}
+
+/// `call` on each of the operands, of types `operands`. Words hold the bits of the values, 0 or 1 for `pred`.
+pub(crate) fn run(call: math::Call, operands: &[ElementType], result: ElementType, inputs: [&[u32]; 2]) -> Vec<u32> {
+    let Gpu { device, queue } = &*GPU;
+    let names: Vec<_> = ["a[i]", "b[i]"].iter().zip(operands).map(|(word, ty)| decode(*ty, word)).collect();
+    let value = call.write(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let word = if result == ElementType::Pred { format!("u32({value})") } else { format!("bitcast<u32>({value})") };
+    let mut source = math::prelude(0);
+    for function in math::closure(call.function()) {
+        source += function.source;
+    }
+    source += &format!(
+        "@group(0) @binding(1) var<storage, read> a: array<u32>;
+@group(0) @binding(2) var<storage, read> b: array<u32>;
+@group(0) @binding(3) var<storage, read_write> results: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let i = id.x;
+    if (i < arrayLength(&results)) {{
+        results[i] = {word} + (b[i] & params.zero);
+    }}
+}}
+"
+    );
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(&value),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(&value),
+        layout: None,
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    });
+    let count = inputs[0].len();
+    assert_eq!(inputs[1].len(), count, "one second operand for each first one");
+    let size = 4 * count as u64;
+    let buffer = |usage, size| {
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+    };
+    let upload = |words: &[u32], usage| {
+        let buffer = buffer(usage | wgpu::BufferUsages::COPY_DST, 4 * words.len() as u64);
+        queue.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
+        buffer
+    };
+    let results = buffer(wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC, size);
+    let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST, size);
+    let bound = [
+        upload(&[0; 4], wgpu::BufferUsages::UNIFORM),
+        upload(inputs[0], wgpu::BufferUsages::STORAGE),
+        upload(inputs[1], wgpu::BufferUsages::STORAGE),
+        results,
+    ];
+    let entries: Vec<_> = (0..)
+        .zip(&bound)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    });
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.dispatch_workgroups(u32::try_from(count.div_ceil(64)).expect("sweeps are short"), 1, 1);
+    }
+    encoder.copy_buffer_to_buffer(&bound[3], 0, &staging, 0, size);
+    queue.submit([encoder.finish()]);
+    staging.slice(..).map_async(wgpu::MapMode::Read, |_| {});
+    device.poll(wgpu::PollType::wait_indefinitely()).expect("the device finishes its work");
+    let view = staging.slice(..).get_mapped_range().expect("the buffer is mapped once the device has finished");
+    bytemuck::cast_slice(&view).to_vec()
+}

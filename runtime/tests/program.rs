@@ -1,0 +1,199 @@
+//! Programs: schedules and buffers, without any device.
+
+mod support;
+
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use weft_hlo::ir::Module;
+use weft_partition::Target;
+use weft_runtime::program::BufferKind;
+use weft_runtime::{Error, Program, compile};
+
+/// Follows the launches and the contents of each buffer: every launch has to find in its input buffers what it is said
+/// to read, may write only where nothing it reads lies, and the results must still be there at the end.
+fn check_buffers(program: &Program) {
+    let mut holds: HashMap<usize, String> = HashMap::new();
+    let constants = program.constants().map(|(tensor, _)| tensor);
+    for tensor in program.parameters().iter().chain(constants) {
+        holds.insert(tensor.buffer.index(), tensor.name.clone());
+    }
+    for launch in program.launches() {
+        for input in &launch.inputs {
+            let empty = input.bytes == 0;
+            assert!(empty || holds.get(&input.buffer.index()) == Some(&input.name), "{}: {}", launch.name, input.name);
+        }
+        for (position, output) in launch.outputs.iter().enumerate() {
+            let buffer = &program.buffers()[output.buffer.index()];
+            assert!(output.bytes <= buffer.bytes);
+            assert!(matches!(buffer.kind, BufferKind::Result | BufferKind::Temporary));
+            let others = launch.inputs.iter().chain(&launch.outputs[..position]);
+            assert!(others.into_iter().all(|other| other.buffer != output.buffer), "{}", launch.name);
+            holds.insert(output.buffer.index(), output.name.clone());
+        }
+    }
+    for result in program.results() {
+        assert!(result.bytes == 0 || holds.get(&result.buffer.index()) == Some(&result.name));
+        assert_ne!(program.buffers()[result.buffer.index()].kind, BufferKind::Temporary);
+    }
+}
+
+fn compiled(module: &Module) -> Program {
+    compile(module, &Target::default()).expect("the module compiles")
+}
+
+#[test]
+fn programs_are_values_of_any_thread() {
+    fn require<T: Send + Sync + Clone>() {}
+    require::<Program>();
+    require::<weft_runtime::Executable>();
+    require::<Error>();
+}
+
+#[test]
+fn every_program_of_the_corpus_keeps_its_buffers_apart() {
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
+    let mut compiled = 0;
+    for entry in std::fs::read_dir(corpus).expect("the corpus lies beside this crate").flatten() {
+        let Ok(text) = std::fs::read_to_string(entry.path().join("unoptimized.hlo")) else { continue };
+        let Ok(module) = weft_hlo::text::parse(&text) else { continue };
+        if let Ok(program) = compile(&module, &Target::default()) {
+            check_buffers(&program);
+            compiled += 1;
+        }
+    }
+    assert!(compiled >= 5, "only {compiled} programs of the corpus compile");
+}
+
+#[test]
+fn equal_inputs_give_equal_programs() {
+    let module = support::entry(
+        "x = f32[8,16] parameter(0)\ny = f32[8,16] tanh(x)\nt = f32[16,8] transpose(y), dimensions={1,0}\n\
+         ROOT r = (f32[16,8], f32[8,16]) tuple(t, y)",
+    );
+    let [first, second] = [compiled(&module), compiled(&module)];
+    assert_eq!(first.to_string(), second.to_string());
+    let sources = |program: &Program| program.shaders().iter().map(|shader| shader.source.clone()).collect::<Vec<_>>();
+    assert_eq!(sources(&first), sources(&second));
+}
+
+#[test]
+fn results_may_be_parameters_constants_and_each_other() {
+    let program = compiled(&support::entry(
+        "x = f32[4] parameter(0)\nc = f32[2] constant({1, 2})\ny = f32[4] add(x, x)\n\
+         ROOT r = (f32[4], f32[2], f32[4], f32[4]) tuple(x, c, y, y)",
+    ));
+    check_buffers(&program);
+    let kinds: Vec<BufferKind> =
+        program.results().iter().map(|result| program.buffers()[result.buffer.index()].kind).collect();
+    assert_eq!(kinds[0], BufferKind::Parameter(0));
+    assert_eq!(kinds[2], BufferKind::Result);
+    assert_eq!(program.results()[2].buffer, program.results()[3].buffer);
+}
+
+#[test]
+fn a_long_chain_needs_few_buffers() {
+    let program = compiled(&support::module(&chain(20)));
+    check_buffers(&program);
+    let totals = program.totals();
+    assert!(program.launches().len() >= 20, "{program}");
+    assert!(totals.temporaries < totals.temporaries_without_reuse, "{program}");
+    assert!(totals.allocated() < totals.without_reuse());
+    assert!(program.buffers().len() < program.launches().len(), "{program}");
+}
+
+/// `steps` times: divide by the maximum of each row, which no kernel can do in one pass.
+fn chain(steps: usize) -> String {
+    let mut text = String::from(
+        "HloModule chain\nmax {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, b)\n}\n\
+         ENTRY main {\n x0 = f32[64,64] parameter(0)\n low = f32[] constant(-inf)\n",
+    );
+    for step in 0..steps {
+        let root = if step + 1 == steps { "ROOT " } else { "" };
+        text += &format!(
+            " m{step} = f32[64] reduce(x{step}, low), dimensions={{1}}, to_apply=max\n\
+             \x20b{step} = f32[64,64] broadcast(m{step}), dimensions={{0}}\n\
+             \x20{root}x{} = f32[64,64] divide(x{step}, b{step})\n",
+            step + 1
+        );
+    }
+    text + "}\n"
+}
+
+#[test]
+fn tensors_beyond_the_target_are_refused_before_anything_runs() {
+    let code = |text: &str| compile(&support::entry(text), &Target::default()).expect_err("it is too large").code();
+    // 400 MB, more than the floor's 128 MiB per binding.
+    assert_eq!(code("x = f32[100000000] parameter(0)\nROOT y = f32[100000000] add(x, x)"), "RUN001");
+    // More bytes than 64 bits can count.
+    assert_eq!(
+        code("x = f32[4611686018427387904] parameter(0)\nROOT y = f32[4611686018427387904] add(x, x)"),
+        "RUN001"
+    );
+    let small = Target { max_buffer_bytes: 256, ..Target::default() };
+    let module = support::entry("x = f32[65] parameter(0)\nROOT y = f32[65] add(x, x)");
+    assert_eq!(compile(&module, &small).expect_err("it is too large").code(), "RUN001");
+}
+
+#[test]
+fn types_without_kernels_are_refused() {
+    let error = compile(&support::entry("x = f64[4] parameter(0)\nROOT y = f64[4] add(x, x)"), &Target::default());
+    let error = error.expect_err("there are no kernels for f64");
+    assert!(!error.code().is_empty() && error.to_string().contains("f64"), "{error}");
+}
+
+#[test]
+fn empty_tensors_are_not_launched() {
+    let program = compiled(&support::entry("x = f32[0,4] parameter(0)\nROOT y = f32[0,4] add(x, x)"));
+    assert!(program.launches().is_empty(), "{program}");
+    assert_eq!(program.results()[0].bytes, 0);
+}
+
+#[test]
+fn the_text_shows_schedule_and_buffers() {
+    let program = compiled(&support::entry("x = f32[3] parameter(0)\nROOT y = f32[3] add(x, x)"));
+    let name = &program.launches()[0].name;
+    let expected = format!(
+        "program test: 1 launch, 1 kernel, 2 buffers\n\
+         parameter 0: b0 = f32[3] x\n\
+         launch 0: {name} [kernel 0, 1x1x1 workgroups] (b0: f32[3]) -> (b1: f32[3])\n\
+         result 0: b1 = f32[3] {name}\n\
+         buffer b0: 256 bytes, parameter 0\n\
+         buffer b1: 256 bytes, result\n\
+         512 bytes in all, 512 without reuse"
+    );
+    assert_eq!(program.to_string(), expected);
+}
+
+/// Programs of maxima along rows, divisions and sums, each reading values made before.
+fn programs() -> impl Strategy<Value = String> {
+    prop::collection::vec((0..3u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..25).prop_map(|steps| {
+        let mut text = String::from(
+            "HloModule p\nmax {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, b)\n}\n\
+             ENTRY main {\n v0 = f32[8,8] parameter(0)\n v1 = f32[8,8] parameter(1)\n low = f32[] constant(-inf)\n",
+        );
+        let count = steps.len();
+        for (step, (kind, a, b)) in steps.into_iter().enumerate() {
+            let (a, b, new) = (a.index(step + 2), b.index(step + 2), step + 2);
+            text += &match kind {
+                0 => format!(" v{new} = f32[8,8] add(v{a}, v{b})\n"),
+                1 => format!(" v{new} = f32[8,8] transpose(v{a}), dimensions={{1,0}}\n"),
+                _ => format!(
+                    " m{new} = f32[8] reduce(v{a}, low), dimensions={{1}}, to_apply=max\n\
+                     \x20w{new} = f32[8,8] broadcast(m{new}), dimensions={{0}}\n\
+                     \x20v{new} = f32[8,8] subtract(v{b}, w{new})\n"
+                ),
+            };
+        }
+        let (last, middle) = (count + 1, count / 2 + 1);
+        text + &format!(" ROOT r = (f32[8,8], f32[8,8], f32[8,8]) tuple(v{last}, v{middle}, v0)\n}}\n")
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #[test]
+    fn no_launch_finds_its_inputs_overwritten(text in programs()) {
+        check_buffers(&compiled(&support::module(&text)));
+    }
+}

@@ -1,0 +1,181 @@
+//! Programs on a device, compared with the reference evaluator.
+
+mod support;
+
+use weft_hlo::ir::{Data, Literal, Module};
+use weft_runtime::{DeviceBuffer, Executable, compile};
+
+fn load(module: &Module) -> Executable {
+    let device = support::device();
+    let program = compile(module, device.target()).expect("the module compiles");
+    Executable::new(&device, program).expect("the program loads")
+}
+
+fn assert_close(found: &[Literal], expected: &[Literal]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        match (&found.data, &expected.data) {
+            (Data::F32(a), Data::F32(b)) => {
+                assert_eq!(a.len(), b.len());
+                for (a, b) in a.iter().zip(b) {
+                    let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-5 + 1e-4 * b.abs();
+                    assert!(close, "{a} instead of {b}");
+                }
+            }
+            _ => assert_eq!(found.data, expected.data),
+        }
+    }
+}
+
+fn check(module: &Module, inputs: &[Literal]) {
+    let expected = weft_hlo::eval::evaluate(module, inputs).expect("the evaluator knows it");
+    let executable = load(module);
+    for _ in 0..2 {
+        assert_close(&executable.run(inputs).expect("it runs"), &expected);
+    }
+}
+
+fn numbers(count: usize) -> Vec<f32> {
+    (0..count).map(|position| ((position * 37 % 101) as f32 - 50.0) / 8.0).collect()
+}
+
+#[test]
+fn all_four_types_come_and_go() {
+    let module = support::entry(
+        "a = f32[5] parameter(0)\nb = s32[5] parameter(1)\nc = u32[5] parameter(2)\nd = pred[5] parameter(3)\n\
+         na = f32[5] negate(a)\nnb = s32[5] negate(b)\ncc = u32[5] multiply(c, c)\nnd = pred[5] not(d)\n\
+         s = f32[5] select(d, a, na)\n\
+         ROOT r = (f32[5], s32[5], u32[5], pred[5]) tuple(s, nb, cc, nd)",
+    );
+    let inputs = [
+        Literal::array([5], vec![1.0f32, -2.0, 0.5, 3.0, -0.0]),
+        Literal::array([5], vec![1i32, -2, 3, i32::MAX, i32::MIN]),
+        Literal::array([5], vec![1u32, 2, 3, 70_000, u32::MAX]),
+        Literal::array([5], vec![true, false, true, false, false]),
+    ];
+    check(&module, &inputs);
+}
+
+#[test]
+fn results_may_be_parameters_constants_and_each_other() {
+    let module = support::entry(
+        "x = f32[4] parameter(0)\nc = f32[2] constant({1, 2})\nk = pred[] constant(true)\ny = f32[4] add(x, x)\n\
+         ROOT r = (f32[4], f32[2], f32[4], f32[4], pred[]) tuple(x, c, y, y, k)",
+    );
+    check(&module, &[Literal::array([4], numbers(4))]);
+}
+
+#[test]
+fn a_program_may_launch_nothing() {
+    check(&support::entry("ROOT x = s32[3] parameter(0)"), &[Literal::array([3], vec![1i32, 2, 3])]);
+    check(&support::entry("ROOT c = s32[3] constant({4, 5, 6})"), &[]);
+    check(&support::entry("ROOT t = () tuple()"), &[]);
+}
+
+#[test]
+fn empty_tensors_run() {
+    let module = support::module(
+        "HloModule empty\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n\
+         ENTRY main {\n x = f32[3,0] parameter(0)\n zero = f32[] constant(2)\n y = f32[3,0] negate(x)\n\
+         \x20r = f32[3] reduce(x, zero), dimensions={1}, to_apply=add\n\
+         \x20ROOT t = (f32[3,0], f32[3], f32[3,0]) tuple(y, r, x)\n}\n",
+    );
+    check(&module, &[Literal::array([3, 0], Vec::<f32>::new())]);
+}
+
+#[test]
+fn tuples_are_flattened_on_both_sides() {
+    let module = support::entry(
+        "p = (f32[2], (s32[], f32[2])) parameter(0)\na = f32[2] get-tuple-element(p), index=0\n\
+         q = (s32[], f32[2]) get-tuple-element(p), index=1\nb = f32[2] get-tuple-element(q), index=1\n\
+         n = s32[] get-tuple-element(q), index=0\nd = f32[2] subtract(a, b)\n\
+         i = (f32[2], s32[]) tuple(d, n)\nROOT r = ((f32[2], s32[]), f32[2]) tuple(i, a)",
+    );
+    let inputs = [
+        Literal::array([2], vec![5.0f32, 7.0]),
+        Literal::array([], vec![9i32]),
+        Literal::array([2], vec![1.0f32, 1.5]),
+    ];
+    check(&module, &inputs);
+}
+
+#[test]
+fn hundreds_of_launches_run() {
+    let steps = 320;
+    let mut text = String::from(
+        "HloModule chain\nmax {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, b)\n}\n\
+         ENTRY main {\n x0 = f32[4,8] parameter(0)\n low = f32[] constant(-inf)\n",
+    );
+    for step in 0..steps {
+        let root = if step + 1 == steps { "ROOT " } else { "" };
+        text += &format!(
+            " m{step} = f32[4] reduce(x{step}, low), dimensions={{1}}, to_apply=max\n\
+             \x20b{step} = f32[4,8] broadcast(m{step}), dimensions={{0}}\n\
+             \x20{root}x{} = f32[4,8] subtract(b{step}, x{step})\n",
+            step + 1
+        );
+    }
+    let module = support::module(&(text + "}\n"));
+    let executable = load(&module);
+    assert!(executable.program().launches().len() >= steps);
+    let input = Literal::array([4, 8], numbers(32));
+    let expected = weft_hlo::eval::evaluate(&module, std::slice::from_ref(&input)).expect("the evaluator knows it");
+    assert_close(&executable.run(&[input]).expect("it runs"), &expected);
+}
+
+#[test]
+fn results_stay_on_the_device_between_runs() {
+    let module = support::entry("x = f32[1000] parameter(0)\nROOT y = f32[1000] add(x, x)");
+    let executable = load(&module);
+    let start = Literal::array([1000], numbers(1000));
+    let mut held = DeviceBuffer::upload(executable.device(), &start).expect("it fits");
+    for _ in 0..4 {
+        held = executable.execute(&[held]).expect("it runs").swap_remove(0);
+    }
+    let expected = numbers(1000).into_iter().map(|value| value * 16.0).collect::<Vec<f32>>();
+    assert_eq!(held.download(), Ok(Literal::array([1000], expected)));
+}
+
+#[test]
+fn one_executable_runs_from_many_threads() {
+    let module = support::entry("x = s32[256] parameter(0)\nROOT y = s32[256] multiply(x, x)");
+    let executable = load(&module);
+    std::thread::scope(|scope| {
+        for thread in 0..4i32 {
+            let executable = &executable;
+            scope.spawn(move || {
+                for round in 0..8 {
+                    let value = thread * 100 + round;
+                    let results = executable.run(&[Literal::array([256], vec![value; 256])]).expect("it runs");
+                    assert_eq!(results[0].data, Data::S32(vec![value * value; 256]));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn equal_kernels_share_a_pipeline() {
+    let module = support::entry("x = f32[16] parameter(0)\nROOT y = f32[16] negate(x)");
+    let device = support::device();
+    let program = compile(&module, device.target()).expect("it compiles");
+    let [first, second] = [(); 2].map(|()| Executable::new(&device, program.clone()).expect("it loads"));
+    let input = Literal::array([16], numbers(16));
+    assert_eq!(first.run(std::slice::from_ref(&input)), second.run(std::slice::from_ref(&input)));
+    device.trim();
+    assert!(first.run(&[input]).is_ok(), "an executable keeps its pipelines");
+}
+
+#[test]
+fn wrong_inputs_are_named() {
+    let executable = load(&support::entry("x = f32[2,3] parameter(0)\nROOT y = f32[2,3] negate(x)"));
+    let error = executable.run(&[]).expect_err("one is missing");
+    assert_eq!(error.to_string(), "RUN030: the program takes 1 inputs, 0 were given");
+    let error = executable.run(&[Literal::array([3, 2], vec![0.0f32; 6])]).expect_err("it is turned");
+    assert_eq!(error.to_string(), "RUN031: parameter 0 (x) is f32[2,3], f32[3,2] was given");
+    let error = executable.run(&[Literal::array([2, 3], vec![0i32; 6])]).expect_err("it is of another type");
+    assert_eq!(error.to_string(), "RUN031: parameter 0 (x) is f32[2,3], s32[2,3] was given");
+    let mut liar = Literal::array([2, 3], vec![0.0f32; 6]);
+    liar.data = Data::F32(vec![0.0]);
+    assert!(executable.run(&[liar]).is_err(), "shape and elements disagree");
+}

@@ -1,0 +1,28 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+use weft_hlo::ir::Module;
+use weft_runtime::{Device, Selection};
+
+/// The best device there is. Without one, tests that need it fail: a skipped test proves nothing.
+pub(crate) fn device() -> Device {
+    Device::new(&Selection::Best)
+        .map_err(|error| error.to_string())
+        .expect("tests of kernels need an adapter; on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1")
+}
+
+/// A device that validates everything and executes nothing; it needs no driver.
+pub(crate) fn noop() -> Device {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    Device::from_wgpu(device, queue)
+}
+
+/// A module from text.
+pub(crate) fn module(text: &str) -> Module {
+    weft_hlo::text::parse(text).map_err(|findings| findings.locate(text).to_string()).expect("the text is a module")
+}
+
+/// A module with one computation, given its instructions.
+pub(crate) fn entry(instructions: &str) -> Module {
+    module(&format!("HloModule test\nENTRY main {{\n{instructions}\n}}\n"))
+}

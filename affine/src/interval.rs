@@ -5,6 +5,7 @@
 //! the ends where it does not.
 
 use std::fmt;
+use std::ops::{Add, Sub};
 
 /// The integers `lo ..= hi`; empty when `lo > hi`.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,24 +95,6 @@ impl Interval {
         Interval { lo: end(lo), hi: end(hi) }
     }
 
-    /// The sums of a value of each.
-    #[must_use]
-    pub fn add(self, other: Interval) -> Interval {
-        if self.is_empty() || other.is_empty() {
-            return Interval::EMPTY;
-        }
-        Interval::clamp(i128::from(self.lo) + i128::from(other.lo), i128::from(self.hi) + i128::from(other.hi))
-    }
-
-    /// The differences of a value of each.
-    #[must_use]
-    pub fn sub(self, other: Interval) -> Interval {
-        if self.is_empty() || other.is_empty() {
-            return Interval::EMPTY;
-        }
-        Interval::clamp(i128::from(self.lo) - i128::from(other.hi), i128::from(self.hi) - i128::from(other.lo))
-    }
-
     /// The values times `factor`.
     #[must_use]
     pub fn scale(self, factor: i64) -> Interval {
@@ -146,6 +129,30 @@ impl Interval {
         } else {
             Interval { lo: 0, hi: modulus - 1 }
         }
+    }
+}
+
+/// The sums of a value of each.
+impl Add for Interval {
+    type Output = Interval;
+
+    fn add(self, other: Interval) -> Interval {
+        if self.is_empty() || other.is_empty() {
+            return Interval::EMPTY;
+        }
+        Interval::clamp(i128::from(self.lo) + i128::from(other.lo), i128::from(self.hi) + i128::from(other.hi))
+    }
+}
+
+/// The differences of a value of each.
+impl Sub for Interval {
+    type Output = Interval;
+
+    fn sub(self, other: Interval) -> Interval {
+        if self.is_empty() || other.is_empty() {
+            return Interval::EMPTY;
+        }
+        Interval::clamp(i128::from(self.lo) - i128::from(other.hi), i128::from(self.hi) - i128::from(other.lo))
     }
 }
 
@@ -191,7 +198,7 @@ mod tests {
                         assert!(d.contains(v.div_euclid(c)), "{i} // {c}");
                         assert!(m.contains(v.rem_euclid(c)), "{i} mod {c}");
                         assert!(i.scale(-c).contains(v * -c));
-                        assert!(i.sub(Interval::new(0, 1)).contains(v - 1));
+                        assert!((i - Interval::new(0, 1)).contains(v - 1));
                     }
                 }
             }
@@ -201,7 +208,7 @@ mod tests {
     #[test]
     fn ends_widen_and_never_wrap() {
         let top = Interval::new(0, i64::MAX);
-        assert_eq!(top.add(Interval::point(1)), Interval::new(1, i64::MAX));
+        assert_eq!(top + Interval::point(1), Interval::new(1, i64::MAX));
         assert_eq!(top.scale(-2), Interval::new(i64::MIN, 0));
         assert_eq!(Interval::point(i64::MIN).scale(-1), Interval::EVERYTHING);
         assert_eq!(Interval::EVERYTHING.size(), 1u128 << 64);

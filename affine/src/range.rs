@@ -191,7 +191,7 @@ impl Analysis {
         }
         let (key, factor) = primitive(e)?;
         let bound = *self.bounded.get(&key)?;
-        (!bound.is_empty()).then(|| bound.scale(factor).add(Interval::point(e.constant_term())))
+        (!bound.is_empty()).then(|| bound.scale(factor) + Interval::point(e.constant_term()))
     }
 
     fn plain_sum(&mut self, e: &Expr) -> Interval {

@@ -154,7 +154,8 @@ impl Simplifier {
     fn is_worth_saturating(&self, e: &Expr) -> bool {
         let operations = e.operation_count();
         let has_facts = self.normalizer.analysis.has_facts();
-        let wanted = if has_facts { operations > 0 } else { operations >= self.config.escalate_at && terms_interact(e) };
+        let wanted =
+            if has_facts { operations > 0 } else { operations >= self.config.escalate_at && terms_interact(e) };
         wanted && self.config.escalate_at != u32::MAX && e.tree_size() * 2 < self.config.nodes as u64
     }
 }

@@ -3,7 +3,7 @@
 use weft_indexing::IndexingMap;
 
 fn read(text: &str) -> IndexingMap {
-    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+    text.parse().expect(text)
 }
 
 /// Reads the specification's text, and expects it on one line again.

@@ -254,6 +254,14 @@ impl Expr {
         self.checked_modulo(modulus).expect("the modulus is written by hand and positive")
     }
 
+    /// The sum with the expression `new` in place of the atom; unchanged where the atom is no term.
+    pub(crate) fn with_replaced(&self, atom: &Atom, new: &Expr) -> Result<Expr, Error> {
+        let Ok(i) = self.terms().binary_search_by(|t| t.atom.cmp(atom)) else { return Ok(self.clone()) };
+        let mut rest = self.terms().to_vec();
+        let taken = rest.remove(i);
+        Expr::from_sorted(self.constant_term(), rest).checked_add_scaled(new, taken.coefficient)
+    }
+
     /// The sum without its constant.
     pub(crate) fn without_constant(&self) -> Expr {
         if self.constant_term() == 0 { self.clone() } else { Expr::from_sorted(0, self.terms().to_vec()) }

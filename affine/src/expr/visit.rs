@@ -36,10 +36,7 @@ pub(crate) fn postorder<'a>(roots: impl IntoIterator<Item = &'a Expr>) -> Vec<Ex
 }
 
 /// As [`postorder`], passing over expressions for which `known` holds and what only they reach.
-pub(crate) fn postorder_past<'a>(
-    roots: impl IntoIterator<Item = &'a Expr>,
-    known: impl Fn(u128) -> bool,
-) -> Vec<Expr> {
+pub(crate) fn postorder_past<'a>(roots: impl IntoIterator<Item = &'a Expr>, known: impl Fn(u128) -> bool) -> Vec<Expr> {
     let mut order = Vec::new();
     let mut seen: FxHashSet<u128> = FxHashSet::default();
     let mut stack: Vec<(Expr, bool)> = Vec::new();

@@ -111,9 +111,7 @@ impl Normalizer {
                 continue;
             }
             let old = Expr::from_atom(term.atom.clone());
-            let replaced = total
-                .checked_add_scaled(&old, -term.coefficient)
-                .and_then(|rest| rest.checked_add_scaled(&new, term.coefficient));
+            let replaced = total.with_replaced(&term.atom, &new);
             // Overflow means no rewrite.
             if let Ok(replaced) = replaced {
                 if matches!(term.atom, Atom::Var(_)) {

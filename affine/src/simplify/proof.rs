@@ -24,7 +24,8 @@ impl fmt::Display for Step {
 
 /// A claim `before = after` over a domain, with the equalities from which it follows by replacing equals.
 ///
-/// Each step is true by itself wherever the domain holds, so each can be checked alone.
+/// Each step is true by itself wherever the domain holds, so each can be checked alone. Steps stand in the order in which they
+/// were found, and some may belong to trials that came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     before: Expr,

@@ -162,13 +162,7 @@ impl Search<'_> {
     }
 
     /// A sum with one child written in another way may cancel where it did not before.
-    fn rewrite_sum(
-        &mut self,
-        id: Id,
-        node: &Node,
-        children: &[Id],
-        found: &mut Vec<(Id, &'static str, Expr, Expr)>,
-    ) {
+    fn rewrite_sum(&mut self, id: Id, node: &Node, children: &[Id], found: &mut Vec<(Id, &'static str, Expr, Expr)>) {
         let best = |child: Id| self.graph[child].data.best.clone();
         let Some(plain) = expression(node, &best) else { return };
         let mut sums = vec![plain.clone()];

@@ -68,7 +68,8 @@ fn rest_of(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
         return x.checked_add_constant(low.checked_mul(c)?.checked_neg()?).ok();
     }
     let class = analysis.congruence(x);
-    (class.modulus != 0 && class.modulus % c.unsigned_abs() == 0).then(|| Expr::constant(class.residue.rem_euclid(c)))
+    (class.modulus != 0 && class.modulus.is_multiple_of(c.unsigned_abs()))
+        .then(|| Expr::constant(class.residue.rem_euclid(c)))
 }
 
 fn by_alignment(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {

@@ -31,7 +31,8 @@ fn text_grows_linearly_with_diamonds() {
         assert_eq!(fusions(&module).len(), 1);
         (count, make(&module).unwrap_or_else(|findings| panic!("{findings}")).remove(0))
     });
-    let sizes = |size: &dyn Fn(&support::Made) -> usize| made.iter().map(|(n, made)| (*n, size(made))).collect::<Vec<_>>();
+    let sizes =
+        |size: &dyn Fn(&support::Made) -> usize| made.iter().map(|(n, made)| (*n, size(made))).collect::<Vec<_>>();
     let texts = [
         ("kernel", sizes(&|made| made.kernel.to_string().len())),
         ("flat", sizes(&|made| made.flat.to_string().len())),

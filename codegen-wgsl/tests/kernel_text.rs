@@ -6,7 +6,7 @@ mod support;
 
 use proptest::prelude::*;
 use std::sync::OnceLock;
-use support::{fused, make};
+use support::{make, verified};
 use weft_codegen_wgsl::kernel::Kernel;
 
 /// Every construct once.
@@ -117,7 +117,11 @@ fn errors_say_where_and_what() {
         ("d0 in [0, 3]", "d0 in [1, 3]", "2:18: HLO416: expected 0, where every index begins, found `1`"),
         ("(f32, s32) {", "(f32, f32) {", "2:43: HLO416: the function returns (f32, s32)"),
         ("extract %p0[d0, d1]", "extract %q[d0, d1]", "4:32: HLO416: there is no tensor `q`"),
-        ("extract %p0[d0, d1]", "extract %p0[d0, d1 *]", "4:44: HLO416: expected a variable, an integer or `(`, found the end"),
+        (
+            "extract %p0[d0, d1]",
+            "extract %p0[d0, d1 *]",
+            "4:44: HLO416: expected a variable, an integer or `(`, found the end",
+        ),
         ("extract %p0[d0, d1]", "extract %p0[d0, t4]", "4:40: HLO416: unknown name `t4`"),
         ("negate %0", "negated %0", "5:34: HLO416: expected an operation, found `negated`"),
         ("call @sum(", "call @product(", "6:33: HLO416: there is no function `product`"),
@@ -126,8 +130,16 @@ fn errors_say_where_and_what() {
         ("yield %5:add", "yield %5:sub", "10:13: HLO416: value %5 is defined with the name `add`"),
         ("yield %5:add", "yield %55", "10:13: HLO416: value %55 is not defined"),
         ("yield %5:add", "return %5:add", "10:7: HLO416: expected a statement or `yield`, found `return`"),
-        ("nan(0x7fc00001)", "nan(0x3f800000)", "12:21: HLO416: expected the bits of a NaN, as `0x7fc00000`, found `0x3f800000`"),
-        ("s32 -2147483648", "s32 -2147483649", "20:42: HLO416: expected a signed integer of 32 bits, found `-2147483649`"),
+        (
+            "nan(0x7fc00001)",
+            "nan(0x3f800000)",
+            "12:21: HLO416: expected the bits of a NaN, as `0x7fc00000`, found `0x3f800000`",
+        ),
+        (
+            "s32 -2147483648",
+            "s32 -2147483649",
+            "20:42: HLO416: expected a signed integer of 32 bits, found `-2147483649`",
+        ),
         ("%13:convert: s32 =", "%15:convert: s32 =", "25:23: HLO416: value %13 is not defined"),
         ("entry", "enter", "43:3: HLO416: expected `func` or `entry`, found `enter`"),
         ("store %u[d0, d1]", "store %u[d0]", "44:14: HLO416: expected the function's indices, `d0, d1`"),
@@ -147,9 +159,8 @@ fn deep_nesting_is_refused() {
     for depth in [100, 199, 100_000] {
         let open = "if true {".repeat(depth);
         let close = "yield } else { yield }".repeat(depth);
-        let text = format!(
-            "kernel @k() {{ func @f() -> () {{ {open} {close} return }} entry workgroups [1, 1] of 1 {{ }} }}"
-        );
+        let text =
+            format!("kernel @k() {{ func @f() -> () {{ {open} {close} return }} entry workgroups [1, 1] of 1 {{ }} }}");
         match Kernel::parse(&text) {
             Ok(kernel) => assert_eq!((Kernel::parse(&kernel.to_string()), depth < 200), (Ok(kernel), true)),
             Err(error) => assert_eq!((error.message.as_str(), depth), ("blocks nest more than 200 deep", 100_000)),
@@ -163,7 +174,7 @@ fn deep_nesting_is_refused() {
 fn texts() -> &'static [String] {
     static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
     TEXTS.get_or_init(|| {
-        let module = fused(
+        let module = verified(
             "HloModule mutated
             add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
             ENTRY main {
@@ -174,7 +185,7 @@ fn texts() -> &'static [String] {
                 ROOT sums = f32[12] reduce(twice, zero), dimensions={0}, to_apply=add
             }",
         );
-        let made = make(&module.unwrap()).unwrap();
+        let made = make(&module).unwrap();
         let emitted = made.iter().flat_map(|made| [made.kernel.to_string(), made.flat.to_string()]);
         emitted.chain([EVERYTHING.to_owned()]).collect()
     })

@@ -51,12 +51,16 @@ fn the_kernel_itself_is_good() {
 fn values_are_defined_once_and_in_sight() {
     check("yield %4\n", "yield %3\n", &["@y: %3 is used before it is defined"]);
     check("yield %1\n", "yield %4\n", &["@y: %4 is used out of sight of its definition"]);
-    check("%4:row: s32 = index s32(d0)\n    return %2,", "%4:row: s32 = index s32(d0)\n    return %0,", &[
-        "@sum: %0 is used out of sight of its definition",
-    ]);
-    check("%5:p: pred = extract %p[]\n", "%5:p: pred = extract %p[] %5:p: pred = extract %p[]\n", &[
-        "@y: %5 is defined twice",
-    ]);
+    check(
+        "%4:row: s32 = index s32(d0)\n    return %2,",
+        "%4:row: s32 = index s32(d0)\n    return %0,",
+        &["@sum: %0 is used out of sight of its definition"],
+    );
+    check(
+        "%5:p: pred = extract %p[]\n",
+        "%5:p: pred = extract %p[] %5:p: pred = extract %p[]\n",
+        &["@y: %5 is defined twice"],
+    );
     check("= add %0, %0", "= add %0, %6", &["@y: %6 is used before it is defined"]);
 }
 
@@ -76,10 +80,11 @@ fn types_agree() {
 #[test]
 fn lengths_and_types_of_what_is_passed_agree() {
     check("call @sum(d0)", "call @sum(d0, d1)", &["@y: @sum takes 1 indices, not 2"]);
-    check("%1:sum: f32, %2:count: s32 = call", "%2:count: s32, %1:sum: f32 = call", &[
-        "@y: @sum returns f32 for %2: s32",
-        "@y: @sum returns s32 for %1: f32",
-    ]);
+    check(
+        "%1:sum: f32, %2:count: s32 = call",
+        "%2:count: s32, %1:sum: f32 = call",
+        &["@y: @sum returns f32 for %2: s32", "@y: @sum returns s32 for %1: f32"],
+    );
     check("yield %1\n", "yield\n", &["@y: a branch yields 0 values for 1"]);
     check("yield %1\n", "yield s32 1\n", &["@y: a branch yields s32 for %3: f32"]);
     check("= f32 0.0 {", "= s32 0 {", &["@sum: a loop begins with s32 for %0: f32"]);
@@ -91,10 +96,11 @@ fn lengths_and_types_of_what_is_passed_agree() {
 fn indices_use_what_is_in_sight() {
     check("extract %x[d0, d1]", "extract %x[d0, d2]", &["@y: d2 is not in sight of the index d2"]);
     check("extract %x[d0, d1]", "extract %x[d0, s0 + 1]", &["@y: s0 is not in sight of the index s0 + 1"]);
-    check("extract %x[d0, s0]", "extract %x[d1, s1]", &[
-        "@sum: d1 is not in sight of the index d1",
-        "@sum: s1 is not in sight of the index s1",
-    ]);
+    check(
+        "extract %x[d0, s0]",
+        "extract %x[d1, s1]",
+        &["@sum: d1 is not in sight of the index d1", "@sum: s1 is not in sight of the index s1"],
+    );
     check("index s32(d0)", "index s32(rt0)", &["@sum: rt0 is not in sight of the index rt0"]);
     check("if d1 - 2 in", "if d3 in", &["@y: d3 is not in sight of the index d3"]);
     check("call @sum(d0)", "call @sum(s0)", &["@y: s0 is not in sight of the index s0"]);
@@ -105,26 +111,31 @@ fn indices_use_what_is_in_sight() {
 
 #[test]
 fn functions_call_later_ones_only() {
-    check("%4:row: s32 = index s32(d0)", "%5: f32, %4:row: s32 = call @sum(d0)", &[
-        "@sum: @sum, which is called, does not come after its caller",
-    ]);
-    check("%4:row: s32 = index s32(d0)", "%5: f32, %4:row: s32 = call @y(d0, d0)", &[
-        "@sum: @y, which is called, does not come after its caller",
-    ]);
+    check(
+        "%4:row: s32 = index s32(d0)",
+        "%5: f32, %4:row: s32 = call @sum(d0)",
+        &["@sum: @sum, which is called, does not come after its caller"],
+    );
+    check(
+        "%4:row: s32 = index s32(d0)",
+        "%5: f32, %4:row: s32 = call @y(d0, d0)",
+        &["@sum: @y, which is called, does not come after its caller"],
+    );
 }
 
 #[test]
 fn the_entry_writes_everything_once() {
     let store = "store %a[d0, d1], %n[d0, d1]";
-    check(store, "store %a[d0, d1], %a[d0, d1]", &[
-        "entry: @y returns s32 for %a, f32[4,8]",
-        "entry: %a is written 2 times",
-        "entry: %n is written 0 times",
-    ]);
-    check(store, "store %x[d0, d1], %n[d0, d1]", &[
-        "entry: %x is written, but only to be read",
-        "entry: %a is written 0 times",
-    ]);
+    check(
+        store,
+        "store %a[d0, d1], %a[d0, d1]",
+        &["entry: @y returns s32 for %a, f32[4,8]", "entry: %a is written 2 times", "entry: %n is written 0 times"],
+    );
+    check(
+        store,
+        "store %x[d0, d1], %n[d0, d1]",
+        &["entry: %x is written, but only to be read", "entry: %a is written 0 times"],
+    );
     check(store, "store %a[d0, d1]", &["entry: @y returns 2 values for 1 tensors", "entry: %n is written 0 times"]);
     check("out %n: s32[4, 8]", "out %n: s32[8, 4]", &["entry: @y does not have the extents of %n, s32[8,4]"]);
     check("of 64 {", "of 31 {", &["entry: 31 invocations are too few for @y"]);

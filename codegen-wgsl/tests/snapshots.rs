@@ -8,7 +8,7 @@ use snapbox::{Assert, Data, data::DataFormat};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Made, fused, fusions, make};
+use support::{Made, fusions, make, verified};
 use weft_codegen_wgsl::functions_text;
 
 macro_rules! snapshots {
@@ -31,7 +31,7 @@ fn folder() -> PathBuf {
 
 fn check(name: &str) {
     let text = fs::read_to_string(folder().join(format!("{name}.hlo"))).unwrap();
-    let module = fused(&text).unwrap_or_else(|findings| panic!("{findings}"));
+    let module = verified(&text);
     let made = make(&module).unwrap_or_else(|findings| panic!("{findings}"));
     let functions = fusions(&module).into_iter().map(|id| functions_text(&module, id).unwrap());
     compare(name, "functions", functions.collect());
@@ -60,9 +60,7 @@ fn every_module_is_listed_and_nothing_is_left_over() {
         .iter()
         .flat_map(|name| ["hlo", "functions", "kernel", "flat", "wgsl"].map(|stage| format!("{name}.{stage}")))
         .collect();
-    let found: BTreeSet<String> = fs::read_dir(folder())
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let found: BTreeSet<String> =
+        fs::read_dir(folder()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(found, expected);
 }

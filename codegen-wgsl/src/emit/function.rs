@@ -4,7 +4,7 @@ use crate::elemental::{define, element_type, inline_region, scalar_op, zero};
 use crate::kernel::Known;
 use crate::kernel::{Block, Function, FunctionId, Operand, ScalarOp, Statement, TensorId, Value, ValueId};
 use std::collections::BTreeMap;
-use weft_affine::{Constraint, Expr, Var};
+use weft_affine::{Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Module, Op};
@@ -259,42 +259,59 @@ impl Emission<'_> {
     }
 
     fn concatenate(&mut self, id: InstrId, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
-        let positions: Vec<usize> = (0..self.computation.instructions[id].operands.len())
-            .filter(|position| *self.plan.read(id, *position) != Read::Never)
-            .collect();
-        self.branch(id, &positions, known, out)
+        let instruction = &self.computation.instructions[id];
+        let Op::Concatenate { dimension } = instruction.op else { return Ok(Vec::new()) };
+        let along = usize::try_from(dimension).unwrap_or(0);
+        let index = self.home(id).results[along].clone();
+        let mut parts = Vec::new();
+        for position in 0..instruction.operands.len() {
+            if *self.plan.read(id, position) != Read::Never {
+                let start = operand_map(self.computation, id, position)?.dims[along].bounds.lo;
+                parts.push((position, start));
+            }
+        }
+        if parts.is_empty() {
+            return Ok(vec![Operand::Constant(zero(element_type(instruction)))]);
+        }
+        self.branch(id, &index, &parts, known, out)
     }
 
-    /// `if` the first operand's domain holds its element, `else` the rest.
+    /// Chooses among operands, given with the position along `index` where each starts, by halving: `n` operands nest
+    /// no deeper than the logarithm of `n`.
     fn branch(
         &mut self,
         id: InstrId,
-        positions: &[usize],
+        index: &Expr,
+        parts: &[(usize, i64)],
         known: &Known,
         out: &mut Block,
     ) -> Result<Vec<Operand>, Diagnostics> {
-        let instruction = &self.computation.instructions[id];
-        let ty = element_type(instruction);
-        let Some((&first, rest)) = positions.split_first() else {
-            return Ok(vec![Operand::Constant(zero(ty))]);
+        let (before, after) = parts.split_at(parts.len() / 2);
+        let (Some(_), Some((_, start))) = (before.first(), after.first()) else {
+            let (position, _) = parts[0];
+            self.members(Some((id, position)), known, out)?;
+            return Ok(vec![self.read_one(id, position, out)?]);
         };
-        let condition = known.open(&self.domain(id, first)?);
-        if rest.is_empty() || condition.is_empty() {
-            self.members(Some((id, first)), known, out)?;
-            return Ok(vec![self.read_one(id, first, out)?]);
+        let range = known.range(index);
+        // What is known may already decide: of the tail of a roll only one operand is left.
+        if range.hi < *start {
+            return self.branch(id, index, before, known, out);
         }
-        let inner = known.when(&condition);
+        if range.lo >= *start {
+            return self.branch(id, index, after, known, out);
+        }
+        let condition = vec![Constraint { expr: index.clone(), bounds: Interval::new(range.lo, start - 1) }];
+        let (inner, outer) = (known.when(&condition), known.unless(&condition));
         let (_, then) = self.scoped(|this, block| {
-            this.members(Some((id, first)), &inner, block)?;
-            block.results = vec![this.read_one(id, first, block)?];
+            block.results = this.branch(id, index, before, &inner, block)?;
             Ok(())
         })?;
-        let outer = known.unless(&condition);
         let (_, otherwise) = self.scoped(|this, block| {
-            block.results = this.branch(id, rest, &outer, block)?;
+            block.results = this.branch(id, index, after, &outer, block)?;
             Ok(())
         })?;
-        Ok(vec![self.if_else(&instruction.name, ty, condition, then, otherwise, out)])
+        let instruction = &self.computation.instructions[id];
+        Ok(vec![self.if_else(&instruction.name, element_type(instruction), condition, then, otherwise, out)])
     }
 
     fn pad(&mut self, id: InstrId, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {

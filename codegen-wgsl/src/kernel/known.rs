@@ -67,9 +67,15 @@ impl Known {
         if let [Constraint { expr, bounds }] = conditions {
             let range = self.range(expr);
             if bounds.lo <= range.lo {
-                inner.learn(Constraint { expr: expr.clone(), bounds: Interval { lo: bounds.hi.saturating_add(1), hi: range.hi } });
+                inner.learn(Constraint {
+                    expr: expr.clone(),
+                    bounds: Interval { lo: bounds.hi.saturating_add(1), hi: range.hi },
+                });
             } else if bounds.hi >= range.hi {
-                inner.learn(Constraint { expr: expr.clone(), bounds: Interval { lo: range.lo, hi: bounds.lo.saturating_sub(1) } });
+                inner.learn(Constraint {
+                    expr: expr.clone(),
+                    bounds: Interval { lo: range.lo, hi: bounds.lo.saturating_sub(1) },
+                });
             }
         }
         inner

@@ -113,7 +113,9 @@ impl Kernel {
     fn verify_store(&self, store: &Store, tensor: &Tensor, result: Option<ElementType>, findings: &mut Findings) {
         let function = &self.functions[store.function];
         let shape = &tensor.shape;
-        let flat = || elements(&shape.extents).is_some_and(|count| function.extents.iter().map(|e| i128::from(*e)).eq([count]));
+        let flat = || {
+            elements(&shape.extents).is_some_and(|count| function.extents.iter().map(|e| i128::from(*e)).eq([count]))
+        };
         if function.extents != shape.extents && !flat() {
             let message = format!("@{} does not have the extents of %{}, {shape}", function.name, tensor.name);
             findings.add("entry", message);

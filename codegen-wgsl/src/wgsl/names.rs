@@ -25,7 +25,8 @@ impl Names {
         let mut number = 1;
         while !self.taken.insert(name.clone()) {
             number += 1;
-            name = format!("{base}_{number}");
+            // Two underscores in a row are reserved in GLSL.
+            name = format!("{}_{number}", base.trim_end_matches('_'));
         }
         name
     }

@@ -345,7 +345,8 @@ impl FunctionText<'_, '_> {
         let call = match op {
             ScalarOp::Extract { tensor, indices } => {
                 let tensor = &self.writer.kernel.tensors[*tensor];
-                let position = indices.first().map(|at| index(at, known, &self.variables)).transpose()?.unwrap_or_default();
+                let position =
+                    indices.first().map(|at| index(at, known, &self.variables)).transpose()?.unwrap_or_default();
                 let element = format!("{}[{position}]", tensor.name);
                 let is_pred = tensor.shape.element_type == ElementType::Pred;
                 return Ok(if is_pred { format!("({element} != 0u)") } else { element });

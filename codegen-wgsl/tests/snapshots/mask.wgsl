@@ -10,10 +10,12 @@ fn keep(x: f32) -> f32 {
 }
 
 fn part(i: u32) -> f32 {
-    let rows = i32(14u - (i / 16u) % 5u * 3u);
-    let columns = i32(i % 16u);
+    let i0 = (i / 16u) % 5u;
+    let d2 = i % 16u;
+    let rows = i32(14u - i0 * 3u);
+    let columns = i32(d2);
     let past = columns <= rows;
-    return select(bitcast<f32>(0xff800000u ^ params.zero), scores[i + i / 80u * 496u + 224u - i / 16u * 64u], past);
+    return select(bitcast<f32>(0xff800000u ^ params.zero), scores[i / 80u * 256u + d2 + 224u - i0 * 48u], past);
 }
 
 @compute @workgroup_size(64)

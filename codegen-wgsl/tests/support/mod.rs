@@ -1,6 +1,6 @@
 //! What the tests of this crate share.
 
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, clippy::panic, reason = "each test uses a part, and fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,16 @@ pub(crate) fn fusions(module: &Module) -> Vec<InstrId> {
     instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. })).map(|(id, _)| id).collect()
 }
 
-/// A text read, verified and fused.
+/// A text read and fused.
 pub(crate) fn fused(text: &str) -> Result<Module, Diagnostics> {
-    let module = text::parse(text)?;
-    verify(&module)?;
-    fuse(&module, &Target::default())
+    fuse(&text::parse(text)?, &Target::default())
+}
+
+/// A text written for a test, and therefore verified; fused.
+pub(crate) fn verified(text: &str) -> Module {
+    let module = text::parse(text).unwrap_or_else(|findings| panic!("{findings}"));
+    verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
+    fuse(&module, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"))
 }
 
 /// Everything made of one fusion.

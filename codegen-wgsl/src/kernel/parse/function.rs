@@ -1,15 +1,11 @@
 //! Reading one function.
 
 use super::{Called, Reader};
-use crate::kernel::{
-    Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId,
-};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr};
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::ir::{
-    Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp,
-};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp};
 
 /// Blocks nest at most this deep: the reader calls itself once per level.
 const NESTING: usize = 200;
@@ -247,8 +243,9 @@ impl<'r, 't> FunctionReader<'r, 't> {
     fn some_operands<const N: usize>(&mut self) -> Result<[Operand; N], Diagnostic> {
         let place = self.reader.cursor.place();
         let operands = self.operands()?;
-        <[Operand; N]>::try_from(operands)
-            .map_err(|found| self.reader.cursor.error_at(place, format!("expected {N} operands, found {}", found.len())))
+        <[Operand; N]>::try_from(operands).map_err(|found| {
+            self.reader.cursor.error_at(place, format!("expected {N} operands, found {}", found.len()))
+        })
     }
 
     fn operands(&mut self) -> Result<Vec<Operand>, Diagnostic> {

@@ -18,9 +18,7 @@ impl<'t> Wgsl<'t> {
         let mut rest = text.trim_start();
         while let Some(first) = rest.chars().next() {
             let length = match first {
-                c if c.is_ascii_alphanumeric() => {
-                    rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len())
-                }
+                c if c.is_ascii_alphanumeric() => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
                 '=' | '<' | '>' | '&' => 2,
                 _ => 1,
             };
@@ -214,7 +212,8 @@ fn check(
         let refused = texts[..2].iter().any(Result::is_err) || conditions.iter().any(Result::is_err);
         prop_assert!(!refused, "{expr} is refused in {known:?}");
     }
-    let (inside, outside) = (known.when(&[constraint.clone()]), known.unless(&[constraint.clone()]));
+    let (inside, outside) =
+        (known.when(std::slice::from_ref(&constraint)), known.unless(std::slice::from_ref(&constraint)));
     for point in points(extents, fractions) {
         if !facts.iter().all(|fact| holds(fact, point) == Some(true)) {
             continue;

@@ -3,25 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod support;
+#[path = "../../hlo/tests/support/understood.rs"]
+mod understood;
 
 use std::fs;
 use support::{Made, corpus, fused, make};
+use understood::UNDERSTOOD;
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_hlo::ir::Module;
-
-/// Programs that must be among those compiled, as JAX prints them.
-const COMPILED: [&str; 10] = [
-    "activations_grad",
-    "argreduce",
-    "batchnorm_train",
-    "broadcasting",
-    "ew_bool",
-    "heat_roll",
-    "layernorm",
-    "life",
-    "scalar_and_empty",
-    "softmax",
-];
 
 /// The programs that can be fused; those that cannot say so with a code of maps (`HLO3`) or of fusing (`HLO4`).
 fn programs() -> (Vec<(String, Module)>, usize) {
@@ -43,7 +32,7 @@ fn programs() -> (Vec<(String, Module)>, usize) {
 fn every_kernel_round_trips_is_valid_and_always_the_same() {
     let (programs, refused) = programs();
     assert_eq!(programs.len() + refused, corpus().len());
-    for name in COMPILED.map(|name| format!("{name}/unoptimized.hlo")) {
+    for name in UNDERSTOOD.map(|name| format!("{name}/unoptimized.hlo")) {
         assert!(programs.iter().any(|(program, _)| *program == name), "{name} is refused");
     }
     for (name, module) in &programs {

@@ -2,26 +2,15 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 mod support;
+#[path = "support/understood.rs"]
+mod understood;
 
 use std::collections::BTreeMap;
 use support::{FORMS, Program, Tolerance, compare, corpus};
+use understood::UNDERSTOOD;
 use weft_hlo::eval::{Config, check, evaluate, evaluate_with};
 use weft_hlo::ir::{Arena, ArenaId, Computation, Data, Literal, Module, Op};
 use weft_hlo::verify::verify;
-
-/// Programs whose unoptimized form must be understood.
-const UNDERSTOOD: &[&str] = &[
-    "activations_grad",
-    "argreduce",
-    "batchnorm_train",
-    "broadcasting",
-    "ew_bool",
-    "heat_roll",
-    "layernorm",
-    "life",
-    "scalar_and_empty",
-    "softmax",
-];
 
 fn judge(program: &Program, form: &str) -> Result<(), String> {
     let module = program.module(form).ok_or("there is no such form")?;

@@ -11,6 +11,11 @@ use weft_indexing::IndexingMap;
 /// otherwise grow without end.
 const MAX_MAP_NODES: u64 = 160;
 
+/// Branches and loops that may stand in one another in a kernel, calls looked through: drivers inline calls, and
+/// llvmpipe silently ignores conditions nested deeper than 80 (`LP_MAX_TGSI_NESTING`; a chain of 100 concatenates in one
+/// kernel gives wrong values there). What functions of the mathematics library nest by themselves comes on top.
+pub(crate) const MAX_DEPTH: u32 = 32;
+
 /// One way an instruction is reached: from which function, in which block of it, at which indices.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Access {
@@ -19,6 +24,8 @@ pub(crate) struct Access {
     /// The innermost block: the operand of a concatenate or pad, or the loop of a reduce. Values of one block are not
     /// in sight of another.
     pub(crate) block: Option<(InstrId, usize)>,
+    /// How many branches and loops stand around the access in the kernel, those around the calls of the function included.
+    pub(crate) depth: u32,
     /// From the function's indices (and the range variables of its loop) to the instruction's indices.
     pub(crate) map: IndexingMap,
 }
@@ -49,19 +56,46 @@ pub(crate) fn operand_access(
         return Ok(None);
     }
     let read = &computation.instructions[instruction.operands[operand]];
-    let elements = |shape: &weft_hlo::ir::Shape| element_count(shape);
-    let (block, factor) = match &instruction.op {
-        Op::Concatenate { .. } => (Some((user, operand)), ratio(elements(&read.shape), elements(&instruction.shape))),
-        Op::Pad { .. } if operand == 0 => {
-            (Some((user, 0)), ratio(elements(&read.shape), elements(&instruction.shape)).min(1.0))
+    let part = ratio(element_count(&read.shape), element_count(&instruction.shape));
+    let inside = |operand: usize, levels: u32| (Some((user, operand)), at.access.depth + levels);
+    let ((block, depth), factor) = match &instruction.op {
+        Op::Concatenate { .. } => (inside(operand, instruction.operands.len().next_power_of_two().ilog2()), part),
+        Op::Pad { .. } if operand == 0 => (inside(0, 1), part.min(1.0)),
+        Op::Reduce { dimensions, .. } if operand < instruction.operands.len() / 2 => {
+            (inside(0, loops(dimensions)), part)
         }
-        Op::Reduce { .. } if operand < instruction.operands.len() / 2 => {
-            (Some((user, 0)), ratio(elements(&read.shape), elements(&instruction.shape)))
-        }
-        _ => (at.access.block, 1.0),
+        _ => ((at.access.block, at.access.depth), 1.0),
     };
-    let access = Access { function: at.access.function, block, map };
-    Ok(Some(Counted { access, evaluations: at.evaluations * factor }))
+    let access = Access { function: at.access.function, block, depth, map };
+    Ok(Some(hoist(computation, Counted { access, evaluations: at.evaluations * factor })))
+}
+
+/// Moves what does not depend on the variables of the loop around it out of the loop.
+fn hoist(computation: &Computation, mut counted: Counted) -> Counted {
+    let Some((around, _)) = counted.access.block else { return counted };
+    let reduce = &computation.instructions[around];
+    let Op::Reduce { dimensions, .. } = &reduce.op else { return counted };
+    if varies_in_loop(&counted.access.map) {
+        return counted;
+    }
+    let input = &computation.instructions[reduce.operands[0]];
+    counted.access.map.remove_unused_symbols();
+    counted.access.block = None;
+    counted.access.depth -= loops(dimensions);
+    counted.evaluations *= ratio(element_count(&reduce.shape), element_count(&input.shape));
+    counted
+}
+
+/// How many loops a reduction along these dimensions is.
+fn loops(dimensions: &[i64]) -> u32 {
+    u32::try_from(dimensions.len()).unwrap_or(u32::MAX)
+}
+
+/// Whether the accessed index depends on a range variable.
+fn varies_in_loop(map: &IndexingMap) -> bool {
+    let constrained = map.constraints.iter().map(|constraint| &constraint.expr);
+    let mut variables = map.results.iter().chain(constrained).flat_map(weft_affine::Expr::variables);
+    variables.any(|variable| matches!(variable, weft_affine::Var::Range(_)))
 }
 
 /// The identity on these extents, simplified as every other map is (a dimension of extent 1 is always 0).

@@ -51,6 +51,7 @@ pub struct FusionPlan {
     reads: Vec<Vec<Read>>,
     splats: Vec<Option<Scalar>>,
     excess: f64,
+    depth: u32,
 }
 
 impl FusionPlan {
@@ -109,6 +110,11 @@ impl FusionPlan {
         self.excess
     }
 
+    /// How many branches and loops stand in one another at most, calls looked through.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// The plan as text: each function with its members and the reason it exists.
     pub fn text(&self, computation: &Computation) -> String {
         PlanText { plan: self, computation }.to_string()
@@ -131,7 +137,7 @@ pub(crate) enum Placement {
     /// With its users.
     Join(Counted),
     /// Into a function of its own, for this reason.
-    Own { reason: String, evaluations: f64 },
+    Own { reason: String, evaluations: f64, depth: u32 },
 }
 
 /// Decides between joining the users and a function of one's own. `accesses` is not empty.
@@ -143,16 +149,17 @@ pub(crate) fn place(computation: &Computation, id: InstrId, accesses: &[Counted]
         }
     }
     let evaluations = distinct.iter().map(|counted| counted.evaluations).sum();
+    let depth = distinct.iter().map(|counted| counted.access.depth).max().unwrap_or(0);
     if distinct.len() > 1 {
         let reason = format!("its users access it in {} different ways", distinct.len());
-        return Placement::Own { reason, evaluations };
+        return Placement::Own { reason, evaluations, depth };
     }
     if let Some(reason) = hero(computation, id).filter(|_| !sole_root) {
-        return Placement::Own { reason: reason.to_owned(), evaluations };
+        return Placement::Own { reason: reason.to_owned(), evaluations, depth };
     }
     if is_long(&distinct[0].access) {
         let reason = "the indices it is accessed at have become long".to_owned();
-        return Placement::Own { reason, evaluations };
+        return Placement::Own { reason, evaluations, depth };
     }
     Placement::Join(distinct[0].clone())
 }
@@ -165,6 +172,7 @@ struct Planner<'m> {
     reads: Vec<Vec<Read>>,
     splats: Vec<Option<Scalar>>,
     excess: f64,
+    depth: u32,
 }
 
 impl<'m> Planner<'m> {
@@ -178,6 +186,7 @@ impl<'m> Planner<'m> {
             reads: vec![Vec::new(); count],
             splats: splats(computation),
             excess: 0.0,
+            depth: 0,
         }
     }
 
@@ -212,6 +221,7 @@ impl<'m> Planner<'m> {
             reads: self.reads,
             splats: self.splats,
             excess: self.excess / elements,
+            depth: self.depth,
         })
     }
 
@@ -236,7 +246,7 @@ impl<'m> Planner<'m> {
                 }
             };
             let evaluations = self.functions[function.0 as usize].evaluations;
-            let access = Access { function, block: None, map: identity(&extents) };
+            let access = Access { function, block: None, depth: 0, map: identity(&extents) };
             self.accesses[root.index()].push(Counted { access, evaluations });
         }
         outputs
@@ -261,13 +271,14 @@ impl<'m> Planner<'m> {
         });
         let home = match place(computation, id, &accesses, sole_root) {
             Placement::Join(home) => home,
-            Placement::Own { reason, evaluations } => {
+            Placement::Own { reason, evaluations, depth } => {
                 let extents = leaf_extents(&instruction.shape);
                 let map = identity(&extents);
                 let function = self.add_function(id, extents, reason, evaluations);
-                Counted { access: Access { function, block: None, map }, evaluations }
+                Counted { access: Access { function, block: None, depth, map }, evaluations }
             }
         };
+        self.depth = self.depth.max(home.access.depth);
         let again = (home.evaluations - element_count(&instruction.shape)).max(0.0);
         self.excess += again * operation_cost(&instruction.op);
         for (position, &operand) in instruction.operands.iter().enumerate() {

@@ -11,13 +11,7 @@ pub fn splats(computation: &Computation) -> Vec<Option<Scalar>> {
     for instruction in computation.instructions.values() {
         let value = match &instruction.op {
             Op::Constant(literal) => literal.splat(),
-            Op::Broadcast { .. }
-            | Op::Reshape
-            | Op::Bitcast
-            | Op::Transpose { .. }
-            | Op::Slice { .. }
-            | Op::Reverse { .. }
-            | Op::Copy => {
+            op if op.only_moves() => {
                 // A bitcast may also reinterpret bits; only the same type keeps the value.
                 let source = instruction.operands.first().copied();
                 let value = source.and_then(|source| known[source.index()]);

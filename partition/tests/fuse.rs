@@ -1,4 +1,5 @@
 //! Fusing keeps the meaning of random modules, and what it makes is what kernels can be made of.
+#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 #[path = "../../hlo/tests/support/random.rs"]
 mod random;
@@ -115,7 +116,10 @@ fn check_plan(computation: &Computation) -> Result<(), String> {
             };
             if expected.box_size() < 20_000 && relation(&expected) != read {
                 let name = &instruction.name;
-                return Err(format!("operand {number} of {name} is read at {:?}, not {expected:?}", plan.read(id, number)));
+                return Err(format!(
+                    "operand {number} of {name} is read at {:?}, not {expected:?}",
+                    plan.read(id, number)
+                ));
             }
         }
     }
@@ -132,8 +136,9 @@ fn is_justified(refusal: &Diagnostics, module: &Module, limit: u32) -> bool {
         let Some((id, instruction)) = named else { return false };
         let is_read = |operand: &&InstrId| constant[weft_hlo::ir::ArenaId::index(**operand)].is_none();
         let read: BTreeSet<&InstrId> = instruction.operands.iter().filter(is_read).collect();
-        // A concatenate is taken apart down to pairs.
-        let inputs = if matches!(instruction.op, Op::Concatenate { .. }) { read.len().min(2) } else { read.len() };
+        // A concatenate is taken apart down to pairs, equal operands or not.
+        let is_concatenate = matches!(instruction.op, Op::Concatenate { .. });
+        let inputs = if is_concatenate { instruction.operands.len().min(2) } else { read.len() };
         finding.code == "HLO404" && inputs + leaves(entry, id) > limit as usize
     })
 }
@@ -268,6 +273,80 @@ fn nested_diamonds_in_a_fusion_are_dissolved() {
     let expected = evaluate(&module, std::slice::from_ref(&input)).unwrap_or_else(|found| panic!("{found}"));
     let actual = evaluate(&fused.module, &[input]).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(difference(&expected, &actual), None);
+}
+
+/// What becomes of a program with these inputs; the results are compared.
+fn fused(text: &str, inputs: &[Literal]) -> Module {
+    let module = read(text);
+    let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    verify(&fused).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused)));
+    assert_eq!(check_form(&fused, 8), Ok(()), "{}", print(&fused));
+    let expected = evaluate(&module, inputs).unwrap_or_else(|found| panic!("{found}"));
+    let actual = evaluate(&fused, inputs).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused)));
+    assert_eq!(difference(&expected, &actual), None, "{}", print(&fused));
+    fused
+}
+
+#[test]
+fn what_is_never_read_gets_no_buffer() {
+    // Of the concatenate only the first operand is needed, of the pad only the padding.
+    let module = fused(
+        "HloModule never
+        ENTRY main {
+            p = f32[4] parameter(0)
+            q = f32[4] parameter(1)
+            zero = f32[] constant(0)
+            l = f32[4] log(p)
+            e = f32[4] exponential(q)
+            d = f32[4] multiply(e, q)
+            c = f32[8] concatenate(l, d), dimensions={0}
+            s = f32[4] slice(c), slice={[0:4]}
+            cropped = f32[4] pad(d, zero), padding=-4_4
+            ROOT sum = f32[4] add(s, cropped)
+        }",
+        &[Literal::array([4], vec![1f32, 2.0, 3.0, 4.0]), Literal::array([4], vec![5f32, 6.0, 7.0, 8.0])],
+    );
+    let entry = module.entry_computation();
+    let kernels: Vec<usize> = entry
+        .instructions
+        .values()
+        .filter(|instruction| matches!(instruction.op, Op::Fusion { .. }))
+        .map(|instruction| instruction.operands.len())
+        .collect();
+    assert_eq!(kernels, [1], "{}", print(&module));
+}
+
+#[test]
+fn a_value_read_by_one_kernel_and_not_by_another() {
+    fused(
+        "HloModule partly
+        ENTRY main {
+            p = f32[4] parameter(0)
+            q = f32[4] parameter(1)
+            e = f32[4] exponential(q)
+            c = f32[8] concatenate(p, e), dimensions={0}
+            first = f32[4] slice(c), slice={[0:4]}
+            second = f32[4] slice(c), slice={[4:8]}
+            ROOT t = (f32[4], f32[4]) tuple(first, second)
+        }",
+        &[Literal::array([4], vec![1f32, 2.0, 3.0, 4.0]), Literal::array([4], vec![5f32, 6.0, 7.0, 8.0])],
+    );
+}
+
+#[test]
+fn arrays_without_elements_are_fused() {
+    fused(
+        "HloModule empty
+        ENTRY main {
+            p = s32[2,0] parameter(0)
+            n = s32[2,0] not(p)
+            r = s32[2,0] reverse(n), dimensions={0}
+            b = s32[2,2,2,0] broadcast(r), dimensions={0,3}
+            i = f32[0,3] iota(), iota_dimension=1
+            ROOT t = (s32[2,2,2,0], f32[0,3], s32[2,0]) tuple(b, i, n)
+        }",
+        &[Literal::array([2, 0], Vec::<i32>::new())],
+    );
 }
 
 /// Two runs decide alike, and every decision has a reason.

@@ -4,28 +4,16 @@
 #[path = "../../hlo/tests/support/mod.rs"]
 mod corpus_support;
 mod support;
+#[path = "../../hlo/tests/support/understood.rs"]
+mod understood;
 
 use corpus_support::{FORMS, Program, Tolerance, compare, corpus};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use understood::UNDERSTOOD;
 use weft_hlo::ir::{Literal, Op};
 use weft_partition::{FusionPlan, Target};
 use weft_runtime::{Device, Executable, compile};
-
-/// Programs that must run, each from its unoptimized form.
-const MUST_RUN: &[&str] = &[
-    "activations_grad",
-    "argreduce",
-    "batchnorm_train",
-    "broadcasting",
-    "ew_bool",
-    "ew_unary_f32",
-    "heat_roll",
-    "layernorm",
-    "life",
-    "scalar_and_empty",
-    "softmax",
-];
 
 /// Forms that must run besides: what XLA optimized for its CPU, where only understood operations occur.
 const MUST_RUN_OPTIMIZED: &[&str] =
@@ -86,7 +74,7 @@ fn the_corpus_agrees_with_xla() {
         println!("{code} refuses {}: {}", names.len(), names.join(", "));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let required = MUST_RUN
+    let required = UNDERSTOOD
         .iter()
         .map(|name| format!("{name}/unoptimized"))
         .chain(MUST_RUN_OPTIMIZED.iter().map(|name| format!("{name}/optimized_cpu")));

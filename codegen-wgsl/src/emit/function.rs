@@ -108,17 +108,7 @@ impl Emission<'_> {
                 if let Some(op) = scalar_op(instruction, &operands) {
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
-                let moves = matches!(
-                    instruction.op,
-                    Op::Broadcast { .. }
-                        | Op::Reshape
-                        | Op::Bitcast
-                        | Op::Transpose { .. }
-                        | Op::Slice { .. }
-                        | Op::Reverse { .. }
-                        | Op::Copy
-                );
-                if moves && operands.len() == 1 {
+                if instruction.op.only_moves() && operands.len() == 1 {
                     return Ok(operands);
                 }
                 let message = format!("'{}' cannot be emitted in a kernel yet", instruction.op.opcode());

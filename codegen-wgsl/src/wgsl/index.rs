@@ -167,8 +167,9 @@ fn sum(expr: &Expr, known: &Known, variables: &Variables) -> Result<(String, Str
         parts += 1;
     }
     for term in &negative {
-        let (product, _) = product(term.coefficient.wrapping_neg(), &term.atom, known, variables)?;
-        text += &format!(" - {product}");
+        let (product, strength) = product(term.coefficient.wrapping_neg(), &term.atom, known, variables)?;
+        // A remainder by 2^32 is written as its operand, which may be a sum.
+        text += &if strength == Strength::Sum { format!(" - ({product})") } else { format!(" - {product}") };
         parts += 1;
     }
     Ok((text, if parts > 1 { Strength::Sum } else { strength }))

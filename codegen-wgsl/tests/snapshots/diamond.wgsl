@@ -1,4 +1,4 @@
-// log_transpose_add_fusion
+// log_add_fusion
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[20,20]
 @group(0) @binding(1) var<storage, read_write> add_out: array<f32>;  // f32[20,20]

@@ -1,4 +1,4 @@
-// past_masked_upside_part_fusion
+// past_masked_part_fusion
 
 @group(0) @binding(0) var<storage, read> scores: array<f32>;  // f32[2,16,16]
 @group(0) @binding(1) var<storage, read_write> part_out: array<f32>;  // f32[2,5,16]

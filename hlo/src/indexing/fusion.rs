@@ -123,9 +123,7 @@ impl Analysis<'_> {
                 numbered.flat_map(|(operand, reads)| reads.iter().map(move |read| step(operand, read))).collect()
             }
             _ => (0..instruction.operands.len())
-                .map(|operand| {
-                    Ok(Step { operand, leaf: 0, map: Some(operand_map(computation, id, operand)?) })
-                })
+                .map(|operand| Ok(Step { operand, leaf: 0, map: Some(operand_map(computation, id, operand)?) }))
                 .collect::<Result<_, Diagnostics>>()?,
         })
     }

@@ -229,6 +229,21 @@ impl Op {
         }
     }
 
+    /// Whether the operation moves the elements of its one operand and computes nothing: each element of the result is
+    /// an element of the operand. (A bitcast may reinterpret bits as well; then the element types differ.)
+    pub fn only_moves(&self) -> bool {
+        matches!(
+            self,
+            Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Bitcast
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Reverse { .. }
+                | Op::Copy
+        )
+    }
+
     /// The computations this operation names, in the order of its attributes.
     pub fn called_computations(&self) -> Vec<ComputationId> {
         match self {

@@ -6,7 +6,7 @@
 
 use super::UniqueNames;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
 
 /// Instructions a flattened computation may have: calls of calls of calls can double at every level.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
@@ -120,6 +120,27 @@ impl Body {
         self.instructions.push(instruction)
     }
 
+    /// The value in the layouts of `shape`, with copies where they differ: a bitcast reads what it is given as the layout
+    /// says, and the layout of a parameter or of a tuple's element is the one that stands there.
+    fn laid_out(&mut self, value: &Value, shape: &Shape) -> Value {
+        match (value, shape) {
+            (Value::Tuple(elements), Shape::Tuple(shapes)) => {
+                let pairs = elements.iter().zip(shapes);
+                Value::Tuple(pairs.map(|(element, shape)| self.laid_out(element, shape)).collect())
+            }
+            (Value::Leaf(id), Shape::Array(wanted)) => {
+                let given = &self.instructions[*id];
+                let is_same = |given: &ArrayShape| given.minor_to_major() == wanted.minor_to_major();
+                if given.shape.as_array().is_none_or(is_same) {
+                    return value.clone();
+                }
+                let copy = Instruction { shape: shape.clone(), op: Op::Copy, operands: vec![*id], ..given.clone() };
+                Value::Leaf(self.push(copy))
+            }
+            _ => value.clone(),
+        }
+    }
+
     /// `get-tuple-element` of every element of `producer`, whose shape is a flat tuple.
     fn elements(&mut self, producer: InstrId) -> Vec<InstrId> {
         let from = self.instructions[producer].clone();
@@ -201,16 +222,18 @@ impl Flatten<'_> {
                 Some(Value::Tuple(elements)) => usize::try_from(*index)
                     .ok()
                     .and_then(|index| elements.get(index))
-                    .cloned()
+                    .map(|element| body.laid_out(element, &instruction.shape))
                     .ok_or_else(|| opaque(instruction, "it takes an element that its operand does not have")),
                 _ => Err(opaque(instruction, "its operand is no tuple")),
             },
             Op::Copy if matches!(instruction.shape, Shape::Tuple(_)) => {
-                operands().next().cloned().ok_or_else(|| opaque(instruction, "it has no operand"))
+                let operand = operands().next().ok_or_else(|| opaque(instruction, "it has no operand"))?;
+                Ok(body.laid_out(operand, &instruction.shape))
             }
             Op::Call { to_apply } => {
                 let callee = self.bodies[to_apply.index()].as_ref().expect("callees precede callers and are reached");
-                Ok(inline(body, callee, &leaves()))
+                let result = inline(body, callee, &leaves());
+                Ok(body.laid_out(&result, &instruction.shape))
             }
             Op::Fusion { calls, kind } => {
                 let shapes = self.result_shapes(*calls);
@@ -308,7 +331,10 @@ fn inline(body: &mut Body, callee: &Body, arguments: &[InstrId]) -> Value {
     for instruction in callee.instructions.values() {
         if let Op::Parameter { number } = instruction.op {
             let number = usize::try_from(number).expect("flattened parameters are numbered from 0");
-            image.push(arguments[number]);
+            match body.laid_out(&Value::Leaf(arguments[number]), &instruction.shape) {
+                Value::Leaf(argument) => image.push(argument),
+                Value::Tuple(_) => image.push(arguments[number]),
+            }
             continue;
         }
         let mut copy = instruction.clone();

@@ -127,7 +127,9 @@ pub(crate) fn compare(expected: &Literal, actual: &Literal, tolerance: Tolerance
     let largest = wanted.iter().filter(|value| value.is_finite()).fold(0f32, |largest, value| largest.max(value.abs()));
     for (position, (&wanted, &given)) in wanted.iter().zip(given).enumerate() {
         let allowed = (tolerance.relative * wanted.abs()).max(tolerance.of_largest * largest);
-        let near = wanted == given || (wanted.is_nan() && given.is_nan()) || (wanted - given).abs() <= allowed;
+        let near = wanted == given
+            || (wanted.is_nan() && given.is_nan())
+            || (wanted.is_finite() && (wanted - given).abs() <= allowed);
         if !near {
             return Err(format!("element {position}: {wanted} expected, {given} given"));
         }

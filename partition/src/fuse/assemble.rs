@@ -191,19 +191,13 @@ fn kernel_name(source: &Computation, kernel: &Kernel) -> String {
     let mut words: Vec<&str> = Vec::new();
     for id in &kernel.members {
         let instruction = &source.instructions[*id];
-        let moves_only = matches!(
-            instruction.op,
-            Op::Broadcast { .. } | Op::Reshape | Op::Bitcast | Op::Constant(_) | Op::Copy | Op::Iota { .. }
-        );
+        let computes = !instruction.op.only_moves() && !matches!(instruction.op, Op::Constant(_) | Op::Iota { .. });
         let word = instruction.name.split('.').next().unwrap_or("fusion");
-        if (!moves_only || *id == kernel.root) && words.last() != Some(&word) {
+        if (computes || *id == kernel.root) && words.last() != Some(&word) {
             words.push(word);
         }
     }
     let skipped = words.len().saturating_sub(4);
     let name = words.split_off(skipped).join("_");
-    match &source.instructions[kernel.root].shape {
-        Shape::Array(_) | Shape::Tuple(_) if !name.is_empty() => format!("{name}_fusion"),
-        _ => "fusion".to_owned(),
-    }
+    if name.is_empty() { "fusion".to_owned() } else { format!("{name}_fusion") }
 }

@@ -2,6 +2,7 @@
 
 use super::{Decision, Verdict};
 use crate::Target;
+use crate::access::MAX_DEPTH;
 use crate::cost::Budget;
 use crate::plan::{FusionPlan, roots};
 use crate::splat::splats;
@@ -83,7 +84,12 @@ fn objection(
     if count > budget.instructions_per_kernel * 2 {
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
-    let excess = FusionPlan::new(computation)?.excess_per_element();
+    let plan = FusionPlan::new(computation)?;
+    if plan.depth() > MAX_DEPTH {
+        let depth = plan.depth();
+        return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));
+    }
+    let excess = plan.excess_per_element();
     if excess > budget.given_excess_per_element {
         return Ok(Some(format!(
             "it would do {excess:.0} units of work per element again, more than {:.0}",

@@ -2,7 +2,7 @@
 
 use super::{Decision, Verdict};
 use crate::Target;
-use crate::access::{Access, Counted, element_count, identity, operand_access};
+use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, operand_access};
 use crate::cost::{Budget, operation_cost};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::splat::splats;
@@ -157,9 +157,13 @@ impl Walk<'_> {
         for (kernel, accesses) in accesses {
             let home = match place(self.entry, id, &accesses, false) {
                 Placement::Join(home) => home,
-                Placement::Own { evaluations, .. } => self.own_function(id, evaluations),
+                Placement::Own { evaluations, depth, .. } => self.own_function(id, evaluations, depth),
             };
             let state = &self.kernels[kernel];
+            if home.access.depth > MAX_DEPTH {
+                let (root, depth) = (&self.entry.instructions[state.root].name, home.access.depth);
+                return Ok(Err(format!("in the kernel of {root} it would stand in {depth} branches and loops")));
+            }
             let inputs = self.inputs_with(state, id);
             let limit = self.target.max_storage_buffers as usize;
             let buffers = inputs.len() + state.results;
@@ -206,11 +210,11 @@ impl Walk<'_> {
         operands.filter(|operand| self.splats[operand.index()].is_none())
     }
 
-    fn own_function(&mut self, id: InstrId, evaluations: f64) -> Counted {
+    fn own_function(&mut self, id: InstrId, evaluations: f64, depth: u32) -> Counted {
         let function = FunctionId(self.next_function);
         self.next_function += 1;
         let map = identity(&leaf_extents(&self.entry.instructions[id].shape));
-        Counted { access: Access { function, block: None, map }, evaluations }
+        Counted { access: Access { function, block: None, depth, map }, evaluations }
     }
 
     fn accept(&mut self, id: InstrId, offers: Vec<Offer>) {
@@ -244,7 +248,7 @@ impl Walk<'_> {
             let message = format!("it needs {buffers} buffers and the target lets a kernel bind {limit}");
             return Err(Diagnostic::new("HLO404", instruction.span, message).about(&instruction.name).into());
         }
-        let home = self.own_function(id, elements);
+        let home = self.own_function(id, elements, 0);
         self.homes[id.index()].insert(self.kernels.len(), home);
         let walked = match (&instruction.op, instruction.operands.first()) {
             (Op::Reduce { .. }, Some(input)) => element_count(&self.entry.instructions[*input].shape).max(elements),

@@ -1,6 +1,7 @@
 //! Rewrites what no kernel of the target could bind.
 
 use crate::Target;
+use std::collections::BTreeSet;
 use weft_hlo::ir::{Arena, ArenaId, InstrId, Instruction, Module, Op, Shape};
 use weft_hlo::passes::UniqueNames;
 
@@ -9,7 +10,9 @@ pub(super) fn split_wide_concatenates(mut module: Module, target: &Target) -> Mo
     let width = (target.max_storage_buffers as usize).saturating_sub(1).max(2);
     let entry = &module.computations[module.entry];
     let is_wide = |instruction: &Instruction| {
-        matches!(instruction.op, Op::Concatenate { .. }) && instruction.operands.len() > width
+        // An operand that occurs twice is bound once.
+        let distinct: BTreeSet<InstrId> = instruction.operands.iter().copied().collect();
+        matches!(instruction.op, Op::Concatenate { .. }) && distinct.len() > width
     };
     if !entry.instructions.values().any(is_wide) {
         return module;
@@ -24,7 +27,7 @@ pub(super) fn split_wide_concatenates(mut module: Module, target: &Target) -> Mo
         let mut instruction = instruction.clone();
         instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
         if let Op::Concatenate { dimension } = instruction.op {
-            while instruction.operands.len() > width {
+            while is_wide(&instruction) {
                 let groups: Vec<InstrId> = instruction
                     .operands
                     .chunks(width)

@@ -51,7 +51,9 @@ pub struct Fused {
     pub decisions: Vec<Decision>,
 }
 
-/// Fuses a module for a target; see the [module's page](self) for the rules. Calls are inlined and tuples taken apart
+/// Fuses a module for a target. The entry is walked from users to producers, and a producer goes into the kernels of all
+/// its users unless it is an output or a reduction, a kernel would bind more buffers than the target allows or grow too
+/// long, or the work done again would pass the [`Budget`](crate::Budget). Calls are inlined and tuples taken apart
 /// first, so parameters and results of the entry computation are the leaves of the program's, in order.
 ///
 /// # Errors

@@ -248,7 +248,11 @@ impl Body<'_> {
         let mut operand = operand;
         if self.is_tame_float(operand) {
             self.facts(operand).grain?;
-        } else if self.is_tame() && to == ElementType::F32 && self.facts(operand).bound > 4096.0 {
+        } else if self.is_tame()
+            && to == ElementType::F32
+            && from != ElementType::Pred
+            && self.facts(operand).bound > 4096.0
+        {
             let (low, high) = match from {
                 ElementType::S32 => (Scalar::S32(-5), Scalar::S32(5)),
                 _ => (Scalar::U32(1), Scalar::U32(6)),
@@ -259,6 +263,7 @@ impl Body<'_> {
         }
         let facts = match to {
             ElementType::Pred => Facts::integer(1.0),
+            ElementType::F32 if self.is_tame() && from == ElementType::Pred => Facts::exact(1.0, 0),
             ElementType::F32 if self.is_tame() => Facts::exact(self.facts(operand).bound, 0),
             ElementType::F32 => Facts::WILD,
             ElementType::S32 if from == ElementType::F32 && self.is_tame() => Facts::integer(self.facts(operand).bound),

@@ -298,10 +298,11 @@ impl<'w> Body<'w> {
         self.constant_of(wanted)
     }
 
-    /// A value of exactly this shape, layouts included, that may be handed to a function.
+    /// A value of this shape that may be handed to a function; mostly of the same layout too.
     pub(super) fn argument(&mut self, shape: &Shape) -> InstrId {
+        let any_layout = self.rng().chance(20);
+        let found: Vec<InstrId> = self.instructions.ids().filter(|id| self.fits(*id, shape, any_layout)).collect();
         if let Shape::Tuple(elements) = shape {
-            let found: Vec<InstrId> = self.instructions.ids().filter(|id| self.fits(*id, shape)).collect();
             if self.rng().chance(70)
                 && let Some(found) = self.rng().choose(&found)
             {
@@ -310,7 +311,6 @@ impl<'w> Body<'w> {
             let elements: Vec<InstrId> = elements.iter().map(|element| self.argument(element)).collect();
             return self.make_tuple(elements);
         }
-        let found: Vec<InstrId> = self.instructions.ids().filter(|id| self.fits(*id, shape)).collect();
         if let Some(found) = self.rng().choose(&found) {
             return *found;
         }
@@ -327,10 +327,11 @@ impl<'w> Body<'w> {
         self.push(Op::Copy, shape.clone(), vec![found], vec![facts])
     }
 
-    fn fits(&self, id: InstrId, shape: &Shape) -> bool {
+    fn fits(&self, id: InstrId, shape: &Shape, any_layout: bool) -> bool {
         let is_float = |leaf: &&Shape| leaf.as_array().is_some_and(|array| array.element_type == ElementType::F32);
         let leaves = shape.leaves();
-        self.instructions[id].shape == *shape
+        let given = &self.instructions[id].shape;
+        (given == shape || (any_layout && given.is_compatible(shape)))
             && (!self.is_tame()
                 || leaves
                     .iter()

@@ -267,8 +267,14 @@ impl Body<'_> {
     fn element(&mut self, tuple: InstrId, index: usize) -> Option<InstrId> {
         let elements = self.instructions[tuple].shape.as_tuple()?;
         let before: usize = elements[..index].iter().map(|element| element.leaves().len()).sum();
-        let shape = elements[index].clone();
+        let mut shape = elements[index].clone();
         let facts = self.facts[tuple.index()][before..before + shape.leaves().len()].to_vec();
+        if let Shape::Array(array) = &shape
+            && self.world.rng.chance(10)
+        {
+            // The layout that stands here counts, whatever stands in the tuple.
+            shape = self.world.laid_out(ArrayShape { layout: None, ..array.clone() });
+        }
         Some(self.push(Op::GetTupleElement { index: index as i64 }, shape, vec![tuple], facts))
     }
 

@@ -22,7 +22,7 @@ impl Rng {
 
     /// A number in `0..count`; 0 where that is empty.
     pub(crate) fn below(&mut self, count: usize) -> usize {
-        ((self.next() >> 32) * count as u64 >> 32) as usize
+        (((self.next() >> 32) * count as u64) >> 32) as usize
     }
 
     /// A number in `low..=high`.

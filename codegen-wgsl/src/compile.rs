@@ -13,15 +13,12 @@ use weft_partition::{FusionPlan, Target};
 /// The shader of one fusion of the entry computation.
 ///
 /// # Errors
-/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO415` if naga refuses the text:
-/// that is a defect of this crate, reported with naga's reason.
+/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417` where the kernel would break a
+/// limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
 pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(module, id)?;
-    let kernel = kernel(module, id, target)?;
-    let flat = flatten(&kernel)
-        .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
-    debug_assert_eq!(flat.verify(), Ok(()), "flattening keeps the rules of the kernel IR:\n{flat}");
-    let source = wgsl::write(&flat).map_err(|findings| at(findings, fusion))?;
+    let kernel = flat_kernel(module, id, target)?;
+    let source = wgsl::write(&kernel).map_err(|findings| at(findings, fusion))?;
     let (naga_module, info) =
         validate(&source).map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
     let bindings = kernel
@@ -53,6 +50,18 @@ pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, D
     let kernel = emit_loop(module, fusion, computation, &plan, target)?;
     debug_assert_eq!(kernel.verify(), Ok(()), "emission keeps the rules of the kernel IR:\n{kernel}");
     Ok(kernel)
+}
+
+/// The kernel of one fusion with row-major positions for indices, as it is written.
+///
+/// # Errors
+/// As [`compile`].
+pub fn flat_kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+    let (fusion, _) = fusion(module, id)?;
+    let flat = flatten(&kernel(module, id, target)?)
+        .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+    debug_assert_eq!(flat.verify(), Ok(()), "flattening keeps the rules of the kernel IR:\n{flat}");
+    Ok(flat)
 }
 
 /// The functions of one fusion with the reason for each, as text.

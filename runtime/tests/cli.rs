@@ -273,6 +273,7 @@ fn kernels_are_emitted_at_every_stage() {
     for (stage, sign) in [
         ("functions", "sum"),
         ("kernel", "sum"),
+        ("flat", "sum"),
         ("wgsl", "@compute"),
         ("msl", "kernel void"),
         ("hlsl", "numthreads"),

@@ -11,7 +11,8 @@ use weft_partition::{FusionPlan, Target};
 /// The kernel of one fusion.
 ///
 /// # Errors
-/// `HLO412` if a tensor has more elements than 32-bit indices reach, and the errors of emission.
+/// `HLO412` if a tensor has more elements than 32-bit indices reach, `HLO417` where the kernel would break a limit of the
+/// target, and the errors of emission.
 pub(crate) fn emit_loop(
     module: &Module,
     fusion: &Instruction,
@@ -43,6 +44,9 @@ pub(crate) fn emit_loop(
     };
     emit_functions(module, computation, plan, &mut names, &mut kernel)?;
     kernel.entry = entry(computation, plan, first_result, &kernel, target);
+    if let Some(message) = broken_limit(&kernel, target) {
+        return Err(Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name).into());
+    }
     Ok(kernel)
 }
 
@@ -61,6 +65,27 @@ fn tensor(
     }
     let shape = ArrayShape { layout: None, ..array };
     Ok(Tensor { name: names.take(name), shape, writable })
+}
+
+/// Which limit of the target the kernel would break, if one.
+fn broken_limit(kernel: &Kernel, target: &Target) -> Option<String> {
+    let (count, most) = (kernel.tensors.len(), target.max_storage_buffers);
+    if count > most as usize {
+        return Some(format!("the kernel binds {count} buffers and the target allows {most}"));
+    }
+    // Every element takes four bytes, `pred` included.
+    let most = target.max_storage_binding_bytes.min(target.max_buffer_bytes);
+    let bytes = |tensor: &Tensor| {
+        tensor.shape.element_count().and_then(|count| u64::try_from(count).ok()).map(|count| count * 4)
+    };
+    if let Some(tensor) = kernel.tensors.values().find(|tensor| bytes(tensor).is_none_or(|bytes| bytes > most)) {
+        return Some(format!("{} exceeds the {most} bytes that the target lets a kernel bind", tensor.shape));
+    }
+    let rows = kernel.entry.workgroups[1];
+    if rows > target.max_workgroups_per_dimension {
+        return Some(format!("the launch needs {rows} rows of workgroups, more than the target allows"));
+    }
+    None
 }
 
 fn emit_functions(

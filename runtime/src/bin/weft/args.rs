@@ -123,8 +123,10 @@ pub(crate) struct Emit {
 pub(crate) enum Stage {
     /// The functions a fusion is divided into
     Functions,
-    /// The kernel with its loops, before it is WGSL
+    /// The kernel with its loops, one index per dimension
     Kernel,
+    /// The kernel with row-major positions for indices
+    Flat,
     /// WGSL
     Wgsl,
     /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal

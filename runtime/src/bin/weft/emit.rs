@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Arc;
-use weft_codegen_wgsl::{functions_text, kernel};
+use weft_codegen_wgsl::{flat_kernel, functions_text, kernel};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{InstrId, Module, Op};
 use weft_partition::Target;
@@ -104,6 +104,7 @@ fn code(fused: &Module, id: InstrId, target: &Target, stage: Stage) -> Result<Co
     match stage {
         Stage::Functions => return Ok(Code::Text(functions_text(fused, id)?)),
         Stage::Kernel => return Ok(Code::Text(kernel(fused, id, target)?.to_string())),
+        Stage::Flat => return Ok(Code::Text(flat_kernel(fused, id, target)?.to_string())),
         _ => {}
     }
     let shader = weft_codegen_wgsl::compile(fused, id, target)?;
@@ -130,6 +131,7 @@ fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Functions => "functions",
         Stage::Kernel => "kernel",
+        Stage::Flat => "flat",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",
         Stage::Msl => "msl",

@@ -1,0 +1,36 @@
+//! A kernel that would break a limit of the target is never produced.
+
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+use weft_codegen_wgsl::{Target, compile};
+use weft_hlo::text::parse;
+
+fn refusal(text: &str, target: &Target) -> String {
+    let module = parse(text).unwrap_or_else(|findings| panic!("{findings}"));
+    match compile(&module, module.entry_computation().root, target) {
+        Ok(shader) => panic!("a kernel was made:\n{}", shader.source),
+        Err(findings) => findings.to_string(),
+    }
+}
+
+const SUM: &str = "HloModule m\nf {\n  a = f32[1000] parameter(0)\n  b = f32[1000] parameter(1)\n  \
+    ROOT c = f32[1000] add(a, b)\n}\nENTRY e {\n  a = f32[1000] parameter(0)\n  b = f32[1000] parameter(1)\n  \
+    ROOT c = f32[1000] fusion(a, b), kind=kLoop, calls=f\n}\n";
+
+#[test]
+fn limits_are_kept() {
+    let floor = Target::default;
+    let buffers = refusal(SUM, &Target { max_storage_buffers: 2, ..floor() });
+    assert_eq!(buffers, "HLO417: c: the kernel binds 3 buffers and the target allows 2");
+    let bytes = refusal(SUM, &Target { max_storage_binding_bytes: 3999, ..floor() });
+    assert_eq!(bytes, "HLO417: c: f32[1000] exceeds the 3999 bytes that the target lets a kernel bind");
+    let groups =
+        refusal(SUM, &Target { max_invocations_per_workgroup: 1, max_workgroups_per_dimension: 30, ..floor() });
+    assert_eq!(groups, "HLO417: c: the launch needs 34 rows of workgroups, more than the target allows");
+}
+
+#[test]
+fn only_fusions_are_kernels() {
+    let text = "HloModule m\nENTRY e {\n  ROOT a = f32[2] parameter(0)\n}\n";
+    assert_eq!(refusal(text, &Target::default()), "HLO410: a: 'parameter' is no fusion; fuse the module first");
+}

@@ -65,6 +65,14 @@ impl Atom {
         }
     }
 
+    /// False for an atom made by hand that stands for something simpler, or for nothing.
+    fn is_canonical(&self) -> bool {
+        match self {
+            Atom::Var(_) => true,
+            Atom::FloorDiv(x, c) | Atom::Mod(x, c) => *c > 1 && x.as_constant().is_none(),
+        }
+    }
+
     fn rank(&self) -> u8 {
         match self {
             Atom::Var(_) => 0,

@@ -1,8 +1,8 @@
 //! Closed intervals of integers: the facts every side condition is proved from.
 //!
-//! Bounds are inclusive. The ends of `i64` stand for "no bound": values beyond them do not exist here, because an
-//! evaluation that leaves `i64` is an error and not a value. Arithmetic is therefore exact where it fits and widens to
-//! the ends where it does not.
+//! Bounds are inclusive. The ends of `i64` stand for "no bound", also of integers beyond `i64`: arithmetic is exact where it
+//! fits, widens to the ends where it does not, and an end stays an end whatever is added to it or divides it. So what
+//! is proved with intervals holds of all integers, and no rewrite depends on whether a value in between overflows.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -80,19 +80,33 @@ impl Interval {
         }
     }
 
-    /// The interval of exact ends, widened to the ends of `i64` where they lie beyond.
-    pub(crate) fn clamp(lo: i128, hi: i128) -> Interval {
-        if lo > hi {
+    /// The interval of exact ends, widened to the ends of `i64` where they lie beyond; a missing end is no bound.
+    ///
+    /// Never a single value at an end of `i64`, since that value would also stand for everything beyond it.
+    pub(crate) fn of_ends(lo: Option<i128>, hi: Option<i128>) -> Interval {
+        if let (Some(lo), Some(hi)) = (lo, hi)
+            && lo > hi
+        {
             return Interval::EMPTY;
         }
-        let min = i128::from(i64::MIN);
-        let max = i128::from(i64::MAX);
-        if lo > max || hi < min {
-            // No value of the expression fits: every evaluation is an error, so any claim holds of the values.
-            return Interval::EVERYTHING;
+        let within = |v: i128, least: i64, most: i64| {
+            // A value beyond the one end is not below it, and one beyond the other is not above it.
+            i64::try_from(v).unwrap_or(if v < 0 { least } else { most }).clamp(least, most)
+        };
+        Interval {
+            lo: lo.map_or(i64::MIN, |v| within(v, i64::MIN, i64::MAX - 1)),
+            hi: hi.map_or(i64::MAX, |v| within(v, i64::MIN + 1, i64::MAX)),
         }
-        let end = |v: i128| i64::try_from(v.clamp(min, max)).unwrap_or(i64::MAX);
-        Interval { lo: end(lo), hi: end(hi) }
+    }
+
+    /// The least value, where there is a bound below.
+    pub(crate) fn bound_below(self) -> Option<i128> {
+        (self.lo != i64::MIN).then_some(i128::from(self.lo))
+    }
+
+    /// The greatest value, where there is a bound above.
+    pub(crate) fn bound_above(self) -> Option<i128> {
+        (self.hi != i64::MAX).then_some(i128::from(self.hi))
     }
 
     /// The values times `factor`.
@@ -101,8 +115,13 @@ impl Interval {
         if self.is_empty() {
             return Interval::EMPTY;
         }
-        let (a, b) = (i128::from(self.lo) * i128::from(factor), i128::from(self.hi) * i128::from(factor));
-        Interval::clamp(a.min(b), a.max(b))
+        let scaled = |end: Option<i128>| end.map(|v| v * i128::from(factor));
+        let (low, high) = (scaled(self.bound_below()), scaled(self.bound_above()));
+        match factor {
+            0 => Interval::point(0),
+            1.. => Interval::of_ends(low, high),
+            _ => Interval::of_ends(high, low),
+        }
     }
 
     /// The floor quotients by `divisor`, which must be positive; everything otherwise.
@@ -113,7 +132,8 @@ impl Interval {
         } else if self.is_empty() {
             Interval::EMPTY
         } else {
-            Interval { lo: floor_div(self.lo, divisor), hi: floor_div(self.hi, divisor) }
+            let end = |v: i64, open: i64| if v == open { v } else { floor_div(v, divisor) };
+            Interval { lo: end(self.lo, i64::MIN), hi: end(self.hi, i64::MAX) }
         }
     }
 
@@ -124,7 +144,10 @@ impl Interval {
             Interval::EVERYTHING
         } else if self.is_empty() {
             Interval::EMPTY
-        } else if floor_div(self.lo, modulus) == floor_div(self.hi, modulus) {
+        } else if self.lo != i64::MIN
+            && self.hi != i64::MAX
+            && floor_div(self.lo, modulus) == floor_div(self.hi, modulus)
+        {
             Interval { lo: self.lo.rem_euclid(modulus), hi: self.hi.rem_euclid(modulus) }
         } else {
             Interval { lo: 0, hi: modulus - 1 }
@@ -140,7 +163,8 @@ impl Add for Interval {
         if self.is_empty() || other.is_empty() {
             return Interval::EMPTY;
         }
-        Interval::clamp(i128::from(self.lo) + i128::from(other.lo), i128::from(self.hi) + i128::from(other.hi))
+        let plus = |a: Option<i128>, b: Option<i128>| Some(a? + b?);
+        Interval::of_ends(plus(self.bound_below(), other.bound_below()), plus(self.bound_above(), other.bound_above()))
     }
 }
 
@@ -152,7 +176,11 @@ impl Sub for Interval {
         if self.is_empty() || other.is_empty() {
             return Interval::EMPTY;
         }
-        Interval::clamp(i128::from(self.lo) - i128::from(other.hi), i128::from(self.hi) - i128::from(other.lo))
+        let minus = |a: Option<i128>, b: Option<i128>| Some(a? - b?);
+        Interval::of_ends(
+            minus(self.bound_below(), other.bound_above()),
+            minus(self.bound_above(), other.bound_below()),
+        )
     }
 }
 
@@ -210,7 +238,11 @@ mod tests {
         let top = Interval::new(0, i64::MAX);
         assert_eq!(top + Interval::point(1), Interval::new(1, i64::MAX));
         assert_eq!(top.scale(-2), Interval::new(i64::MIN, 0));
-        assert_eq!(Interval::point(i64::MIN).scale(-1), Interval::EVERYTHING);
+        assert_eq!(Interval::point(i64::MIN + 1).scale(-2), Interval::new(i64::MAX - 1, i64::MAX));
+        assert_eq!(top + Interval::point(-1), Interval::new(-1, i64::MAX), "no bound stays no bound");
+        assert_eq!(top.scale(-1), Interval::new(i64::MIN, 0));
+        assert_eq!(top.floor_div(2), top);
+        assert_eq!(Interval::new(i64::MAX - 1, i64::MAX).modulo(2), Interval::new(0, 1));
         assert_eq!(Interval::EVERYTHING.size(), 1u128 << 64);
         assert_eq!(Interval::new(3, 5).intersect(Interval::new(7, 9)), Interval::EMPTY);
     }

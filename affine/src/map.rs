@@ -76,8 +76,8 @@ impl AffineMap {
         let (ranges, runtime) = (plus(self.ranges, then.ranges)?, plus(self.runtime, then.runtime)?);
         let rename = |v: Var| match v {
             Var::Dim(i) => self.results.get(usize::try_from(i).ok()?).cloned(),
-            Var::Range(i) => Some(Expr::range(self.ranges + i)),
-            Var::Runtime(i) => Some(Expr::runtime(self.runtime + i)),
+            Var::Range(i) => Some(Expr::range(self.ranges.saturating_add(i))),
+            Var::Runtime(i) => Some(Expr::runtime(self.runtime.saturating_add(i))),
         };
         let results = then.results.iter().map(|e| e.substitute(rename)).collect::<Result<_, _>>()?;
         Ok(AffineMap { dims: self.dims, ranges, runtime, results })

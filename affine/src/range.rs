@@ -220,7 +220,7 @@ impl Analysis {
                 && let Some(Term { coefficient: b, .. }) = rest[j]
             {
                 let range = self.range_shallow(x);
-                total.add_exact(split_range(*a, *b, *c, range));
+                total.add_split(*a, *b, *c, range);
                 (rest[i], rest[j]) = (None, None);
             } else if let Some(b) = multiple_of(x, &rest, i)
                 && let Some(joint) = i64::try_from(i128::from(*a) + i128::from(b) * i128::from(*c)).ok()
@@ -228,8 +228,8 @@ impl Analysis {
             {
                 // a·(x // c) + b·(x − k) = (a + b·c)·(x // c) + b·(x mod c) − b·k.
                 let range = self.range_shallow(x);
-                total.add_exact(split_range(joint, b, *c, range));
-                total.add(-1, Interval::point(shift));
+                total.add_split(joint, b, *c, range);
+                total.add_exact(Some(-i128::from(shift)), Some(-i128::from(shift)));
                 for term in x.terms() {
                     if let Some(slot) = rest.iter_mut().find(|t| matches!(t, Some(t) if t.atom == term.atom)) {
                         *slot = None;
@@ -378,7 +378,7 @@ fn within_class(bounds: Interval, c: i64, residue: i64) -> Interval {
     let (c, residue) = (i128::from(c), i128::from(residue));
     let inner = (lo + (residue - lo).rem_euclid(c), hi - (hi - residue).rem_euclid(c));
     let unbounded = bounds.lo == i64::MIN || bounds.hi == i64::MAX;
-    if unbounded || inner.0 > inner.1 { bounds } else { Interval::clamp(inner.0, inner.1) }
+    if unbounded || inner.0 > inner.1 { bounds } else { Interval::of_ends(Some(inner.0), Some(inner.1)) }
 }
 
 /// The factor `b` such that `rest` contains `b` times each term of `x`, looking past the term at `skip`.
@@ -417,24 +417,44 @@ fn split_range(a: i64, b: i64, c: i64, x: Interval) -> (i128, i128) {
     (lo, hi)
 }
 
-/// A sum of ranges kept exact until the end; `None` once it left `i128`.
-struct Total(Option<(i128, i128)>);
+/// A sum of ranges kept exact until the end; an end without bound, or beyond `i128`, is missing.
+struct Total {
+    lo: Option<i128>,
+    hi: Option<i128>,
+}
 
 impl Total {
     fn new(constant: i64) -> Total {
-        Total(Some((i128::from(constant), i128::from(constant))))
+        Total { lo: Some(i128::from(constant)), hi: Some(i128::from(constant)) }
     }
 
     fn add(&mut self, coefficient: i64, range: Interval) {
-        let (a, b) = (i128::from(range.lo) * i128::from(coefficient), i128::from(range.hi) * i128::from(coefficient));
-        self.add_exact((a.min(b), a.max(b)));
+        let scaled = |end: Option<i128>| end.map(|v| v * i128::from(coefficient));
+        let (low, high) = (scaled(range.bound_below()), scaled(range.bound_above()));
+        match coefficient {
+            0 => {}
+            1.. => self.add_exact(low, high),
+            _ => self.add_exact(high, low),
+        }
     }
 
-    fn add_exact(&mut self, (lo, hi): (i128, i128)) {
-        self.0 = self.0.and_then(|(l, h)| Some((l.checked_add(lo)?, h.checked_add(hi)?)));
+    /// Adds `a·(x // c) + b·(x mod c)`.
+    fn add_split(&mut self, a: i64, b: i64, c: i64, x: Interval) {
+        if x.bound_below().is_some() && x.bound_above().is_some() {
+            let (lo, hi) = split_range(a, b, c, x);
+            self.add_exact(Some(lo), Some(hi));
+        } else {
+            self.add(a, x.floor_div(c));
+            self.add(b, x.modulo(c));
+        }
+    }
+
+    fn add_exact(&mut self, lo: Option<i128>, hi: Option<i128>) {
+        let plus = |a: Option<i128>, b: Option<i128>| a?.checked_add(b?);
+        (self.lo, self.hi) = (plus(self.lo, lo), plus(self.hi, hi));
     }
 
     fn finish(self) -> Interval {
-        self.0.map_or(Interval::EVERYTHING, |(lo, hi)| Interval::clamp(lo, hi))
+        Interval::of_ends(self.lo, self.hi)
     }
 }

@@ -13,12 +13,14 @@ mod recombine;
 mod rules;
 mod saturate;
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 pub use proof::{Proof, Step};
 
 use crate::range::Analysis;
-use crate::{Atom, Constraint, Expr, Interval, Ranges};
+use crate::{Atom, Constraint, Expr, Interval, Ranges, Var};
 use normal::Normalizer;
 
 /// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
@@ -37,7 +39,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { escalate_at: 2, nodes: 150, rounds: 8, steps: 20_000 }
+        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000 }
     }
 }
 
@@ -51,8 +53,8 @@ impl Config {
 /// An expression equal to `expr` at every point where the variables lie in `ranges` and all `constraints` hold, and that
 /// costs no more (see [`Expr::cost`]).
 ///
-/// Where the domain is empty any expression will do, and some is returned. An evaluation that overflows counts as
-/// undefined, on either side.
+/// Where the domain is empty any expression will do, and some is returned. The equality is one of integers: where both sides
+/// evaluate within `i64` they agree, but a form that overflows in between may stand for one that does not.
 pub fn simplify(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> Expr {
     Simplifier::new(ranges, constraints).simplify(expr)
 }
@@ -71,6 +73,8 @@ pub fn explain(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> (Exp
 pub struct Simplifier {
     config: Config,
     normalizer: Normalizer,
+    /// Variables of constraints; about expressions without them the constraints say nothing.
+    constrained: BTreeSet<Var>,
     done: FxHashMap<u128, Expr>,
 }
 
@@ -83,7 +87,8 @@ impl Simplifier {
     /// A simplifier with other bounds on its work.
     pub fn with_config(ranges: &Ranges, constraints: &[Constraint], config: Config) -> Simplifier {
         let normalizer = Normalizer::new(Analysis::new(ranges, constraints), config.steps);
-        Simplifier { config, normalizer, done: FxHashMap::default() }
+        let constrained = constraints.iter().flat_map(|c| c.expr.variables()).collect();
+        Simplifier { config, normalizer, constrained, done: FxHashMap::default() }
     }
 
     /// The range of `expr` over the domain.
@@ -110,15 +115,13 @@ impl Simplifier {
     fn run(&mut self, expr: &Expr) -> Expr {
         self.normalizer.allow_steps(self.config.steps);
         let mut result = self.settled(expr);
-        // What the e-graph finds may be small enough to search again from there. The last search is always one from the
-        // result alone, so that simplifying the result finds nothing more.
+        // What the e-graph finds may be small enough to search again from there. Each search is from the result alone, so that
+        // simplifying the result finds nothing more; the original form as a second seed doubled the time and found little.
         for _ in 0..4 {
             if !self.is_worth_saturating(&result) {
                 break;
             }
-            let from_result = self.saturated(&[&result]);
-            let from_both = || (result != *expr).then_some([expr, &result]);
-            match from_result.or_else(|| from_both().and_then(|seeds| self.saturated(&seeds))) {
+            match self.saturated(&result) {
                 Some(better) => result = self.settled(&better),
                 None => break,
             }
@@ -126,13 +129,12 @@ impl Simplifier {
         result
     }
 
-    /// Something strictly cheaper than the last of the seeds and of no wider range, where the e-graph finds it. A tight range
-    /// is what later compositions are simplified with, so it is worth more than an operation.
-    fn saturated(&mut self, seeds: &[&Expr]) -> Option<Expr> {
-        let found = saturate::saturate(&mut self.normalizer, seeds, &self.config)?;
-        let last = seeds.last()?;
+    /// Something strictly cheaper and of no wider range, where the e-graph finds it. A tight range is what later
+    /// compositions are simplified with, so it is worth more than an operation.
+    fn saturated(&mut self, e: &Expr) -> Option<Expr> {
+        let found = saturate::saturate(&mut self.normalizer, e, &self.config)?;
         let analysis = &mut self.normalizer.analysis;
-        (found.cost() < last.cost() && analysis.range(last).contains_interval(analysis.range(&found))).then_some(found)
+        (found.cost() < e.cost() && analysis.range(e).contains_interval(analysis.range(&found))).then_some(found)
     }
 
     /// The directed pass, repeated while it moves something: where the last touch moved a constant, the rules may see what
@@ -153,19 +155,28 @@ impl Simplifier {
     /// Large expressions would fill the e-graph before any rule is tried.
     fn is_worth_saturating(&self, e: &Expr) -> bool {
         let operations = e.operation_count();
-        let has_facts = self.normalizer.analysis.has_facts();
-        let wanted =
-            if has_facts { operations > 0 } else { operations >= self.config.escalate_at && terms_interact(e) };
-        wanted && self.config.escalate_at != u32::MAX && e.tree_size() * 2 < self.config.nodes as u64
+        if self.config.escalate_at == u32::MAX || e.tree_size().saturating_mul(2) >= self.config.nodes as u64 {
+            return false;
+        }
+        (operations >= self.config.escalate_at && terms_interact(e))
+            || (operations > 0 && e.variables().iter().any(|v| self.constrained.contains(v)))
     }
 }
 
-/// False where every summand holds at most one division or remainder and no two share a variable: then nothing can cancel.
+/// False where every summand is one division, one remainder or one digit `(x // k) mod c` of a linear sum, and no two share
+/// a variable: then nothing can cancel.
 fn terms_interact(e: &Expr) -> bool {
-    let mut seen = std::collections::BTreeSet::new();
-    e.terms().iter().any(|term| match &term.atom {
-        Atom::Var(v) => !seen.insert(*v),
-        Atom::FloorDiv(x, _) | Atom::Mod(x, _) => !x.is_linear() || x.variables().into_iter().any(|v| !seen.insert(v)),
+    let mut seen = BTreeSet::new();
+    e.terms().iter().any(|term| {
+        let linear = match &term.atom {
+            Atom::Var(v) => return !seen.insert(*v),
+            Atom::Mod(x, _) => match x.as_atom() {
+                Some(Atom::FloorDiv(y, _)) => y,
+                _ => x,
+            },
+            Atom::FloorDiv(x, _) => x,
+        };
+        !linear.is_linear() || linear.variables().into_iter().any(|v| !seen.insert(v))
     })
 }
 

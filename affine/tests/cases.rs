@@ -1,6 +1,6 @@
 //! Known expressions and what they should become: from the specification, the literature and reshape chains.
 
-use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier};
+use weft_affine::{Atom, Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Term};
 
 /// `ranges` are those of `d0, d1, …`, as (lo, hi).
 fn check(text: &str, ranges: &[(i64, i64)], facts: &[(&str, i64, i64)], wanted: &str) {
@@ -43,6 +43,7 @@ fn of_the_design_note() {
     check("(15 - d0) floordiv 4 + d0 floordiv 4", &[(0, 99)], &[], "3");
     check("(d0 floordiv 8) * 8", &[(0, 99)], &[("d0 mod 8", 0, 0)], "d0");
     check("(4d0 + d1) floordiv 4", &[(0, 9), (0, 9)], &[("4d0 + d1", 8, 11)], "2");
+    check("((4d0 + d1) floordiv 4) mod 8 + d1", &[(0, 9), (0, 9)], &[("4d0 + d1", 8, 11)], "d1 + 2");
     check("(16d0 + d1) floordiv 128", &[(0, 99), (0, 79)], &[("d0 mod 8", 3, 3)], "d0 floordiv 8");
     check("d0 floordiv 2 - (d0 floordiv 24) * 12", &[(0, 999)], &[], "(d0 floordiv 2) mod 12");
     let l = "(512 * (1023 - d0) + 4 * (127 - d1) + 3 - d2)";
@@ -125,6 +126,77 @@ fn overflow_is_no_rewrite_and_no_panic() {
             assert!(simple.cost() <= e.cost());
         }
     }
+}
+
+#[test]
+fn no_bound_proves_nothing() {
+    // The argument of the division leaves i64 at most points of the domain, but not here.
+    let x = "(d0 * -2 - d1 * 5 - 9223372036854775807)";
+    let e: Expr = format!("(({x} floordiv 2) * -2 - {x} mod 2) floordiv 4").parse().unwrap();
+    let bounds = [Interval::new(i64::MIN, i64::MIN + 2), Interval::EVERYTHING];
+    let simple = weft_affine::simplify(&e, &Ranges::of_dims(bounds), &[]);
+    let point = Point { dims: &[i64::MIN, 1], ..Point::default() };
+    assert_eq!(e.evaluate_at(&point), Ok(-2_305_843_009_213_693_951));
+    if let Ok(after) = simple.evaluate_at(&point) {
+        assert_eq!(after, -2_305_843_009_213_693_951, "{e} = {simple}");
+    }
+    let remainder: Expr = "d0 - (d0 floordiv 8) * 8".parse().unwrap();
+    let unbounded = Ranges::of_dims([Interval::EVERYTHING]);
+    assert_eq!(weft_affine::simplify(&remainder, &unbounded, &[]), Expr::dim(0).modulo(8));
+    assert_eq!(weft_affine::range_of(&remainder, &unbounded), Interval::new(0, 7));
+}
+
+#[test]
+fn extreme_coefficients_do_not_panic() {
+    let e: Expr = "d2 + ((d0 * 6 + d1 + d2) floordiv 8) * -9223372036854775808".parse().unwrap();
+    let ranges = Ranges::of_dims([Interval::new(0, 3), Interval::new(-7, -5), Interval::new(0, 2)]);
+    assert!(weft_affine::simplify(&e, &ranges, &[]).cost() <= e.cost());
+    // A tree of more than 2^64 nodes, which no count of nodes may wrap on.
+    let mut e = Expr::dim(0);
+    for i in 0..80 {
+        e = e.floor_div(2 + i % 3) + e.modulo(3 + i % 2);
+    }
+    assert_eq!(e.tree_size(), u64::MAX);
+    let config = Config { steps: 200, ..Config::default() };
+    let simple = Simplifier::with_config(&ranges, &[], config).simplify(&e);
+    assert_eq!(simple.evaluate(|_| 2), e.evaluate(|_| 2));
+}
+
+#[test]
+fn contradicting_facts_end() {
+    let e: Expr =
+        "((d2 * 7 - ((d0 * -6 + ((d2 * -4) floordiv 2) * 2) mod 5) * 6 + (((d2 * -2 - ((d0 * 7 - d1 * 4 + 9) \
+        floordiv 12) * 2 - (d0 * 7 - d1 * 4 + 9) mod 12 + 11) mod 16) mod 16) * 16 + 21) floordiv 4) * 4 \
+        + (d2 * 17 + (d0 mod 6) * 6) mod 36"
+            .parse()
+            .unwrap();
+    let ranges = Ranges::of_dims([Interval::new(0, 5), Interval::new(0, 2), Interval::new(0, 11)]);
+    let never = Constraint::new(Expr::dim(0).modulo(36), Interval::point(12));
+    let larger = Config { nodes: 150, ..Config::default() };
+    for config in [Config::default(), larger] {
+        let simple = Simplifier::with_config(&ranges, std::slice::from_ref(&never), config).simplify(&e);
+        assert!(simple.cost() <= e.cost());
+    }
+}
+
+#[test]
+fn atoms_made_by_hand_are_made_canonical() {
+    let term = |atom| [Term { coefficient: 3, atom }];
+    assert_eq!(Expr::sum(1, term(Atom::FloorDiv(Expr::constant(9), 2))), Ok(Expr::constant(13)));
+    assert_eq!(Expr::sum(0, term(Atom::Mod(Expr::dim(0), 1))), Ok(Expr::constant(0)));
+    assert_eq!(Expr::sum(0, term(Atom::FloorDiv(Expr::dim(0), 0))).unwrap_err().code(), "AFF002");
+    assert_eq!(Expr::sum(0, term(Atom::Mod(Expr::dim(0), -4))).unwrap_err().code(), "AFF003");
+}
+
+#[test]
+fn long_sums_are_read_quickly() {
+    let names: Vec<String> = (0..20_000).map(|i| format!("d{i}")).collect();
+    let e: Expr = names.join(" + ").parse().unwrap();
+    assert_eq!(e.terms().len(), 20_000);
+    let max = i64::MAX;
+    let nearly: Expr = format!("-d0 * 5 + d0 * {max} + d0 * 3").parse().unwrap();
+    assert_eq!(nearly, Expr::dim(0) * (max - 2));
+    assert_eq!(format!("d0 * {max} + d0 - d0").parse::<Expr>().unwrap_err().code(), "AFF006");
 }
 
 #[test]

@@ -16,21 +16,17 @@ impl IndexingMap {
     /// becomes known empty. Bounds of runtime variables stay, since they are part of what the variable means.
     pub fn simplify(&mut self) -> bool {
         let mut changed = false;
+        // The domain does not depend on the results, so they are simplified once, over what is finally known.
         for _ in 0..ROUNDS {
             if self.is_undefined() || self.is_known_empty() {
                 return changed;
             }
-            let domain_changed = !self.constraints.is_empty() && self.simplify_domain();
-            let results_changed = !self.is_known_empty() && self.simplify_results();
-            if !domain_changed && !results_changed {
-                return changed;
+            if self.constraints.is_empty() || !self.simplify_domain() {
+                break;
             }
             changed = true;
-            if !domain_changed {
-                return changed;
-            }
         }
-        changed
+        (!self.is_known_empty() && self.simplify_results()) || changed
     }
 
     fn simplify_results(&mut self) -> bool {
@@ -161,7 +157,7 @@ impl IndexingMap {
     ///
     /// The related elements stay the same: a range variable without a use only repeats them.
     pub fn remove_unused_symbols(&mut self) -> bool {
-        if self.is_undefined() || self.is_known_empty() {
+        if self.is_undefined() || self.is_known_empty() || self.variable_ranges().has_empty() {
             return false;
         }
         let mut used: BTreeSet<Var> = BTreeSet::new();
@@ -182,11 +178,15 @@ impl IndexingMap {
         if ranges.iter().chain(&runtime).all(|k| *k) {
             return false;
         }
-        let position = |flags: &[bool], i: u32| (0u32..).zip(flags).filter(|(j, keep)| **keep && *j < i).count();
+        // Nothing for a variable that the map does not have: it keeps its number.
+        let position = |flags: &[bool], i: u32| {
+            let before = flags.get(..usize::try_from(i).ok()?).filter(|_| i as usize != flags.len())?;
+            u32::try_from(before.iter().filter(|keep| **keep).count()).ok()
+        };
         let renamed = |v: Var| match v {
             Var::Dim(_) => None,
-            Var::Range(i) => u32::try_from(position(&ranges, i)).ok().map(Expr::range),
-            Var::Runtime(i) => u32::try_from(position(&runtime, i)).ok().map(Expr::runtime),
+            Var::Range(i) => position(&ranges, i).map(Expr::range),
+            Var::Runtime(i) => position(&runtime, i).map(Expr::runtime),
         };
         retain(&mut self.ranges, &ranges);
         retain(&mut self.runtime, &runtime);
@@ -204,11 +204,16 @@ fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     list.retain(|_| flags.next().copied().unwrap_or(true));
 }
 
-/// The values of `x` with `low ≤ a·x ≤ high`, where a missing end is no bound.
-fn solved(low: Option<i128>, high: Option<i128>, a: i128) -> Interval {
+/// The least and greatest `x` with `low ≤ a·x ≤ high`, where a missing end is no bound.
+fn ends(low: Option<i128>, high: Option<i128>, a: i128) -> (Option<i128>, Option<i128>) {
     let floor = |n: i128| if a > 0 { n.div_euclid(a) } else { (-n).div_euclid(-a) };
     let ceil = |n: i128| -(if a > 0 { (-n).div_euclid(a) } else { n.div_euclid(-a) });
-    let (low, high) = if a > 0 { (low.map(ceil), high.map(floor)) } else { (high.map(ceil), low.map(floor)) };
+    if a > 0 { (low.map(ceil), high.map(floor)) } else { (high.map(ceil), low.map(floor)) }
+}
+
+/// Bounds that hold of every `x` with `low ≤ a·x ≤ high`.
+fn solved(low: Option<i128>, high: Option<i128>, a: i128) -> Interval {
+    let (low, high) = ends(low, high, a);
     // A bound beyond i64 is either no bound, or nothing satisfies it; the former is always safe to claim.
     let low = low.and_then(|n| i64::try_from(n).ok()).unwrap_or(i64::MIN);
     let high = high.and_then(|n| i64::try_from(n).ok()).unwrap_or(i64::MAX);
@@ -255,9 +260,9 @@ fn without_factor(constraint: &Constraint) -> Option<Constraint> {
 
 /// As [`solved`], but nothing where an end does not fit: an exact rewrite may not lose a bound.
 fn exactly_solved(low: Option<i128>, high: Option<i128>, a: i64) -> Option<Interval> {
-    let bounds = solved(low, high, i128::from(a));
-    let lost = |end: Option<i128>| end.is_some_and(|n| i64::try_from(n).is_err());
-    (!lost(low) && !lost(high)).then_some(bounds)
+    let (low, high) = ends(low, high, i128::from(a));
+    let fitting = |end: Option<i128>, open: i64| end.map_or(Some(open), |n| i64::try_from(n).ok());
+    Some(Interval::new(fitting(low, i64::MIN)?, fitting(high, i64::MAX)?))
 }
 
 /// `l ≤ x // c ≤ h` is `c·l ≤ x ≤ c·h + c − 1`.
@@ -291,7 +296,9 @@ fn without_small_part(constraint: &Constraint, simplifier: &mut Simplifier) -> O
         let high = |b: i128| floor(i128::from(constraint.bounds.hi) - b);
         let unbounded_below = constraint.bounds.lo == i64::MIN;
         let unbounded_above = constraint.bounds.hi == i64::MAX;
+        let b_is_bounded = b.lo != i64::MIN && b.hi != i64::MAX;
         if b.is_empty()
+            || !b_is_bounded
             || (!unbounded_below && low(b_lo) != low(b_hi))
             || (!unbounded_above && high(b_lo) != high(b_hi))
         {

@@ -62,7 +62,8 @@ pub struct RuntimeVariable {
     pub name: Option<String>,
     /// Who yields the value, where that is known.
     pub owner: Option<Owner>,
-    /// Which element of the owner's tensor it is, over the variables of the map it stands in.
+    /// Which element of the owner's tensor it is, over the variables of the map it stands in; of runtime variables only over
+    /// those before this one.
     pub access: Vec<Expr>,
     /// What a value beyond the bounds means.
     pub out_of_bounds: OutOfBounds,

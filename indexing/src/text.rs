@@ -11,8 +11,9 @@
 //! The verbose form adds to each runtime variable who owns its value, the policy and the element it is:
 //! `rt0 in [0, 4] hlo: #7 clamp (d0)[s0]{rt0} -> (d0, 0)`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
+use std::ops::Range;
 
 use weft_affine::text::{Cursor, Printer, Scope};
 use weft_affine::{Constraint, Error as AffineError, Expr, Interval, Var};
@@ -81,7 +82,9 @@ fn write_map(map: &IndexingMap, f: &mut fmt::Formatter<'_>, verbose: bool) -> fm
     let accesses = map.runtime.iter().flat_map(|v| &v.access).filter(|_| verbose);
     let roots = map.results.iter().chain(map.constraints.iter().map(|c| &c.expr)).chain(accesses);
     let chosen = |v: Var| names.iter().find(|(w, _)| *w == v).map(|(_, name)| name.clone());
-    let printer = Printer::with_names(roots, chosen);
+    // All variables count as written, so that no shared term gets the name of one that only the header mentions.
+    let variables: Vec<Expr> = bounds_of(map).into_iter().map(|(v, _)| Expr::var(v)).collect();
+    let printer = Printer::with_names(roots.chain(&variables), chosen);
     let variable = |v: Var| chosen(v).unwrap_or_else(|| v.to_string());
     let mut header = String::new();
     let mut bracket = |open: char, close: char, list: &mut dyn Iterator<Item = Var>| {
@@ -162,7 +165,7 @@ impl std::str::FromStr for IndexingMap {
         let entries = domain(&mut cursor, &scope)?;
         cursor.expect_end()?;
 
-        let mut reader = Entries { entries };
+        let mut reader = Entries { entries: entries.into() };
         let mut variables = |names: &[String], kind: fn(u32) -> Var| -> Result<Vec<(Entry, Option<String>)>, Error> {
             let numbered = (0..).map(kind).zip(names);
             numbered.map(|(v, name)| Ok((reader.take(v, name, &cursor)?, chosen(v, name)))).collect()
@@ -205,10 +208,12 @@ struct Origin {
     owner: Owner,
     out_of_bounds: OutOfBounds,
     access: Vec<Expr>,
+    span: Range<usize>,
 }
 
 struct Entries {
-    entries: Vec<Entry>,
+    /// Taken from the front where they come in the order of the header, which is then quick.
+    entries: VecDeque<Entry>,
 }
 
 impl Entries {
@@ -217,7 +222,16 @@ impl Entries {
         let found = self.entries.iter().position(|e| e.expr.as_var() == Some(v));
         let missing =
             || AffineError::Syntax { message: format!("the domain gives no bounds for `{name}`"), span: cursor.span() };
-        Ok(self.entries.remove(found.ok_or_else(missing)?))
+        let entry = found.and_then(|i| self.entries.remove(i)).ok_or_else(missing)?;
+        if let (Var::Runtime(own), Some(origin)) = (v, &entry.origin) {
+            let is_later = |v: &Var| matches!(v, Var::Runtime(i) if *i >= own);
+            if origin.access.iter().any(|e| e.variables().iter().any(is_later)) {
+                let message =
+                    format!("the access of `{name}` mentions a runtime variable that does not come before it");
+                return Err(AffineError::Syntax { message, span: origin.span.clone() }.into());
+            }
+        }
+        Ok(entry)
     }
 }
 
@@ -254,6 +268,7 @@ fn origin(cursor: &mut Cursor<'_>, scope: &Scope) -> Result<Origin, Error> {
     cursor.header(&mut Scope::empty())?;
     cursor.expect("->")?;
     cursor.expect("(")?;
+    let start = cursor.span().start;
     let access = cursor.expression_list(scope, ")")?;
-    Ok(Origin { owner, out_of_bounds, access })
+    Ok(Origin { owner, out_of_bounds, access, span: start..cursor.span().start })
 }

@@ -1,6 +1,6 @@
 //! Maps as the specification prints them, and what it says of their simplification.
 
-use weft_indexing::IndexingMap;
+use weft_indexing::{Expr, IndexingMap, Interval};
 
 fn read(text: &str) -> IndexingMap {
     text.parse().expect(text)
@@ -185,6 +185,46 @@ fn equal_runtime_variables_are_one() {
         .compose(&read("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 7], rt0 in [0, 5] hlo: #7 clamp (d0){rt0} -> ()"))
         .unwrap();
     assert_eq!(other.runtime.len(), 2, "other bounds clamp to other values");
+}
+
+#[test]
+fn names_of_shared_terms_avoid_names_of_unused_variables() {
+    let mut shared = Expr::dim(1);
+    for i in 2..9 {
+        shared = shared.floor_div(2) * 7 + shared.modulo(i + 3) + shared.floor_div(i * 5 + 1);
+    }
+    let mut map = IndexingMap::new(&[4, 1000], &[], vec![shared.floor_div(3), shared.modulo(3)]);
+    map.dims[0].name = Some("t0".to_owned());
+    let text = map.to_string();
+    assert!(text.contains(" where "), "{text}");
+    assert_eq!(read(&text), map);
+}
+
+#[test]
+fn unused_symbols_without_values_stay() {
+    let mut map = read("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]");
+    map.ranges[0].bounds = Interval::EMPTY;
+    assert!(!map.remove_unused_symbols(), "without s0 the domain would have points");
+    assert_eq!(map.points().count(), 0);
+}
+
+#[test]
+fn a_bound_beyond_the_numbers_is_not_dropped() {
+    let text = "(d0) -> (d0), domain: d0 in [0, 9], (-d0) floordiv 3 in [-9223372036854775808, -9223372036854775808]";
+    let mut map = read(text);
+    map.simplify();
+    assert_eq!(map.points().count(), 0, "{map}");
+    let mut open = read(&text.replace("[0, 9]", "[0, 9223372036854775807]"));
+    open.simplify();
+    assert!(!open.contains(&[5], &[], &[]), "{open}");
+}
+
+#[test]
+fn accesses_come_before() {
+    let text = "(d0){rt0, rt1} -> (d0 + rt0), domain: d0 in [0, 3], \
+        rt0 in [0, 5] hlo: #1 clamp (d0){rt0, rt1} -> (rt1), rt1 in [0, 5]";
+    let error = text.parse::<IndexingMap>().unwrap_err();
+    assert!(error.to_string().contains("`rt0`"), "{error}");
 }
 
 #[test]

@@ -67,9 +67,20 @@ impl Expr {
     /// The sum of the terms and the constant, in any order and with repetitions.
     ///
     /// # Errors
-    /// When equal atoms add up to a coefficient beyond `i64`.
+    /// When equal atoms add up to a coefficient beyond `i64`, and for an atom with a divisor that has no meaning.
     pub fn sum(constant: i64, terms: impl IntoIterator<Item = Term>) -> Result<Expr, Error> {
         let mut all: Vec<Term> = terms.into_iter().collect();
+        if !all.iter().all(|t| t.atom.is_canonical()) {
+            // Atoms made by hand: their division or remainder is built as the constructors build it.
+            return all.iter().try_fold(Expr::constant(constant), |sum, term| {
+                let atom = match &term.atom {
+                    Atom::Var(v) => Expr::var(*v),
+                    Atom::FloorDiv(x, c) => x.checked_floor_div(*c)?,
+                    Atom::Mod(x, c) => x.checked_modulo(*c)?,
+                };
+                sum.checked_add_scaled(&atom, term.coefficient)
+            });
+        }
         all.sort_by(|a, b| a.atom.cmp(&b.atom));
         let mut merged: Vec<Term> = Vec::with_capacity(all.len());
         for term in all {

@@ -11,6 +11,9 @@ use crate::{Expr, Interval};
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) domain: Analysis,
+    /// Changes of what is known that may still be made. Where facts contradict, a class may equal itself plus one, and
+    /// without an end its range and its cheapest member would creep through all of `i64`.
+    pub(super) changes_left: usize,
 }
 
 /// Facts about one class.
@@ -37,13 +40,17 @@ impl EggAnalysis<Node> for Facts {
     }
 
     fn merge(&mut self, a: &mut Class, b: Class) -> DidMerge {
-        let range = meet(a.range, b.range);
-        let takes_b = match (&a.best, &b.best) {
+        let mut range = meet(a.range, b.range);
+        let mut takes_b = match (&a.best, &b.best) {
             (Some(x), Some(y)) => is_better(y, x),
             (None, Some(_)) => true,
             _ => false,
         };
+        if self.changes_left == 0 {
+            (range, takes_b) = (a.range, false);
+        }
         let a_changed = takes_b || range != a.range;
+        self.changes_left -= usize::from(a_changed);
         let b_changed = range != b.range || (!takes_b && a.best != b.best);
         if takes_b {
             a.best = b.best;

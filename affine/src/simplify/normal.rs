@@ -156,7 +156,13 @@ impl Normalizer {
         let plain = Expr::from_atom(plain);
         let rules: &[Rule] = if remainder { modulo::RULES } else { floordiv::RULES };
         let mut normal = plain.clone();
-        if self.steps_left > 0 && self.nesting < NESTING {
+        // What a constraint says of the argument is lost once a rule takes the argument apart.
+        if self.analysis.has_facts()
+            && let Some(value) = self.analysis.range(&plain).as_point()
+        {
+            normal = Expr::constant(value);
+            self.record("known-value", &plain, &normal);
+        } else if self.steps_left > 0 && self.nesting < NESTING {
             for rule in rules {
                 if let Some(next) = (rule.apply)(&mut self.analysis, x, c) {
                     self.steps_left -= 1;

@@ -72,7 +72,7 @@ impl Normalizer {
         let a = coefficient / c;
         let remainder = self.remainder(x, c);
         let old = x.checked_floor_div(c).ok()?;
-        let new = e.checked_add_scaled(&old, -coefficient).ok()?.checked_add_scaled(x, a).ok()?;
+        let new = e.checked_add_scaled(&old, coefficient.checked_neg()?).ok()?.checked_add_scaled(x, a).ok()?;
         if_cheaper(e, new.checked_add_scaled(&remainder, a.checked_neg()?).ok()?)
     }
 

@@ -78,9 +78,7 @@ fn aligned(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<(i64, Expr, Expr
     factors.dedup();
     for g in factors {
         let (multiples, rest) = split(x, |t| t.coefficient % g == 0);
-        let range = analysis.range(&rest);
-        let (low, high) = (range.lo.div_euclid(g), range.hi.div_euclid(g));
-        if low == high && !range.is_empty() {
+        if let Some(low) = analysis.range(&rest).floor_div(g).as_point() {
             return Some((g, divided(&multiples, g), rest, low));
         }
     }

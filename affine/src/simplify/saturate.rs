@@ -18,26 +18,20 @@ use crate::Expr;
 
 /// Alternatives of one argument that are tried; the rest would mostly repeat them.
 const ALTERNATIVES: usize = 8;
+/// Changes of what is known of classes, for each node of the limit; only contradicting facts need as many.
+const CHANGES: usize = 16;
 
-/// The best expression found that equals `seeds`, all of which are equal.
-pub(super) fn saturate(normalizer: &mut Normalizer, seeds: &[&Expr], config: &Config) -> Option<Expr> {
+/// The best expression found that equals `seed`.
+pub(super) fn saturate(normalizer: &mut Normalizer, seed: &Expr, config: &Config) -> Option<Expr> {
     let domain = normalizer.analysis.clone();
     let mut search = Search {
-        graph: Graph::new(Facts { domain }),
+        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(CHANGES) }),
         normalizer,
         seen: FxHashSet::default(),
         visited: FxHashSet::default(),
         limit: config.nodes,
     };
-    let mut root = None;
-    for seed in seeds {
-        let id = add(&mut search.graph, seed);
-        if let Some(root) = root {
-            search.graph.union(root, id);
-        }
-        root = Some(id);
-    }
-    let root = root?;
+    let root = add(&mut search.graph, seed);
     search.graph.rebuild();
     for _ in 0..config.rounds {
         if !search.round() {

@@ -305,19 +305,28 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// When the text is something else, on overflow, and when parentheses nest more than 200 deep.
     pub fn expression(&mut self, scope: &Scope) -> Result<Expr, Error> {
+        let start = self.span().start;
         let negative = self.accept("-");
-        let mut total = self.product(scope, negative)?;
+        let first = self.product(scope, negative)?;
+        // Summands are collected and added up once, so that long sums are read in little more than linear time.
+        let (mut constant, mut terms, mut is_alone) = (first.constant_term(), Vec::new(), true);
         loop {
             let span = self.span();
             let negative = if self.accept("+") {
                 false
             } else if self.accept("-") {
                 true
+            } else if is_alone {
+                return Ok(first);
             } else {
-                return Ok(total);
+                return Expr::sum(constant, terms).map_err(|e| e.at(start..span.start));
             };
+            if std::mem::take(&mut is_alone) {
+                terms.extend_from_slice(first.terms());
+            }
             let next = self.product(scope, negative)?;
-            total = total.checked_add(&next).map_err(|e| e.at(span))?;
+            constant = constant.checked_add(next.constant_term()).ok_or(Error::overflow("a sum").at(span))?;
+            terms.extend_from_slice(next.terms());
         }
     }
 

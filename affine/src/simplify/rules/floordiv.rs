@@ -44,9 +44,7 @@ fn constant(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
 
 /// `x // c`, where it is one number over the whole domain.
 fn quotient_of(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<i64> {
-    let range = analysis.range(x);
-    let (low, high) = (range.lo.div_euclid(c), range.hi.div_euclid(c));
-    (low == high && !range.is_empty()).then_some(low)
+    analysis.range(x).floor_div(c).as_point()
 }
 
 fn by_alignment(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {

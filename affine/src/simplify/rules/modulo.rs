@@ -62,10 +62,8 @@ fn constant(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
 
 /// `x mod c`, where `x // c` is one number over the whole domain, or the remainder itself is.
 fn rest_of(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let range = analysis.range(x);
-    let (low, high) = (range.lo.div_euclid(c), range.hi.div_euclid(c));
-    if low == high && !range.is_empty() {
-        return x.checked_add_constant(low.checked_mul(c)?.checked_neg()?).ok();
+    if let Some(quotient) = analysis.range(x).floor_div(c).as_point() {
+        return x.checked_add_constant(quotient.checked_mul(c)?.checked_neg()?).ok();
     }
     let class = analysis.congruence(x);
     (class.modulus != 0 && class.modulus.is_multiple_of(c.unsigned_abs()))

@@ -3,6 +3,9 @@
 use crate::ir::Span;
 use std::fmt;
 
+/// What some editors write before the first character of a file. It is no part of the first line.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// One finding: a stable code, a place and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,10 +61,11 @@ impl Diagnostics {
     pub fn locate(mut self, text: &str) -> Self {
         let mut order: Vec<usize> = (0..self.0.len()).collect();
         order.sort_by_key(|&index| self.0[index].span.start);
-        let (mut line, mut line_start, mut scanned) = (1, 0, 0);
+        let first = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let (mut line, mut line_start, mut scanned) = (1, first, first);
         for index in order {
             let finding = &mut self.0[index];
-            let mut start = (finding.span.start as usize).min(text.len());
+            let mut start = (finding.span.start as usize).clamp(first, text.len());
             while !text.is_char_boundary(start) {
                 start -= 1;
             }

@@ -153,3 +153,20 @@ fn invalid_modules_are_printed_too() {
         "HloModule m\n\nENTRY %f () -> ? {\n  %x = token[] constant({1, 2})\n  %y = f32[2] call(?9), to_apply=%?\n}\n\n"
     );
 }
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let text = "HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n";
+    let marked = format!("\u{feff}{text}");
+    let (plain, module) = (parse(text).unwrap(), parse(&marked).unwrap());
+    assert_eq!(module, plain);
+    // Spans count the bytes of the text as given; columns, its characters as editors show them.
+    let start =
+        |module: &weft_hlo::ir::Module| module.entry_computation().instructions.values().next().unwrap().span.start;
+    assert_eq!(start(&module), start(&plain) + 3);
+    let found = parse("\u{feff}HloModul m\n").unwrap_err();
+    assert_eq!((found.0[0].span.start, found.0[0].position), (3, Some((1, 1))), "{found}");
+    // Only the first character is one.
+    assert!(parse(&format!("\u{feff}{marked}")).is_err());
+    assert!(parse("\u{feff}").is_err());
+}

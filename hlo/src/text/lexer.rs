@@ -4,7 +4,7 @@
 //! an instruction ends.
 
 use super::codes;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{BYTE_ORDER_MARK, Diagnostic};
 use crate::ir::Span;
 use std::ops::Range;
 
@@ -54,8 +54,10 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 impl<'a> Cursor<'a> {
+    /// A cursor at the start of the text, after the byte order mark that some editors write there.
     pub(super) fn new(text: &'a str) -> Self {
-        Cursor { text, position: 0, open_comment: None }
+        let position = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        Cursor { text, position, open_comment: None }
     }
 
     pub(super) fn position(&self) -> usize {

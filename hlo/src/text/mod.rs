@@ -4,7 +4,7 @@
 //! operand shapes, layouts, comments, metadata and the tables of source locations. Operations of
 //! [`Op`](crate::ir::Op) are understood; all others of [`OPCODES`](crate::ir::OPCODES) are kept as
 //! [`Op::Other`](crate::ir::Op::Other), so that every program can be read and printed. Instructions and computations
-//! may stand in any order without cycles. A signature is compared with its computation and then forgotten; where
+//! may stand in any order without cycles. A byte order mark before the text is passed over. A signature is compared with its computation and then forgotten; where
 //! several computations stand and none is marked `ENTRY`, that is a finding; where no instruction is marked `ROOT`, the
 //! last one is the root.
 //!

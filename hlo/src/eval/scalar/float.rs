@@ -54,8 +54,8 @@ pub(super) fn binary(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
         BinaryOp::Add => |a, b| a + b,
         BinaryOp::Atan2 => |a, b| f64::from(a).atan2(f64::from(b)) as f32,
         BinaryOp::Divide => |a, b| a / b,
-        BinaryOp::Maximum => |a, b| if a >= b || a.is_nan() { a } else { b },
-        BinaryOp::Minimum => |a, b| if a <= b || a.is_nan() { a } else { b },
+        BinaryOp::Maximum => maximum,
+        BinaryOp::Minimum => minimum,
         BinaryOp::Multiply => |a, b| a * b,
         BinaryOp::Power => |a, b| f64::from(a).powf(f64::from(b)) as f32,
         // C's fmod: exact, with the sign of the dividend.
@@ -68,6 +68,29 @@ pub(super) fn binary(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
         | BinaryOp::ShiftRightLogical
         | BinaryOp::Xor => return None,
     })
+}
+
+/// IEEE 754's `maximum`: a NaN wins, and of zeros of both signs the positive one.
+fn maximum(a: f32, b: f32) -> f32 {
+    if a == b {
+        // Equal numbers have equal bits, but for zeros of both signs: there a sign bit is left only where both have it.
+        f32::from_bits(a.to_bits() & b.to_bits())
+    } else if a > b || a.is_nan() {
+        a
+    } else {
+        b
+    }
+}
+
+/// IEEE 754's `minimum`: a NaN wins, and of zeros of both signs the negative one.
+fn minimum(a: f32, b: f32) -> f32 {
+    if a == b {
+        f32::from_bits(a.to_bits() | b.to_bits())
+    } else if a < b || a.is_nan() {
+        a
+    } else {
+        b
+    }
 }
 
 /// The order of IEEE 754's `totalOrder`: -NaN, -inf, …, -0, +0, …, inf, NaN.

@@ -94,6 +94,16 @@ fn floats_of_two() {
         assert!(f32_of_two(op, nan, 1.0).is_nan());
         assert!(f32_of_two(op, 1.0, nan).is_nan());
     }
+    for (a, b) in [(0.0, -0.0), (-0.0, 0.0)] {
+        assert_eq!(f32_of_two(BinaryOp::Maximum, a, b).to_bits(), 0f32.to_bits(), "maximum({a}, {b})");
+        assert_eq!(f32_of_two(BinaryOp::Minimum, a, b).to_bits(), (-0f32).to_bits(), "minimum({a}, {b})");
+    }
+    for a in [-0.0, 0.0, -1.5, f32::NEG_INFINITY] {
+        assert_eq!(f32_of_two(BinaryOp::Maximum, a, a).to_bits(), a.to_bits());
+        assert_eq!(f32_of_two(BinaryOp::Minimum, a, a).to_bits(), a.to_bits());
+    }
+    assert_eq!(f32_of_two(BinaryOp::Maximum, 2.0, 1.0), 2.0);
+    assert_eq!(f32_of_two(BinaryOp::Minimum, 2.0, 1.0), 1.0);
     assert_eq!(f32_of_two(BinaryOp::Maximum, 1.0, 2.0), 2.0);
     assert_eq!(f32_of_two(BinaryOp::Minimum, 1.0, 2.0), 1.0);
     assert_eq!(f32_of_two(BinaryOp::Remainder, -7.5, 2.0), -1.5);

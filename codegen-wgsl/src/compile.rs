@@ -13,12 +13,12 @@ use weft_partition::{FusionPlan, Target};
 /// The shader of one fusion of the entry computation.
 ///
 /// # Errors
-/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417` where the kernel would break a
-/// limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
+/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
+/// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
 pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(module, id)?;
     let kernel = flat_kernel(module, id, target)?;
-    let source = wgsl::write(&kernel).map_err(|findings| at(findings, fusion))?;
+    let source = wgsl::write(&kernel, target.max_loop_iterations).map_err(|findings| at(findings, fusion))?;
     let (naga_module, info) =
         validate(&source).map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
     let bindings = kernel

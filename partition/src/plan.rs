@@ -52,6 +52,7 @@ pub struct FusionPlan {
     splats: Vec<Option<Scalar>>,
     excess: f64,
     depth: u32,
+    repeated_iterations: f64,
 }
 
 impl FusionPlan {
@@ -115,6 +116,12 @@ impl FusionPlan {
         self.depth
     }
 
+    /// Rounds per element of the output that loops make which an element runs more than once, all together; a kernel
+    /// whose every loop runs once per element has none.
+    pub fn repeated_iterations(&self) -> f64 {
+        self.repeated_iterations
+    }
+
     /// The plan as text: each function with its members and the reason it exists.
     pub fn text(&self, computation: &Computation) -> String {
         PlanText { plan: self, computation }.to_string()
@@ -173,6 +180,9 @@ struct Planner<'m> {
     splats: Vec<Option<Scalar>>,
     excess: f64,
     depth: u32,
+    repeated_iterations: f64,
+    /// Elements of the largest output.
+    outputs: f64,
 }
 
 impl<'m> Planner<'m> {
@@ -187,6 +197,8 @@ impl<'m> Planner<'m> {
             splats: splats(computation),
             excess: 0.0,
             depth: 0,
+            repeated_iterations: 0.0,
+            outputs: 1.0,
         }
     }
 
@@ -199,6 +211,7 @@ impl<'m> Planner<'m> {
 
     fn plan(mut self) -> Result<FusionPlan, Diagnostics> {
         let outputs = self.add_outputs();
+        self.outputs = self.functions.iter().map(|function| function.evaluations).fold(1.0, f64::max);
         let is_root_tuple =
             |id: InstrId| id == self.computation.root && self.computation.instructions[id].op == Op::Tuple;
         let ids: Vec<InstrId> = self.computation.instructions.ids().rev().filter(|id| !is_root_tuple(*id)).collect();
@@ -222,6 +235,7 @@ impl<'m> Planner<'m> {
             splats: self.splats,
             excess: self.excess / elements,
             depth: self.depth,
+            repeated_iterations: self.repeated_iterations / elements,
         })
     }
 
@@ -279,6 +293,13 @@ impl<'m> Planner<'m> {
             }
         };
         self.depth = self.depth.max(home.access.depth);
+        if let (Op::Reduce { .. }, Some(input)) = (&instruction.op, instruction.operands.first())
+            && home.evaluations > self.outputs
+        {
+            let rounds =
+                element_count(&computation.instructions[*input].shape) / element_count(&instruction.shape).max(1.0);
+            self.repeated_iterations += home.evaluations * rounds;
+        }
         let again = (home.evaluations - element_count(&instruction.shape)).max(0.0);
         self.excess += again * operation_cost(&instruction.op);
         for (position, &operand) in instruction.operands.iter().enumerate() {

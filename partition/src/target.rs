@@ -33,10 +33,15 @@ pub struct Target {
     pub max_workgroup_size_x: u32,
     /// Workgroups of one dispatch along each dimension.
     pub max_workgroups_per_dimension: u32,
+    /// Rounds that all loops of one invocation may make together; `None` where there is no such limit.
+    ///
+    /// llvmpipe leaves every loop, silently, after 65,535 rounds (`LP_MAX_TGSI_LOOP_ITERATIONS`), counted over the whole
+    /// shader.
+    pub max_loop_iterations: Option<u32>,
 }
 
 impl Default for Target {
-    /// The floor: WebGPU's default limits, which every adapter offers.
+    /// The floor: WebGPU's default limits, and the rounds that llvmpipe makes; every adapter offers them.
     fn default() -> Self {
         Target {
             kind: DeviceKind::Unknown,
@@ -46,6 +51,7 @@ impl Default for Target {
             max_invocations_per_workgroup: 256,
             max_workgroup_size_x: 256,
             max_workgroups_per_dimension: 65_535,
+            max_loop_iterations: Some(65_535),
         }
     }
 }

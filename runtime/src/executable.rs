@@ -174,7 +174,9 @@ fn check_target(program: &Program, device: &Device) -> Result<(), Error> {
             offered.max_workgroups_per_dimension.into(),
         ),
     ];
-    match limits.into_iter().find(|(_, asked, offered)| asked > offered) {
+    let rounds = |target: &weft_partition::Target| target.max_loop_iterations.map_or(u64::MAX, u64::from);
+    let mut limits = limits.into_iter().chain([("rounds of all loops", rounds(asked), rounds(offered))]);
+    match limits.find(|(_, asked, offered)| asked > offered) {
         Some((what, asked, offered)) => Err(Error::TargetMismatch { what, asked, offered }),
         None => Ok(()),
     }

@@ -4,7 +4,7 @@ use super::Names;
 use super::index::{Variables, check_extent, condition, exact_index, index};
 use super::inline::inlined;
 use super::repeated::repeated;
-use super::scalar::{Protection, literal};
+use super::scalar::{Protection, hidden_zero, is_zero, literal};
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Operand, ScalarOp, Statement, TensorId, ValueId};
 use crate::math;
 use std::collections::BTreeSet;
@@ -19,10 +19,25 @@ pub const ENTRY_POINT: &str = "main";
 ///
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer per tensor, then the parameter block.
 ///
+/// Where all loops of an invocation may make only so many rounds ([`Target::max_loop_iterations`]), a longer loop handles
+/// several elements a round.
+///
 /// # Errors
-/// `HLO414` for an operation that HLO does not define on its operands' type.
-pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
-    let mut writer = Writer { kernel, library: BTreeSet::new() };
+/// `HLO414` for an operation that HLO does not define on its operands' type, `HLO418` for a loop that is too long even so.
+///
+/// [`Target::max_loop_iterations`]: crate::Target::max_loop_iterations
+pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String, Diagnostics> {
+    let mut names = Names::globals();
+    kernel.tensors.values().for_each(|tensor| {
+        names.take(&tensor.name);
+    });
+    kernel.functions.values().for_each(|function| {
+        names.take(&function.name);
+    });
+    let structures =
+        kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
+    let rounds = max_loop_iterations.map(|limit| rounds_per_loop(kernel, limit));
+    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures, rounds };
     let mut functions = String::new();
     for id in kernel.functions.ids() {
         functions += "\n";
@@ -51,6 +66,33 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     Ok(text)
 }
 
+/// Elements that one round of a loop handles at most.
+const MAX_COPIES: u64 = 512;
+
+/// Rounds that the loops of library functions make at most, per call (`power_u32`, `remainder_f32`).
+const LIBRARY_ROUNDS: u64 = 40;
+
+/// The rounds that each loop of a kernel may make so that all of them together stay within `limit`.
+fn rounds_per_loop(kernel: &Kernel, limit: u32) -> u64 {
+    let (mut loops, mut looping_calls) = (0u64, 0u64);
+    for function in kernel.functions.values() {
+        let mut pending = vec![&function.body];
+        while let Some(block) = pending.pop() {
+            for statement in &block.statements {
+                pending.extend(statement.blocks());
+                match statement {
+                    Statement::Loop { .. } => loops += 1,
+                    Statement::Let { op: ScalarOp::Binary { op, .. }, .. } => {
+                        looping_calls += u64::from(matches!(op, BinaryOp::Power | BinaryOp::Remainder));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    u64::from(limit) / (loops.max(1) * (1 + LIBRARY_ROUNDS * looping_calls))
+}
+
 /// The type of an element in a buffer; `bool` is not host-shareable.
 fn stored_type(element_type: ElementType) -> &'static str {
     match element_type {
@@ -72,6 +114,12 @@ fn value_type(element_type: ElementType) -> &'static str {
 struct Writer<'k> {
     kernel: &'k Kernel,
     library: BTreeSet<&'static str>,
+    /// The names of module scope.
+    names: Names,
+    /// For each function the name of the structure it returns, where it returns several values.
+    structures: Vec<String>,
+    /// Rounds that one loop may make.
+    rounds: Option<u64>,
 }
 
 impl<'k> Writer<'k> {
@@ -94,14 +142,8 @@ impl<'k> Writer<'k> {
             [_] if is_output => vec!["i".to_owned()],
             extents => (0..extents.len()).map(|dimension| format!("d{dimension}")).collect(),
         };
-        let mut names = Names::globals();
-        kernel.tensors.values().for_each(|tensor| {
-            names.take(&tensor.name);
-        });
-        kernel.functions.values().for_each(|function| {
-            names.take(&function.name);
-        });
-        let names: Vec<String> = function.values.values().map(|value| names.take(&value.name)).collect();
+        let mut scope = self.names.clone();
+        let names: Vec<String> = function.values.values().map(|value| scope.take(&value.name)).collect();
         let protection = Protection::of(function, !is_output);
         let inlined = inlined(function);
         let parameters: Vec<String> = dims.iter().map(|dim| format!("{dim}: u32")).collect();
@@ -109,7 +151,7 @@ impl<'k> Writer<'k> {
         let known = Known::new(&function.extents);
         let (variables, lets) = repeated(function, self.output_extents(id), Variables::new(dims), &known);
         let mut text =
-            FunctionText { writer: self, function, names, inlined, protection, variables, out: String::new() };
+            FunctionText { writer: self, function, names, scope, inlined, protection, variables, out: String::new() };
         text.out += &format!("fn {}({}) -> {result} {{\n", function.name, parameters.join(", "));
         lets.iter().for_each(|line| text.line(1, line));
         text.statements(&function.body, &known, 1)?;
@@ -136,7 +178,7 @@ impl<'k> Writer<'k> {
         let function = &self.kernel.functions[id];
         match Kernel::result_types(function).as_slice() {
             [single] => value_type(*single).to_owned(),
-            _ => format!("Result_{}", function.name),
+            _ => self.structures[id.index()].clone(),
         }
     }
 
@@ -183,6 +225,8 @@ struct FunctionText<'w, 'k> {
     function: &'k Function,
     /// How each value is written where it is used: its name or, if it is inlined, its expression.
     names: Vec<String>,
+    /// The names taken so far.
+    scope: Names,
     inlined: Vec<bool>,
     protection: Protection,
     variables: Variables,
@@ -231,13 +275,21 @@ impl FunctionText<'_, '_> {
             }
             Statement::Loop { values, extents, init, accumulators, body } => {
                 for (accumulator, init) in accumulators.iter().zip(init) {
-                    let init = self.operand(*init);
+                    // A driver would fold what it accumulates onto a zero.
+                    let init = if is_zero(*init) { hidden_zero() } else { self.operand(*init) };
                     let declaration =
                         format!("var {}: {} = {init};", self.name(*accumulator), self.type_of(*accumulator));
                     self.line(depth, &declaration);
                 }
-                for (variable, extent) in extents.iter().enumerate() {
+                for extent in extents {
                     check_extent(*extent)?;
+                }
+                if let Some(copies) = self.copies(extents)? {
+                    self.long_loop(extents, copies, body, accumulators, known, depth)?;
+                    self.rename(values, accumulators);
+                    return Ok(());
+                }
+                for (variable, extent) in extents.iter().enumerate() {
                     let header = format!("for (var s{variable} = 0u; s{variable} < {extent}u; s{variable}++) {{");
                     self.line(depth + variable, &header);
                 }
@@ -252,11 +304,77 @@ impl FunctionText<'_, '_> {
                 for level in (depth..(inner + scope)).rev() {
                     self.line(level, "}");
                 }
-                for (value, accumulator) in values.iter().zip(accumulators) {
-                    self.names[value.index()] = self.names[accumulator.index()].clone();
-                }
+                self.rename(values, accumulators);
             }
         }
+        Ok(())
+    }
+
+    /// After a loop its values are what the accumulators hold.
+    fn rename(&mut self, values: &[ValueId], accumulators: &[ValueId]) {
+        for (value, accumulator) in values.iter().zip(accumulators) {
+            self.names[value.index()] = self.names[accumulator.index()].clone();
+        }
+    }
+
+    /// How many elements a round has to handle where a loop over `extents` would make too many rounds.
+    fn copies(&self, extents: &[i64]) -> Result<Option<u64>, Diagnostics> {
+        let Some(most) = self.writer.rounds else { return Ok(None) };
+        let (mut rounds, mut total) = (0u64, 1u64);
+        for extent in extents {
+            total = total.saturating_mul(u64::try_from(*extent).unwrap_or(0));
+            rounds = rounds.saturating_add(total);
+        }
+        if rounds <= most {
+            return Ok(None);
+        }
+        let copies = total.div_ceil(most);
+        if copies > MAX_COPIES {
+            let message = format!(
+                "a loop over {total} elements is longer than the device runs ({} at most here); the evaluator can",
+                most.saturating_mul(MAX_COPIES)
+            );
+            return Err(Diagnostic::new("HLO418", Span::default(), message).about(&self.function.name).into());
+        }
+        Ok(Some(copies))
+    }
+
+    /// A single loop whose rounds each handle `copies` elements, one after the other.
+    fn long_loop(
+        &mut self,
+        extents: &[i64],
+        copies: u64,
+        body: &Block,
+        accumulators: &[ValueId],
+        known: &Known,
+        depth: usize,
+    ) -> Result<(), Diagnostics> {
+        let total: u64 = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0)).product();
+        let (position, lap) = (self.scope.take("position"), self.scope.take("lap"));
+        self.line(depth, &format!("for (var {lap} = 0u; {lap} < {}u; {lap}++) {{", total.div_ceil(copies)));
+        for copy in 0..copies {
+            self.line(depth + 1, "{");
+            self.line(depth + 2, &format!("let {position} = {lap} * {copies}u + {copy}u;"));
+            // Only the last round may reach beyond the end.
+            let guarded = !total.is_multiple_of(copies) && copy >= total % copies;
+            if guarded {
+                self.line(depth + 2, &format!("if {position} < {total}u {{"));
+            }
+            let inner = depth + 2 + usize::from(guarded);
+            let mut stride = total;
+            for (variable, extent) in extents.iter().enumerate() {
+                stride /= u64::try_from(*extent).unwrap_or(1).max(1);
+                let index = format!("{position} / {stride}u % {extent}u");
+                self.line(inner, &format!("let s{variable} = {index};"));
+            }
+            self.statements(body, &known.in_loop(extents), inner)?;
+            self.assign(accumulators, &body.results, inner);
+            if guarded {
+                self.line(depth + 2, "}");
+            }
+            self.line(depth + 1, "}");
+        }
+        self.line(depth, "}");
         Ok(())
     }
 
@@ -284,6 +402,7 @@ impl FunctionText<'_, '_> {
         let Some(first) = values.first() else { return Ok(()) };
         // The structure is named after its first part, and each part read from it.
         let structure = format!("{}_all", self.name(*first));
+        let structure = self.scope.take(&structure);
         self.line(depth, &format!("let {structure} = {call};"));
         for (position, value) in values.iter().enumerate() {
             let name = self.name(*value).to_owned();
@@ -312,6 +431,7 @@ impl FunctionText<'_, '_> {
             let text = self.operand(*result);
             if clobbered(result, position) {
                 let before = format!("{}_before", self.name(accumulators[position]));
+                let before = self.scope.take(&before);
                 self.line(depth, &format!("let {before} = {text};"));
                 texts.push(before);
             } else {
@@ -331,15 +451,9 @@ impl FunctionText<'_, '_> {
         let mut texts: Vec<String> = operands.iter().map(|operand| self.operand(*operand)).collect();
         let ty = operands.first().map(|operand| Kernel::operand_type(self.function, *operand));
         let ty = ty.unwrap_or(ElementType::Pred);
-        // A driver would fold `x - x` to zero even for NaN, and `x * 0` as well.
-        if ty == ElementType::F32 && matches!(op, ScalarOp::Binary { .. } | ScalarOp::Compare { .. }) {
-            let same = operands.len() == 2 && operands[0] == operands[1];
-            let by_zero = |operand: &Operand| super::scalar::is_zero(*operand);
-            let multiplies = matches!(op, ScalarOp::Binary { op: BinaryOp::Multiply, .. });
-            for (position, operand) in operands.iter().enumerate() {
-                if (same && position == 1) || (multiplies && by_zero(operand)) {
-                    texts[position] = format!("keep({})", strip(&texts[position]));
-                }
+        for (position, text) in texts.iter_mut().enumerate() {
+            if let Some(hidden) = self.protection.hide(self.function, op, position) {
+                *text = hidden.write(strip(text));
             }
         }
         let call = match op {

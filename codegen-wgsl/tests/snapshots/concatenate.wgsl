@@ -3,11 +3,15 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[4,3]
 @group(0) @binding(1) var<storage, read> y: array<f32>;  // f32[4,5]
 @group(0) @binding(2) var<storage, read_write> joined_out: array<f32>;  // f32[4,10]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
 }
 
 fn joined(i: u32) -> f32 {

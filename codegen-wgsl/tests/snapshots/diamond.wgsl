@@ -2,11 +2,15 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[20,20]
 @group(0) @binding(1) var<storage, read_write> add_out: array<f32>;  // f32[20,20]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
 }
 
 fn add(i: u32) -> f32 {
@@ -20,7 +24,7 @@ fn transpose_v(d0: u32, d1: u32) -> f32 {
 }
 
 fn log_v(d0: u32, d1: u32) -> f32 {
-    return log_f32(x[d0 * 20u + d1]);
+    return keep(log_f32(x[d0 * 20u + d1]));
 }
 
 @compute @workgroup_size(64)

@@ -4,11 +4,15 @@
 @group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[6,10]
 @group(0) @binding(2) var<storage, read_write> sums_out: array<f32>;  // f32[6]
 @group(0) @binding(3) var<storage, read_write> negated_out: array<f32>;  // f32[6,10]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
 }
 
 struct Result_exp_v {
@@ -23,7 +27,7 @@ fn exp_v(i: u32) -> Result_exp_v {
 }
 
 fn sums(i: u32) -> f32 {
-    var sums_acc: f32 = 0.0f;
+    var sums_acc: f32 = keep(0.0f);
     for (var s0 = 0u; s0 < 10u; s0++) {
         sums_acc = sums_acc + exp_v_2(i, s0);
     }
@@ -31,7 +35,7 @@ fn sums(i: u32) -> f32 {
 }
 
 fn exp_v_2(d0: u32, d1: u32) -> f32 {
-    return exp_f32(x[d0 * 10u + d1]);
+    return keep(exp_f32(x[d0 * 10u + d1]));
 }
 
 @compute @workgroup_size(64)

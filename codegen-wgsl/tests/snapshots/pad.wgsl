@@ -3,11 +3,15 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[4,6]
 @group(0) @binding(1) var<storage, read> value: array<f32>;  // f32[]
 @group(0) @binding(2) var<storage, read_write> padded_out: array<f32>;  // f32[12,5]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
 }
 
 fn padded(i: u32) -> f32 {
@@ -16,7 +20,7 @@ fn padded(i: u32) -> f32 {
     var padded_2: f32;
     if i / 5u >= 1u && i / 5u <= 10u && d1 >= 1u && (i / 5u + 2u) % 3u == 0u {
         let x_value = x[i / 15u * 6u + d1 - 1u];
-        padded_2 = keep(x_value + keep(x_value));
+        padded_2 = keep(x_value + x_value);
     } else {
         padded_2 = value_value;
     }

@@ -2,11 +2,15 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read_write> max_out: array<f32>;  // f32[17]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
 }
 
 fn max_v(i: u32) -> f32 {
@@ -30,18 +34,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read_write> total_out: array<f32>;  // f32[17]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }
 
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
 fn total(i: u32) -> f32 {
-    var total_acc: f32 = 0.0f;
+    var total_acc: f32 = keep(0.0f);
     for (var s0 = 0u; s0 < 129u; s0++) {
         let shifted = x[i * 129u + s0] - max_v[i];
-        let exp_v = exp_f32(shifted);
+        let exp_v = keep(exp_f32(shifted));
         total_acc = total_acc + exp_v;
     }
     return total_acc;
@@ -61,17 +69,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read> total: array<f32>;  // f32[17]
 @group(0) @binding(3) var<storage, read_write> softmax_out: array<f32>;  // f32[17,129]
-struct Params { zero: u32, pad0: u32, pad1: u32, pad2: u32 }
+struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }
 
+fn keep_apart(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
 fn softmax(i: u32) -> f32 {
     let d0 = i / 129u;
     let shifted = x[i] - max_v[d0];
-    let exp_v = exp_f32(shifted);
+    let exp_v = keep(exp_f32(shifted));
     return exp_v / total[d0];
 }
 

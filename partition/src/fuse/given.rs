@@ -89,6 +89,13 @@ fn objection(
         let depth = plan.depth();
         return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));
     }
+    let rounds = plan.repeated_iterations();
+    // Nested loops count each level, so half of the limit is what is safe.
+    if target.max_loop_iterations.is_some_and(|limit| rounds * 2.0 > f64::from(limit)) {
+        return Ok(Some(format!(
+            "its loops would make {rounds:.0} rounds for one element, more than the device makes"
+        )));
+    }
     let excess = plan.excess_per_element();
     if excess > budget.given_excess_per_element {
         return Ok(Some(format!(

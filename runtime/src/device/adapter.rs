@@ -135,6 +135,10 @@ fn target(kind: DeviceKind, limits: &wgpu::Limits) -> Target {
         max_invocations_per_workgroup: limits.max_compute_invocations_per_workgroup,
         max_workgroup_size_x: limits.max_compute_workgroup_size_x,
         max_workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
+        max_loop_iterations: match kind {
+            DeviceKind::Discrete | DeviceKind::Integrated => None,
+            _ => Target::default().max_loop_iterations,
+        },
     }
 }
 

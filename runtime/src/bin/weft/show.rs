@@ -142,13 +142,18 @@ pub(crate) fn verify(arguments: &File, format: Format) -> Result<Outcome, Failur
         output::json(&json!({ "valid": outcome.is_ok(), "findings": findings_json(&source, &findings) }))?;
     } else if let Ok(module) = &outcome {
         let (computations, instructions) = (module.computations.len(), module.instruction_count());
-        output::text(&format!("valid: {computations} computations, {instructions} instructions"))?;
+        let (computations, instructions) = (counted(computations, "computation"), counted(instructions, "instruction"));
+        output::text(&format!("valid: {computations}, {instructions}"))?;
     } else {
         render(&source, &findings)?;
-        let count = findings.0.len();
-        say(&format!("{count} finding{}", if count == 1 { "" } else { "s" }))?;
+        say(&counted(findings.0.len(), "finding"))?;
     }
     Ok(if outcome.is_ok() { Outcome::Done } else { Outcome::Findings })
+}
+
+/// `1 finding`, `2 findings`
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `weft devices`
@@ -201,6 +206,7 @@ fn adapter_json(adapter: &AdapterInfo, best: bool) -> Value {
             "invocations_per_workgroup": target.max_invocations_per_workgroup,
             "workgroup_size_x": target.max_workgroup_size_x,
             "workgroups_per_dimension": target.max_workgroups_per_dimension,
+            "loop_iterations": target.max_loop_iterations,
         },
     })
 }

@@ -92,12 +92,28 @@ fn misuse_exits_with_2() {
         &["run", "a", "--random", "x"],
         &["run", "a", "--random", "1", "--input", "b.npy"],
         &["run", "a", "--check", "--absolute-tolerance=-1"],
+        &["run", "a", "--input", "-"],
         &["run", "a", "--device", ""],
         &["emit", "a", "--stage", "assembly"],
     ] {
         let output = weft(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn misuse_is_told_in_our_own_words() {
+    for (arguments, words) in [
+        (&["--random", "-5"][..], "a seed is a whole number from 0 to 18446744073709551615"),
+        (&["--random", "1.5"], "a seed is a whole number from 0 to 18446744073709551615"),
+        (&["--absolute-tolerance", "-1"], "a tolerance is a number that is not negative"),
+        (&["--relative-tolerance", "-0.5"], "a tolerance is a number that is not negative"),
+        (&["--input", "-"], "standard input is for the program"),
+    ] {
+        let output = weft(&[&["run", "a"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
     }
 }
 
@@ -147,9 +163,20 @@ fn findings_are_underlined_and_exit_with_1() {
 }
 
 #[test]
+fn long_lines_are_clipped_around_the_finding() {
+    let padding = format!("/* {} */", "x".repeat(100_000));
+    let text = format!("HloModule m ENTRY main {{ {padding} x = f32[2] parametre(0) {padding} }}\n");
+    let told = stderr(&fed(&["verify", "-"], &text));
+    let column = text.find("parametre").expect("it is there") + 1;
+    assert!(told.contains(&format!("<stdin>:1:{column}")), "{told}");
+    assert!(told.contains("x = f32[2] parametre(0)") && told.contains("^^^^^^^^^"), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() < 600), "{told}");
+}
+
+#[test]
 fn a_valid_program_is_called_valid() {
     let output = fed(&["verify", "-"], DOUBLE);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "valid: 1 computations, 2 instructions\n"));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "valid: 1 computation, 2 instructions\n"));
     let output = fed(&["verify", "-", "--format", "json"], DOUBLE);
     assert_eq!(stdout(&output), "{\"findings\":[],\"valid\":true}\n");
 }
@@ -209,7 +236,10 @@ fn inputs_that_do_not_fit_are_named() {
     let turned = folder.npy("turned.npy", &[3, 2], npyz::Order::C, &[0f32; 6]);
     let double = folder.npy("double.npy", &[2, 3], npyz::Order::C, &[0f64; 6]);
     let text = folder.file("text.npy", "no NumPy file");
-    let short = folder.file("short.npy", &std::fs::read(&right).expect("it was written")[..100]);
+    let whole = std::fs::read(&right).expect("it was written");
+    let short = folder.file("short.npy", &whole[..100]);
+    let cut = folder.file("cut.npy", &whole[..whole.len() - 3]);
+    let long = folder.file("long.npy", [&whole[..], b"more"].concat());
     let told = |inputs: &[&String]| {
         let mut arguments = vec!["run", &program, "--device", "evaluator"];
         inputs.iter().for_each(|input| arguments.extend(["--input", input]));
@@ -221,6 +251,10 @@ fn inputs_that_do_not_fit_are_named() {
     let prefix = "error: parameter 0 (x) is f32[2,3]: ";
     assert_eq!(told(&[&turned]), format!("{prefix}{turned} holds f32[3,2]\n"));
     assert_eq!(told(&[&double]), format!("{prefix}{double} holds f64[2,3]\n"));
+    let (held, length) = (whole.len() - 3, whole.len());
+    assert_eq!(told(&[&cut]), format!("{prefix}cannot read {cut}: the file ends after {held} of {length} bytes\n"));
+    let goes_on = format!("the file goes on after the {length} bytes that its header tells of");
+    assert_eq!(told(&[&long]), format!("{prefix}cannot read {long}: {goes_on}\n"));
     for bad in [&text, &short, &folder.path("absent.npy")] {
         let told = told(&[bad]);
         assert!(told.starts_with(&format!("{prefix}cannot read {bad}: ")), "{told}");
@@ -230,6 +264,39 @@ fn inputs_that_do_not_fit_are_named() {
     let two = folder.file("two.hlo", two);
     let output = weft(&["run", &two, "--input", &right, "--device", "evaluator"]);
     assert_eq!(stderr(&output), "error: parameter 1 (n) is missing: it is s32[]; 1 of 2 inputs were given\n");
+}
+
+#[test]
+fn inputs_beyond_memory_are_refused_before_they_are_made() {
+    let huge = "HloModule h\nENTRY main {\n  a = f32[200000,200000] parameter(0)\n  ROOT b = f32[] constant(0)\n}\n";
+    let output = fed(&["run", "-", "--device", "evaluator"], huge);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let words = "error[HLO205]: f32[200000,200000] takes 160000000000 bytes; at most 17179869184 may be used";
+    assert!(stderr(&output).contains(words) && stderr(&output).contains("<stdin>:3:3"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("random"), "nothing is announced that is not done: {}", stderr(&output));
+    let output = fed(&["run", "-", "--device", "gpu"], huge);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("RUN001") && stderr(&output).contains("160000000000"), "{}", stderr(&output));
+    let many = "HloModule m\nENTRY main {\n  a = f32[50000,50000] parameter(0)\n  b = f32[50000,50000] parameter(1)\n  ROOT c = f32[] constant(0)\n}\n";
+    let output = fed(&["run", "-", "--device", "evaluator"], many);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("take 20000000000 bytes"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_is_told_before_running() {
+    let folder = Folder::new();
+    let program = folder.file("program.hlo", DOUBLE);
+    let output = weft(&["run", &program, "--device", "evaluator", "--output-dir", &program]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(&format!("cannot write {program}: ")), "{}", stderr(&output));
+    // The folder is there even where the run then fails: it was made before.
+    let large = "HloModule l\nENTRY main {\n  c = f32[] constant(0)\n  ROOT b = f32[200000,200000] broadcast(c), dimensions={}\n}\n";
+    let (large, out) = (folder.file("large.hlo", large), folder.path("out"));
+    let output = weft(&["run", &large, "--device", "evaluator", "--output-dir", &out]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("HLO205"), "{}", stderr(&output));
+    assert!(Path::new(&out).is_dir());
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE.npy", conflicts_with = "random")]
     pub(crate) input: Vec<PathBuf>,
     /// Random inputs from this seed, the same on every machine: floats around 0, small integers, both truth values
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) random: Option<u64>,
     /// Write the results to DIR as out_0.npy, out_1.npy, …; tuples are flattened. DIR is made if there is none
     #[arg(long, value_name = "DIR")]
@@ -97,10 +97,10 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) check: bool,
     /// Difference that --check forgives in every float
-    #[arg(long, value_name = "X", default_value_t = 1e-5, value_parser = tolerance)]
+    #[arg(long, value_name = "X", default_value_t = 1e-5, allow_negative_numbers = true, value_parser = tolerance)]
     pub(crate) absolute_tolerance: f64,
     /// Difference that --check forgives in addition, per unit of the expected value
-    #[arg(long, value_name = "X", default_value_t = 1e-4, value_parser = tolerance)]
+    #[arg(long, value_name = "X", default_value_t = 1e-4, allow_negative_numbers = true, value_parser = tolerance)]
     pub(crate) relative_tolerance: f64,
 }
 
@@ -148,6 +148,10 @@ pub(crate) struct Fuse {
     /// Say of every instruction what became of it and why, in comments before the program
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

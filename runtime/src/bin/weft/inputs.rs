@@ -2,13 +2,19 @@
 
 use crate::args::Run;
 use crate::report::{Failure, say};
+use crate::source::Source;
 use crate::{npy, random};
-use weft_hlo::ir::{ArrayShape, Literal, Module, Shape};
+use std::path::Path;
+use std::sync::Arc;
+use weft_hlo::diagnostic::Diagnostic;
+use weft_hlo::eval::Config;
+use weft_hlo::ir::{ArrayShape, ElementType, Instruction, Literal, Module, Shape};
 
 /// An array that the program takes: a parameter, or an element of a tuple parameter.
 struct Leaf<'a> {
     name: String,
     shape: &'a ArrayShape,
+    parameter: &'a Instruction,
 }
 
 /// The arrays that `module` takes, in order.
@@ -24,15 +30,49 @@ fn leaves(module: &Module) -> Result<Vec<Leaf<'_>>, Failure> {
             let Shape::Array(shape) = leaf else {
                 return Err(Failure::message(format!("parameter {name} is {leaf}, which cannot be given")));
             };
-            found.push(Leaf { name, shape });
+            found.push(Leaf { name, shape, parameter });
         }
     }
     Ok(found)
 }
 
+/// Refuses a command line that gives inputs in a way they cannot be given.
+pub(crate) fn check_arguments(arguments: &Run) -> Result<(), Failure> {
+    if arguments.input.iter().any(|path| path == Path::new("-")) {
+        let message = "--input - cannot be: standard input is for the program; give the input as a file";
+        return Err(Failure::Misuse(message.into()));
+    }
+    Ok(())
+}
+
+/// Refuses more bytes of inputs than the evaluator lets the values of a program take, before any of them is held.
+fn check_sizes(source: &Arc<Source>, module: &Module, leaves: &[Leaf<'_>]) -> Result<(), Failure> {
+    let limit = Config::default().byte_limit;
+    let mut total = 0u64;
+    for Leaf { shape, parameter, .. } in leaves {
+        let size = if shape.element_type == ElementType::Pred { 1 } else { 4 };
+        let count = shape.element_count().and_then(|count| u64::try_from(count).ok());
+        let bytes = count.and_then(|count| count.checked_mul(size));
+        total = total.saturating_add(bytes.unwrap_or(u64::MAX));
+        if total <= limit {
+            continue;
+        }
+        let message = match bytes {
+            None => format!("{shape} takes more bytes than memory has; at most {limit} may be used"),
+            Some(bytes) if bytes > limit => format!("{shape} takes {bytes} bytes; at most {limit} may be used"),
+            Some(_) => format!("the inputs up to {shape} take {total} bytes; at most {limit} may be used"),
+        };
+        let place = format!("{}/{}", module.entry_computation().name, parameter.name);
+        let finding = Diagnostic::new("HLO205", parameter.span, message).about(place);
+        return Err(Failure::Findings(Arc::clone(source), finding.into()));
+    }
+    Ok(())
+}
+
 /// One literal per array that `module` takes, from files or from chance.
-pub(crate) fn read(module: &Module, arguments: &Run) -> Result<Vec<Literal>, Failure> {
+pub(crate) fn read(source: &Arc<Source>, module: &Module, arguments: &Run) -> Result<Vec<Literal>, Failure> {
     let leaves = leaves(module)?;
+    check_sizes(source, module, &leaves)?;
     if arguments.input.is_empty() {
         if arguments.random.is_none() && !leaves.is_empty() {
             let noun = if leaves.len() == 1 { "the input" } else { "the inputs" };

@@ -6,6 +6,7 @@ mod args;
 mod check;
 mod device;
 mod emit;
+mod excerpt;
 mod inputs;
 mod npy;
 mod output;

@@ -1,6 +1,6 @@
 //! NumPy files.
 
-use npyz::{DType, NpyFile, Order, WriterBuilder};
+use npyz::{DType, NpyFile, NpyHeader, Order, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -14,6 +14,15 @@ pub(crate) fn read(path: &Path, shape: &ArrayShape) -> Result<Literal, String> {
     from_reader(BufReader::new(file), shape).map_err(|problem| match problem {
         Problem::Io(error) => format!("cannot read {}: {error}", path.display()),
         Problem::Mismatch(found) => format!("{} holds {found}", path.display()),
+        Problem::Short { held, expected } => {
+            format!("cannot read {}: the file ends after {held} of {expected} bytes", path.display())
+        }
+        Problem::Long { expected } => {
+            format!(
+                "cannot read {}: the file goes on after the {expected} bytes that its header tells of",
+                path.display()
+            )
+        }
     })
 }
 
@@ -21,6 +30,15 @@ enum Problem {
     Io(io::Error),
     /// What the file holds instead.
     Mismatch(String),
+    /// The file ends before its last element. Bytes of the whole file.
+    Short {
+        held: u64,
+        expected: u64,
+    },
+    /// Something follows the last element. Bytes that the file should have.
+    Long {
+        expected: u64,
+    },
 }
 
 impl From<io::Error> for Problem {
@@ -52,8 +70,39 @@ fn checked(mut reader: impl Read) -> io::Result<impl Read> {
     }
 }
 
+/// A reader that counts what it has given.
+struct Counted<R> {
+    reader: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
 fn from_reader(reader: impl Read, shape: &ArrayShape) -> Result<Literal, Problem> {
-    let file = NpyFile::new(checked(reader)?)?;
+    let mut reader = Counted { reader: checked(reader)?, bytes: 0 };
+    let header = NpyHeader::from_reader(&mut reader)?;
+    let size = header.dtype().num_bytes().unwrap_or(0) as u64;
+    // The count was checked not to overflow, at up to 16 bytes an element.
+    let expected = reader.bytes.saturating_add(header.len().saturating_mul(size));
+    let literal = elements_of(NpyFile::with_header(header, &mut reader), shape).map_err(|problem| match problem {
+        Problem::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Problem::Short { held: reader.bytes, expected }
+        }
+        other => other,
+    })?;
+    match reader.read(&mut [0])? {
+        0 => Ok(literal),
+        _ => Err(Problem::Long { expected }),
+    }
+}
+
+fn elements_of(file: NpyFile<impl Read>, shape: &ArrayShape) -> Result<Literal, Problem> {
     let wanted: Vec<u64> = shape.extents.iter().map(|&extent| extent.unsigned_abs()).collect();
     let held = element_type(&file.dtype());
     if held != Some(shape.element_type) || file.shape() != wanted {
@@ -208,6 +257,22 @@ mod tests {
             bytes.extend((header.len() as u16).to_le_bytes());
             bytes.extend(header.bytes());
             assert!(from_reader(&bytes[..], &ArrayShape::new(ElementType::F32, [4])).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_superfluous_is_counted() {
+        let mut bytes = Vec::new();
+        to_writer(&mut bytes, &Literal::array([4], vec![1.0f32; 4])).expect("memory can be written");
+        let (length, shape) = (bytes.len() as u64, ArrayShape::new(ElementType::F32, [4]));
+        match from_reader(&bytes[..bytes.len() - 5], &shape) {
+            Err(Problem::Short { held, expected }) => assert_eq!((held, expected), (length - 5, length)),
+            _ => panic!("five bytes are missing"),
+        }
+        bytes.push(0);
+        match from_reader(&bytes[..], &shape) {
+            Err(Problem::Long { expected }) => assert_eq!(expected, length),
+            _ => panic!("a byte is superfluous"),
         }
     }
 

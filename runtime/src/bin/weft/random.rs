@@ -1,6 +1,7 @@
 //! Random inputs that are the same on every machine.
 
 use crate::report::Failure;
+use std::collections::TryReserveError;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed as good as the next.
@@ -35,16 +36,25 @@ impl SplitMix64 {
 pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) -> Result<Literal, Failure> {
     let refuse = || Failure::message(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
     let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(refuse)?;
+    let no_memory = |_| Failure::message(format!("there is not enough memory for parameter {number} ({name})"));
     // A stream of its own for each parameter, so that one parameter's size does not change the next.
     let mut source = SplitMix64(seed ^ SplitMix64(number as u64).next());
     let data = match shape.element_type {
-        ElementType::F32 => Data::F32((0..count).map(|_| source.normal()).collect()),
-        ElementType::S32 => Data::S32((0..count).map(|_| source.below(18) as i32 - 9).collect()),
-        ElementType::U32 => Data::U32((0..count).map(|_| source.below(9) as u32).collect()),
-        ElementType::Pred => Data::Pred((0..count).map(|_| source.next() >> 63 == 1).collect()),
+        ElementType::F32 => Data::F32(filled(count, || source.normal()).map_err(no_memory)?),
+        ElementType::S32 => Data::S32(filled(count, || source.below(18) as i32 - 9).map_err(no_memory)?),
+        ElementType::U32 => Data::U32(filled(count, || source.below(9) as u32).map_err(no_memory)?),
+        ElementType::Pred => Data::Pred(filled(count, || source.next() >> 63 == 1).map_err(no_memory)?),
         _ => return Err(refuse()),
     };
     Ok(Literal { shape: Shape::Array(shape.clone()), data })
+}
+
+/// `count` values, or an error if there is no memory for them.
+fn filled<T>(count: usize, value: impl FnMut() -> T) -> Result<Vec<T>, TryReserveError> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count)?;
+    values.extend(std::iter::repeat_with(value).take(count));
+    Ok(values)
 }
 
 #[cfg(test)]

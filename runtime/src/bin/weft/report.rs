@@ -1,6 +1,7 @@
 //! Failures, and how they are told.
 
 use crate::args::Format;
+use crate::excerpt::Excerpt;
 use crate::source::Source;
 use codespan_reporting::diagnostic::{Diagnostic as Rendered, Label};
 use codespan_reporting::files::SimpleFile;
@@ -8,6 +9,7 @@ use codespan_reporting::term;
 use codespan_reporting::term::termcolor::{ColorChoice, StandardStream};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Arc;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -99,16 +101,21 @@ pub(crate) fn render(source: &Source, findings: &Diagnostics) -> io::Result<()> 
     let file = SimpleFile::new(source.name.as_str(), source.text.as_str());
     let config = term::Config::default();
     for finding in &findings.0 {
-        let rendered = rendered(source, finding);
-        let outcome = term::emit_to_write_style(&mut stream.lock(), &config, &file, &rendered);
+        let range = range(source, finding);
+        let outcome = match Excerpt::around(source, &range) {
+            Some((excerpt, range)) if !range.is_empty() => {
+                term::emit_to_write_style(&mut stream.lock(), &config, &excerpt, &rendered(finding, range))
+            }
+            _ => term::emit_to_write_style(&mut stream.lock(), &config, &file, &rendered(finding, range)),
+        };
         outcome.map_err(io::Error::other)?;
     }
     Ok(())
 }
 
-fn rendered(source: &Source, finding: &Diagnostic) -> Rendered<()> {
+/// The finding with its place: `range` of the text that is shown.
+fn rendered(finding: &Diagnostic, range: Range<usize>) -> Rendered<()> {
     let rendered = Rendered::error().with_code(finding.code).with_message(&finding.message);
-    let range = range(source, finding);
     if range.is_empty() {
         let about = if finding.instruction.is_empty() { Vec::new() } else { vec![finding.instruction.clone()] };
         return rendered.with_notes(about);
@@ -117,7 +124,7 @@ fn rendered(source: &Source, finding: &Diagnostic) -> Rendered<()> {
 }
 
 /// The bytes a finding is about, kept inside the text and to whole characters.
-fn range(source: &Source, finding: &Diagnostic) -> std::ops::Range<usize> {
+fn range(source: &Source, finding: &Diagnostic) -> Range<usize> {
     let text = &source.text;
     let clamp = |mut position: usize| {
         position = position.min(text.len());

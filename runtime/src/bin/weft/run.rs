@@ -9,24 +9,33 @@ use crate::report::{Failure, Outcome, say};
 use crate::source::Source;
 use crate::{inputs, is_json, npy, output};
 use serde_json::{Value, json};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use weft_hlo::ir::{Literal, Module};
 use weft_runtime::{Device, Executable, compile, kind_name};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
+    inputs::check_arguments(arguments)?;
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let inputs = inputs::read(&module, arguments)?;
-    let place = place(&arguments.device)?;
-    let (results, ran_on) = match &place {
-        Place::Device(device) => (on_device(&source, &module, device, &inputs)?, device_json(device)),
+    // What may be refused without the inputs is refused before any of them is made or read.
+    let executable = match place(&arguments.device)? {
+        Place::Device(device) => Some(executable(&source, &module, &device)?),
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
                 say(&format!("running in the evaluator: {reason}"))?;
             }
-            (in_evaluator(&source, &module, &inputs)?, json!("evaluator"))
+            None
         }
+    };
+    let inputs = inputs::read(&source, &module, arguments)?;
+    if let Some(directory) = &arguments.output_dir {
+        std::fs::create_dir_all(directory).map_err(|error| not_written(directory, &error))?;
+    }
+    let (results, ran_on) = match &executable {
+        Some(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
+        None => (in_evaluator(&source, &module, &inputs)?, json!("evaluator")),
     };
     let differences = if arguments.check {
         let expected = in_evaluator(&source, &module, &inputs)?;
@@ -60,19 +69,16 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     Ok(if accepted { Outcome::Done } else { Outcome::Findings })
 }
 
-fn on_device(
-    source: &Arc<Source>,
-    module: &Module,
-    device: &Device,
-    inputs: &[Literal],
-) -> Result<Vec<Literal>, Failure> {
+fn executable(source: &Arc<Source>, module: &Module, device: &Device) -> Result<Executable, Failure> {
     let failed = |error| Failure::from_runtime(source, error);
-    let compiling = Progress::start("compiling");
+    let _compiling = Progress::start("compiling");
     let program = compile(module, device.target()).map_err(failed)?;
-    let executable = Executable::new(device, program).map_err(failed)?;
-    drop(compiling);
+    Executable::new(device, program).map_err(failed)
+}
+
+fn on_device(source: &Arc<Source>, executable: &Executable, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {
     let _running = Progress::start("running");
-    executable.run(inputs).map_err(failed)
+    executable.run(inputs).map_err(|error| Failure::from_runtime(source, error))
 }
 
 fn in_evaluator(source: &Arc<Source>, module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {
@@ -92,13 +98,15 @@ fn differences(results: &[Literal], expected: &[Literal], arguments: &Run) -> Re
     results.iter().zip(expected).enumerate().map(each).collect()
 }
 
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::message(format!("cannot write {}: {error}", path.display()))
+}
+
 /// Writes each result to a file of `directory`; the files' names.
 fn write(directory: &Path, results: &[Literal]) -> Result<Vec<String>, Failure> {
-    let failed = |path: &Path, error| Failure::message(format!("cannot write {}: {error}", path.display()));
-    std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
     let each = |(number, literal): (usize, &Literal)| {
         let path = directory.join(format!("out_{number}.npy"));
-        npy::write(&path, literal).map_err(|error| failed(&path, error))?;
+        npy::write(&path, literal).map_err(|error| not_written(&path, &error))?;
         Ok(path.display().to_string())
     };
     results.iter().enumerate().map(each).collect()

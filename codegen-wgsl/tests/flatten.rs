@@ -110,6 +110,7 @@ fn scalar(kernel: &Kernel, op: &ScalarOp, place: &Place<'_>, operands: &[Symbol]
         ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
         ScalarOp::Select { .. } => symbol(("select", operands)),
         ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
+        ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
         ScalarOp::Convert { to, .. } => symbol((to, operands)),
     }
 }

@@ -181,3 +181,24 @@ fn wrong_inputs_are_named() {
     liar.data = Data::F32(vec![0.0]);
     assert!(executable.run(&[liar]).is_err(), "shape and elements disagree");
 }
+
+#[test]
+fn a_bitcast_may_change_the_type() {
+    let module = support::entry(
+        "  x = f32[2,3]{0,1} parameter(0)\n  a = s32[6] bitcast(x)\n  b = u32[6] bitcast(a)\n  c = f32[6] bitcast(b)\n  \
+         n = s32[] constant(2143289344)\n  m = f32[] bitcast(n)\n  \
+         ROOT r = (s32[6], u32[6], f32[6], f32[]) tuple(a, b, c, m)",
+    );
+    let values = vec![1.5f32, -0.0, f32::INFINITY, 1e-3, -7.25, 3e30];
+    let inputs = [Literal::array([2, 3], values)];
+    let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+    let found = load(&module).run(&inputs).expect("it runs");
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_bitcast_of_tiles_is_refused() {
+    let module = support::entry("  x = f32[8,128]{1,0:T(8,128)} parameter(0)\n  ROOT a = f32[1024]{0} bitcast(x)");
+    let error = compile(&module, support::device().target()).expect_err("tiles are not known to maps");
+    assert!(error.to_string().contains("tiled"), "{error}");
+}

@@ -1,6 +1,6 @@
 //! Elementwise HLO operations as operations on scalars.
 
-use crate::kernel::{Block, Function, Operand, ScalarOp, Statement, Value};
+use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, Value};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Op, Scalar};
 
@@ -60,6 +60,14 @@ pub(crate) fn inline_region(
             }
             Op::Constant(literal) => literal.splat().map(|scalar| vec![Operand::Constant(scalar)]),
             Op::Tuple => Some(operands),
+            Op::Bitcast
+                if operands.iter().any(|it| Kernel::operand_type(function, *it) != element_type(instruction)) =>
+            {
+                operands.first().map(|operand| {
+                    let (name, to) = (instruction.name.clone(), element_type(instruction));
+                    vec![define(function, block, name, to, ScalarOp::Bitcast { operand: *operand, to })]
+                })
+            }
             Op::Broadcast { .. } | Op::Reshape | Op::Bitcast | Op::Transpose { .. } | Op::Copy => Some(operands),
             _ => scalar_op(instruction, &operands).map(|op| {
                 let name = instruction.name.clone();

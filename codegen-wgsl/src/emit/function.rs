@@ -2,7 +2,7 @@
 
 use crate::elemental::{define, element_type, inline_region, scalar_op, zero};
 use crate::kernel::Known;
-use crate::kernel::{Block, Function, FunctionId, Operand, ScalarOp, Statement, TensorId, Value, ValueId};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, TensorId, Value, ValueId};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -106,6 +106,12 @@ impl Emission<'_> {
                     operands.push(self.read_one(id, position, out)?);
                 }
                 if let Some(op) = scalar_op(instruction, &operands) {
+                    return Ok(vec![self.define(out, &instruction.name, ty, op)]);
+                }
+                if let (Op::Bitcast, [operand]) = (&instruction.op, operands.as_slice())
+                    && Kernel::operand_type(&self.function, *operand) != ty
+                {
+                    let op = ScalarOp::Bitcast { operand: *operand, to: ty };
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
                 if instruction.op.only_moves() && operands.len() == 1 {

@@ -229,6 +229,13 @@ pub enum ScalarOp {
         /// Three of one type.
         operands: [Operand; 3],
     },
+    /// The bits of the operand as another type of the same size.
+    Bitcast {
+        /// The operand.
+        operand: Operand,
+        /// The type it becomes.
+        to: ElementType,
+    },
     /// The operand as another type.
     Convert {
         /// The operand.
@@ -278,7 +285,9 @@ impl ScalarOp {
     pub fn operands(&self) -> Vec<Operand> {
         match self {
             ScalarOp::Index { .. } | ScalarOp::Extract { .. } => Vec::new(),
-            ScalarOp::Unary { operand, .. } | ScalarOp::Convert { operand, .. } => vec![*operand],
+            ScalarOp::Unary { operand, .. } | ScalarOp::Bitcast { operand, .. } | ScalarOp::Convert { operand, .. } => {
+                vec![*operand]
+            }
             ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
         }

@@ -167,6 +167,7 @@ impl FunctionText<'_> {
             }
             ScalarOp::Select { .. } => format!("select {operands}"),
             ScalarOp::Clamp { .. } => format!("clamp {operands}"),
+            ScalarOp::Bitcast { to, .. } => format!("bitcast {to} {operands}"),
             ScalarOp::Convert { to, .. } => format!("convert {to} {operands}"),
         })
     }

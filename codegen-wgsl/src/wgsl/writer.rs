@@ -489,6 +489,11 @@ impl FunctionText<'_, '_> {
             ScalarOp::Compare { direction, order, .. } => {
                 (math::compare(*direction, *order, ty), format!("compare {}", direction.name()))
             }
+            ScalarOp::Bitcast { to, .. } => {
+                // Constants must not become NaN or infinity while the shader is compiled.
+                let bits = format!("bitcast<u32>({}) ^ params.zero", strip(&texts[0]));
+                return Ok(format!("bitcast<{}>({bits})", value_type(*to)));
+            }
             ScalarOp::Convert { to, .. } => (math::convert(ty, *to), format!("convert to {to}")),
         };
         let operands: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -202,6 +202,10 @@ impl<'r, 't> FunctionReader<'r, 't> {
         if cursor.accept_word("clamp") {
             return Ok(ScalarOp::Clamp { operands: self.some_operands()? });
         }
+        if cursor.accept_word("bitcast") {
+            let to = self.reader.element_type()?;
+            return Ok(ScalarOp::Bitcast { to, operand: self.operand()? });
+        }
         if cursor.accept_word("convert") {
             let to = self.reader.element_type()?;
             return Ok(ScalarOp::Convert { to, operand: self.operand()? });

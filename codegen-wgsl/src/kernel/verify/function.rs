@@ -213,7 +213,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 }
                 (&types[1..], types[1])
             }
-            ScalarOp::Convert { to, .. } => (&types[..], *to),
+            ScalarOp::Bitcast { to, .. } | ScalarOp::Convert { to, .. } => (&types[..], *to),
         };
         if alike.windows(2).any(|pair| pair[0] != pair[1]) {
             let names: Vec<&str> = types.iter().map(|ty| ty.name()).collect();

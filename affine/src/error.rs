@@ -39,6 +39,12 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// Something that must be a number depends on variables.
+    #[error("{what} is not a constant")]
+    NotConstant {
+        /// What must be a number.
+        what: &'static str,
+    },
     /// Text that is not an expression or a map.
     #[error("{message}")]
     Syntax {
@@ -59,6 +65,7 @@ impl Error {
             Error::Unbound { .. } => "AFF004",
             Error::Arity { .. } => "AFF005",
             Error::Syntax { .. } => "AFF006",
+            Error::NotConstant { .. } => "AFF007",
         }
     }
 

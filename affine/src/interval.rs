@@ -8,6 +8,18 @@ use std::fmt;
 use std::ops::{Add, Sub};
 
 /// The integers `lo ..= hi`; empty when `lo > hi`.
+///
+/// ```
+/// use weft_affine::Interval;
+///
+/// let i = Interval::new(-3, 5);
+/// assert_eq!(i + Interval::of_extent(4), Interval::new(-3, 8));
+/// assert_eq!(i.scale(-2), Interval::new(-10, 6));
+/// assert_eq!(i.floor_div(4), Interval::new(-1, 1));
+/// assert_eq!(i.modulo(4), Interval::new(0, 3));
+/// assert_eq!((i.size(), i.contains(0), i.to_string()), (9, true, "[-3, 5]".to_owned()));
+/// assert_eq!(Interval::new(0, i64::MAX) + Interval::point(1), Interval::new(1, i64::MAX), "no bound stays no bound");
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Interval {
     /// The least value.

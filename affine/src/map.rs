@@ -9,6 +9,7 @@ use crate::{Atom, Error, Expr, Point, Var};
 /// A function from index variables to a list of integers: `(d0, d1)[s0] -> (d0 + s0, d1)`.
 ///
 /// It knows how many variables of each kind there are, and nothing of their bounds.
+/// [`affine_map!`](crate::affine_map) writes one down in Rust, and `parse` reads one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AffineMap {
     /// How many dimension variables.
@@ -67,6 +68,17 @@ impl AffineMap {
     ///
     /// # Errors
     /// When the number of results is not the number of dimensions of `then`, and on overflow.
+    ///
+    /// ```
+    /// use weft_affine::affine_map;
+    ///
+    /// let flatten = affine_map!((row, column) -> (row * 8 + column));
+    /// let tile = affine_map!((i)[k] -> (i.floor_div(4), i.modulo(4) + k));
+    /// let both = flatten.compose(&tile)?;
+    /// assert_eq!(both.to_string(), "(d0, d1)[s0] -> ((d0 * 8 + d1) floordiv 4, s0 + (d0 * 8 + d1) mod 4)");
+    /// assert_eq!(tile.compose(&tile).unwrap_err().code(), "AFF005");
+    /// # Ok::<(), weft_affine::Error>(())
+    /// ```
     pub fn compose(&self, then: &AffineMap) -> Result<AffineMap, Error> {
         let wanted = usize::try_from(then.dims).map_err(|_| Error::overflow("a number of dimensions"))?;
         if self.results.len() != wanted {
@@ -82,6 +94,38 @@ impl AffineMap {
         let results = then.results.iter().map(|e| e.substitute(rename)).collect::<Result<_, _>>()?;
         Ok(AffineMap { dims: self.dims, ranges, runtime, results })
     }
+}
+
+/// An [`AffineMap`] in the notation of the specification, its results being Rust expressions.
+///
+/// Parentheses name the dimension variables, brackets the range variables and braces the runtime variables. The names
+/// are `Copy` values of type [`Var`], numbered from zero; each result is an [`Expr`], a [`Var`] or an `i64`, and may
+/// use whatever else is in sight. A name that nobody declared does not compile.
+///
+/// ```
+/// use weft_affine::affine_map;
+///
+/// let tile = 4;
+/// let map = affine_map!((i, j)[k] -> (i.floor_div(tile), (i * 8 + j).modulo(tile) + k, 0));
+/// assert_eq!(map.to_string(), "(d0, d1)[s0] -> (d0 floordiv 4, s0 + (d0 * 8 + d1) mod 4, 0)");
+/// ```
+///
+/// # Panics
+/// On overflow and for divisors without a meaning, as operators do, and when a result mentions a variable beyond
+/// those declared.
+#[macro_export]
+macro_rules! affine_map {
+    (
+        ($($dim:ident),* $(,)?) $([$($range:ident),* $(,)?])? $({$($runtime:ident),* $(,)?})?
+        -> ($($result:expr),* $(,)?)
+    ) => {{
+        #[allow(unused_variables, reason = "not every variable occurs in a result")]
+        let (dims @ [$($dim),*], ranges @ [$($($range),*)?], runtimes @ [$($($runtime),*)?]) =
+            ($crate::Var::dims(), $crate::Var::ranges(), $crate::Var::runtimes());
+        let results = vec![$($crate::Expr::from($result)),*];
+        $crate::AffineMap::new(dims.len() as u32, ranges.len() as u32, runtimes.len() as u32, results)
+            .expect("results of a map written by hand use its own variables")
+    }};
 }
 
 /// The text of the specification, for example `(d0)[s0]{rt0} -> (d0 + s0, rt0)`.

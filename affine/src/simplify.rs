@@ -4,24 +4,31 @@
 //! small e-graph looks for something cheaper. Both are bounded by counts of steps and nodes, never by time.
 
 mod analysis;
+mod context;
 mod extract;
 mod finish;
 mod language;
 mod normal;
-mod proof;
 mod recombine;
-mod rules;
+pub(crate) mod rules;
 mod saturate;
+mod statistics;
+mod upper;
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-pub use proof::{Proof, Step};
+pub use rules::laws;
+pub use statistics::Statistics;
 
+use crate::picture::EgraphPicture;
+use crate::proof::Proof;
 use crate::range::Analysis;
 use crate::{Atom, Constraint, Expr, Interval, Ranges, Var};
+use context::Context;
 use normal::Normalizer;
+use upper::Upper;
 
 /// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,11 +42,14 @@ pub struct Config {
     pub rounds: usize,
     /// The directed pass stops rewriting after this many steps.
     pub steps: usize,
+    /// Larger expressions, counted as trees, are simplified in their upper levels only: chains of misaligned reshapes, of
+    /// which no small form exists, then cost a bounded time a step. [`Statistics::capped`] says where it happened.
+    pub tree: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000 }
+        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000, tree: 400 }
     }
 }
 
@@ -55,27 +65,51 @@ impl Config {
 ///
 /// Where the domain is empty any expression will do, and some is returned. The equality is one of integers: where both sides
 /// evaluate within `i64` they agree, but a form that overflows in between may stand for one that does not.
+///
+/// ```
+/// use weft_affine::{Constraint, Interval, Ranges, Var, simplify};
+///
+/// let [d0, d1] = Var::dims();
+/// let ranges = Ranges::of_dims([Interval::of_extent(100), Interval::of_extent(80)]);
+/// let e = (d0 * 16 + d1).floor_div(128);
+/// assert_eq!(simplify(&e, &ranges, &[]), e);
+/// let facts = [Constraint::new(d0.modulo(8), Interval::point(3))];
+/// assert_eq!(simplify(&e, &ranges, &facts), d0.floor_div(8));
+/// ```
 pub fn simplify(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> Expr {
     Simplifier::new(ranges, constraints).simplify(expr)
 }
 
-/// As [`simplify`], with the steps that led there.
+/// As [`simplify`], with the derivation.
 pub fn explain(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> (Expr, Proof) {
     let mut simplifier = Simplifier::new(ranges, constraints);
-    simplifier.normalizer.start_log();
+    simplifier.normalizer.context.start_log();
     let result = simplifier.simplify(expr);
-    let steps = simplifier.normalizer.take_log();
-    let proof = Proof::new(expr.clone(), result.clone(), steps, ranges.clone(), constraints.to_vec());
+    let log = simplifier.normalizer.context.take_log();
+    let proof = Proof::derive(expr.clone(), result.clone(), log, ranges.clone(), constraints.to_vec());
     (result, proof)
 }
 
 /// Simplifies expressions over one domain, and remembers what it has done.
+///
+/// ```
+/// use weft_affine::{Config, Interval, Ranges, Simplifier, Var};
+///
+/// let [d0] = Var::dims();
+/// let ranges = Ranges::of_dims([Interval::of_extent(1000)]);
+/// let mut simplifier = Simplifier::with_config(&ranges, &[], Config::directed());
+/// let simple = simplifier.simplify(&(d0.floor_div(2) - d0.floor_div(24) * 12));
+/// assert_eq!(simple, d0.floor_div(2).modulo(12));
+/// assert_eq!(simplifier.range_of(&simple), Interval::of_extent(12));
+/// ```
 pub struct Simplifier {
     config: Config,
     normalizer: Normalizer,
     /// Variables of constraints; about expressions without them the constraints say nothing.
     constrained: BTreeSet<Var>,
     done: FxHashMap<u128, Expr>,
+    statistics: Statistics,
+    constraints: Vec<Constraint>,
 }
 
 impl Simplifier {
@@ -86,14 +120,26 @@ impl Simplifier {
 
     /// A simplifier with other bounds on its work.
     pub fn with_config(ranges: &Ranges, constraints: &[Constraint], config: Config) -> Simplifier {
-        let normalizer = Normalizer::new(Analysis::new(ranges, constraints), config.steps);
+        let normalizer = Normalizer::new(Context::new(Analysis::new(ranges, constraints)), config.steps);
         let constrained = constraints.iter().flat_map(|c| c.expr.variables()).collect();
-        Simplifier { config, normalizer, constrained, done: FxHashMap::default() }
+        Simplifier {
+            config,
+            normalizer,
+            constrained,
+            done: FxHashMap::default(),
+            statistics: Statistics::default(),
+            constraints: constraints.to_vec(),
+        }
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
     }
 
     /// The range of `expr` over the domain.
     pub fn range_of(&mut self, expr: &Expr) -> Interval {
-        self.normalizer.analysis.range(expr)
+        self.normalizer.context.analysis.range(expr)
     }
 
     /// The simplified form of `expr`; see [`simplify`].
@@ -102,38 +148,90 @@ impl Simplifier {
             return expr.clone();
         }
         let key = expr.structural_hash();
+        self.statistics.asked += 1;
         if let Some(known) = self.done.get(&key) {
+            self.statistics.remembered += 1;
             return known.clone();
         }
-        let result = self.run(expr);
+        let upper = if expr.tree_size() > self.config.tree { self.simplified_above(expr) } else { None };
+        let result = upper.unwrap_or_else(|| self.run(expr));
         self.done.insert(key, result.clone());
         // The result is its own simplest form: asking again gives it back, whatever the path to it was.
         self.done.insert(result.structural_hash(), result.clone());
         result
     }
 
+    /// The e-graph that grows from `expr` within the bounds on the work, whether or not [`Simplifier::simplify`] would look
+    /// for something there.
+    pub fn egraph(&mut self, expr: &Expr) -> EgraphPicture {
+        self.normalizer.allow_steps(self.config.steps);
+        saturate::picture(&mut self.normalizer, expr, &self.config)
+    }
+
+    /// The expression with its upper levels simplified, where it has large parts below them.
+    fn simplified_above(&mut self, expr: &Expr) -> Option<Expr> {
+        let upper = Upper::of(expr, &mut self.normalizer.context.analysis)?;
+        let config = Config { tree: u64::MAX, ..self.config };
+        let mut above = Simplifier::with_config(&upper.ranges, &self.constraints, config);
+        if self.normalizer.context.keeps_log() {
+            above.normalizer.context.start_log();
+        }
+        let simple = upper.restored(&above.simplify(&upper.expr))?;
+        self.statistics.capped += 1;
+        self.statistics.escalated += above.statistics.escalated;
+        let steps = above.normalizer.context.take_log().into_iter();
+        self.normalizer.context.append(steps.filter_map(|step| step.mapped(&|e| upper.restored(e))).collect());
+        Some(if is_dearer(&simple, expr) || simple.node_count() > expr.node_count() { expr.clone() } else { simple })
+    }
+
     fn run(&mut self, expr: &Expr) -> Expr {
         self.normalizer.allow_steps(self.config.steps);
         let mut result = self.settled(expr);
+        self.solve_known_sums(expr, &mut result);
+        let mut escalates = 0;
         // What the e-graph finds may be small enough to search again from there. Each search is from the result alone, so that
         // simplifying the result finds nothing more; the original form as a second seed doubled the time and found little.
         for _ in 0..4 {
             if !self.is_worth_saturating(&result) {
                 break;
             }
+            escalates = 1;
             match self.saturated(&result) {
                 Some(better) => result = self.settled(&better),
                 None => break,
             }
         }
+        self.statistics.escalated += escalates;
         result
+    }
+
+    /// Puts variables that a known sum determines in terms of the others, where that leads to something cheaper.
+    fn solve_known_sums(&mut self, expr: &Expr, result: &mut Expr) {
+        let occurring = match self.normalizer.context.analysis.equalities() {
+            [] => return,
+            _ => expr.variables(),
+        };
+        for (sum, value) in self.normalizer.context.analysis.equalities().to_vec() {
+            for term in sum.terms() {
+                let (Atom::Var(v), 1 | -1) = (&term.atom, term.coefficient) else { continue };
+                if !occurring.contains(v) || result.is_linear() {
+                    continue;
+                }
+                let Some(solved) = self.normalizer.solved(&sum, value, term) else { continue };
+                let Ok(replaced) = expr.substitute(|w| (w == *v).then(|| solved.clone())) else { continue };
+                let candidate = self.settled(&replaced);
+                if candidate.cost() < result.cost() {
+                    *result = candidate;
+                }
+            }
+        }
     }
 
     /// Something strictly cheaper and of no wider range, where the e-graph finds it. A tight range is what later
     /// compositions are simplified with, so it is worth more than an operation.
     fn saturated(&mut self, e: &Expr) -> Option<Expr> {
         let found = saturate::saturate(&mut self.normalizer, e, &self.config)?;
-        let analysis = &mut self.normalizer.analysis;
+        let analysis = &mut self.normalizer.context.analysis;
         (found.cost() < e.cost() && analysis.range(e).contains_interval(analysis.range(&found))).then_some(found)
     }
 
@@ -147,7 +245,11 @@ impl Simplifier {
             if again == result || is_dearer(&again, &result) {
                 break;
             }
+            let settled = again == normal;
             result = again;
+            if settled {
+                break;
+            }
         }
         result
     }
@@ -182,7 +284,7 @@ fn terms_interact(e: &Expr) -> bool {
 
 impl std::fmt::Debug for Simplifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Simplifier").field("config", &self.config).field("remembered", &self.done.len()).finish()
+        f.debug_struct("Simplifier").field("config", &self.config).field("statistics", &self.statistics).finish()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Known expressions and what they should become: from the specification, the literature and reshape chains.
 
+mod support;
+
 use weft_affine::{Atom, Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Term};
 
 /// `ranges` are those of `d0, d1, …`, as (lo, hi).
@@ -9,6 +11,7 @@ fn check(text: &str, ranges: &[(i64, i64)], facts: &[(&str, i64, i64)], wanted: 
     let facts: Vec<Constraint> =
         facts.iter().map(|(t, lo, hi)| Constraint::new(t.parse().expect(t), Interval::new(*lo, *hi))).collect();
     let simple = weft_affine::simplify(&e, &domain, &facts);
+    assert_eq!(support::replay(&e, &domain, &facts), simple, "a log changes the result of {text}");
     let hoped: Expr = wanted.parse().expect(wanted);
     assert!(
         simple.cost() <= hoped.cost(),
@@ -225,4 +228,21 @@ fn long_chains_stay_small_and_quick() {
     assert_eq!(text.parse::<Expr>().unwrap(), deep);
     let _ = weft_affine::simplify(&deep, &ranges, &[]);
     let _ = deep.substitute(|_| Some(Expr::range(0))).unwrap();
+}
+
+#[test]
+fn the_egraph_can_be_looked_at() {
+    let e: Expr = "(d0 * 8 + d1) floordiv 8".parse().unwrap();
+    let ranges = Ranges::of_dims([Interval::new(0, 3), Interval::new(0, 7)]);
+    let mut simplifier = Simplifier::new(&ranges, &[]);
+    let picture = simplifier.egraph(&e);
+    let root = &picture.classes[picture.root];
+    assert_eq!((root.best.as_ref(), root.range), (Some(&Expr::dim(0)), Interval::new(0, 3)));
+    assert_eq!(picture, simplifier.egraph(&e));
+    let dot = picture.to_dot();
+    assert!(dot.starts_with("digraph egraph {\n") && dot.ends_with("}\n"), "{dot}");
+    assert!(dot.contains("[label=\"{c0 in [0, 3]|d0|{<n0> d0"), "{dot}");
+    for class in &picture.classes {
+        assert!(class.nodes.iter().flat_map(|node| &node.children).all(|child| *child < picture.classes.len()));
+    }
 }

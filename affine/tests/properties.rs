@@ -79,6 +79,7 @@ proptest! {
             prop_assert_eq!(a, b, "{}", proof);
             prop_assert!(range_of(&e, &ranges).contains(a));
         }
+        prop_assert_eq!(proof.check(), Ok(()), "{:#}", proof);
         for step in proof.steps() {
             if let (Ok(a), Ok(b)) = (at(&step.before), at(&step.after)) {
                 prop_assert_eq!(a, b, "{}", step);

@@ -34,11 +34,13 @@
 mod compose;
 mod domain;
 mod error;
+mod explain;
 mod map;
 mod points;
+mod symbols;
 pub mod text;
 
 pub use error::Error;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 pub use points::{DomainPoint, Points};
-pub use weft_affine::{Atom, Constraint, Expr, Interval, Ranges, Term, Var};
+pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};

@@ -125,7 +125,7 @@ fn help_and_version_exit_with_0() {
         assert!(!output.stdout.is_empty());
     }
     let help = stdout(&weft(&["--help"]));
-    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "verify", "devices"] {
+    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "simplify", "verify", "devices"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");
     }
 }
@@ -457,4 +457,90 @@ fn a_closed_pipe_is_no_panic() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stderr(&output), "");
+}
+
+const FLAT: &str = "(d0, d1) -> ((d0 * 8 + d1) floordiv 8, d1), domain: d0 in [0, 3], d1 in [0, 7]";
+
+#[test]
+fn maps_are_simplified_and_derived() {
+    let plain = weft(&["simplify", FLAT]);
+    assert_eq!(plain.status.code(), Some(0), "{}", stderr(&plain));
+    assert_eq!(stdout(&plain), "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]\n");
+    assert_eq!(stdout(&fed(&["simplify", "-"], FLAT)), stdout(&plain));
+    let wanted = "\
+(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
+
+result 0
+  (d0 * 8 + d1) floordiv 8
+    = d0 + d1 floordiv 8    by div-multiple (R3)
+    = d0                    by div-constant (R2), since d1 in [0, 7]: d1 floordiv 8 = 0
+  where
+    div-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+    div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
+";
+    assert_eq!(stdout(&weft(&["simplify", "--why", FLAT])), wanted);
+}
+
+#[test]
+fn expressions_and_maps_without_domain_are_simplified() {
+    for (text, wanted) in [
+        ("(d0 floordiv 8) * 8 + d0 mod 8", "d0\n"),
+        ("-d0 mod 2", "-(d0 mod 2)\n"),
+        ("(d0 + s0 * 4) mod 4, domain: d0 in [0, 3], s0 in [0, 9]", "d0\n"),
+        ("(d0)[s0] -> (d0 mod 6 mod 3, s0)", "(d0)[s0] -> (d0 mod 3, s0)\n"),
+        ("UNDEFINED", "UNDEFINED\n"),
+    ] {
+        let output = weft(&["simplify", text]);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), wanted), "{}", stderr(&output));
+    }
+    for (text, place) in [
+        ("d0 mod 0", "<argument>:1:4"),
+        ("d0 mod 2, domain: d0 on [0, 3]", "<argument>:1:22"),
+        ("(d0) -> (d1)", "<argument>:1:10"),
+        ("(d0) -> (d0), domain: d1 in [0, 3]", "<argument>:1:23"),
+    ] {
+        let output = weft(&["simplify", text]);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(stderr(&output).contains(place) && stderr(&output).contains("error[AFF006]"), "{}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{text}");
+    }
+    let large = weft(&["simplify", "d9999, domain: d0 in [0, 1]"]);
+    assert!(stderr(&large).contains("variables, at most: expected 4096, found 10000"), "{}", stderr(&large));
+}
+
+#[test]
+fn derivations_are_written_as_json() {
+    let output = weft(&["simplify", FLAT, "--format", "json"]);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["before"], FLAT);
+    let results = value["results"].as_array().expect("a list of results");
+    assert_eq!(results.len(), 2);
+    assert_eq!((&results[0]["after"], &results[1]["derivation"]), (&"d0".into(), &Value::Array(Vec::new())));
+    assert!(results[0]["cost_before"].as_u64() > results[0]["cost_after"].as_u64());
+    let steps = results[0]["derivation"].as_array().expect("a list of steps");
+    let laws: Vec<&Value> = steps.iter().map(|step| &step["law"]).collect();
+    assert_eq!(laws, ["div-multiple", "div-constant"]);
+    assert_eq!((&steps[0]["letters"]["z"], &steps[0]["whole"]), (&"d1".into(), &"d0 + d1 floordiv 8".into()));
+    assert_eq!(steps[1]["ranges"][0], serde_json::json!({ "expression": "d1", "range": [0, 7] }));
+}
+
+#[test]
+fn the_egraph_is_drawn() {
+    let folder = Folder::new();
+    let dot = weft(&["simplify", FLAT, "--egraph", "-"]);
+    assert!(stdout(&dot).starts_with("digraph egraph {\n"), "{}", stdout(&dot));
+    let (named, drawn) = (folder.path("forms.dot"), folder.path("forms.svg"));
+    for file in [&named, &drawn] {
+        let output = weft(&["simplify", FLAT, "--egraph", file]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).starts_with("(d0, d1) -> (d0, d1)"), "{}", stdout(&output));
+    }
+    let read = |file: &String| std::fs::read_to_string(file).expect("it was written");
+    assert_eq!(read(&named), stdout(&dot));
+    assert!(read(&drawn).contains("<svg ") && read(&drawn).contains("floordiv 8"), "{}", read(&drawn));
+    let many = "((d0 * 7 + d1) mod 12) floordiv 4 + (d1 * 5 + d0) mod 12, domain: d0 in [0, 999], d1 in [0, 399]";
+    assert_eq!(weft(&["simplify", many, "--egraph", &drawn]).status.code(), Some(0));
+    let constant = weft(&["simplify", "(d0) -> (7)", "--egraph", "-"]);
+    assert_eq!(constant.status.code(), Some(1));
+    assert!(stderr(&constant).contains("all are constants"), "{}", stderr(&constant));
 }

@@ -1,19 +1,25 @@
 //! Constructors: everything that makes an expression keeps the canonical form.
 
 use std::cmp::Ordering;
-use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::hash::Structural;
-use super::{Atom, Expr, Node, Term, Var};
+use super::{Atom, Expr, Node, Term, Terms, Var};
 use crate::Error;
 
 const OPERATION_COST: u64 = 20;
 
 impl Expr {
     /// The constant `value`.
+    ///
+    /// ```
+    /// # use weft_affine::Expr;
+    /// assert_eq!(Expr::constant(7).floor_div(-3), Expr::constant(-3));
+    /// ```
     pub fn constant(value: i64) -> Expr {
-        Expr::from_sorted(value, Vec::new())
+        Expr::from_sorted(value, Terms::new())
     }
 
     /// The variable `v`.
@@ -38,11 +44,11 @@ impl Expr {
 
     /// `1 * atom`, the atom taken as it is. Callers have checked the divisor.
     pub(crate) fn from_atom(atom: Atom) -> Expr {
-        Expr::from_sorted(0, vec![Term { coefficient: 1, atom }])
+        Expr::from_sorted(0, smallvec![Term { coefficient: 1, atom }])
     }
 
     /// A sum whose terms are already sorted, distinct and non-zero.
-    pub(crate) fn from_sorted(constant: i64, terms: Vec<Term>) -> Expr {
+    pub(crate) fn from_sorted(constant: i64, terms: Terms) -> Expr {
         debug_assert!(terms.windows(2).all(|w| w[0].atom < w[1].atom) && terms.iter().all(|t| t.coefficient != 0));
         let (mut tree_size, mut cost, mut operations, mut depth) = (1u64, u64::from(constant != 0), 0u32, 0u32);
         for term in &terms {
@@ -68,8 +74,18 @@ impl Expr {
     ///
     /// # Errors
     /// When equal atoms add up to a coefficient beyond `i64`, and for an atom with a divisor that has no meaning.
+    ///
+    /// ```
+    /// use weft_affine::{Atom, Expr, Term, Var};
+    ///
+    /// let [d0] = Var::dims();
+    /// let half = Term { coefficient: 3, atom: Atom::FloorDiv(d0.into(), 2) };
+    /// let twice = Term { coefficient: -1, ..half.clone() };
+    /// assert_eq!(Expr::sum(5, [half, twice])?, d0.floor_div(2) * 2 + 5);
+    /// # Ok::<(), weft_affine::Error>(())
+    /// ```
     pub fn sum(constant: i64, terms: impl IntoIterator<Item = Term>) -> Result<Expr, Error> {
-        let mut all: Vec<Term> = terms.into_iter().collect();
+        let mut all: SmallVec<[Term; 6]> = terms.into_iter().collect();
         if !all.iter().all(|t| t.atom.is_canonical()) {
             // Atoms made by hand: their division or remainder is built as the constructors build it.
             return all.iter().try_fold(Expr::constant(constant), |sum, term| {
@@ -82,7 +98,7 @@ impl Expr {
             });
         }
         all.sort_by(|a, b| a.atom.cmp(&b.atom));
-        let mut merged: Vec<Term> = Vec::with_capacity(all.len());
+        let mut merged = Terms::new();
         for term in all {
             match merged.last_mut() {
                 Some(last) if last.atom == term.atom => {
@@ -127,11 +143,11 @@ impl Expr {
             return Ok(if constant == self.constant_term() {
                 self.clone()
             } else {
-                Expr::from_sorted(constant, self.terms().to_vec())
+                Expr::from_sorted(constant, self.terms().into())
             });
         }
         let (a, b) = (self.terms(), other.terms());
-        let mut terms = Vec::with_capacity(a.len() + b.len());
+        let mut terms = Terms::new();
         let (mut i, mut j) = (0, 0);
         while i < a.len() || j < b.len() {
             let order = match (a.get(i), b.get(j)) {
@@ -167,7 +183,7 @@ impl Expr {
     /// When the constant leaves `i64`.
     pub fn checked_add_constant(&self, value: i64) -> Result<Expr, Error> {
         let constant = self.constant_term().checked_add(value).ok_or(Error::overflow("a sum"))?;
-        Ok(if value == 0 { self.clone() } else { Expr::from_sorted(constant, self.terms().to_vec()) })
+        Ok(if value == 0 { self.clone() } else { Expr::from_sorted(constant, self.terms().into()) })
     }
 
     /// `self * factor`.
@@ -193,6 +209,14 @@ impl Expr {
     ///
     /// # Errors
     /// For a divisor of zero, and when the negation of a negative divisor's argument leaves `i64`.
+    ///
+    /// ```
+    /// # use weft_affine::{Expr, Var};
+    /// let [d0] = Var::dims();
+    /// assert_eq!(Expr::from(d0).checked_floor_div(-4)?, (-d0).floor_div(4));
+    /// assert_eq!(Expr::from(d0).checked_floor_div(0).unwrap_err().code(), "AFF002");
+    /// # Ok::<(), weft_affine::Error>(())
+    /// ```
     pub fn checked_floor_div(&self, divisor: i64) -> Result<Expr, Error> {
         if divisor == 0 {
             return Err(Error::ZeroDivisor);
@@ -268,14 +292,28 @@ impl Expr {
     /// The sum with the expression `new` in place of the atom; unchanged where the atom is no term.
     pub(crate) fn with_replaced(&self, atom: &Atom, new: &Expr) -> Result<Expr, Error> {
         let Ok(i) = self.terms().binary_search_by(|t| t.atom.cmp(atom)) else { return Ok(self.clone()) };
-        let mut rest = self.terms().to_vec();
+        if let [Term { coefficient: 1, .. }] = self.terms() {
+            return new.checked_add_constant(self.constant_term());
+        }
+        let mut rest = Terms::from(self.terms());
         let taken = rest.remove(i);
         Expr::from_sorted(self.constant_term(), rest).checked_add_scaled(new, taken.coefficient)
     }
 
+    /// The structural hash of the expression without its constant and with its coefficients divided, which is not built;
+    /// nothing where a quotient does not fit.
+    pub(crate) fn hash_of_divided(&self, divisor: i64) -> Option<u128> {
+        Structural::divided(self.terms(), divisor)
+    }
+
+    /// The structural hash of [`Expr::from_atom`], which is not built.
+    pub(crate) fn hash_of_atom(atom: &Atom) -> u128 {
+        Structural::single(atom)
+    }
+
     /// The sum without its constant.
     pub(crate) fn without_constant(&self) -> Expr {
-        if self.constant_term() == 0 { self.clone() } else { Expr::from_sorted(0, self.terms().to_vec()) }
+        if self.constant_term() == 0 { self.clone() } else { Expr::from_sorted(0, self.terms().into()) }
     }
 }
 
@@ -291,65 +329,8 @@ impl From<Var> for Expr {
     }
 }
 
-const HUMAN: &str = "operators are for numbers that fit; code that reads foreign numbers calls the checked forms";
-
-macro_rules! operators {
-    ($($left:ty, $right:ty;)*) => {$(
-        /// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_add`].
-        impl Add<$right> for $left {
-            type Output = Expr;
-            fn add(self, other: $right) -> Expr {
-                self.checked_add(&Expr::from(other.clone())).expect(HUMAN)
-            }
-        }
-        /// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_sub`].
-        impl Sub<$right> for $left {
-            type Output = Expr;
-            fn sub(self, other: $right) -> Expr {
-                self.checked_sub(&Expr::from(other.clone())).expect(HUMAN)
-            }
-        }
-    )*};
-}
-
 impl From<&Expr> for Expr {
     fn from(e: &Expr) -> Expr {
         e.clone()
-    }
-}
-
-operators! {
-    Expr, Expr; Expr, &Expr; &Expr, Expr; &Expr, &Expr; Expr, i64; &Expr, i64;
-}
-
-/// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_mul`].
-impl Mul<i64> for Expr {
-    type Output = Expr;
-    fn mul(self, factor: i64) -> Expr {
-        self.checked_mul(factor).expect(HUMAN)
-    }
-}
-
-/// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_mul`].
-impl Mul<i64> for &Expr {
-    type Output = Expr;
-    fn mul(self, factor: i64) -> Expr {
-        self.checked_mul(factor).expect(HUMAN)
-    }
-}
-
-/// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_neg`].
-impl Neg for Expr {
-    type Output = Expr;
-    fn neg(self) -> Expr {
-        self.checked_neg().expect(HUMAN)
-    }
-}
-
-/// Panics on overflow, as `i64` does in a debug build; see [`Expr::checked_neg`].
-impl Neg for &Expr {
-    type Output = Expr;
-    fn neg(self) -> Expr {
-        self.checked_neg().expect(HUMAN)
     }
 }

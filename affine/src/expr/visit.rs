@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::{Atom, Expr, SHALLOW, Term, Var};
 use crate::Error;
@@ -71,6 +72,13 @@ impl Expr {
     ///
     /// # Errors
     /// On overflow.
+    ///
+    /// ```
+    /// # use weft_affine::Var;
+    /// let [d0, d1] = Var::dims();
+    /// let e = (d0 - d1).floor_div(4) * 10 + (d0 - d1).modulo(4);
+    /// assert_eq!(e.evaluate(|v| if v == d0 { 1 } else { 3 }), Ok(-8));
+    /// ```
     pub fn evaluate(&self, value: impl Fn(Var) -> i64) -> Result<i64, Error> {
         self.try_evaluate(&|v| Ok(value(v)))
     }
@@ -79,6 +87,14 @@ impl Expr {
     ///
     /// # Errors
     /// On overflow, and for a variable the point does not have.
+    ///
+    /// ```
+    /// # use weft_affine::{Point, Var};
+    /// let ([d0], [s0]) = (Var::dims(), Var::ranges());
+    /// let e = d0 * 8 + s0;
+    /// assert_eq!(e.evaluate_at(&Point { dims: &[2], ranges: &[5], ..Point::default() }), Ok(21));
+    /// assert_eq!(e.evaluate_at(&Point { dims: &[2], ..Point::default() }).unwrap_err().code(), "AFF004");
+    /// ```
     pub fn evaluate_at(&self, point: &Point<'_>) -> Result<i64, Error> {
         self.try_evaluate(&|v| point.get(v).ok_or_else(|| Error::Unbound { variable: v.to_string() }))
     }
@@ -100,6 +116,14 @@ impl Expr {
     ///
     /// # Errors
     /// When a coefficient or constant of the result leaves `i64`.
+    ///
+    /// ```
+    /// # use weft_affine::Var;
+    /// let [d0, d1] = Var::dims();
+    /// let swapped = (d0 * 8 + d1).floor_div(4).substitute(|v| Some(if v == d0 { d1.into() } else { d0.into() }))?;
+    /// assert_eq!(swapped, (d1 * 8 + d0).floor_div(4));
+    /// # Ok::<(), weft_affine::Error>(())
+    /// ```
     pub fn substitute(&self, f: impl Fn(Var) -> Option<Expr>) -> Result<Expr, Error> {
         if self.is_small() {
             return substitute_tree(self, &f);
@@ -168,7 +192,7 @@ fn rebuild(
     argument: &mut dyn FnMut(&Expr) -> Result<Expr, Error>,
 ) -> Result<Expr, Error> {
     let mut constant = e.constant_term();
-    let mut terms: Vec<Term> = Vec::with_capacity(e.terms().len());
+    let mut terms: SmallVec<[Term; 6]> = SmallVec::new();
     let mut changed = false;
     for term in e.terms() {
         let new = match &term.atom {

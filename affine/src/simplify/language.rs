@@ -68,6 +68,26 @@ impl Language for Node {
     }
 }
 
+impl Node {
+    /// The node as text, over names for its children.
+    pub(super) fn label(&self, name: &dyn Fn(Id) -> String) -> String {
+        match self {
+            Node::Var(v) => v.to_string(),
+            Node::FloorDiv(c, [x]) => format!("{} floordiv {c}", name(*x)),
+            Node::Mod(c, [x]) => format!("{} mod {c}", name(*x)),
+            Node::Linear(constant, factors, children) => {
+                let term = |(factor, id): (&i64, &Id)| match factor {
+                    1 => name(*id),
+                    _ => format!("{} * {factor}", name(*id)),
+                };
+                let terms = factors.iter().zip(children).map(term);
+                let constant = (*constant != 0 || children.is_empty()).then(|| constant.to_string());
+                terms.chain(constant).collect::<Vec<_>>().join(" + ")
+            }
+        }
+    }
+}
+
 /// The graph of equal expressions over one domain.
 pub(super) type Graph = EGraph<Node, Facts>;
 

@@ -1,63 +1,64 @@
 //! The directed pass: arguments first, then the rules of each division and remainder in order, then the sum.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::proof::Step;
-use super::recombine::TRIALS;
+use super::context::Context;
+use super::rules::sum::KNOWN_VALUE;
 use super::rules::{Rule, floordiv, modulo};
 use crate::expr::postorder;
-use crate::range::Analysis;
 use crate::{Atom, Expr};
 
 /// Rewrites within rewrites nest at most this deep; beyond, terms stay as they are.
 const NESTING: u32 = 96;
 
+/// Words that tell apart how a form was asked for; any that do not occur as differences of hashes will do.
+const SUM: u128 = 0x9216_d5d9_8979_fb1b_d131_0ba6_98df_b5ac;
+const OPERATION: u128 = 0x5bd1_e995_97f4_a7c1_5851_f42d_4c95_7f2d;
+
 /// Brings expressions over one domain into normal form; remembers what it has seen.
 pub(crate) struct Normalizer {
-    pub(crate) analysis: Analysis,
-    /// Normal forms by hash; a table for each depth of trials, since deeper ones look less far.
-    sums: [FxHashMap<u128, Expr>; TRIALS + 1],
-    atoms: [FxHashMap<(u128, i64, bool), Expr>; TRIALS + 1],
+    pub(crate) context: Context,
+    /// Normal forms, by the hash of what was asked and a word for how it was asked.
+    known: FxHashMap<u128, Expr>,
     pub(super) steps_left: usize,
     nesting: u32,
+    /// True while the argument of a division or remainder is brought into normal form.
+    pub(super) inside: bool,
     /// How many trial rewrites of sums the current one is nested in.
     pub(super) trials: usize,
-    log: Option<Vec<Step>>,
 }
 
 impl Normalizer {
-    pub(crate) fn new(analysis: Analysis, steps: usize) -> Normalizer {
+    pub(crate) fn new(context: Context, steps: usize) -> Normalizer {
         Normalizer {
-            analysis,
-            sums: Default::default(),
-            atoms: Default::default(),
+            context,
+            known: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
             steps_left: steps,
             nesting: 0,
+            inside: false,
             trials: 0,
-            log: None,
         }
     }
 
-    pub(crate) fn start_log(&mut self) {
-        self.log = Some(Vec::new());
-    }
-
-    pub(crate) fn take_log(&mut self) -> Vec<Step> {
-        self.log.take().unwrap_or_default()
-    }
-
-    pub(crate) fn record(&mut self, rule: &'static str, before: &Expr, after: &Expr) {
-        if let Some(log) = &mut self.log {
-            log.push(Step { rule, before: before.clone(), after: after.clone() });
+    /// `e = q`, where the range says so.
+    fn known_value(&mut self, e: &Expr) -> Option<Expr> {
+        let value = self.context.analysis.range(e).as_point()?;
+        let constant = Expr::constant(value);
+        if *e != constant {
+            self.context.forget();
+            self.context.range(e);
+            self.context.bind('x', e);
+            self.context.number('q', value);
+            self.context.record(KNOWN_VALUE, e, &constant);
         }
+        Some(constant)
     }
 
     /// Grants rewrites for one simplification. Forms remembered while none were left are forgotten, so that a result never
     /// depends on what was asked before.
     pub(crate) fn allow_steps(&mut self, steps: usize) {
         if self.steps_left == 0 {
-            self.sums = Default::default();
-            self.atoms = Default::default();
+            self.known.clear();
         }
         self.steps_left = steps;
     }
@@ -75,8 +76,11 @@ impl Normalizer {
 
     /// The normal form of a part of an expression.
     pub(crate) fn sum(&mut self, e: &Expr) -> Expr {
-        let key = e.structural_hash();
-        if let Some(known) = self.sums[self.trials].get(&key) {
+        if e.as_constant().is_some() {
+            return e.clone();
+        }
+        let key = self.key(e, SUM);
+        if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
         if self.nesting >= NESTING {
@@ -85,8 +89,24 @@ impl Normalizer {
         self.nesting += 1;
         let normal = self.normal_sum(e);
         self.nesting -= 1;
-        self.sums[self.trials].insert(key, normal.clone());
-        self.sums[self.trials].insert(normal.structural_hash(), normal.clone());
+        self.known.insert(key, normal.clone());
+        if normal != *e {
+            self.known.insert(self.key(&normal, SUM), normal.clone());
+        }
+        normal
+    }
+
+    /// Trials look less far the deeper they are, and an operation asked for by itself is not recombined; each remembers
+    /// its own forms.
+    fn key(&self, e: &Expr, word: u128) -> u128 {
+        e.structural_hash() ^ word.rotate_left(2 * self.trials as u32 + u32::from(self.inside))
+    }
+
+    /// The normal form of an argument.
+    pub(super) fn argument(&mut self, x: &Expr) -> Expr {
+        let outer = std::mem::replace(&mut self.inside, true);
+        let normal = self.sum(x);
+        self.inside = outer;
         normal
     }
 
@@ -94,40 +114,37 @@ impl Normalizer {
         let mut total = e.clone();
         for term in e.terms() {
             let new = match &term.atom {
-                Atom::Var(v) => match self.analysis.range(&Expr::var(*v)).as_point() {
-                    Some(value) => Expr::constant(value),
-                    None => continue,
-                },
+                Atom::Var(v) => {
+                    if self.context.analysis.atom(&term.atom).as_point().is_none() {
+                        continue;
+                    }
+                    match self.known_value(&Expr::var(*v)) {
+                        Some(constant) => constant,
+                        None => continue,
+                    }
+                }
                 Atom::FloorDiv(x, c) => {
-                    let x = self.sum(x);
+                    let x = self.argument(x);
                     self.quotient(&x, *c)
                 }
                 Atom::Mod(x, c) => {
-                    let x = self.sum(x);
+                    let x = self.argument(x);
                     self.remainder(&x, *c)
                 }
             };
             if new.as_atom() == Some(&term.atom) {
                 continue;
             }
-            let old = Expr::from_atom(term.atom.clone());
-            let replaced = total.with_replaced(&term.atom, &new);
             // Overflow means no rewrite.
-            if let Ok(replaced) = replaced {
-                if matches!(term.atom, Atom::Var(_)) {
-                    self.record("known-value", &old, &new);
-                }
+            if let Ok(replaced) = total.with_replaced(&term.atom, &new) {
                 total = replaced;
             }
         }
-        if let Some(value) = self.analysis.range(&total).as_point() {
-            let constant = Expr::constant(value);
-            if total != constant {
-                self.record("known-value", &total, &constant);
-            }
+        if let Some(constant) = self.known_value(&total) {
             return constant;
         }
-        self.recombined(total)
+        let total = self.recombined(total);
+        if self.inside { self.opened(total) } else { total }
     }
 
     /// The normal form of `x // c` for `x` in normal form.
@@ -149,30 +166,32 @@ impl Normalizer {
             (None, true) => Atom::Mod(x.clone(), c),
             (None, false) => Atom::FloorDiv(x.clone(), c),
         };
-        let key = (x.structural_hash(), c, remainder);
-        if let Some(known) = self.atoms[self.trials].get(&key) {
+        let plain = Expr::from_atom(plain);
+        let key = self.key(&plain, OPERATION);
+        if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let plain = Expr::from_atom(plain);
         let rules: &[Rule] = if remainder { modulo::RULES } else { floordiv::RULES };
         let mut normal = plain.clone();
         // What a constraint says of the argument is lost once a rule takes the argument apart.
-        if self.analysis.has_facts()
-            && let Some(value) = self.analysis.range(&plain).as_point()
+        if self.context.analysis.has_facts()
+            && let Some(constant) = self.known_value(&plain)
         {
-            normal = Expr::constant(value);
-            self.record("known-value", &plain, &normal);
+            normal = constant;
         } else if self.steps_left > 0 && self.nesting < NESTING {
             for rule in rules {
-                if let Some(next) = (rule.apply)(&mut self.analysis, x, c) {
+                self.context.forget();
+                if let Some(next) = (rule.apply)(&mut self.context, x, c)
+                    && next != plain
+                {
                     self.steps_left -= 1;
-                    self.record(rule.name, &plain, &next);
+                    self.context.record(&rule.law, &plain, &next);
                     normal = self.sum(&next);
                     break;
                 }
             }
         }
-        self.atoms[self.trials].insert(key, normal.clone());
+        self.known.insert(key, normal.clone());
         normal
     }
 }

@@ -1,53 +1,88 @@
-//! The rules of floor division and remainder, one file per theory; each is an equation with a side condition.
+//! The rules of the algebra, one file per theory; each is an equation with its side condition.
 //!
-//! A rule gets the argument and the divisor, and returns an equal expression, or nothing when its side condition cannot be
-//! proved: *unknown is false*. Constants are computed with checks; overflow means no rewrite. Law tests evaluate both
-//! sides of whatever a rule returns over a box of integers.
+//! A rule of floor division or remainder gets the argument and the divisor, and returns an equal expression, or nothing when its
+//! side condition cannot be proved: *unknown is false*. Constants are computed with checks; overflow means no rewrite.
+//! Tests evaluate both sides of each equation over a box of integers, whatever a rule returns over random domains, and hand
+//! the equations to an SMT solver.
 
+pub(crate) mod definition;
 pub(crate) mod floordiv;
 pub(crate) mod modulo;
+pub(crate) mod sum;
 
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 
+use smallvec::SmallVec;
+
+use super::context::Context;
+use crate::expr::Terms;
 use crate::interval::gcd;
-use crate::range::Analysis;
-use crate::{Expr, Term};
+use crate::{Expr, Law, Term};
 
 /// A rule about `x // c` or `x mod c`.
 pub(crate) struct Rule {
-    /// Its name in derivations.
-    pub(crate) name: &'static str,
-    /// The equation, for readers and for failing tests. `c, k, g, m` are positive constants.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the equation is shown by the law tests"))]
-    pub(crate) equation: &'static str,
-    /// The right side for an argument and a divisor greater than one.
-    pub(crate) apply: fn(&mut Analysis, &Expr, i64) -> Option<Expr>,
+    /// What it claims.
+    pub(crate) law: Law,
+    /// The right side for an argument and a divisor greater than one; binds the letters of the law on the way.
+    pub(crate) apply: fn(&mut Context, &Expr, i64) -> Option<Expr>,
 }
 
+macro_rules! law {
+    ($name:literal, $theory:literal, $equation:literal) => {
+        $crate::simplify::rules::law!($name, $theory, $equation, "")
+    };
+    ($name:literal, $theory:literal, $equation:literal, $condition:literal) => {
+        $crate::Law { name: $name, theory: $theory, equation: $equation, condition: $condition }
+    };
+}
+pub(crate) use law;
+
 macro_rules! rules {
-    ($($name:literal : $equation:literal => $apply:path;)*) => {
-        &[$($crate::simplify::rules::Rule { name: $name, equation: $equation, apply: $apply }),*]
+    ($($name:literal, $theory:literal: $equation:literal if $condition:literal => $apply:path;)*) => {
+        &[$($crate::simplify::rules::Rule {
+            law: $crate::simplify::rules::law!($name, $theory, $equation, $condition),
+            apply: $apply,
+        }),*]
     };
 }
 pub(crate) use rules;
 
-/// Splits a sum by a test on its terms; the constant goes to the second part.
-fn split(x: &Expr, first: impl Fn(&Term) -> bool) -> (Vec<Term>, Expr) {
-    let (yes, no): (Vec<Term>, Vec<Term>) = x.terms().iter().cloned().partition(first);
-    (yes, Expr::from_sorted(x.constant_term(), no))
+/// Every law that the simplifier may use, grouped by theory: construction, floor division, remainder, sums;
+/// and those of constraints.
+pub fn laws() -> Vec<&'static Law> {
+    let of_rules = [floordiv::RULES, floordiv::EXPLORING, modulo::RULES, modulo::EXPLORING].into_iter().flatten();
+    let others = [sum::LAWS, crate::constraint::LAWS].into_iter().flatten().copied();
+    definition::LAWS.iter().copied().chain(of_rules.map(|rule| &rule.law)).chain(others).collect()
 }
 
-/// The sum of terms with every coefficient divided by a divisor of all of them.
-fn divided(terms: &[Term], divisor: i64) -> Expr {
-    let smaller = terms.iter().map(|t| Term { coefficient: t.coefficient / divisor, atom: t.atom.clone() });
-    Expr::from_sorted(0, smaller.collect())
+/// The terms of `y` and of `b` in `x = g·y + b + constant`, where `b` has no coefficient that `g` divides.
+fn split(x: &Expr, g: i64) -> (Terms, Terms) {
+    let (mut y, mut b) = (Terms::new(), Terms::new());
+    for t in x.terms() {
+        if t.coefficient % g == 0 {
+            y.push(Term { coefficient: t.coefficient / g, atom: t.atom.clone() });
+        } else {
+            b.push(t.clone());
+        }
+    }
+    (y, b)
+}
+
+/// The ways to read half of `c` as a coefficient modulo `c`: as positive, and as negative where one occurs.
+fn halves(x: &Expr, c: i64) -> impl Iterator<Item = bool> {
+    let occurs = c % 2 == 0 && x.terms().iter().any(|t| t.coefficient.rem_euclid(c) == c / 2);
+    std::iter::once(false).chain(occurs.then_some(true))
 }
 
 /// `x = c·y + z` where the coefficients of `z` are as near to zero as can be: the `z` of least width. Half of `c` counts as
 /// negative on demand. Nothing when `z` would be `x`.
-fn nearest(x: &Expr, c: i64, half_is_negative: bool) -> Option<(Expr, Expr)> {
-    let (mut quotients, mut rests) = (Vec::new(), Vec::new());
+pub(super) fn nearest(x: &Expr, c: i64, half_is_negative: bool) -> Option<(Expr, Expr)> {
+    let near = |a: i64| (i128::from(a) * 2).unsigned_abs() < c.unsigned_abs().into();
+    if x.terms().iter().all(|t| near(t.coefficient)) {
+        return None;
+    }
+    let (mut quotients, mut rests) = (Terms::new(), Terms::new());
     for term in x.terms() {
         let low = term.coefficient.rem_euclid(c);
         let rest = if low > c - low || (half_is_negative && low == c - low) { low - c } else { low };
@@ -66,9 +101,18 @@ fn nearest(x: &Expr, c: i64, half_is_negative: bool) -> Option<(Expr, Expr)> {
     Some((Expr::from_sorted(0, quotients), Expr::from_sorted(x.constant_term(), rests)))
 }
 
-/// `x = g·y + b`, `c = g·m`, and all of `b` in `g·t ..= g·t + g − 1`: the largest such `g > 1`, as `(g, y, b, t)`.
-fn aligned(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<(i64, Expr, Expr, i64)> {
-    let mut factors: Vec<i64> = x
+/// `x = g·y + b`, `c = g·m`, and all of `b` in `g·t ..= g·t + g − 1`.
+struct Aligned {
+    g: i64,
+    y: Expr,
+    b: Expr,
+    t: i64,
+}
+
+/// The alignment with the largest such `g > 1`. A coefficient that `g` does not divide may be split between `y` and `b`
+/// where asked for: then terms occur in both.
+fn aligned(context: &mut Context, x: &Expr, c: i64, may_split: bool) -> Option<Aligned> {
+    let mut factors: SmallVec<[i64; 4]> = x
         .terms()
         .iter()
         .filter_map(|t| i64::try_from(gcd(t.coefficient.unsigned_abs(), c.unsigned_abs())).ok())
@@ -77,10 +121,28 @@ fn aligned(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<(i64, Expr, Expr
     factors.sort_unstable_by(|a, b| b.cmp(a));
     factors.dedup();
     for g in factors {
-        let (multiples, rest) = split(x, |t| t.coefficient % g == 0);
-        if let Some(low) = analysis.range(&rest).floor_div(g).as_point() {
-            return Some((g, divided(&multiples, g), rest, low));
+        let (y, b) = split(x, g);
+        let (y, b) = (Expr::from_sorted(0, y), Expr::from_sorted(x.constant_term(), b));
+        let found = context.range(&b).floor_div(g).as_point().map(|t| (y, b, t)).or_else(|| {
+            let nearest = if may_split { nearest(x, g, false) } else { None };
+            nearest.and_then(|(y, b)| Some((y, b.clone(), context.range(&b).floor_div(g).as_point()?)))
+        });
+        if let Some((y, b, t)) = found {
+            context.bind('y', &y);
+            context.bind('b', &b);
+            context.number('g', g);
+            context.number('m', c / g);
+            context.number('t', t);
+            return Some(Aligned { g, y, b, t });
         }
     }
     None
+}
+
+/// The first term that `pick` accepts, what `pick` made of it, and the sum without it.
+fn without_one<'a, T>(x: &'a Expr, pick: impl Fn(&'a Term) -> Option<T>) -> Option<(&'a Term, T, Expr)> {
+    let (i, picked) = x.terms().iter().enumerate().find_map(|(i, t)| Some((i, pick(t)?)))?;
+    let mut rest = Terms::from(x.terms());
+    rest.remove(i);
+    Some((x.terms().get(i)?, picked, Expr::from_sorted(x.constant_term(), rest)))
 }

@@ -15,6 +15,7 @@ use super::language::{Graph, Node, add, expression};
 use super::normal::Normalizer;
 use super::rules::{Rule, floordiv, modulo};
 use crate::Expr;
+use crate::picture::{ClassPicture, EgraphPicture, NodePicture};
 
 /// Alternatives of one argument that are tried; the rest would mostly repeat them.
 const ALTERNATIVES: usize = 8;
@@ -23,9 +24,39 @@ const CHANGES: usize = 16;
 
 /// The best expression found that equals `seed`.
 pub(super) fn saturate(normalizer: &mut Normalizer, seed: &Expr, config: &Config) -> Option<Expr> {
-    let domain = normalizer.analysis.clone();
+    let (graph, root) = grown(normalizer, seed, config, true);
+    graph[root].data.best.clone()
+}
+
+/// The whole graph around `seed`, to be looked at.
+pub(super) fn picture(normalizer: &mut Normalizer, seed: &Expr, config: &Config) -> EgraphPicture {
+    let (graph, root) = grown(normalizer, seed, config, false);
+    let mut ids: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    ids.sort_unstable();
+    let place = |id: Id| ids.binary_search(&graph.find(id)).unwrap_or(0);
+    let name = |id: Id| format!("c{}", place(id));
+    let class = |id: &Id| {
+        let class = &graph[*id];
+        let node = |node: &Node| NodePicture {
+            label: node.label(&name),
+            children: node.children().iter().map(|child| place(*child)).collect(),
+        };
+        ClassPicture {
+            range: class.data.range,
+            best: class.data.best.clone(),
+            nodes: class.nodes.iter().map(node).collect(),
+        }
+    };
+    EgraphPicture { classes: ids.iter().map(class).collect(), root: place(root) }
+}
+
+/// The graph after all rounds, or after the first that found something cheaper: the search goes on from there, in a
+/// smaller graph.
+fn grown(normalizer: &mut Normalizer, seed: &Expr, config: &Config, until_cheaper: bool) -> (Graph, Id) {
+    let domain = normalizer.context.analysis.clone();
+    let log = normalizer.context.keeps_log().then(Vec::new);
     let mut search = Search {
-        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(CHANGES) }),
+        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(CHANGES), log }),
         normalizer,
         seen: FxHashSet::default(),
         visited: FxHashSet::default(),
@@ -34,11 +65,16 @@ pub(super) fn saturate(normalizer: &mut Normalizer, seed: &Expr, config: &Config
     let root = add(&mut search.graph, seed);
     search.graph.rebuild();
     for _ in 0..config.rounds {
-        if !search.round() {
+        let grew = search.round();
+        if let Some(log) = &mut search.graph.analysis.log {
+            search.normalizer.context.append(std::mem::take(log));
+        }
+        let is_cheaper = search.graph[root].data.best.as_ref().is_some_and(|best| best.cost() < seed.cost());
+        if !grew || (until_cheaper && is_cheaper) {
             break;
         }
     }
-    search.graph[root].data.best.clone()
+    (search.graph, root)
 }
 
 struct Search<'a> {
@@ -56,7 +92,7 @@ impl Search<'_> {
     fn round(&mut self) -> bool {
         let mut classes: Vec<Id> = self.graph.classes().map(|c| c.id).collect();
         classes.sort_unstable();
-        let mut found: Vec<(Id, &'static str, Expr, Expr)> = Vec::new();
+        let mut found: Vec<(Id, Expr)> = Vec::new();
         for id in classes {
             for node in self.graph[id].nodes.clone() {
                 // Each equality adds a node or more, so what lies beyond the limit need not be computed.
@@ -85,12 +121,11 @@ impl Search<'_> {
             }
         }
         let mut grew = false;
-        for (id, rule, before, after) in found {
+        for (id, after) in found {
             if self.graph.total_number_of_nodes() >= self.limit {
                 self.graph.rebuild();
                 return false;
             }
-            self.normalizer.record(rule, &before, &after);
             let other = add(&mut self.graph, &after);
             grew |= self.graph.union(id, other);
         }
@@ -134,29 +169,31 @@ impl Search<'_> {
         argument: &Expr,
         c: i64,
         lists: [&'static [Rule]; 2],
-        found: &mut Vec<(Id, &'static str, Expr, Expr)>,
+        found: &mut Vec<(Id, Expr)>,
     ) {
         let Some(before) = before else { return };
         if argument.as_constant().is_some() || !self.seen.insert(before.structural_hash()) {
             return;
         }
         for rule in lists.into_iter().flatten() {
-            if let Some(after) = (rule.apply)(&mut self.normalizer.analysis, argument, c) {
-                found.push((id, rule.name, before.clone(), after.clone()));
+            self.normalizer.context.forget();
+            if let Some(after) = (rule.apply)(&mut self.normalizer.context, argument, c) {
+                self.normalizer.context.record(&rule.law, &before, &after);
+                found.push((id, after.clone()));
                 self.normalize(id, &after, found);
             }
         }
     }
 
-    fn normalize(&mut self, id: Id, e: &Expr, found: &mut Vec<(Id, &'static str, Expr, Expr)>) {
+    fn normalize(&mut self, id: Id, e: &Expr, found: &mut Vec<(Id, Expr)>) {
         let normal = self.normalizer.root(e);
         if normal != *e && self.seen.insert(normal.structural_hash() ^ 1) {
-            found.push((id, "normal-form", e.clone(), normal));
+            found.push((id, normal));
         }
     }
 
     /// A sum with one child written in another way may cancel where it did not before.
-    fn rewrite_sum(&mut self, id: Id, node: &Node, children: &[Id], found: &mut Vec<(Id, &'static str, Expr, Expr)>) {
+    fn rewrite_sum(&mut self, id: Id, node: &Node, children: &[Id], found: &mut Vec<(Id, Expr)>) {
         let best = |child: Id| self.graph[child].data.best.clone();
         let Some(plain) = expression(node, &best) else { return };
         let mut sums = vec![plain.clone()];
@@ -169,7 +206,7 @@ impl Search<'_> {
         for sum in sums {
             if self.seen.insert(sum.structural_hash()) {
                 if sum != plain {
-                    found.push((id, "equal-summand", plain.clone(), sum.clone()));
+                    found.push((id, sum.clone()));
                 }
                 self.normalize(id, &sum, found);
             }

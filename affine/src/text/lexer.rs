@@ -11,7 +11,7 @@ pub(super) enum Token<'a> {
     Name(&'a str),
     /// The magnitude of an integer literal.
     Integer(u64),
-    /// Punctuation: one character, or `->`.
+    /// Punctuation: one character, `->`, `<=`, `>=` or `<=>`.
     Mark(&'a str),
 }
 
@@ -44,7 +44,12 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Err
                 at += 2;
                 Token::Mark(&source[start..at])
             }
-            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'+' | b'-' | b'*' | b',' | b':' | b'=' | b'%' | b'#' => {
+            b'<' | b'>' => {
+                let longer = ["<=>", "<=", ">="].into_iter().find(|mark| source[start..].starts_with(mark));
+                at += longer.map_or(1, str::len);
+                Token::Mark(&source[start..at])
+            }
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'+' | b'-' | b'*' | b',' | b':' | b'=' | b'%' | b'#' | b'|' => {
                 at += 1;
                 Token::Mark(&source[start..at])
             }

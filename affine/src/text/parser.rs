@@ -123,6 +123,11 @@ impl<'a> Cursor<'a> {
         matches!(self.peek(), Some(Token::Name(t) | Token::Mark(t)) if t == text)
     }
 
+    /// True when the next token is an integer without a sign.
+    pub fn peek_is_integer(&self) -> bool {
+        matches!(self.peek(), Some(Token::Integer(_)))
+    }
+
     /// Steps over the word or mark if it is next.
     pub fn accept(&mut self, text: &str) -> bool {
         let found = self.peek_is(text);

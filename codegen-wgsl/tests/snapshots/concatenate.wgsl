@@ -19,13 +19,13 @@ fn joined(i: u32) -> f32 {
     let d0 = i / 10u;
     var joined_3: f32;
     if d1 <= 2u {
-        joined_3 = x[d0 * 3u + d1];
+        joined_3 = x[i - d0 * 7u];
     } else {
         var joined_2: f32;
         if d1 <= 4u {
             joined_2 = 1.0f;
         } else {
-            joined_2 = keep(-y[d0 * 5u + d1 - 5u]);
+            joined_2 = keep(-y[i - 5u - d0 * 5u]);
         }
         joined_3 = joined_2;
     }

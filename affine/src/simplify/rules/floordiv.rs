@@ -1,123 +1,170 @@
-//! Rules of floor division. Letters are any integer expression; `/` is written `//` and floors.
+//! Rules of floor division by a positive constant.
 
-use super::{Rule, aligned, divided, nearest, rules, split};
-use crate::range::Analysis;
+use super::{Rule, aligned, halves, nearest, rules, split, without_one};
+use crate::expr::Terms;
+use crate::simplify::context::Context;
 use crate::{Atom, Expr};
 
 /// Rules of the normal form, in the order in which they are tried.
 pub(crate) const RULES: &[Rule] = rules! {
-    "div-multiple": "(c·y + z) // c = y + z // c" => multiple;
-    "div-constant": "x // c = q where q·c ≤ x < (q + 1)·c; (c·y + z) // c = y + q where z // c = q" => constant;
-    "div-aligned": "(g·y + b) // (g·m) = (y + t) // m where g·t ≤ b < g·(t + 1)" => by_alignment;
-    "div-of-mod": "(x mod (k·c)) // c = (x // c) mod k" => of_mod;
-    "div-nested": "(x // k + r) // c = (x + k·r) // (k·c)" => nested;
-    "div-residue": "(k·v + z) // c = (k·m / c)·(v // m) + q where v ≡ r (mod m), c | k·m, (k·r + z) // c = q" => residue;
-    "div-reversed": "(z − x) // c = −((x − z + c − 1) // c)" => reversed;
+    "div-multiple", "R3": "(c*y + z) floordiv c = y + z floordiv c" if "c > 0" => multiple;
+    "div-constant", "R2": "(c*y + z) floordiv c = y + q" if "c*q <= z < c*q + c" => constant;
+    "div-aligned", "R5": "(g*y + b) floordiv (g*m) = (y + t) floordiv m" if "m > 0, g*t <= b < g*t + g" => by_alignment;
+    "div-of-mod", "R8": "(x mod (k*c)) floordiv c = (x floordiv c) mod k" if "c > 0, k > 0" => of_mod;
+    "div-nested", "R7": "(x floordiv k + z) floordiv c = (x + k*z) floordiv (k*c)" if "c > 0, k > 0" => nested;
+    "div-nested-reversed", "R7": "(z - x floordiv k) floordiv c = (k*z - x + k - 1) floordiv (k*c)" if "c > 0, k > 0" => nested_reversed;
+    "div-residue", "R5": "(h*v + z) floordiv c = p*(v floordiv m) + q"
+        if "m > 0, h*m = c*p, v mod m = r, c*q <= h*r + z < c*q + c" => residue;
+    "div-reversed", "R12": "x floordiv c = -((c - 1 - x) floordiv c)" if "c > 0" => reversed;
 };
 
 /// Rules that do not by themselves make anything cheaper; only the e-graph tries them.
 pub(crate) const EXPLORING: &[Rule] = rules! {
-    "div-open-mod": "(m·(x mod k) + r) // c = (m·x + r) // c − (m·k / c)·(x // k) where c | m·k" => open_mod;
-    "div-shift": "(k·y + z) // c = q·y + ((k − c·q)·y + z) // c" => shift;
+    "div-open-mod", "R10": "(m*(x mod k) + z) floordiv c = (m*x + z) floordiv c - p*(x floordiv k)" if "c > 0, k > 0, m*k = c*p" => open_mod;
+    "div-shift", "R4": "(k*y + z) floordiv c = q*y + ((k - c*q)*y + z) floordiv c" if "c > 0" => shift;
 };
 
-fn multiple(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (multiples, rest) = split(x, |t| t.coefficient % c == 0);
+fn multiple(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     let outside = x.constant_term().div_euclid(c);
-    if multiples.is_empty() && outside == 0 {
+    if outside == 0 && x.terms().iter().all(|t| t.coefficient % c != 0) {
         return None;
     }
-    let inside = Expr::from_sorted(x.constant_term().rem_euclid(c), rest.terms().to_vec());
-    let quotient = divided(&multiples, c).checked_add_constant(outside).ok()?;
-    quotient.checked_add(&inside.checked_floor_div(c).ok()?).ok()
+    let (y, rest) = split(x, c);
+    let y = Expr::from_sorted(outside, y);
+    let z = Expr::from_sorted(x.constant_term().rem_euclid(c), rest);
+    context.number('c', c);
+    context.bind('y', &y);
+    context.bind('z', &z);
+    y.checked_add(&z.checked_floor_div(c).ok()?).ok()
 }
 
-fn constant(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    if let Some(q) = quotient_of(analysis, x, c) {
+fn constant(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    context.number('c', c);
+    if let Some(q) = quotient_of(context, x, c) {
+        context.bind('z', x);
+        context.number('y', 0);
         return Some(Expr::constant(q));
     }
-    [false, true].into_iter().find_map(|half_is_negative| {
+    halves(x, c).find_map(|half_is_negative| {
         let (y, z) = nearest(x, c, half_is_negative)?;
-        y.checked_add_constant(quotient_of(analysis, &z, c)?).ok()
+        let q = quotient_of(context, &z, c)?;
+        context.bind('y', &y);
+        context.bind('z', &z);
+        y.checked_add_constant(q).ok()
     })
 }
 
 /// `x // c`, where it is one number over the whole domain.
-fn quotient_of(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<i64> {
-    analysis.range(x).floor_div(c).as_point()
+fn quotient_of(context: &mut Context, x: &Expr, c: i64) -> Option<i64> {
+    let q = context.range(x).floor_div(c).as_point()?;
+    context.number('q', q);
+    Some(q)
 }
 
-fn by_alignment(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (g, y, _, t) = aligned(analysis, x, c)?;
-    y.checked_add_constant(t).ok()?.checked_floor_div(c / g).ok()
+fn by_alignment(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let found = aligned(context, x, c, true)?;
+    found.y.checked_add_constant(found.t).ok()?.checked_floor_div(c / found.g).ok()
 }
 
-fn of_mod(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn of_mod(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     match x.as_atom()? {
-        Atom::Mod(y, m) if m % c == 0 => y.checked_floor_div(c).ok()?.checked_modulo(m / c).ok(),
+        Atom::Mod(y, m) if m % c == 0 => {
+            context.number('c', c);
+            context.number('k', m / c);
+            context.bind('x', y);
+            y.checked_floor_div(c).ok()?.checked_modulo(m / c).ok()
+        }
         _ => None,
     }
 }
 
-fn nested(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (i, y, k) = x.terms().iter().enumerate().find_map(|(i, t)| match (&t.atom, t.coefficient) {
-        (Atom::FloorDiv(y, k), 1 | -1) => Some((i, y, *k)),
-        _ => None,
-    })?;
-    let mut rest = x.terms().to_vec();
-    let taken = rest.remove(i);
-    let rest = Expr::from_sorted(x.constant_term(), rest);
-    let divisor = k.checked_mul(c)?;
-    let inner = if taken.coefficient == 1 {
-        y.clone()
-    } else {
-        // −(y // k) = (−y + k − 1) // k.
-        y.checked_neg().ok()?.checked_add_constant(k - 1).ok()?
-    };
-    inner.checked_add_scaled(&rest, k).ok()?.checked_floor_div(divisor).ok()
+fn nested(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let (_, (y, k), z) = without_one(x, |t| quotient(t, 1))?;
+    context.number('c', c);
+    context.number('k', k);
+    context.bind('x', y);
+    context.bind('z', &z);
+    y.checked_add_scaled(&z, k).ok()?.checked_floor_div(k.checked_mul(c)?).ok()
 }
 
-fn residue(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    if !analysis.has_facts() {
+fn nested_reversed(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let (_, (y, k), z) = without_one(x, |t| quotient(t, -1))?;
+    context.number('c', c);
+    context.number('k', k);
+    context.bind('x', y);
+    context.bind('z', &z);
+    let inner = z.checked_mul(k).ok()?.checked_sub(y).ok()?.checked_add_constant(k - 1).ok()?;
+    inner.checked_floor_div(k.checked_mul(c)?).ok()
+}
+
+/// Argument and divisor of a floor division with this coefficient.
+fn quotient(term: &crate::Term, coefficient: i64) -> Option<(&Expr, i64)> {
+    match &term.atom {
+        Atom::FloorDiv(y, k) if term.coefficient == coefficient => Some((y, *k)),
+        _ => None,
+    }
+}
+
+fn residue(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    if !context.analysis.has_facts() {
         return None;
     }
     for (i, term) in x.terms().iter().enumerate() {
         let v = Expr::from_atom(term.atom.clone());
-        let Some(class) = analysis.known_residue(&v) else { continue };
+        let Some(class) = context.analysis.known_residue(&v) else { continue };
         let Ok(m) = i64::try_from(class.modulus) else { continue };
         let Some(period) = term.coefficient.checked_mul(m).filter(|p| p % c == 0) else { continue };
-        let mut rest = x.terms().to_vec();
+        let mut rest = Terms::from(x.terms());
         rest.remove(i);
-        let constant = term.coefficient.checked_mul(class.residue)?.checked_add(x.constant_term())?;
-        let rest = Expr::from_sorted(constant, rest);
-        if let Some(q) = quotient_of(analysis, &rest, c) {
+        let z = Expr::from_sorted(x.constant_term(), rest);
+        let shifted = z.checked_add_constant(term.coefficient.checked_mul(class.residue)?).ok()?;
+        if let Some(q) = quotient_of(context, &shifted, c) {
+            context.number('c', c);
+            context.number('m', m);
+            context.number('h', term.coefficient);
+            context.number('p', period / c);
+            context.number('r', class.residue);
+            context.bind('v', &v);
+            context.bind('z', &z);
             return Expr::constant(q).checked_add_scaled(&v.checked_floor_div(m).ok()?, period / c).ok();
         }
     }
     None
 }
 
-fn reversed(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn reversed(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     if x.terms().first()?.coefficient > 0 {
         return None;
     }
+    context.number('c', c);
+    context.bind('x', x);
     x.checked_neg().ok()?.checked_add_constant(c - 1).ok()?.checked_floor_div(c).ok()?.checked_neg().ok()
 }
 
-fn open_mod(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (i, y, k) = x.terms().iter().enumerate().find_map(|(i, t)| match &t.atom {
-        Atom::Mod(y, k) if t.coefficient.checked_mul(*k)? % c == 0 => Some((i, y, *k)),
+fn open_mod(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let (term, (y, k), z) = without_one(x, |t| match &t.atom {
+        Atom::Mod(y, k) if t.coefficient.checked_mul(*k)? % c == 0 => Some((y, *k)),
         _ => None,
     })?;
-    let m = x.terms()[i].coefficient;
-    let mut rest = x.terms().to_vec();
-    rest.remove(i);
-    let opened = Expr::from_sorted(x.constant_term(), rest).checked_add_scaled(y, m).ok()?;
+    let m = term.coefficient;
+    let p = m.checked_mul(k)? / c;
+    for (letter, value) in [('c', c), ('m', m), ('k', k), ('p', p)] {
+        context.number(letter, value);
+    }
+    context.bind('x', y);
+    context.bind('z', &z);
+    let opened = z.checked_add_scaled(y, m).ok()?;
     let whole = y.checked_floor_div(k).ok()?;
-    opened.checked_floor_div(c).ok()?.checked_add_scaled(&whole, -(m * k / c)).ok()
+    opened.checked_floor_div(c).ok()?.checked_add_scaled(&whole, p.checked_neg()?).ok()
 }
 
-fn shift(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn shift(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     let (y, z) = nearest(x, c, false)?;
+    // With k = c·q the law splits off all of c·y at once.
+    context.number('c', c);
+    context.number('k', c);
+    context.number('q', 1);
+    context.bind('y', &y);
+    context.bind('z', &z);
     y.checked_add(&z.checked_floor_div(c).ok()?).ok()
 }

@@ -1,8 +1,12 @@
-//! Each rule, wherever it fires on random arguments over random boxes, evaluated on both sides at every point.
+//! Each rule, wherever it fires on random arguments over random boxes, evaluated on both sides at every point; and each
+//! recorded step, which must be the instance of its law that it says it is.
 
+use super::sum::SOLVE;
 use super::{Rule, floordiv, modulo};
+use crate::law::Goal;
 use crate::range::Analysis;
-use crate::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier};
+use crate::simplify::context::Context;
+use crate::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Step, explain};
 
 /// A small generator of its own, so that the cases never change.
 pub(crate) struct Random(u64);
@@ -18,7 +22,7 @@ impl Random {
         lo + i64::try_from(word).expect("a span of a few dozen fits")
     }
 
-    fn pick(&mut self, from: &[i64]) -> i64 {
+    pub(crate) fn pick(&mut self, from: &[i64]) -> i64 {
         let last = i64::try_from(from.len() - 1).expect("a short list");
         from[usize::try_from(self.within(0, last)).expect("an index")]
     }
@@ -58,6 +62,23 @@ impl Random {
         }
     }
 
+    /// A sum of digits of one number, and now and then a fact about the digit that is left out.
+    fn digits(&mut self) -> (Expr, Vec<Constraint>) {
+        let (k, c, a) = (self.pick(&[2, 3, 4]), self.pick(&[2, 2, 3, 4]), self.pick(&[1, 1, -1, 2]));
+        let terms = self.within(1, 2);
+        let x = self.linear(terms);
+        let digit = x.floor_div(k).modulo(c);
+        let top = x.floor_div(k * c);
+        match self.within(0, 2) {
+            0 => {
+                let q = self.within(0, c - 1);
+                (top * (a * k * c) + x.modulo(k) * a, vec![Constraint::new(digit, Interval::point(q))])
+            }
+            1 => (top * (a * c) + digit * a, Vec::new()),
+            _ => (digit * (a * k) + x.modulo(k) * a, Vec::new()),
+        }
+    }
+
     pub(crate) fn ranges(&mut self) -> Ranges {
         Ranges::of_dims((0..3).map(|_| {
             let lo = self.pick(&[0, 0, 0, 0, -3, 1, 5]);
@@ -65,7 +86,7 @@ impl Random {
         }))
     }
 
-    fn facts(&mut self) -> Vec<Constraint> {
+    pub(crate) fn facts(&mut self) -> Vec<Constraint> {
         if self.within(0, 2) > 0 {
             return Vec::new();
         }
@@ -90,7 +111,35 @@ pub(crate) fn every_point(ranges: &Ranges, constraints: &[Constraint], mut check
     }
 }
 
-fn check_laws(rules: &[Rule], whole: fn(&Expr, i64) -> Expr) {
+/// The letters of the step make its law into `before` and `after`, and its conditions and the equality hold everywhere.
+fn check_step(step: &Step, ranges: &Ranges, facts: &[Constraint]) {
+    let context = || format!("{step}\n{} with {:?}\nin {ranges:?} {facts:?}", step.law, step.letters);
+    let statement = step.law.statement().expect("the law can be read");
+    let (left, right) = statement.equation().expect("rules are equations");
+    let instance =
+        |side: &crate::law::Pattern| side.instantiate(&step.letters).unwrap_or_else(|e| panic!("{e}: {}", context()));
+    assert_eq!(instance(left), step.before, "the left side of {}", context());
+    assert_eq!(instance(right), step.after, "the right side of {}", context());
+    let goals: Vec<Goal> = statement
+        .conditions
+        .iter()
+        .map(|condition| condition.goal(&step.letters).unwrap_or_else(|e| panic!("{e}: {}", context())))
+        .collect();
+    every_point(ranges, facts, |point| {
+        let value = |e: &Expr| e.evaluate_at(point).expect("small numbers");
+        assert_eq!(value(&step.before), value(&step.after), "at {point:?}: {}", context());
+        for goal in &goals {
+            let holds = match goal {
+                Goal::Zero(e) => value(e) == 0,
+                Goal::NonNegative(e) => value(e) >= 0,
+                Goal::Multiple(e, c) => value(e) % c == 0,
+            };
+            assert!(holds, "{goal:?} at {point:?}: {}", context());
+        }
+    });
+}
+
+fn check_laws(rules: &'static [Rule], whole: fn(&Expr, i64) -> Expr) {
     for (seed, rule) in (1..).zip(rules) {
         let mut random = Random::new(seed);
         let mut fired = 0;
@@ -101,21 +150,18 @@ fn check_laws(rules: &[Rule], whole: fn(&Expr, i64) -> Expr) {
             if x.as_constant().is_some() {
                 continue;
             }
-            let mut analysis = Analysis::new(&ranges, &facts);
-            let Some(right) = (rule.apply)(&mut analysis, &x, c) else { continue };
+            let mut context = Context::new(Analysis::new(&ranges, &facts));
+            context.start_log();
+            let Some(right) = (rule.apply)(&mut context, &x, c) else { continue };
             fired += 1;
             let left = whole(&x, c);
-            assert_ne!(left, right, "{} changes nothing", rule.name);
-            every_point(&ranges, &facts, |point| {
-                let (l, r) = (left.evaluate_at(point), right.evaluate_at(point));
-                assert_eq!(
-                    l, r,
-                    "{}: {}\n{left} = {right}\nat {point:?} of {ranges:?} {facts:?}",
-                    rule.name, rule.equation
-                );
-            });
+            assert_ne!(left, right, "{} changes nothing", rule.law.name);
+            context.record(&rule.law, &left, &right);
+            for step in context.take_log() {
+                check_step(&step, &ranges, &facts);
+            }
         }
-        assert!(fired >= 20, "{} fired only {fired} times", rule.name);
+        assert!(fired >= 20, "{} fired only {fired} times", rule.law.name);
     }
 }
 
@@ -129,6 +175,29 @@ fn floor_division() {
 fn remainder() {
     check_laws(modulo::RULES, |x, c| x.modulo(c));
     check_laws(modulo::EXPLORING, |x, c| x.modulo(c));
+}
+
+/// Covers the laws that no rule of one operation carries, too: those of sums and of the last touch.
+#[test]
+fn steps_of_whole_simplifications() {
+    let mut random = Random::new(4711);
+    let mut used = std::collections::BTreeMap::new();
+    for case in 0..4_500 {
+        let (e, facts) = if case % 2 == 0 { (random.expression(3), random.facts()) } else { random.digits() };
+        let ranges = random.ranges();
+        let (_, proof) = explain(&e, &ranges, &facts);
+        for step in proof.steps() {
+            check_step(step, &ranges, &facts);
+            *used.entry(step.law.name).or_insert(0) += 1;
+        }
+    }
+    // What constructors do leaves no step, facts about whole sums are not among the random ones, and constraints have steps
+    // of their own.
+    let elsewhere: Vec<&str> =
+        super::definition::LAWS.iter().chain([&SOLVE]).chain(crate::constraint::LAWS).map(|law| law.name).collect();
+    for law in super::laws().into_iter().filter(|law| !elsewhere.contains(&law.name)) {
+        assert!(used.get(law.name).is_some_and(|count| *count >= 3), "{law}: {:?} steps", used.get(law.name));
+    }
 }
 
 fn check_whole(config: Config, cases: usize) -> usize {

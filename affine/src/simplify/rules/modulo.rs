@@ -1,96 +1,129 @@
-//! Rules of the remainder by a positive constant. Letters are any integer expression.
+//! Rules of the remainder by a positive constant.
 
-use super::{Rule, aligned, nearest, rules};
-use crate::range::Analysis;
+use super::{Rule, aligned, halves, nearest, rules, without_one};
+use crate::simplify::context::Context;
 use crate::{Atom, Expr, Term};
 
 /// Rules of the normal form, in the order in which they are tried.
 pub(crate) const RULES: &[Rule] = rules! {
-    "mod-multiple": "(c·y + z) mod c = z mod c" => multiple;
-    "mod-of-mod": "(m·(x mod k) + r) mod c = (m·x + r) mod c where c | m·k" => of_mod;
-    "mod-constant": "x mod c = x − c·q where q·c ≤ x < (q + 1)·c" => constant;
-    "mod-aligned": "(g·y + b) mod (g·m) = g·((y + t) mod m) + b − g·t where g·t ≤ b < g·(t + 1)" => by_alignment;
-    "mod-reversed": "(−x − 1) mod c = c − 1 − x mod c" => reversed;
+    "mod-multiple", "R3": "(c*y + z) mod c = z mod c" if "c > 0" => multiple;
+    "mod-of-mod", "R9": "(m*(x mod k) + z) mod c = (m*x + z) mod c" if "c > 0, k > 0, c | m*k" => of_mod;
+    "mod-constant", "R2": "(c*y + z) mod c = z - c*q" if "c*q <= z < c*q + c" => constant;
+    "mod-aligned", "R5": "(g*y + b) mod (g*m) = g*((y + t) mod m) + b - g*t" if "m > 0, g*t <= b < g*t + g" => by_alignment;
+    "mod-reversed", "R12": "x mod c = c - 1 - (-x - 1) mod c" if "c > 0" => reversed;
 };
 
 /// Rules that do not by themselves make anything cheaper; only the e-graph tries them.
 pub(crate) const EXPLORING: &[Rule] = rules! {
-    "mod-definition": "x mod c = x − c·(x // c)" => definition;
-    "mod-of-div": "(x // k) mod c = (x mod (k·c)) // k" => of_div;
+    "mod-definition", "R1": "x mod c = x - c*(x floordiv c)" if "c > 0" => definition;
+    "mod-odd", "R12": "(x + 1) mod 2 = 1 - x mod 2" if "" => odd;
+    "mod-of-div", "R8": "(x floordiv k) mod c = (x mod (k*c)) floordiv k" if "c > 0, k > 0" => of_div;
 };
 
-fn multiple(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let mut terms = Vec::with_capacity(x.terms().len());
-    let mut changed = !(0..c).contains(&x.constant_term());
-    for term in x.terms() {
-        // Small negative coefficients stay; the one that equals its own negation modulo c becomes positive.
-        let mut coefficient = term.coefficient % c;
-        if coefficient < 0 && coefficient.checked_add(c)? == -coefficient {
-            coefficient = -coefficient;
-        }
-        changed |= coefficient != term.coefficient;
-        if coefficient != 0 {
-            terms.push(Term { coefficient, atom: term.atom.clone() });
-        }
-    }
-    if !changed {
+fn multiple(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let reduced = |t: &Term| reduced(t.coefficient, c);
+    if (0..c).contains(&x.constant_term()) && x.terms().iter().all(|t| reduced(t) == t.coefficient) {
         return None;
     }
-    Expr::from_sorted(x.constant_term().rem_euclid(c), terms).checked_modulo(c).ok()
+    let kept = x.terms().iter().map(|t| Term { coefficient: reduced(t), atom: t.atom.clone() });
+    let z = Expr::from_sorted(x.constant_term().rem_euclid(c), kept.filter(|t| t.coefficient != 0).collect());
+    context.number('c', c);
+    context.bind('z', &z);
+    context.bind_with('y', || {
+        // The difference of two coefficients may leave i64, its quotient by c does not.
+        let quotient = |t: &Term| {
+            let quotient = (i128::from(t.coefficient) - i128::from(reduced(t))) / i128::from(c);
+            Some(Term { coefficient: i64::try_from(quotient).ok()?, atom: t.atom.clone() })
+        };
+        let terms: Vec<Term> = x.terms().iter().map(quotient).collect::<Option<_>>()?;
+        Expr::sum(x.constant_term().div_euclid(c), terms).ok()
+    });
+    z.checked_modulo(c).ok()
 }
 
-fn of_mod(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (i, y) = x.terms().iter().enumerate().find_map(|(i, t)| match &t.atom {
-        Atom::Mod(y, k) if t.coefficient.checked_mul(*k)? % c == 0 => Some((i, y)),
+/// The coefficient modulo `c`. Small negative ones stay, since a digit may be reversed; the one that equals its own negation
+/// modulo `c` becomes positive.
+fn reduced(coefficient: i64, c: i64) -> i64 {
+    let low = coefficient % c;
+    if low < 0 && low.checked_add(c) == Some(-low) { -low } else { low }
+}
+
+fn of_mod(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let (term, (y, k), z) = without_one(x, |t| match &t.atom {
+        Atom::Mod(y, k) if t.coefficient.checked_mul(*k)? % c == 0 => Some((y, *k)),
         _ => None,
     })?;
-    let m = x.terms()[i].coefficient;
-    let mut rest = x.terms().to_vec();
-    rest.remove(i);
-    Expr::from_sorted(x.constant_term(), rest).checked_add_scaled(y, m).ok()?.checked_modulo(c).ok()
+    let m = term.coefficient;
+    for (letter, value) in [('c', c), ('m', m), ('k', k)] {
+        context.number(letter, value);
+    }
+    context.bind('x', y);
+    context.bind('z', &z);
+    z.checked_add_scaled(y, m).ok()?.checked_modulo(c).ok()
 }
 
-fn constant(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    if let Some(rest) = rest_of(analysis, x, c) {
+fn constant(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    context.number('c', c);
+    if let Some(rest) = rest_of(context, x, c) {
+        context.number('y', 0);
         return Some(rest);
     }
-    [false, true].into_iter().find_map(|half_is_negative| {
-        let (_, z) = nearest(x, c, half_is_negative)?;
-        rest_of(analysis, &z, c)
+    halves(x, c).find_map(|half_is_negative| {
+        let (y, z) = nearest(x, c, half_is_negative)?;
+        let rest = rest_of(context, &z, c)?;
+        context.bind('y', &y);
+        Some(rest)
     })
 }
 
-/// `x mod c`, where `x // c` is one number over the whole domain, or the remainder itself is.
-fn rest_of(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    if let Some(quotient) = analysis.range(x).floor_div(c).as_point() {
-        return x.checked_add_constant(quotient.checked_mul(c)?.checked_neg()?).ok();
-    }
-    let class = analysis.congruence(x);
-    (class.modulus != 0 && class.modulus.is_multiple_of(c.unsigned_abs()))
-        .then(|| Expr::constant(class.residue.rem_euclid(c)))
+/// `z mod c`, where `z // c` is one number over the whole domain.
+fn rest_of(context: &mut Context, z: &Expr, c: i64) -> Option<Expr> {
+    let q = context.range(z).floor_div(c).as_point()?;
+    context.number('q', q);
+    context.bind('z', z);
+    z.checked_add_constant(q.checked_mul(c)?.checked_neg()?).ok()
 }
 
-fn by_alignment(analysis: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
-    let (g, y, b, t) = aligned(analysis, x, c)?;
-    let high = y.checked_add_constant(t).ok()?.checked_modulo(c / g).ok()?;
-    b.checked_add_constant(g.checked_mul(t)?.checked_neg()?).ok()?.checked_add_scaled(&high, g).ok()
+fn by_alignment(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    let found = aligned(context, x, c, false)?;
+    let high = found.y.checked_add_constant(found.t).ok()?.checked_modulo(c / found.g).ok()?;
+    let low = found.b.checked_add_constant(found.g.checked_mul(found.t)?.checked_neg()?).ok()?;
+    low.checked_add_scaled(&high, found.g).ok()
 }
 
-fn reversed(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn reversed(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     if x.terms().first()?.coefficient > 0 {
         return None;
     }
+    context.number('c', c);
+    context.bind('x', x);
     let forward = x.checked_neg().ok()?.checked_add_constant(-1).ok()?;
     Expr::constant(c - 1).checked_sub(&forward.checked_modulo(c).ok()?).ok()
 }
 
-fn definition(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn odd(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    if c != 2 || x.constant_term() != 1 {
+        return None;
+    }
+    let even = x.without_constant();
+    context.bind('x', &even);
+    Expr::constant(1).checked_sub(&even.checked_modulo(2).ok()?).ok()
+}
+
+fn definition(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
+    context.number('c', c);
+    context.bind('x', x);
     x.checked_add_scaled(&x.checked_floor_div(c).ok()?, c.checked_neg()?).ok()
 }
 
-fn of_div(_: &mut Analysis, x: &Expr, c: i64) -> Option<Expr> {
+fn of_div(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     match x.as_atom()? {
-        Atom::FloorDiv(y, k) => y.checked_modulo(k.checked_mul(c)?).ok()?.checked_floor_div(*k).ok(),
+        Atom::FloorDiv(y, k) => {
+            context.number('c', c);
+            context.number('k', *k);
+            context.bind('x', y);
+            y.checked_modulo(k.checked_mul(c)?).ok()?.checked_floor_div(*k).ok()
+        }
         _ => None,
     }
 }

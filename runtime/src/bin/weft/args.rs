@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Partition(Shown),
     /// Show the indexing maps of every instruction of a program
     Indexing(File),
+    /// Simplify an indexing map, or one expression, and show why
+    Simplify(Simplify),
     /// Check a program and report all findings
     Verify(File),
     /// List the devices that programs can run on
@@ -148,6 +150,21 @@ pub(crate) struct Fuse {
     /// Say of every instruction what became of it and why, in comments before the program
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Simplify {
+    /// An indexing map, such as '(d0, d1) -> ((d0 * 8 + d1) floordiv 8), domain: d0 in [0, 3], d1 in [0, 7]', or one
+    /// expression; the domain may be left out. `-` reads it from standard input
+    #[arg(value_name = "MAP", allow_hyphen_values = true)]
+    pub(crate) map: String,
+    /// Show the derivation of each result that changed
+    #[arg(long)]
+    pub(crate) why: bool,
+    /// Write a picture of all equal forms of the first result to FILE, as SVG, or as DOT where the name ends in `.dot`;
+    /// `-` writes DOT to standard output instead of the map
+    #[arg(long, value_name = "FILE")]
+    pub(crate) egraph: Option<PathBuf>,
 }
 
 fn seed(text: &str) -> Result<u64, String> {

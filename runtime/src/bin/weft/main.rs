@@ -15,7 +15,9 @@ mod random;
 mod report;
 mod run;
 mod show;
+mod simplify;
 mod source;
+mod subject;
 
 use args::{Command, Format, Weft};
 use clap::Parser;
@@ -42,6 +44,7 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Fuse(fuse) => show::fuse(fuse, format),
         Command::Partition(shown) => show::partition(shown, format),
         Command::Indexing(file) => show::indexing(file, format),
+        Command::Simplify(simplify) => simplify::simplify(simplify, format),
         Command::Verify(file) => show::verify(file, format),
         Command::Devices => show::devices(format),
     }

@@ -34,6 +34,11 @@ impl Source {
         Ok(Arc::new(Source { name, text }))
     }
 
+    /// A text from the command line.
+    pub(crate) fn given(name: &str, text: &str) -> Arc<Source> {
+        Arc::new(Source { name: name.to_owned(), text: text.to_owned() })
+    }
+
     /// The module it spells.
     pub(crate) fn parse(self: &Arc<Self>) -> Result<Module, Failure> {
         weft_hlo::text::parse(&self.text).map_err(|findings| Failure::Findings(Arc::clone(self), findings))

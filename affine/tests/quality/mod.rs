@@ -1,0 +1,5 @@
+//! What the tests of the simplifier's quality share: the corpus, the points it is checked on, and the search for better forms.
+
+pub(crate) mod corpus;
+pub(crate) mod points;
+pub(crate) mod search;

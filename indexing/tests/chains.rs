@@ -1,0 +1,80 @@
+//! Chains of reshapes, transposes, reversals and slices as maps with domains, simplified at each composition: followed by
+//! their inverses they are the identity, on the domain that the slices leave.
+
+#[path = "../../affine/tests/support/mod.rs"]
+mod support;
+
+use support::cancel::{Chains, random_chains_cancel};
+use support::chain::Op;
+use weft_indexing::{Expr, IndexingMap, Interval, Variable};
+
+/// Chains of each kind.
+const CHAINS: usize = 1000;
+/// How many chains do not become the identity today; none should. The simplifier's own chains say what is missing.
+const MISSED_OVER_THE_SOURCE: usize = 63;
+const MISSED_OVER_THE_RESULT: usize = 23;
+/// Highly composite numbers: their reshapes are many, and seldom aligned.
+const ELEMENTS: [i64; 8] = [12, 24, 36, 48, 60, 120, 180, 360];
+
+/// The map of results over an index of the given extents, where all constraints of the operation hold.
+fn over(extents: &[i64], op: &Op, results: Vec<Expr>, inward: bool) -> IndexingMap {
+    let variables = extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
+    let index: Vec<Expr> = (0..).map(Expr::dim).take(extents.len()).collect();
+    let facts = if inward { op.domain(&index) } else { Vec::new() };
+    IndexingMap::from_parts(variables, Vec::new(), Vec::new(), results, facts)
+}
+
+fn to_result(op: &Op) -> IndexingMap {
+    over(&op.operand, op, op.to_result().results, true)
+}
+
+fn to_operand(op: &Op) -> IndexingMap {
+    over(&op.result, op, op.to_operand().results, false)
+}
+
+fn composed(maps: impl Iterator<Item = IndexingMap>, start: &[i64]) -> IndexingMap {
+    maps.fold(IndexingMap::identity(start), |walked, next| {
+        let mut both = walked.compose(&next).expect("shapes follow one another and the numbers are small");
+        both.simplify();
+        both
+    })
+}
+
+/// From the source through the chain and back.
+fn source_and_back(ops: &[Op]) -> Result<(), String> {
+    let maps = ops.iter().map(to_result).chain(ops.iter().rev().map(to_operand));
+    restored(&composed(maps, &ops[0].operand))?;
+    Ok(())
+}
+
+/// From the result to the source and forth again: no element of the result is without a source, so the domain stays.
+fn result_and_forth(ops: &[Op]) -> Result<(), String> {
+    let maps = ops.iter().rev().map(to_operand).chain(ops.iter().map(to_result));
+    let result = &ops[ops.len() - 1].result;
+    let walked = composed(maps, result);
+    restored(&walked)?;
+    if walked == IndexingMap::identity(result) || result.contains(&1) { Ok(()) } else { Err(format!("{walked}")) }
+}
+
+/// Each result is its own dimension, or the one value that the dimension has on the domain.
+fn restored(map: &IndexingMap) -> Result<(), String> {
+    let is_own = |i: usize, e: &Expr| {
+        *e == Expr::dim(i as u32) || e.as_constant().is_some_and(|value| map.points().all(|p| p.dims[i] == value))
+    };
+    let is_identity = map.results.iter().enumerate().all(|(i, e)| is_own(i, e));
+    if is_identity && !map.is_known_empty() { Ok(()) } else { Err(format!("{map}")) }
+}
+
+fn chains(seed: u64) -> Chains<'static> {
+    Chains { seed, count: CHAINS, elements: &ELEMENTS, slices: true }
+}
+
+#[test]
+fn chains_cancel_over_the_source() {
+    random_chains_cancel(&chains(11), MISSED_OVER_THE_SOURCE, source_and_back);
+}
+
+#[test]
+fn chains_cancel_over_the_result() {
+    random_chains_cancel(&chains(12), MISSED_OVER_THE_RESULT, result_and_forth);
+}

@@ -1,0 +1,134 @@
+//! `weft simplify`: an indexing map made cheaper, and the reasons.
+
+use crate::args::{File, Format, Simplify};
+use crate::report::{Failure, Outcome, say};
+use crate::source::Source;
+use crate::subject::Subject;
+use crate::{is_json, output};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use weft_affine::{EgraphPicture, Proof, Simplifier, Step};
+
+/// Pictures with more edges are laid out in less time.
+const MANY_EDGES: usize = 64;
+
+/// `weft simplify`
+pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, Failure> {
+    let source = if arguments.map == "-" {
+        Source::read(&File { file: "-".into() })?
+    } else {
+        Source::given("<argument>", &arguments.map)
+    };
+    let mut subject = Subject::read(&source)?;
+    let before = subject.to_string();
+    let picture = arguments.egraph.as_deref().map(|path| (path, egraph(&subject)));
+    let proofs = subject.explain();
+    if let Some((path, picture)) = picture {
+        draw(path, &picture?)?;
+    }
+    if arguments.egraph.as_deref() != Some(Path::new("-")) {
+        if is_json(format) {
+            let results: Vec<Value> = proofs.iter().map(result_json).collect();
+            output::json(&json!({ "before": before, "after": subject.to_string(), "results": results }))?;
+        } else {
+            let reasons = if arguments.why { reasons(&proofs) } else { String::new() };
+            output::text(&format!("{subject}\n{reasons}"))?;
+        }
+    }
+    replayed(&proofs)
+}
+
+/// Sees to it that what is claimed holds: every derivation is checked, whether it is shown or not.
+fn replayed(proofs: &[Proof]) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::Done;
+    for (i, proof) in proofs.iter().enumerate() {
+        if let Err(error) = proof.check() {
+            say(&format!("error: the derivation of result {i} does not replay: {error}"))?;
+            outcome = Outcome::Findings;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The derivations of results that changed, each under the number of its result.
+fn reasons(proofs: &[Proof]) -> String {
+    let mut text = String::new();
+    for (i, proof) in proofs.iter().enumerate().filter(|(_, proof)| proof.before() != proof.after()) {
+        text += &format!("\nresult {i}\n");
+        for line in proof.to_string().lines() {
+            text += &format!("  {line}\n");
+        }
+    }
+    text
+}
+
+fn result_json(proof: &Proof) -> Value {
+    let linked: BTreeSet<usize> = proof.links().iter().flat_map(|link| link.steps.iter().copied()).collect();
+    let lemmas = proof.steps().iter().enumerate().filter(|(i, _)| !linked.contains(i));
+    let mut derivation: Vec<Value> = lemmas.map(|(_, step)| step_json(step, None)).collect();
+    for link in proof.links() {
+        for (n, step) in link.steps.iter().filter_map(|i| proof.steps().get(*i)).enumerate() {
+            let is_last = n + 1 == link.steps.len();
+            derivation.push(step_json(step, is_last.then(|| link.whole.to_string())));
+        }
+    }
+    json!({
+        "before": proof.before().to_string(),
+        "after": proof.after().to_string(),
+        "cost_before": proof.before().cost(),
+        "cost_after": proof.after().cost(),
+        "derivation": derivation,
+    })
+}
+
+/// One step; `whole` is the result after it, where the step completes a form of it.
+fn step_json(step: &Step, whole: Option<String>) -> Value {
+    let letters = step.letters.iter().map(|(letter, e)| (letter.to_string(), Value::from(e.to_string())));
+    let ranges =
+        step.ranges.iter().map(|(e, range)| json!({ "expression": e.to_string(), "range": [range.lo, range.hi] }));
+    json!({
+        "law": step.law.name,
+        "theory": step.law.theory,
+        "equation": step.law.equation,
+        "condition": step.law.condition,
+        "before": step.before.to_string(),
+        "after": step.after.to_string(),
+        "whole": whole,
+        "letters": letters.collect::<serde_json::Map<_, _>>(),
+        "ranges": ranges.collect::<Vec<_>>(),
+    })
+}
+
+/// The equal forms of the first result that is no constant.
+fn egraph(subject: &Subject) -> Result<EgraphPicture, Failure> {
+    let map = &subject.map;
+    let drawn = map.results.iter().find(|e| e.as_constant().is_none());
+    let e = drawn.ok_or_else(|| Failure::message("there is no result to draw: all are constants"))?;
+    Ok(Simplifier::new(&map.variable_ranges(), &map.constraints).egraph(e))
+}
+
+fn draw(path: &Path, picture: &EgraphPicture) -> Result<(), Failure> {
+    let dot = picture.to_dot();
+    if path == Path::new("-") {
+        return Ok(output::text(&dot)?);
+    }
+    let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
+    let drawing = if is_dot { dot } else { svg(&dot)? };
+    std::fs::write(path, drawing).map_err(|error| Failure::message(format!("cannot write {}: {error}", path.display())))
+}
+
+fn svg(dot: &str) -> Result<String, Failure> {
+    use layout::backends::svg::SVGWriter;
+    use layout::gv::{DotParser, GraphBuilder};
+    let graph = DotParser::new(dot).process().map_err(|error| Failure::message(format!("cannot draw: {error}")))?;
+    let mut builder = GraphBuilder::new();
+    builder.visit_graph(&graph);
+    let mut writer = SVGWriter::new();
+    // Moving boxes to shorten edges takes seconds where there are hundreds of edges, and improves little there.
+    let is_large = dot.matches("->").count() > MANY_EDGES;
+    builder.get().do_it(false, is_large, false, &mut writer);
+    // Colours with an opacity are newer than many viewers of SVG, which then draw black on black.
+    let plain = [("#ffffffff", "#ffffff"), ("#000000ff", "#000000"), ("#00000000", "none")];
+    Ok(plain.into_iter().fold(writer.finalize(), |drawing, (colour, plain)| drawing.replace(colour, plain)))
+}

@@ -1,0 +1,119 @@
+//! What `weft simplify` is asked to simplify: an indexing map, a map without a domain, or one expression.
+
+use crate::report::Failure;
+use crate::source::Source;
+use std::sync::Arc;
+use weft_affine::{AffineMap, Expr, Interval, Proof, Var};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::Span;
+use weft_indexing::{Error, IndexingMap, RuntimeVariable, Variable};
+
+/// Expressions with a domain have at most this many variables of a kind, each of which gets bounds.
+const VARIABLES: u32 = 4096;
+
+/// A map, and how it was written.
+pub(crate) struct Subject {
+    pub(crate) map: IndexingMap,
+    notation: Notation,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Notation {
+    Indexing,
+    Affine,
+    Expression,
+}
+
+impl Subject {
+    /// Reads the source in whichever notation it is.
+    pub(crate) fn read(source: &Arc<Source>) -> Result<Subject, Failure> {
+        let text = source.text.as_str();
+        let domain = text.find("domain");
+        let read = match (text.contains("->"), domain) {
+            (true, None) => text.parse().map_err(Error::from).map(affine),
+            (false, None) if text.trim() != "UNDEFINED" => {
+                text.parse().map_err(Error::from).map(|e| expression(e, None))
+            }
+            (false, Some(domain)) => bounded(text, domain),
+            _ => text.parse().map(|map| Subject { map, notation: Notation::Indexing }),
+        };
+        read.map_err(|error| {
+            let span = error.span().unwrap_or(0..text.len());
+            let finding = Diagnostic::new(error.code(), Span::new(span), error.to_string());
+            Failure::Findings(Arc::clone(source), Diagnostics(vec![finding]))
+        })
+    }
+
+    /// Simplifies, and says why.
+    pub(crate) fn explain(&mut self) -> Vec<Proof> {
+        self.map.explain()
+    }
+}
+
+/// In the notation in which it was written.
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let IndexingMap { dims, ranges, runtime, results, .. } = &self.map;
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        match (self.notation, results.as_slice()) {
+            (Notation::Expression, [e]) => e.fmt(f),
+            (Notation::Affine, _) => AffineMap {
+                dims: count(dims.len()),
+                ranges: count(ranges.len()),
+                runtime: count(runtime.len()),
+                results: results.clone(),
+            }
+            .fmt(f),
+            _ => self.map.fmt(f),
+        }
+    }
+}
+
+/// A map whose variables have no bounds.
+fn affine(map: AffineMap) -> Subject {
+    let variables = |count: u32| (0..count).map(|_| Variable::new(Interval::EVERYTHING)).collect();
+    let runtime = (0..map.runtime).map(|_| RuntimeVariable::new(Interval::EVERYTHING)).collect();
+    let map = IndexingMap::from_parts(variables(map.dims), variables(map.ranges), runtime, map.results, Vec::new());
+    Subject { map, notation: Notation::Affine }
+}
+
+/// One expression over the domain of a map.
+fn expression(e: Expr, domain: Option<IndexingMap>) -> Subject {
+    let mut map = domain.unwrap_or_else(|| IndexingMap::new(&[], &[], Vec::new()));
+    map.results = vec![e];
+    Subject { map, notation: Notation::Expression }
+}
+
+/// An expression, a comma, and the domain at this position.
+fn bounded(text: &str, domain: usize) -> Result<Subject, Error> {
+    let (head, tail) = text.split_at(domain);
+    let head = head.trim_end();
+    let e: Expr = head.strip_suffix(',').unwrap_or(head).parse()?;
+    let mut counts = [0u32; 3];
+    for v in e.variables() {
+        let (count, i) = match v {
+            Var::Dim(i) => (&mut counts[0], i),
+            Var::Range(i) => (&mut counts[1], i),
+            Var::Runtime(i) => (&mut counts[2], i),
+        };
+        *count = (*count).max(i.saturating_add(1));
+    }
+    if let Some(found) = counts.into_iter().find(|count| *count > VARIABLES) {
+        let (expected, found) = (VARIABLES as usize, found as usize);
+        return Err(Error::Arity { what: "variables, at most", expected, found });
+    }
+    let list = |letter: &str, count: u32| (0..count).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
+    let [dims, ranges, runtime] = counts;
+    let header = format!("({})[{}]{{{}}} -> (), ", list("d", dims), list("s", ranges), list("rt", runtime));
+    let map: Result<IndexingMap, Error> = format!("{header}{tail}").parse();
+    // The header was not in the text, so places in the domain move back over it.
+    let moved = |position: usize| position.saturating_sub(header.len()) + domain;
+    let map = map.map_err(|error| match (error.span(), error) {
+        (Some(span), Error::Affine(error)) => Error::Affine(weft_affine::Error::Syntax {
+            message: error.to_string(),
+            span: moved(span.start)..moved(span.end),
+        }),
+        (_, error) => error,
+    })?;
+    Ok(expression(e, Some(map)))
+}

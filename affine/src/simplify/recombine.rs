@@ -99,18 +99,15 @@ impl Normalizer {
                         self.around_digit(e, term, x, *c),
                         self.with_next_digit(e, term, x, *c),
                         self.closed(e, term, x, *c),
-                        hermite(e, a, x, *c),
+                        hermite(e, term, x, *c),
                         shifted(e, a, x, *c),
                         self.absorbed(e, a, x, *c),
                     ];
                     self.take_best(e, &mut best, candidates);
                 }
                 Atom::Mod(x, c) => {
-                    let candidates = [
-                        self.joined_remainders(e, a, x, *c),
-                        self.by_quotient(e, a, x, *c),
-                        hermite_remainders(e, a, x, *c),
-                    ];
+                    let candidates =
+                        [self.joined_remainders(e, a, x, *c), self.by_quotient(e, a, x, *c), hermite(e, term, x, *c)];
                     self.take_best(e, &mut best, candidates);
                 }
             }
@@ -435,36 +432,41 @@ fn complement(x: &Expr, k: i64) -> Option<Expr> {
     x.checked_neg().ok()?.checked_add_constant(k - 1).ok()
 }
 
-/// `a·(x // n) + a·((x + 1) // n) + … + a·((x + n − 1) // n) = a·x`, also where some summands are missing.
-fn hermite(e: &Expr, a: i64, x: &Expr, n: i64) -> Option<Found> {
-    if !most_are_there(e, n, |atom| matches!(atom, Atom::FloorDiv(y, m) if *m == n && is_shifted(y, x))) {
+/// `a·(x // n) + a·((x + 1) // n) + … + a·((x + n − 1) // n) = a·x`, and `a·n·(n − 1)/2` with remainders in place of the
+/// quotients; also where some summands are missing.
+fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
+    let same_kind = |atom: &Atom| std::mem::discriminant(atom) == std::mem::discriminant(&term.atom);
+    let is_one = |atom: &Atom| {
+        same_kind(atom) && divisor(atom) == Some(n) && atom.argument().is_some_and(|y| y.terms() == x.terms())
+    };
+    if !most_are_there(e, n, is_one) {
         return None;
     }
     let x = x.without_constant();
+    let mut letters = letters_of([('x', &x)], [('n', n)]);
+    let (law, after) = if matches!(term.atom, Atom::FloorDiv(..)) {
+        (HERMITE, x.clone())
+    } else {
+        let q = Expr::constant(n.checked_mul(n - 1)? / 2);
+        letters.push(('q', q.clone()));
+        (HERMITE_REMAINDERS, q)
+    };
     let mut before = Expr::constant(0);
     for i in 0..n {
-        before = before.checked_add(&x.checked_add_constant(i).ok()?.checked_floor_div(n).ok()?).ok()?;
+        let shifted = x.checked_add_constant(i).ok()?;
+        let one = if law == HERMITE { shifted.checked_floor_div(n) } else { shifted.checked_modulo(n) };
+        before = before.checked_add(&one.ok()?).ok()?;
     }
-    let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&x, a).ok()?;
-    let sum = if_cheaper(e, sum)?;
-    Some(Found { law: HERMITE, letters: letters_of([('x', &x)], [('n', n)]), before, after: x, sum })
+    let a = term.coefficient;
+    let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
+    Some(Found { law, letters, before, after, sum: if_cheaper(e, sum)? })
 }
 
-/// `a·(x mod n) + … + a·((x + n − 1) mod n) = a·n·(n − 1)/2`, also where some summands are missing.
-fn hermite_remainders(e: &Expr, a: i64, x: &Expr, n: i64) -> Option<Found> {
-    if !most_are_there(e, n, |atom| matches!(atom, Atom::Mod(y, m) if *m == n && is_shifted(y, x))) {
-        return None;
+fn divisor(atom: &Atom) -> Option<i64> {
+    match atom {
+        Atom::Var(_) => None,
+        Atom::FloorDiv(_, c) | Atom::Mod(_, c) => Some(*c),
     }
-    let x = x.without_constant();
-    let mut before = Expr::constant(0);
-    for i in 0..n {
-        before = before.checked_add(&x.checked_add_constant(i).ok()?.checked_modulo(n).ok()?).ok()?;
-    }
-    let q = n.checked_mul(n - 1)? / 2;
-    let after = Expr::constant(q);
-    let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
-    let sum = if_cheaper(e, sum)?;
-    Some(Found { law: HERMITE_REMAINDERS, letters: letters_of([('x', &x)], [('n', n), ('q', q)]), before, after, sum })
 }
 
 /// True where at least half of `n` summands occur: fewer would leave more summands than they replace.
@@ -472,10 +474,6 @@ fn most_are_there(e: &Expr, n: i64, is_one: impl Fn(&Atom) -> bool) -> bool {
     let most = i64::try_from(e.terms().len()).unwrap_or(i64::MAX).saturating_mul(2);
     n <= most
         && i64::try_from(e.terms().iter().filter(|t| is_one(&t.atom)).count()).is_ok_and(|present| present * 2 >= n)
-}
-
-fn is_shifted(y: &Expr, x: &Expr) -> bool {
-    y.terms() == x.terms()
 }
 
 /// `a·((c·y + z) // c) = a·y + a·(z // c)`, where `a·y` cancels against the other summands.

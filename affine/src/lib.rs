@@ -93,10 +93,11 @@
 //! | directed normal form | almost everything: rules that can only help, applied from the leaves up, one pass over the DAG |
 //! | recombination of sums | summands that belong together, kept where the whole gets cheaper and its range no wider |
 //! | e-graph | what no order of directed rules finds: remainders have the tighter ranges, quotients cancel, and here one class holds both; entered only where several divisions are left that interact, or a constraint concerns them |
+//! | trial of points | what is linear though no rule says so, because digits of different bases meet: a quasi-affine function repeats itself, so often few points decide about all; asked last, of what is left |
 //! | memory | asking again, and shared subexpressions of many results |
 //!
 //! The e-graph applies a law only where the ranges prove its condition. [`Config`] bounds the work by counts of
-//! steps, nodes and rounds, never by time, so the result depends on the input alone: not on the machine, on addresses
+//! steps, nodes, rounds and points, never by time, so the result depends on the input alone: not on the machine, on addresses
 //! or on the order of a hash table. Simplifying a result again never makes it dearer.
 //!
 //! # Why is it equal?
@@ -195,6 +196,7 @@ mod interval;
 pub mod law;
 mod map;
 mod picture;
+mod points;
 pub mod proof;
 mod range;
 mod simplify;

@@ -1,7 +1,8 @@
 //! Simplification: an equal expression over a domain, never dearer, in a form that depends on nothing but the input.
 //!
 //! First a directed pass brings the expression into normal form; where two or more divisions or remainders survive, a
-//! small e-graph looks for something cheaper. Both are bounded by counts of steps and nodes, never by time.
+//! small e-graph looks for something cheaper; what is left may be seen to be linear by trying points. All of it is bounded by
+//! counts of steps, nodes and points, never by time.
 
 mod analysis;
 mod context;
@@ -23,12 +24,23 @@ pub use rules::laws;
 pub use statistics::Statistics;
 
 use crate::picture::EgraphPicture;
+use crate::points::{is_implied, linear_form};
 use crate::proof::Proof;
 use crate::range::Analysis;
 use crate::{Atom, Constraint, Expr, Interval, Ranges, Var};
 use context::Context;
 use normal::Normalizer;
+use rules::sum::EVERY_POINT;
 use upper::Upper;
+
+/// What a variable costs.
+const LEAST_COST: u64 = 1;
+
+/// Of the points that an expression may take, one in so many may go to one that is linear already, and could only get plainer.
+const PLAINER: u64 = 1024;
+
+/// Of the points that an expression may take, one in so many may go to a constraint: a domain asks about each again and again.
+const IMPLIED: u64 = 16;
 
 /// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -45,18 +57,21 @@ pub struct Config {
     /// Larger expressions, counted as trees, are simplified in their upper levels only: chains of misaligned reshapes, of
     /// which no small form exists, then cost a bounded time a step. [`Statistics::capped`] says where it happened.
     pub tree: u64,
+    /// An expression that stays unsolved is computed at every point that matters, where that is at most so much work, points
+    /// times operations: it may be linear all the same. 0 never tries.
+    pub points: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000, tree: 400 }
+        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000, tree: 400, points: 1 << 22 }
     }
 }
 
 impl Config {
     /// The directed pass alone.
     pub fn directed() -> Config {
-        Config { escalate_at: u32::MAX, ..Config::default() }
+        Config { escalate_at: u32::MAX, points: 0, ..Config::default() }
     }
 }
 
@@ -142,6 +157,26 @@ impl Simplifier {
         self.normalizer.context.analysis.range(expr)
     }
 
+    /// True when the constraint was shown to hold at every point of the domain: by the range of its expression or, where
+    /// [`Config::points`] allows, by trying them. False proves nothing.
+    ///
+    /// ```
+    /// use weft_affine::{Constraint, Interval, Ranges, Simplifier, Var};
+    ///
+    /// let [d0] = Var::dims();
+    /// let digits = (d0 + d0.floor_div(20) * 10 + 9).modulo(30);
+    /// let ranges = Ranges::of_dims([Interval::of_extent(40)]);
+    /// let mut simplifier = Simplifier::new(&ranges, &[]);
+    /// assert_eq!(simplifier.range_of(&digits), Interval::of_extent(30));
+    /// assert!(simplifier.proves(&Constraint::new(digits, Interval::new(9, 28))));
+    /// ```
+    pub fn proves(&mut self, constraint: &Constraint) -> bool {
+        let Constraint { expr, bounds } = constraint;
+        let analysis = &mut self.normalizer.context.analysis;
+        bounds.contains_interval(analysis.range(expr))
+            || is_implied(constraint, analysis.ranges(), &self.constraints, u128::from(self.config.points / IMPLIED))
+    }
+
     /// The simplified form of `expr`; see [`simplify`].
     pub fn simplify(&mut self, expr: &Expr) -> Expr {
         if expr.as_constant().is_some() {
@@ -155,6 +190,7 @@ impl Simplifier {
         }
         let upper = if expr.tree_size() > self.config.tree { self.simplified_above(expr) } else { None };
         let result = upper.unwrap_or_else(|| self.run(expr));
+        let result = self.linear_at_every_point(&result).unwrap_or(result);
         self.done.insert(key, result.clone());
         // The result is its own simplest form: asking again gives it back, whatever the path to it was.
         self.done.insert(result.structural_hash(), result.clone());
@@ -254,14 +290,42 @@ impl Simplifier {
         result
     }
 
+    /// What is linear at every point though no rule says so. Constraints may leave one value or one variable of what is linear
+    /// already.
+    fn linear_at_every_point(&mut self, e: &Expr) -> Option<Expr> {
+        let is_constrained = self.is_constrained(e);
+        let work = match (e.is_linear(), is_constrained) {
+            (false, _) if is_constrained || terms_interact(e) => self.config.points,
+            (true, true) => self.config.points / PLAINER,
+            _ => 0,
+        };
+        if work == 0 || e.cost() <= LEAST_COST {
+            return None;
+        }
+        let context = &mut self.normalizer.context;
+        let linear = linear_form(e, context.analysis.ranges(), &self.constraints, u128::from(work))?;
+        if linear.cost() >= e.cost() {
+            return None;
+        }
+        context.forget();
+        context.bind('x', e);
+        context.bind('y', &linear);
+        context.record(EVERY_POINT, e, &linear);
+        Some(linear)
+    }
+
     /// Large expressions would fill the e-graph before any rule is tried.
     fn is_worth_saturating(&self, e: &Expr) -> bool {
         let operations = e.operation_count();
         if self.config.escalate_at == u32::MAX || e.tree_size().saturating_mul(2) >= self.config.nodes as u64 {
             return false;
         }
-        (operations >= self.config.escalate_at && terms_interact(e))
-            || (operations > 0 && e.variables().iter().any(|v| self.constrained.contains(v)))
+        (operations >= self.config.escalate_at && terms_interact(e)) || (operations > 0 && self.is_constrained(e))
+    }
+
+    /// True when constraints mention a variable of the expression.
+    fn is_constrained(&self, e: &Expr) -> bool {
+        !self.constrained.is_empty() && e.variables().iter().any(|v| self.constrained.contains(v))
     }
 }
 

@@ -93,11 +93,13 @@ impl Row<'_> {
 fn summary(cases: &[Case], rows: &[Row<'_>]) {
     let proved = cases.iter().filter(|case| case.checked.starts_with("all")).count();
     println!("{} cases, {proved} best forms compared on every point of the domain", cases.len());
-    println!("e-graph on:  {}", quality(cases, Config::default()));
-    println!("e-graph off: {}", quality(cases, Config::directed()));
+    println!("everything on:              {}", quality(cases, Config::default()));
+    println!("no trial of points:         {}", quality(cases, Config { points: 0, ..Config::default() }));
+    println!("no e-graph:                 {}", quality(cases, Config { escalate_at: u32::MAX, ..Config::default() }));
+    println!("the directed pass alone:    {}", quality(cases, Config::directed()));
     let times = |f: fn(&Row<'_>) -> f64| Percentiles::of(rows.iter().map(f).collect());
     println!("nanoseconds, cold:                {}", times(|row| row.cold));
-    println!("nanoseconds, cold, e-graph off:   {}", times(|row| row.directed));
+    println!("nanoseconds, cold, directed pass: {}", times(|row| row.directed));
     println!("nanoseconds, remembered:          {}", times(|row| row.remembered));
 }
 
@@ -106,7 +108,7 @@ fn groups(cases: &[Case], rows: &[Row<'_>]) {
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("simplify");
     group.sample_size(10).measurement_time(Duration::from_secs(3)).warm_up_time(Duration::from_millis(500));
-    for (name, config) in [("corpus", Config::default()), ("corpus, e-graph off", Config::directed())] {
+    for (name, config) in [("corpus", Config::default()), ("corpus, directed pass", Config::directed())] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| cases.iter().for_each(|case| drop(black_box(simplified(case, config)))));
         });

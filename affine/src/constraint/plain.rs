@@ -62,6 +62,9 @@ impl Constraint {
                 step(&mut current, QUOTIENT, after);
             } else if let Some(after) = without_small_part(&current, simplifier) {
                 step(&mut current, LARGE_PART, after);
+            } else if simplifier.proves(&current) {
+                steps.push(ConstraintStep::new(RANGE_ALWAYS, &[&current], &[]));
+                return Plain::Always;
             } else {
                 return Plain::Open(current);
             }

@@ -2,8 +2,13 @@
 
 use super::Step;
 use crate::law::Goal;
+use crate::points::is_implied;
 use crate::range::Analysis;
+use crate::simplify::rules::sum::EVERY_POINT;
 use crate::{Constraint, Error, Expr, Interval, Ranges};
+
+/// Points times operations that a condition may take; the simplifier's own bound is [`Config::points`](crate::Config::points).
+const WORK: u128 = 1 << 24;
 
 /// What conditions are shown from.
 pub(super) struct Domain<'a> {
@@ -24,12 +29,18 @@ impl Domain<'_> {
             value.is_some_and(|value| given.expr.checked_add_constant(value).is_ok_and(|e| e == *zero))
         })
     }
+
+    /// True where trying all points that matter shows it, in [`WORK`] steps at most.
+    fn is_zero_everywhere(&self, e: &Expr) -> bool {
+        let zero = Constraint::new(e.clone(), Interval::point(0));
+        is_implied(&zero, self.analysis.ranges(), self.constraints, WORK)
+    }
 }
 
 /// What shows that a condition holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// Its numbers, or a constraint that says the same.
+    /// Its numbers, a constraint that says the same, or its value at every point.
     Given,
     /// The range of an expression over the domain.
     Range(Expr, Interval),
@@ -47,7 +58,11 @@ pub(super) fn evidence(step: &Step, domain: &mut Domain<'_>) -> Result<Vec<(Stri
     let conditions = step.law.statement()?.conditions;
     let all = conditions.iter().map(|condition| {
         let goal = condition.goal(&step.letters)?;
-        Ok((condition.to_string(), shown(&goal, domain)))
+        let shown = match &goal {
+            Goal::Zero(e) if *step.law == *EVERY_POINT && domain.is_zero_everywhere(e) => Evidence::Given,
+            goal => shown(goal, domain),
+        };
+        Ok((condition.to_string(), shown))
     });
     all.collect()
 }

@@ -29,6 +29,7 @@ pub(crate) const CLOSE_MOD: &Law = &law!(
     "(m*x + z) floordiv c - p*(x floordiv k) = (m*(x mod k) + z) floordiv c",
     "c > 0, k > 0, m*k = c*p"
 );
+pub(crate) const EVERY_POINT: &Law = &law!("every-point", "R2", "x = y", "x = y");
 pub(crate) const SOLVE: &Law = &law!("known-sum", "R15", "x = q - y", "q <= x + y <= q");
 pub(crate) const MOVE: &Law = &law!("move-multiple", "R3", "x floordiv c = (x - c*q) floordiv c + q", "c > 0");
 pub(crate) const TURN_QUOTIENT: &Law =
@@ -41,6 +42,7 @@ pub(crate) const SAME_REMAINDER: &Law = &law!("same-remainder", "R3", "x mod c =
 pub(crate) const LAWS: &[&Law] = &[
     KNOWN_VALUE,
     KNOWN_BETWEEN,
+    EVERY_POINT,
     QUOTIENT,
     REMAINDER,
     DIGITS,

@@ -69,6 +69,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// True when `expr` is too large to be simplified as a whole, so that only its upper levels are.
+    pub fn caps(&self, expr: &Expr) -> bool {
+        expr.tree_size() > self.tree
+    }
+
     /// The directed pass alone.
     pub fn directed() -> Config {
         Config { escalate_at: u32::MAX, points: 0, ..Config::default() }
@@ -188,7 +193,7 @@ impl Simplifier {
             self.statistics.remembered += 1;
             return known.clone();
         }
-        let upper = if expr.tree_size() > self.config.tree { self.simplified_above(expr) } else { None };
+        let upper = if self.config.caps(expr) { self.simplified_above(expr) } else { None };
         let result = upper.unwrap_or_else(|| self.run(expr));
         let result = self.linear_at_every_point(&result).unwrap_or(result);
         self.done.insert(key, result.clone());

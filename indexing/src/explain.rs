@@ -1,22 +1,42 @@
 //! Simplification with reasons.
 
-use weft_affine::{Proof, explain};
+use weft_affine::{ConstraintStep, Proof, explain};
 
 use crate::IndexingMap;
 
+/// Why a simplified map stands for the map it was.
+#[derive(Clone, Debug, Default)]
+pub struct Explanation {
+    /// How the domain became what it is: equivalences, each true where the rest of the domain holds as it stood then.
+    pub domain: Vec<ConstraintStep>,
+    /// The derivation of each result over the domain as it is after that; none where the map is undefined or known to be empty,
+    /// since then the results mean nothing.
+    pub results: Vec<Proof>,
+}
+
 impl IndexingMap {
-    /// As [`IndexingMap::simplify`], with the derivation of each result over the domain as it is after that; none where the
-    /// map is undefined or known to be empty, since then the results mean nothing.
-    pub fn explain(&mut self) -> Vec<Proof> {
+    /// As [`IndexingMap::simplify`], with the reasons.
+    ///
+    /// ```
+    /// use weft_indexing::IndexingMap;
+    ///
+    /// let mut map: IndexingMap = "(d0) -> (d0 floordiv 8), domain: d0 in [0, 99], d0 * 2 in [5, 15]".parse()?;
+    /// let why = map.explain();
+    /// assert_eq!(map.to_string(), "(d0) -> (0), domain: d0 in [3, 7]");
+    /// assert_eq!(why.domain[0].to_string(), "d0 * 2 in [5, 15] <=> d0 in [3, 7]    by bounds-of-multiple");
+    /// assert!(why.results[0].check().is_ok());
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn explain(&mut self) -> Explanation {
         let before = self.results.clone();
-        self.simplify();
+        let domain = self.simplify_explained();
         if self.is_undefined() || self.is_known_empty() {
-            return Vec::new();
+            return Explanation { domain, results: Vec::new() };
         }
         let (ranges, constraints) = (self.variable_ranges(), self.constraints.clone());
         let derivations = before.iter().map(|e| explain(e, &ranges, &constraints));
         let (results, proofs) = derivations.unzip();
         self.results = results;
-        proofs
+        Explanation { domain, results: proofs }
     }
 }

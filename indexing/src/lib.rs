@@ -41,6 +41,7 @@ mod symbols;
 pub mod text;
 
 pub use error::Error;
+pub use explain::Explanation;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 pub use points::{DomainPoint, Points};
 pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};

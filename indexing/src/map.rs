@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use weft_affine::{Constraint, Expr, Interval, Point, Ranges, Var};
+use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Var};
 
 use crate::Error;
 
@@ -175,6 +175,13 @@ impl IndexingMap {
     /// True when the domain was proved to have no point. False proves nothing; see [`IndexingMap::points`].
     pub fn is_known_empty(&self) -> bool {
         self.state == State::KnownEmpty
+    }
+
+    /// True when some result is too large to be simplified as a whole ([`Config::tree`]): it is right, but only its upper levels
+    /// are in their cheapest form. Long chains of misaligned reshapes and transposes get there; they have no small form.
+    pub fn is_capped(&self) -> bool {
+        let config = Config::default();
+        self.results.iter().any(|e| config.caps(e))
     }
 
     pub(crate) fn set_known_empty(&mut self) {

@@ -479,6 +479,14 @@ result 0
     div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
 ";
     assert_eq!(stdout(&weft(&["simplify", "--why", FLAT])), wanted);
+    let constrained = weft(&["simplify", "--why", "(d0) -> (d0), domain: d0 in [0, 99], d0 * 2 in [5, 15]"]);
+    let wanted = "\
+(d0) -> (d0), domain: d0 in [3, 7]
+
+domain
+  d0 * 2 in [5, 15] <=> d0 in [3, 7]    by bounds-of-multiple
+";
+    assert_eq!(stdout(&constrained), wanted);
 }
 
 #[test]
@@ -513,6 +521,7 @@ fn derivations_are_written_as_json() {
     let output = weft(&["simplify", FLAT, "--format", "json"]);
     let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
     assert_eq!(value["before"], FLAT);
+    assert_eq!((&value["capped"], &value["domain"]), (&false.into(), &Value::Array(Vec::new())));
     let results = value["results"].as_array().expect("a list of results");
     assert_eq!(results.len(), 2);
     assert_eq!((&results[0]["after"], &results[1]["derivation"]), (&"d0".into(), &Value::Array(Vec::new())));

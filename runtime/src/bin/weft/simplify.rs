@@ -8,7 +8,8 @@ use crate::{is_json, output};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use weft_affine::{EgraphPicture, Proof, Simplifier, Step};
+use weft_affine::{Constraint, ConstraintStep, EgraphPicture, Proof, Simplifier, Step};
+use weft_indexing::Explanation;
 
 /// Pictures with more edges are laid out in less time.
 const MANY_EDGES: usize = 64;
@@ -23,20 +24,28 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     let mut subject = Subject::read(&source)?;
     let before = subject.to_string();
     let picture = arguments.egraph.as_deref().map(|path| (path, egraph(&subject)));
-    let proofs = subject.explain();
+    let why = subject.explain();
     if let Some((path, picture)) = picture {
         draw(path, &picture?)?;
     }
     if arguments.egraph.as_deref() != Some(Path::new("-")) {
         if is_json(format) {
-            let results: Vec<Value> = proofs.iter().map(result_json).collect();
-            output::json(&json!({ "before": before, "after": subject.to_string(), "results": results }))?;
+            output::json(&json!({
+                "before": before,
+                "after": subject.to_string(),
+                "capped": subject.map.is_capped(),
+                "domain": why.domain.iter().map(domain_json).collect::<Vec<_>>(),
+                "results": why.results.iter().map(result_json).collect::<Vec<_>>(),
+            }))?;
         } else {
-            let reasons = if arguments.why { reasons(&proofs) } else { String::new() };
+            let reasons = if arguments.why { reasons(&why) } else { String::new() };
             output::text(&format!("{subject}\n{reasons}"))?;
         }
     }
-    replayed(&proofs)
+    if subject.map.is_capped() {
+        say("note: this is too large to be simplified as a whole; only the upper levels were")?;
+    }
+    replayed(&why.results)
 }
 
 /// Sees to it that what is claimed holds: every derivation is checked, whether it is shown or not.
@@ -51,16 +60,31 @@ fn replayed(proofs: &[Proof]) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// The derivations of results that changed, each under the number of its result.
-fn reasons(proofs: &[Proof]) -> String {
+/// The derivation of the domain, where it changed, and those of results that changed, each under the number of its result.
+fn reasons(why: &Explanation) -> String {
     let mut text = String::new();
-    for (i, proof) in proofs.iter().enumerate().filter(|(_, proof)| proof.before() != proof.after()) {
+    for (i, step) in why.domain.iter().enumerate() {
+        text += &format!("{}  {step}\n", if i == 0 { "\ndomain\n" } else { "" });
+    }
+    for (i, proof) in why.results.iter().enumerate().filter(|(_, proof)| proof.before() != proof.after()) {
         text += &format!("\nresult {i}\n");
         for line in proof.to_string().lines() {
             text += &format!("  {line}\n");
         }
     }
     text
+}
+
+fn domain_json(step: &ConstraintStep) -> Value {
+    let texts = |all: &[Constraint]| all.iter().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
+    json!({
+        "law": step.law.name,
+        "theory": step.law.theory,
+        "equivalence": step.law.equation,
+        "condition": step.law.condition,
+        "before": texts(&step.before),
+        "after": texts(&step.after),
+    })
 }
 
 fn result_json(proof: &Proof) -> Value {

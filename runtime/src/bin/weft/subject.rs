@@ -3,10 +3,10 @@
 use crate::report::Failure;
 use crate::source::Source;
 use std::sync::Arc;
-use weft_affine::{AffineMap, Expr, Interval, Proof, Var};
+use weft_affine::{AffineMap, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
-use weft_indexing::{Error, IndexingMap, RuntimeVariable, Variable};
+use weft_indexing::{Error, Explanation, IndexingMap, RuntimeVariable, Variable};
 
 /// Expressions with a domain have at most this many variables of a kind, each of which gets bounds.
 const VARIABLES: u32 = 4096;
@@ -45,7 +45,7 @@ impl Subject {
     }
 
     /// Simplifies, and says why.
-    pub(crate) fn explain(&mut self) -> Vec<Proof> {
+    pub(crate) fn explain(&mut self) -> Explanation {
         self.map.explain()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn linear_form(e: &Expr, ranges: &Ranges, constraints: &[Constraint],
     let growing = growing_part(&region)?;
     let form = if region.has_facts() { fitted(&region, growing) } else { read_off(&region, growing) }?;
     let agrees = |point: &[i64], value: i64| form.at(point) == Some(i128::from(value));
-    let holds = region.try_points(&region.scattered(), agrees) && region.try_all(agrees);
+    let holds = region.try_some(agrees) && region.try_all(agrees);
     if holds { form.expression(region.variables()) } else { None }
 }
 
@@ -53,17 +53,17 @@ impl Form {
 /// `growing` and the only form of the other variables that the corner of the region and its neighbours allow.
 fn read_off(region: &Region, growing: Form) -> Option<Form> {
     let corner: Vec<i64> = region.bounds().iter().map(|b| b.lo).collect();
-    let neighbours = (0..corner.len()).map(|i| {
-        let mut point = corner.clone();
-        point[i] = point[i].saturating_add(1).min(region.bounds()[i].hi);
-        point
-    });
-    let points: Vec<Vec<i64>> = std::iter::once(corner.clone()).chain(neighbours).collect();
-    if points.len() > LANES {
+    if corner.len() >= LANES {
         return None;
     }
-    let mut values = Vec::new();
-    region.try_points(&points, |_, value| {
+    // Lane 0 is the corner, lane i + 1 its neighbour along variable i.
+    let rows = region.bounds().iter().enumerate().map(|(i, b)| {
+        let mut row = [b.lo; LANES];
+        row[i + 1] = b.lo.saturating_add(1).min(b.hi);
+        row
+    });
+    let mut values = Vec::with_capacity(corner.len() + 1);
+    region.try_points(rows.collect(), corner.len() + 1, |_, value| {
         values.push(value);
         true
     });

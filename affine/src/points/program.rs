@@ -1,9 +1,6 @@
 //! Expressions as a straight-line program that runs over many points at once.
 
-use rustc_hash::FxHashMap;
-
 use super::divisor::Divisor;
-use crate::expr::postorder;
 use crate::{Atom, Expr, Interval, Var};
 
 /// Points that are computed together.
@@ -37,48 +34,17 @@ pub(super) struct Program {
 
 impl Program {
     /// The program of the expressions, of at most `most` steps.
-    pub(super) fn of<'a>(expressions: impl IntoIterator<Item = &'a Expr>, most: usize) -> Option<Program> {
-        let expressions: Vec<&Expr> = expressions.into_iter().collect();
-        let mut variables: Vec<Var> = expressions.iter().flat_map(|e| e.variables()).collect();
+    pub(super) fn of<'a>(expressions: impl IntoIterator<Item = &'a Expr> + Clone, most: usize) -> Option<Program> {
+        let mut variables: Vec<Var> = expressions.clone().into_iter().flat_map(|e| e.variables()).collect();
         variables.sort();
         variables.dedup();
-        let mut program = Program { variables, steps: Vec::new(), roots: Vec::new() };
-        let mut places: FxHashMap<u128, Slot> = FxHashMap::default();
-        for e in postorder(expressions.iter().copied()) {
-            let terms = e.terms().iter().map(|t| Some((t.coefficient, program.place(&t.atom, &mut places)?)));
-            let terms: Vec<(i64, Slot)> = terms.collect::<Option<_>>()?;
-            let slot = match terms.as_slice() {
-                [(1, slot)] if e.constant_term() == 0 => *slot,
-                _ => program.push(Step::Sum(e.constant_term(), terms)),
-            };
-            places.insert(e.structural_hash(), slot);
-            if program.steps.len() > most {
-                return None;
-            }
+        let program = Program { variables, steps: Vec::new(), roots: Vec::new() };
+        let mut compiler = Compiler { program, places: Vec::new(), most };
+        for e in expressions {
+            let root = compiler.sum(e)?;
+            compiler.program.roots.push(root);
         }
-        program.roots = expressions.iter().filter_map(|e| places.get(&e.structural_hash()).copied()).collect();
-        Some(program)
-    }
-
-    fn place(&mut self, atom: &Atom, places: &mut FxHashMap<u128, Slot>) -> Option<Slot> {
-        let (x, step): (_, fn(Slot, Divisor) -> Step) = match atom {
-            Atom::Var(v) => return self.variables.binary_search(v).ok(),
-            Atom::FloorDiv(x, _) => (x, Step::FloorDiv),
-            Atom::Mod(x, _) => (x, Step::Mod),
-        };
-        let key = Expr::hash_of_atom(atom);
-        if let Some(known) = places.get(&key) {
-            return Some(*known);
-        }
-        let (Atom::FloorDiv(_, c) | Atom::Mod(_, c)) = atom else { return None };
-        let slot = self.push(step(*places.get(&x.structural_hash())?, Divisor::new(*c)));
-        places.insert(key, slot);
-        Some(slot)
-    }
-
-    fn push(&mut self, step: Step) -> Slot {
-        self.steps.push(step);
-        self.variables.len() + self.steps.len() - 1
+        Some(compiler.program)
     }
 
     /// Prepares for values of the variables within the bounds; true when none can leave `i64` on the way, in whatever order sums
@@ -150,5 +116,57 @@ impl Program {
             };
             values.push(result);
         }
+    }
+}
+
+struct Compiler {
+    program: Program,
+    /// Where the values of sums and atoms are, by their hashes. There are few, so a list is searched sooner than a table.
+    places: Vec<(u128, Slot)>,
+    most: usize,
+}
+
+impl Compiler {
+    fn known(&self, key: u128) -> Option<Slot> {
+        self.places.iter().find(|(known, _)| *known == key).map(|(_, slot)| *slot)
+    }
+
+    /// The place of a sum; nothing where there are too many steps. Each level of the expression is a level of the recursion.
+    fn sum(&mut self, e: &Expr) -> Option<Slot> {
+        if let Some(slot) = self.known(e.structural_hash()) {
+            return Some(slot);
+        }
+        let mut terms = Vec::with_capacity(e.terms().len());
+        for term in e.terms() {
+            terms.push((term.coefficient, self.atom(&term.atom)?));
+        }
+        let slot = match terms.as_slice() {
+            [(1, slot)] if e.constant_term() == 0 => *slot,
+            _ => self.push(Step::Sum(e.constant_term(), terms))?,
+        };
+        self.places.push((e.structural_hash(), slot));
+        Some(slot)
+    }
+
+    fn atom(&mut self, atom: &Atom) -> Option<Slot> {
+        let (x, c, step): (_, _, fn(Slot, Divisor) -> Step) = match atom {
+            Atom::Var(v) => return self.program.variables.binary_search(v).ok(),
+            Atom::FloorDiv(x, c) => (x, c, Step::FloorDiv),
+            Atom::Mod(x, c) => (x, c, Step::Mod),
+        };
+        let key = Expr::hash_of_atom(atom);
+        if let Some(slot) = self.known(key) {
+            return Some(slot);
+        }
+        let x = self.sum(x)?;
+        let slot = self.push(step(x, Divisor::new(*c)))?;
+        self.places.push((key, slot));
+        Some(slot)
+    }
+
+    fn push(&mut self, step: Step) -> Option<Slot> {
+        let program = &mut self.program;
+        program.steps.push(step);
+        (program.steps.len() <= self.most).then(|| program.variables.len() + program.steps.len() - 1)
     }
 }

@@ -32,6 +32,9 @@ impl Region {
             return None;
         }
         let constraints = bearing(e, constraints);
+        if constraints.iter().any(|c| c.expr.depth() > DEEPEST) {
+            return None;
+        }
         let mut program = Program::of(std::iter::once(e).chain(constraints.iter().map(|c| &c.expr)), STEPS)?;
         let constrained: Vec<Var> = constraints.iter().flat_map(|c| c.expr.variables()).collect();
         let mut bounds = Vec::new();
@@ -84,24 +87,36 @@ impl Region {
         self.bounds.iter().fold(steps, |work, b| work.saturating_mul(b.size()))
     }
 
-    /// Computes the expression at points given by the values of their variables, at most [`LANES`] of them, and calls `check`
-    /// with each that lies in the domain. False as soon as `check` says so.
-    pub(super) fn try_points(&self, points: &[Vec<i64>], mut check: impl FnMut(&[i64], i64) -> bool) -> bool {
-        let mut values: Vec<Lanes> = vec![[0; LANES]; self.program.variables.len()];
-        for (lane, point) in points.iter().take(LANES).enumerate() {
-            for (row, value) in values.iter_mut().zip(point) {
-                row[lane] = *value;
+    /// Computes the expression at the first `count` of the points, given as a row of values for each variable, and calls `check`
+    /// with each that lies in the domain. False as soon as `check` says so. All lanes must be within the bounds.
+    pub(super) fn try_points(
+        &self,
+        mut rows: Vec<Lanes>,
+        count: usize,
+        mut check: impl FnMut(&[i64], i64) -> bool,
+    ) -> bool {
+        self.program.run(&mut rows);
+        let mut point = vec![0; self.bounds.len()];
+        (0..count.min(LANES)).all(|lane| {
+            for (value, row) in point.iter_mut().zip(&rows) {
+                *value = row[lane];
             }
-        }
-        // Lanes beyond the points repeat the first, so that they stay within the bounds.
-        for row in &mut values {
-            let first = row[0];
-            row.iter_mut().skip(points.len()).for_each(|value| *value = first);
-        }
-        self.program.run(&mut values);
-        points.iter().take(LANES).enumerate().all(|(lane, point)| {
-            !self.is_inside(&values, lane) || self.root(&values, 0).is_none_or(|root| check(point, root[lane]))
+            !self.is_inside(&rows, lane) || self.root(&rows, 0).is_none_or(|root| check(&point, root[lane]))
         })
+    }
+
+    /// Whether `check` holds at points all over the region: where it does, it mostly holds everywhere.
+    pub(super) fn try_some(&self, check: impl FnMut(&[i64], i64) -> bool) -> bool {
+        let mut state: u64 = 0x2545_f491_4f6c_dd1d;
+        let mut row = |b: &Interval| {
+            let size = u64::try_from(b.size()).unwrap_or(u64::MAX);
+            std::array::from_fn(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                // The upper half of the state is the random one; sizes beyond it are not tried.
+                b.lo.saturating_add(i64::try_from((state >> 32) % size.max(1)).unwrap_or(0))
+            })
+        };
+        self.try_points(self.bounds.iter().map(&mut row).collect(), LANES, check)
     }
 
     /// Computes the expression at every point within the bounds, and calls `check` with each that lies in the domain. False as
@@ -146,17 +161,6 @@ impl Region {
         }
     }
 
-    /// Points all over the region: where they all agree to something, most others do.
-    pub(super) fn scattered(&self) -> Vec<Vec<i64>> {
-        let mut state: u64 = 0x2545_f491_4f6c_dd1d;
-        let mut within = |lo: i64, size: u128| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let offset = u128::from(state >> 32) % size.max(1);
-            lo.saturating_add(i64::try_from(offset).unwrap_or(0))
-        };
-        (0..LANES).map(|_| self.bounds.iter().map(|b| within(b.lo, b.size())).collect()).collect()
-    }
-
     fn root<'a>(&self, values: &'a [Lanes], i: usize) -> Option<&'a Lanes> {
         values.get(*self.program.roots.get(i)?)
     }
@@ -194,5 +198,5 @@ fn bearing<'a>(e: &Expr, constraints: &'a [Constraint]) -> Vec<&'a Constraint> {
 pub(crate) fn is_implied(constraint: &Constraint, ranges: &Ranges, others: &[Constraint], work: u128) -> bool {
     let Some(region) = Region::of(&constraint.expr, ranges, others, Fraction::is_zero) else { return false };
     let holds = |_: &[i64], value: i64| constraint.bounds.contains(value);
-    region.work() <= work && region.try_points(&region.scattered(), holds) && region.try_all(holds)
+    region.work() <= work && region.try_some(holds) && region.try_all(holds)
 }

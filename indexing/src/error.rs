@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::TileRefusal;
+
 /// Every failure of this crate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -22,15 +24,19 @@ pub enum Error {
     /// The map is undefined: nothing is known about the relation, so it has no values.
     #[error("the map is undefined")]
     Undefined,
+    /// A map has no tile.
+    #[error(transparent)]
+    Tile(#[from] TileRefusal),
 }
 
 impl Error {
-    /// The stable code of this kind of error: `IDX001` and up, or that of the expression error within.
+    /// The stable code of this kind of error: `IDX001` and up, or that of the reason within.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Affine(inner) => inner.code(),
             Error::Arity { .. } => "IDX001",
             Error::Undefined => "IDX002",
+            Error::Tile(reason) => reason.code(),
         }
     }
 

@@ -27,6 +27,11 @@
 //! - A runtime variable of the policy [`OutOfBounds::Clamp`] stands for the clamped value, so its bounds belong to its
 //!   meaning and no simplification narrows them.
 //!
+//! # Tiles
+//!
+//! [`SymbolicTile`] says which box of an operand a box of the result needs, at which sizes that is a box at all, and why where it
+//! never is; [`FusionTiling`] says so of all instructions of a fusion together.
+//!
 //! # What it does not do
 //!
 //! It knows no operations and no memory. Unions of domains do not hide inside a map.
@@ -39,9 +44,14 @@ mod map;
 mod points;
 mod symbols;
 pub mod text;
+mod tile;
 
 pub use error::Error;
 pub use explain::Explanation;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 pub use points::{DomainPoint, Points};
+pub use tile::{
+    BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
+    TilePart, TileRefusal,
+};
 pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};

@@ -1,0 +1,20 @@
+//! Tiles: boxes of a tensor, and what maps make of them.
+
+mod concrete;
+mod cut;
+mod divide;
+mod fusion;
+mod join;
+mod refusal;
+mod runs;
+mod search;
+mod sizes;
+mod solve;
+mod symbolic;
+mod text;
+
+pub use concrete::{BoxAxis, ConcreteTile, TilePart};
+pub use fusion::FusionTiling;
+pub use refusal::{TileMisfit, TileRefusal};
+pub use sizes::{SizeCondition, SizeConstraints};
+pub use symbolic::{SymbolicTile, TileAxis, TileCase};

@@ -27,6 +27,9 @@ pub enum Error {
     /// A map has no tile.
     #[error(transparent)]
     Tile(#[from] TileRefusal),
+    /// Two maps should be over the same runtime variables, and are not.
+    #[error("the runtime variables are not the same")]
+    RuntimeVariables,
 }
 
 impl Error {
@@ -37,6 +40,7 @@ impl Error {
             Error::Arity { .. } => "IDX001",
             Error::Undefined => "IDX002",
             Error::Tile(reason) => reason.code(),
+            Error::RuntimeVariables => "IDX003",
         }
     }
 

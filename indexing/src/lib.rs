@@ -32,24 +32,54 @@
 //! [`SymbolicTile`] says which box of an operand a box of the result needs, at which sizes that is a box at all, and why where it
 //! never is; [`FusionTiling`] says so of all instructions of a fusion together.
 //!
+//! # Questions about functions and sets
+//!
+//! | Question | Answered by |
+//! |---|---|
+//! | Which index does a result belong to? | [`IndexingMap::inverse`] |
+//! | Does it have each result once, and all results of a box? | [`IndexingMap::is_injective`], [`IndexingMap::is_surjective_onto`] |
+//! | Do two maps relate the same elements? | [`IndexingMap::equals`] |
+//! | How many points are there? | [`IndexingMap::cardinality`] |
+//! | Which points are in this domain and not in that? | [`IndexingMap::difference`], which is a [`MapSet`] |
+//!
+//! Structure decides where it can, enumeration within [`Limits`] where it cannot. What neither decides is
+//! [unknown](Unknown), a [refusal](NoInverse) or a [superset](Inexact), each with a reason of a closed list; a "no" comes with
+//! points that show it.
+//!
 //! # What it does not do
 //!
-//! It knows no operations and no memory. Unions of domains do not hide inside a map.
+//! It knows no operations and no memory. Unions of domains do not hide inside a map; they are a [`MapSet`].
 
+mod answer;
+mod cardinality;
 mod compose;
+mod divisor;
 mod domain;
+mod domain_set;
+mod enumeration;
+mod equality;
 mod error;
 mod explain;
+mod injectivity;
+mod inverse;
 mod map;
+mod map_set;
 mod points;
+mod surjectivity;
 mod symbols;
 pub mod text;
 mod tile;
 
+pub use answer::{Answer, Limits, Unknown};
+pub use cardinality::Cardinality;
+pub use equality::Difference;
 pub use error::Error;
 pub use explain::Explanation;
+pub use inverse::NoInverse;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
+pub use map_set::{Inexact, MapSet};
 pub use points::{DomainPoint, Points};
+pub use surjectivity::Missed;
 pub use tile::{
     BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
     TilePart, TileRefusal,

@@ -1,6 +1,8 @@
 //! Enumeration of the domain: the plain meaning of a map, against which everything cleverer is judged.
 
-use weft_affine::Interval;
+use std::fmt;
+
+use weft_affine::{Interval, Point};
 
 use crate::IndexingMap;
 
@@ -13,6 +15,28 @@ pub struct DomainPoint {
     pub ranges: Vec<i64>,
     /// Values of the runtime variables.
     pub runtime: Vec<i64>,
+}
+
+impl DomainPoint {
+    /// The point as expressions take it.
+    pub(crate) fn as_point(&self) -> Point<'_> {
+        Point { dims: &self.dims, ranges: &self.ranges, runtime: &self.runtime }
+    }
+}
+
+/// `(1, 2)[0]{5}`, as the variables stand in the header of a map.
+impl fmt::Display for DomainPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        write!(f, "({})", list(&self.dims))?;
+        if !self.ranges.is_empty() {
+            write!(f, "[{}]", list(&self.ranges))?;
+        }
+        if !self.runtime.is_empty() {
+            write!(f, "{{{}}}", list(&self.runtime))?;
+        }
+        Ok(())
+    }
 }
 
 /// The points of a domain in lexicographic order; see [`IndexingMap::points`].

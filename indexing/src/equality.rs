@@ -1,0 +1,209 @@
+//! Equality of maps: as text, and as functions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_affine::{Expr, Plain, Simplifier, Var};
+
+use crate::domain_set::has_results_of;
+use crate::enumeration::{Walk, all_bounds};
+use crate::{Answer, IndexingMap, Limits, RuntimeVariable, Unknown};
+
+/// What two maps differ in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// They have not the same number of dimensions.
+    Dimensions(usize, usize),
+    /// They have not the same number of results.
+    Results(usize, usize),
+    /// A result that one has for an index and the other has not.
+    Result {
+        /// The index.
+        dims: Vec<i64>,
+        /// Values of the runtime variables of the first map.
+        runtime: Vec<i64>,
+        /// What the index is mapped to by one of the two, for some choice of its range variables.
+        result: Vec<i64>,
+        /// True when that one is the first.
+        is_of_first: bool,
+    },
+}
+
+impl IndexingMap {
+    /// True when the two print the same.
+    pub fn has_text_of(&self, other: &IndexingMap) -> bool {
+        self.to_string() == other.to_string()
+    }
+
+    /// Whether the two relate each index to the same elements, for any values of the runtime variables: as many dimensions
+    /// and results, and for each index the same set of results over all choices of range variables. How often an element
+    /// is related does not count.
+    ///
+    /// Runtime variables are parameters. Those with an owner are matched by what they are, and the others in their order;
+    /// a map relates nothing where a runtime value is out of its bounds.
+    ///
+    /// ```
+    /// use weft_indexing::{Answer, Difference, IndexingMap, Limits};
+    ///
+    /// let rows: IndexingMap = "(d0)[s0, s1] -> (d0 * 64 + s0 * 8 + s1), domain: d0 in [0, 99], s0 in [0, 7], s1 in [0, 7]".parse()?;
+    /// let flat: IndexingMap = "(d0)[s0] -> (d0 * 64 + s0), domain: d0 in [0, 99], s0 in [0, 63]".parse()?;
+    /// let less: IndexingMap = "(d0)[s0] -> (d0 * 64 + s0), domain: d0 in [0, 99], s0 in [0, 62]".parse()?;
+    /// assert_eq!(rows.equals(&flat, &Limits::default()), Answer::Yes);
+    /// let Answer::No(Difference::Result { result, .. }) = rows.equals(&less, &Limits::default()) else { panic!("less") };
+    /// assert_eq!(result, [63]);
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn equals(&self, other: &IndexingMap, limits: &Limits) -> Answer<Difference> {
+        if self.is_undefined() || other.is_undefined() {
+            return Answer::Unknown(Unknown::Undefined);
+        }
+        if self.dims.len() != other.dims.len() {
+            return Answer::No(Difference::Dimensions(self.dims.len(), other.dims.len()));
+        }
+        if self.results.len() != other.results.len() {
+            return Answer::No(Difference::Results(self.results.len(), other.results.len()));
+        }
+        let (mut a, mut b) = (self.clone(), other.clone());
+        for map in [&mut a, &mut b] {
+            map.simplify();
+        }
+        if a.is_known_empty() && b.is_known_empty() {
+            return Answer::Yes;
+        }
+        let (given, other) = (self.within_bounds_of(&a), other.within_bounds_of(&b));
+        let renamed =
+            places(&a, &b).and_then(|p| Some((with_runtime_at(&p, &b, &a)?, with_runtime_at(&p, &other, &a)?)));
+        let Some((b, other)) = renamed else { return Answer::Unknown(Unknown::RuntimeVariables) };
+        if a == b || (a.ranges.len() == b.ranges.len() && implies(&a, &b) && implies(&b, &a) && has_results_of(&a, &b))
+        {
+            return Answer::Yes;
+        }
+        equal_by_points(&given, &other, limits)
+    }
+}
+
+/// For each runtime variable of the second map the number of the one of the first that always has the same value; nothing
+/// where they cannot be matched.
+fn places(a: &IndexingMap, b: &IndexingMap) -> Option<Vec<usize>> {
+    if a.runtime.len() != b.runtime.len() {
+        return None;
+    }
+    let mut places = vec![None; b.runtime.len()];
+    let mut free: Vec<usize> = (0..a.runtime.len()).collect();
+    for matches in [RuntimeVariable::is_same_value, is_same_parameter] {
+        for (variable, place) in b.runtime.iter().zip(&mut places) {
+            let found = free.iter().position(|i| a.runtime.get(*i).is_some_and(|known| matches(known, variable)));
+            if place.is_none()
+                && let Some(at) = found
+            {
+                *place = Some(free.remove(at));
+            }
+        }
+    }
+    places.into_iter().collect()
+}
+
+/// The map with its runtime variables at these places of the first map, with their own bounds.
+fn with_runtime_at(places: &[usize], map: &IndexingMap, first: &IndexingMap) -> Option<IndexingMap> {
+    let renamed = |v: Var| match v {
+        Var::Runtime(i) => Some(Expr::runtime(u32::try_from(*places.get(i as usize)?).ok()?)),
+        _ => None,
+    };
+    let mut moved = map.clone();
+    for e in moved.results.iter_mut().chain(moved.constraints.iter_mut().map(|c| &mut c.expr)) {
+        *e = e.substitute(renamed).ok()?;
+    }
+    for (variable, place) in map.runtime.iter().zip(places) {
+        let known = first.runtime.get(*place)?.clone();
+        *moved.runtime.get_mut(*place)? = RuntimeVariable { bounds: variable.bounds, ..known };
+    }
+    Some(moved)
+}
+
+/// Parameters of which nothing is known but that they stand in the same place.
+fn is_same_parameter(a: &RuntimeVariable, b: &RuntimeVariable) -> bool {
+    a.owner.is_none() && b.owner.is_none() && a.access == b.access && a.out_of_bounds == b.out_of_bounds
+}
+
+/// True when the domain of `a` is proved to lie within that of `b`.
+fn implies(a: &IndexingMap, b: &IndexingMap) -> bool {
+    let mut facts = Simplifier::new(&a.variable_ranges(), &a.constraints);
+    let (mut own, mut other) = (a.clone(), b.clone());
+    a.is_known_empty()
+        || (!b.is_known_empty()
+            && all_bounds(&mut own).iter().zip(all_bounds(&mut other)).all(|(x, y)| y.contains_interval(**x))
+            && b.constraints
+                .iter()
+                .all(|c| a.constraints.contains(c) || c.plainest(&mut facts, &mut Vec::new()) == Plain::Always))
+}
+
+/// The results for each index and runtime values.
+type Relation = BTreeMap<(Vec<i64>, Vec<i64>), BTreeSet<Vec<i64>>>;
+
+fn relation(map: &IndexingMap) -> Option<Relation> {
+    let mut relation = Relation::new();
+    for point in map.points() {
+        let result = map.evaluate(&point.dims, &point.ranges, &point.runtime).ok()?;
+        relation.entry((point.dims, point.runtime)).or_default().insert(result);
+    }
+    Some(relation)
+}
+
+fn equal_by_points(a: &IndexingMap, b: &IndexingMap, limits: &Limits) -> Answer<Difference> {
+    let points = a.box_size().max(b.box_size());
+    if points <= u128::from(limits.points) {
+        return match (relation(a), relation(b)) {
+            (Some(first), Some(second)) => compared(&first, &second).map_or(Answer::Yes, Answer::No),
+            _ => Answer::Unknown(Unknown::Overflow),
+        };
+    }
+    // A difference over a part of the indices is one, where all range variables are walked.
+    for (walked, other) in [(a, b), (b, a)] {
+        for part in Walk::of(walked, limits).boxes {
+            let mut pair = [walked.clone(), other.clone()];
+            for map in &mut pair {
+                for (variable, narrow) in map.dims.iter_mut().zip(&part.dims) {
+                    variable.bounds = variable.bounds.intersect(narrow.bounds);
+                }
+                for (variable, narrow) in map.runtime.iter_mut().zip(&part.runtime) {
+                    variable.bounds = variable.bounds.intersect(narrow.bounds);
+                }
+            }
+            if pair.iter().any(|map| map.box_size() > u128::from(limits.points)) {
+                continue;
+            }
+            if let [Some(first), Some(second)] = pair.each_ref().map(relation)
+                && let Some(difference) = compared(&first, &second)
+            {
+                let turned = std::ptr::eq(walked, b);
+                return Answer::No(if turned { difference.turned() } else { difference });
+            }
+        }
+    }
+    Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points })
+}
+
+fn compared(first: &Relation, second: &Relation) -> Option<Difference> {
+    for (one, other, is_of_first) in [(first, second, true), (second, first, false)] {
+        for ((dims, runtime), results) in one {
+            let others = other.get(&(dims.clone(), runtime.clone()));
+            if let Some(result) = results.iter().find(|r| !others.is_some_and(|all| all.contains(*r))) {
+                let (dims, runtime, result) = (dims.clone(), runtime.clone(), result.clone());
+                return Some(Difference::Result { dims, runtime, result, is_of_first });
+            }
+        }
+    }
+    None
+}
+
+impl Difference {
+    /// The difference with the two maps exchanged.
+    fn turned(self) -> Difference {
+        match self {
+            Difference::Result { dims, runtime, result, is_of_first } => {
+                Difference::Result { dims, runtime, result, is_of_first: !is_of_first }
+            }
+            Difference::Dimensions(a, b) => Difference::Dimensions(b, a),
+            Difference::Results(a, b) => Difference::Results(b, a),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Random maps judged by their points: how many to run, the map of a case, its points, and a tally of what was answered.
+
+#![allow(dead_code, reason = "each test program uses its own part of this folder")]
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use weft_indexing::{DomainPoint, IndexingMap, OutOfBounds, RuntimeVariable, Var, Variable};
+
+use crate::support::case::Case;
+
+/// How many cases to run: `standard`, or what the environment variable `WEFT_INDEXING_CASES` says.
+pub(crate) fn cases(standard: u64) -> u64 {
+    match std::env::var("WEFT_INDEXING_CASES") {
+        Ok(text) => text.parse().expect("WEFT_INDEXING_CASES is a number of cases"),
+        Err(_) => standard,
+    }
+}
+
+/// The map of a case with so many of its expressions as results. Runtime variables drop and clamp in turn.
+pub(crate) fn map(case: &Case, results: usize) -> IndexingMap {
+    let (mut dims, mut ranges, mut runtime) = (Vec::new(), Vec::new(), Vec::new());
+    for (v, bounds) in &case.variables {
+        match v {
+            Var::Dim(_) => dims.push(Variable::new(*bounds)),
+            Var::Range(_) => ranges.push(Variable::new(*bounds)),
+            Var::Runtime(i) => {
+                let mut variable = RuntimeVariable::new(*bounds);
+                variable.out_of_bounds = if i % 2 == 0 { OutOfBounds::Clamp } else { OutOfBounds::Drop };
+                runtime.push(variable);
+            }
+        }
+    }
+    let exprs = case.exprs.iter().take(results).cloned().collect();
+    IndexingMap::from_parts(dims, ranges, runtime, exprs, case.constraints.clone())
+}
+
+/// A point of a domain and the results there.
+pub(crate) type Pair = (DomainPoint, Vec<i64>);
+
+/// All points of the domain with their results; nothing where there are too many to be enumerated, or where a constraint or
+/// a result overflows at one.
+pub(crate) fn graph(case: &Case, map: &IndexingMap) -> Option<Vec<Pair>> {
+    if !case.is_enumerated() {
+        return None;
+    }
+    for point in case.points() {
+        case.holds(&case.constraints, &point)?;
+    }
+    map.points().map(|p| Some((p.clone(), map.evaluate(&p.dims, &p.ranges, &p.runtime).ok()?))).collect()
+}
+
+/// How often each answer was given.
+#[derive(Default)]
+pub(crate) struct Tally(BTreeMap<String, usize>);
+
+impl Tally {
+    pub(crate) fn add(&mut self, answer: impl Into<String>) {
+        *self.0.entry(answer.into()).or_default() += 1;
+    }
+
+    pub(crate) fn of(&self, answer: &str) -> usize {
+        self.0.iter().filter(|(name, _)| name.starts_with(answer)).map(|(_, n)| n).sum()
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    /// In percent, the share of answers that begin so.
+    pub(crate) fn share(&self, answer: &str) -> f64 {
+        self.of(answer) as f64 * 100.0 / self.total().max(1) as f64
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (answer, n) in &self.0 {
+            writeln!(f, "  {n:7}  {answer}")?;
+        }
+        Ok(())
+    }
+}

@@ -30,6 +30,12 @@ pub enum Error {
     /// Two maps should be over the same runtime variables, and are not.
     #[error("the runtime variables are not the same")]
     RuntimeVariables,
+    /// An analysis was asked about a machine or a launch that cannot be.
+    #[error("{what}")]
+    Setting {
+        /// What is wrong with it.
+        what: &'static str,
+    },
 }
 
 impl Error {
@@ -41,6 +47,7 @@ impl Error {
             Error::Undefined => "IDX002",
             Error::Tile(reason) => reason.code(),
             Error::RuntimeVariables => "IDX003",
+            Error::Setting { .. } => "IDX020",
         }
     }
 

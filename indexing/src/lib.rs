@@ -46,12 +46,42 @@
 //! [unknown](Unknown), a [refusal](NoInverse) or a [superset](Inexact), each with a reason of a closed list; a "no" comes with
 //! points that show it.
 //!
+//! # Analyses
+//!
+//! What a compiler wants to know of a map, exactly, or with the reason why not. Each answer is a plain value with a text
+//! (`Display`), and with a JSON form where the feature `serde` is on.
+//!
+//! | Analysis | Asks | By |
+//! |---|---|---|
+//! | operand [utilization] | how much of an operand is read to compute all of an output, and how often? | [`IndexingMap::utilization`], [`operand_utilization`] |
+//! | [coalescing] | how many memory transactions does a subgroup of threads need, and may it read vectors? | [`IndexingMap::coalescing`], [`fusion_coalescing`] |
+//!
+//! A map from threads to elements becomes one to addresses by [`IndexingMap::linearized`]. What cannot be decided is
+//! [`Undecided`], a closed list of reasons.
+//!
+//! ```
+//! # use weft_indexing::IndexingMap;
+//! // Every second column of a [6, 8] matrix, transposed.
+//! let map: IndexingMap = "(d0, d1) -> (d1, d0 * 2), domain: d0 in [0, 3], d1 in [0, 5]".parse()?;
+//! let found = map.utilization(&[6, 8])?;
+//! assert_eq!(found.to_string(), "used 24 of 48 (1/2); 24 reads, 0 to 1 each; exact, in closed form");
+//! # Ok::<(), weft_indexing::Error>(())
+//! ```
+//!
 //! # What it does not do
 //!
-//! It knows no operations and no memory. Unions of domains do not hide inside a map; they are a [`MapSet`].
+//! It knows no operations and no devices: the analyses take what they need of a machine as a [`MemoryModel`]. Unions of domains do
+//! not hide inside a map; they are a [`MapSet`].
+//!
+//! # Features
+//!
+//! | Feature | Default | Gains |
+//! |---|---|---|
+//! | `serde` | off | results of analyses implement `serde::Serialize`: their JSON form |
 
 mod answer;
 mod cardinality;
+pub mod coalescing;
 mod compose;
 mod divisor;
 mod domain;
@@ -62,16 +92,28 @@ mod error;
 mod explain;
 mod injectivity;
 mod inverse;
+#[cfg(feature = "serde")]
+mod json;
+mod linearize;
 mod map;
 mod map_set;
+mod pieces;
 mod points;
+mod rational;
 mod surjectivity;
 mod symbols;
 pub mod text;
 mod tile;
+mod undecided;
+pub mod utilization;
+mod within;
 
 pub use answer::{Answer, Limits, Unknown};
 pub use cardinality::Cardinality;
+pub use coalescing::{
+    Coalescing, FusedOperand, FusionCoalescing, Known, Launch, MemoryModel, OperandCoalescing, Pattern, Reads, Stride,
+    Tensor, Totals, VariableStride, VectorLimit, Verdict, fusion_coalescing,
+};
 pub use equality::Difference;
 pub use error::Error;
 pub use explain::Explanation;
@@ -79,9 +121,12 @@ pub use inverse::NoInverse;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 pub use map_set::{Inexact, MapSet};
 pub use points::{DomainPoint, Points};
+pub use rational::Rational;
 pub use surjectivity::Missed;
 pub use tile::{
     BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
     TilePart, TileRefusal,
 };
+pub use undecided::Undecided;
+pub use utilization::{Basis, CountRange, OperandUtilization, Utilization, operand_utilization};
 pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};

@@ -1,0 +1,156 @@
+//! A map of threads, rewritten over subgroups and lanes.
+
+use std::collections::BTreeSet;
+
+use weft_affine::{Expr, Interval, Var};
+
+use super::{Launch, MemoryModel};
+use crate::pieces::{Lanes, Program};
+use crate::{IndexingMap, Undecided, Variable};
+
+/// Elements that a subgroup may read at once.
+const REQUEST: u128 = 4096;
+
+/// The map with the position of a thread as `subgroup_size · subgroup + lane`.
+#[derive(Clone, Debug)]
+pub(crate) struct Subgroups {
+    pub(crate) map: IndexingMap,
+    lane: Var,
+    lane_values: Interval,
+    vector: Option<(Var, Interval)>,
+}
+
+/// Adds a range variable to a map.
+fn push_range(map: &mut IndexingMap, bounds: Interval) -> Result<Var, Undecided> {
+    let number = u32::try_from(map.ranges.len()).map_err(|_| Undecided::Overflow)?;
+    map.ranges.push(Variable::new(bounds));
+    Ok(Var::Range(number))
+}
+
+/// A thread variable: what stands for it, and its bounds.
+struct Thread {
+    variable: Var,
+    value: Expr,
+    bounds: Interval,
+}
+
+impl Subgroups {
+    /// Rewrites and simplifies the map. Thread variables stay with one value, and count for nothing.
+    ///
+    /// # Errors
+    /// When a thread index may be negative, and on overflow.
+    pub(crate) fn new(map: &IndexingMap, launch: &Launch, model: &MemoryModel) -> Result<Subgroups, Undecided> {
+        let mut map = map.clone();
+        let vector = launch.vector.and_then(|v| Some((v, map.variable(v)?.bounds)));
+        let size = i64::from(model.subgroup_size);
+        let number = number_of_threads(&map, launch)?;
+        let lane_values = Interval::new(0, size - 1);
+        let group = push_range(&mut map, Interval::new(0, (number - 1).div_euclid(size)))?;
+        let lane = push_range(&mut map, lane_values)?;
+        let overflow = |_| Undecided::Overflow;
+        let position = Expr::var(lane).checked_add_scaled(&Expr::var(group), size).map_err(overflow)?;
+        let threads = threads(&map, launch, &position)?;
+        let of = |v: Var| threads.iter().find(|thread| thread.variable == v).map(|thread| thread.value.clone());
+        let constraints = std::mem::take(&mut map.constraints);
+        for e in map.results.iter_mut().chain(map.runtime.iter_mut().flat_map(|v| &mut v.access)) {
+            *e = e.substitute(of).map_err(overflow)?;
+        }
+        for c in constraints {
+            map.add_constraint(c.expr.substitute(of).map_err(overflow)?, c.bounds);
+        }
+        for Thread { variable, value, bounds } in &threads {
+            if let Some(variable) = map.variable_mut(*variable) {
+                variable.bounds = Interval::point(0);
+            }
+            map.add_constraint(value.clone(), *bounds);
+        }
+        map.add_constraint(position, Interval::of_extent(number));
+        map.simplify();
+        // Runtime variables that nothing depends on are no reason to count a request more than once.
+        let used: BTreeSet<Var> =
+            map.results.iter().chain(map.constraints.iter().map(|c| &c.expr)).flat_map(Expr::variables).collect();
+        for (i, variable) in (0..).zip(&mut map.runtime) {
+            if !used.contains(&Var::Runtime(i)) {
+                variable.bounds = Interval::point(variable.bounds.lo);
+            }
+        }
+        Ok(Subgroups { map, lane, lane_values, vector })
+    }
+
+    /// What one subgroup reads together: every lane, and for each lane every value of the vector variable.
+    pub(crate) fn lanes(&self, program: &Program) -> Result<Lanes, Undecided> {
+        let vector = self.vector.map_or(Interval::point(0), |(_, bounds)| bounds);
+        if self.lane_values.size().saturating_mul(vector.size()) > REQUEST {
+            return Err(Undecided::LargeRequest);
+        }
+        let each = || {
+            (self.lane_values.lo..=self.lane_values.hi).flat_map(|lane| (vector.lo..=vector.hi).map(move |v| (lane, v)))
+        };
+        let mut values = Vec::new();
+        values.extend(program.position(self.lane).map(|i| (i, each().map(|(lane, _)| lane).collect())));
+        if let Some((v, _)) = self.vector {
+            values.extend(program.position(v).map(|i| (i, each().map(|(_, v)| v).collect())));
+        }
+        Ok(Lanes { values })
+    }
+
+    /// Values of the vector variable.
+    pub(crate) fn vector_extent(&self) -> usize {
+        let size = self.vector.map_or(1, |(_, bounds)| bounds.size());
+        usize::try_from(size).unwrap_or(usize::MAX)
+    }
+
+    /// Whether the map depends on runtime variables; an error where the lanes of a subgroup read different values of one.
+    pub(crate) fn depends_on_runtime(&self) -> Result<bool, Undecided> {
+        let mut per_lane: Vec<bool> = Vec::with_capacity(self.map.runtime.len());
+        let mut depends = false;
+        for variable in &self.map.runtime {
+            let varies = variable.access.iter().flat_map(Expr::variables).any(|v| match v {
+                Var::Runtime(j) => per_lane.get(j as usize).copied().unwrap_or(false),
+                other => other == self.lane || self.vector.is_some_and(|(vector, _)| vector == other),
+            });
+            per_lane.push(varies);
+            // Those that nothing depends on have one value.
+            if variable.bounds.size() > 1 {
+                depends = true;
+                if varies {
+                    return Err(Undecided::RuntimePerLane);
+                }
+            }
+        }
+        Ok(depends)
+    }
+}
+
+fn bounds_of(map: &IndexingMap, thread: Var) -> Interval {
+    map.variable(thread).map_or(Interval::EMPTY, |variable| variable.bounds)
+}
+
+/// Threads of a block, those below the least index of a variable included.
+fn number_of_threads(map: &IndexingMap, launch: &Launch) -> Result<i64, Undecided> {
+    launch.threads.iter().try_fold(1i64, |number, v| {
+        let bounds = bounds_of(map, *v);
+        if bounds.lo < 0 {
+            return Err(Undecided::NegativeThread);
+        }
+        bounds.hi.checked_add(1).and_then(|extent| number.checked_mul(extent)).ok_or(Undecided::Overflow)
+    })
+}
+
+/// Each thread variable as a digit of the position.
+fn threads(map: &IndexingMap, launch: &Launch, position: &Expr) -> Result<Vec<Thread>, Undecided> {
+    let mut below = 1;
+    let mut found = Vec::with_capacity(launch.threads.len());
+    for (i, variable) in launch.threads.iter().copied().enumerate() {
+        let bounds = bounds_of(map, variable);
+        // The product of all extents is a number of threads, so no part of it overflows.
+        let extent = bounds.hi.saturating_add(1).max(1);
+        let quotient = position.checked_floor_div(below);
+        // The slowest index needs no remainder, since the position is bounded.
+        let is_last = i + 1 == launch.threads.len();
+        let value = if is_last { quotient } else { quotient.and_then(|q| q.checked_modulo(extent)) };
+        found.push(Thread { variable, value: value.map_err(|_| Undecided::Overflow)?, bounds });
+        below = below.saturating_mul(extent);
+    }
+    Ok(found)
+}

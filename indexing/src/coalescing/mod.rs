@@ -1,0 +1,275 @@
+//! Coalescing: how many memory transactions a subgroup of threads needs for what it reads together.
+//!
+//! Threads run in subgroups (warps, waves) of, say, 32 *lanes*, which read by one instruction. The device fetches memory in
+//! aligned *segments* of, say, 32 bytes. Where neighboring lanes read neighboring elements, a request for 32 floats takes four
+//! segments; where each lane reads another row of a matrix it takes 32, of which most bytes are thrown away. So whether a
+//! kernel runs at the speed of memory is decided by a map: from the index of a thread, its block and whatever else it loops
+//! over, to the address of what it reads.
+//!
+//! ```
+//! use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var, Verdict};
+//!
+//! // 128 threads a block, element by element; a tensor of 64 × 128 floats.
+//! let rows: IndexingMap = "(th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 127], bl_x in [0, 63]".parse()?;
+//! let launch = Launch::of_thread(Var::Dim(0));
+//! let found = rows.coalescing(&Tensor::new(&[64, 128], 4), &launch, &MemoryModel::default())?;
+//! assert_eq!(
+//!     found.to_string(),
+//!     "coalesced, since the elements that a subgroup reads are adjacent; 4 transactions per request; \
+//!      4 bytes per lane (vectors of 1, since there is no vector variable); starts are multiples of 128 bytes; \
+//!      strides th_x: 1, bl_x: 128"
+//! );
+//!
+//! // The same threads read the transposed tensor: every lane a row of its own.
+//! let columns: IndexingMap = "(th_x, bl_x) -> (th_x, bl_x), domain: th_x in [0, 127], bl_x in [0, 63]".parse()?;
+//! let found = columns.coalescing(&Tensor::new(&[128, 64], 4), &launch, &MemoryModel::default())?;
+//! let reads = found.reads.as_ref().expect("it is known");
+//! assert_eq!((found.verdict, reads.best, reads.worst), (Verdict::Uncoalesced, 32, 32));
+//! # Ok::<(), weft_indexing::Error>(())
+//! ```
+//!
+//! # What is counted
+//!
+//! A *request* is what one subgroup reads together: for one value of each block, range and runtime variable, the elements of
+//! all its lanes and, in each lane, of all values of the vector variable. It needs as many transactions as distinct segments
+//! hold its elements. [`Reads`] says how many that is at best and at worst, and [`Totals`] what all requests of a launch need
+//! together; these numbers are exact. Lanes outside the domain read nothing, and requests of which all lanes do are none.
+//!
+//! The verdict compares each request with the least number of segments that could hold as many bytes: see [`Verdict`].
+//!
+//! Several reads by one thread, one after another, can be one instruction where they are adjacent and aligned. The launch may
+//! name the variable that counts them:
+//!
+//! ```
+//! # use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var};
+//! let four: IndexingMap = "(th_x)[v] -> (th_x * 4 + v), domain: th_x in [0, 127], v in [0, 3]".parse()?;
+//! let launch = Launch::of_thread(Var::Dim(0)).with_vector(Var::Range(0));
+//! let found = four.coalescing(&Tensor::new(&[512], 4), &launch, &MemoryModel::default())?;
+//! let reads = found.reads.expect("it is known");
+//! assert_eq!((reads.vector_width, reads.bytes_per_lane, reads.worst), (4, 16, 16));
+//! assert_eq!(reads.vector_limit.to_string(), "more does not divide the extent of the vector variable");
+//! # Ok::<(), weft_indexing::Error>(())
+//! ```
+//!
+//! # A whole fusion
+//!
+//! A kernel assigns elements of its *output* to threads. What it reads of each operand follows by composition with the
+//! output-to-operand maps, and [`fusion_coalescing`] does that for all of them. Here a fusion adds a matrix, another that it
+//! transposes, and a row that it broadcasts:
+//!
+//! ```
+//! # use weft_indexing::{FusedOperand, IndexingMap, Launch, MemoryModel, Tensor, Var, Verdict, fusion_coalescing};
+//! let threads: IndexingMap = "(th_x, bl_x) -> (bl_x * 2 + th_x floordiv 64, th_x mod 64), \
+//!     domain: th_x in [0, 127], bl_x in [0, 31]".parse()?;
+//! let reads = |map: &str| -> Result<Vec<IndexingMap>, weft_indexing::Error> {
+//!     Ok(vec![format!("{map}, domain: d0 in [0, 63], d1 in [0, 63]").parse()?])
+//! };
+//! let square = Tensor::new(&[64, 64], 4);
+//! let operands = [
+//!     FusedOperand { tensor: square.clone(), uses: reads("(d0, d1) -> (d0, d1)")? },
+//!     FusedOperand { tensor: square, uses: reads("(d0, d1) -> (d1, d0)")? },
+//!     FusedOperand { tensor: Tensor::new(&[64], 4), uses: reads("(d0, d1) -> (d0)")? },
+//! ];
+//! let launch = Launch::of_thread(Var::Dim(0));
+//! let fusion = fusion_coalescing(&threads, &operands, &launch, &MemoryModel::default())?;
+//! let verdicts: Vec<Verdict> = fusion.operands.iter().map(|operand| operand.verdict).collect();
+//! assert_eq!(verdicts, [Verdict::Coalesced, Verdict::Uncoalesced, Verdict::Coalesced]);
+//! # Ok::<(), weft_indexing::Error>(())
+//! ```
+//!
+//! # How it is counted
+//!
+//! The position of a thread is written as `subgroup size · subgroup + lane`. The domain of all other variables is taken apart
+//! until the address is affine on each part and differs between lanes by constants alone. There all requests look alike, up to
+//! where they start; and since the address is a sum of independent digits, how often each start occurs modulo the segment is a
+//! convolution of short cycles. So the work depends on the number of parts, not on the size of the grid.
+//!
+//! Runtime variables are unknown numbers in their bounds, one for all lanes: best and worst are over all their values, and
+//! there are no totals. Where the lanes of one subgroup read different ones, as in a gather, nothing is known
+//! ([`Undecided::RuntimePerLane`]).
+
+mod lanes;
+mod model;
+mod report;
+mod requests;
+mod strides;
+mod vector;
+
+pub use model::{Launch, MemoryModel, Tensor};
+pub use report::{Coalescing, FusionCoalescing, Known, OperandCoalescing, Pattern, Reads, Totals, Verdict};
+pub use strides::{Stride, VariableStride};
+pub use vector::VectorLimit;
+
+use weft_affine::Var;
+
+use lanes::Subgroups;
+use requests::{Requests, requests};
+use strides::strides;
+use vector::vector_width;
+
+use crate::pieces::{Program, may_overflow, pieces};
+use crate::rational::gcd;
+use crate::{Error, IndexingMap, Undecided};
+
+/// Parts of a domain that are counted one by one.
+const PARTS: usize = 1 << 14;
+
+/// A tensor that a fusion reads, with the maps from the output of the fusion to its elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FusedOperand {
+    /// What is read.
+    pub tensor: Tensor,
+    /// From the index of the output to the index of the tensor, one map for each way in which it is read.
+    pub uses: Vec<IndexingMap>,
+}
+
+/// How a fusion reads its operands, where `threads` maps thread, block and other variables to the index of the output.
+///
+/// # Errors
+/// As [`IndexingMap::coalescing`], and when a use has not one dimension for each result of `threads`.
+pub fn fusion_coalescing(
+    threads: &IndexingMap,
+    operands: &[FusedOperand],
+    launch: &Launch,
+    model: &MemoryModel,
+) -> Result<FusionCoalescing, Error> {
+    let of_operand = |operand: &FusedOperand| {
+        let uses = operand.uses.iter().map(|map| threads.compose(map)?.coalescing(&operand.tensor, launch, model));
+        let uses: Vec<Coalescing> = uses.collect::<Result<_, _>>()?;
+        let verdict = uses.iter().map(|one| one.verdict).max().unwrap_or(Verdict::Nothing);
+        Ok(OperandCoalescing { verdict, uses })
+    };
+    Ok(FusionCoalescing { operands: operands.iter().map(of_operand).collect::<Result<_, Error>>()? })
+}
+
+impl IndexingMap {
+    /// How a map from threads, blocks and whatever else reads are repeated over to the index of a tensor reads memory. The
+    /// documentation of [this module](self) explains it.
+    ///
+    /// # Errors
+    /// When there is not one result for each extent, the launch names a variable that the map does not have or one twice, and
+    /// where a size of the model or of an element is zero.
+    pub fn coalescing(&self, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<Coalescing, Error> {
+        check(self, tensor, launch, model)?;
+        let unknown = |reason: Undecided| Verdict::Unknown(reason);
+        if self.is_undefined() {
+            return Ok(Coalescing::without(unknown(Undecided::Undefined), Vec::new()));
+        }
+        let Ok(address) = self.linearized(&tensor.shape) else {
+            return Ok(Coalescing::without(unknown(Undecided::Overflow), Vec::new()));
+        };
+        let strides = strides(&address);
+        if self.is_known_empty() || self.variable_ranges().has_empty() {
+            return Ok(Coalescing::without(Verdict::Nothing, strides));
+        }
+        let mut simple = self.clone();
+        simple.simplify();
+        if let Some(reason) = self.stays_within(&simple, &tensor.shape).obstacle() {
+            return Ok(Coalescing::without(unknown(reason), strides));
+        }
+        let reads = Subgroups::new(&address, launch, model)
+            .and_then(|subgroups| reads(&address, &subgroups, tensor.element_bytes, launch, model));
+        Ok(match reads {
+            Ok(Some((verdict, reads))) => Coalescing { verdict, reads: Some(reads), strides },
+            Ok(None) => Coalescing::without(Verdict::Nothing, strides),
+            Err(reason) => Coalescing::without(unknown(reason), strides),
+        })
+    }
+}
+
+impl Coalescing {
+    fn without(verdict: Verdict, strides: Vec<VariableStride>) -> Coalescing {
+        Coalescing { verdict, reads: None, strides }
+    }
+}
+
+fn check(map: &IndexingMap, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<(), Error> {
+    if let Some(what) = model.flaw() {
+        return Err(Error::Setting { what });
+    }
+    if tensor.element_bytes == 0 {
+        return Err(Error::Setting { what: "an element has a size of at least one byte" });
+    }
+    if map.is_undefined() {
+        return Ok(());
+    }
+    if map.results.len() != tensor.shape.len() {
+        return Err(Error::Arity {
+            what: "results of the map",
+            expected: tensor.shape.len(),
+            found: map.results.len(),
+        });
+    }
+    let named: Vec<Var> = launch.threads.iter().copied().chain(launch.vector).collect();
+    if named.iter().any(|v| map.variable(*v).is_none()) {
+        return Err(Error::Setting { what: "threads and vectors are dimension or range variables of the map" });
+    }
+    if (1..named.len()).any(|i| named[..i].contains(&named[i])) {
+        return Err(Error::Setting { what: "each variable of a launch is named once" });
+    }
+    Ok(())
+}
+
+/// The verdict and the numbers behind it; nothing where nothing is read.
+fn reads(
+    given: &IndexingMap,
+    subgroups: &Subgroups,
+    element_bytes: u32,
+    launch: &Launch,
+    model: &MemoryModel,
+) -> Result<Option<(Verdict, Reads)>, Undecided> {
+    if may_overflow(&Program::new(given)?) {
+        return Err(Undecided::Overflow);
+    }
+    if subgroups.map.is_known_empty() {
+        return Ok(None);
+    }
+    let depends = subgroups.depends_on_runtime()?;
+    let program = Program::new(&subgroups.map)?;
+    let parts = pieces(&program, &subgroups.lanes(&program)?, PARTS)?;
+    let Some(found) = requests(&parts, element_bytes, model)? else { return Ok(None) };
+    let (verdict, pattern) = judge(&found);
+    let extent = launch.vector.map(|_| subgroups.vector_extent());
+    let (vector_width, vector_limit) = vector_width(&parts, extent, element_bytes, model);
+    let bytes = |elements: u128| elements.checked_mul(u128::from(element_bytes)).ok_or(Undecided::Overflow);
+    let alignment = gcd(bytes(found.starts)?, u128::from(model.base_alignment));
+    Ok(Some((
+        verdict,
+        Reads {
+            best: found.best,
+            worst: found.worst,
+            totals: if depends {
+                Known::Unknown(Undecided::RuntimeValues)
+            } else {
+                Known::Known(Totals {
+                    requests: found.requests,
+                    transactions: found.transactions,
+                    least_transactions: found.least_transactions,
+                    bytes: found.bytes,
+                })
+            },
+            alignment: u64::try_from(alignment).map_err(|_| Undecided::Overflow)?,
+            vector_width,
+            vector_limit,
+            bytes_per_lane: vector_width * u64::from(element_bytes),
+            pattern,
+        },
+    )))
+}
+
+fn judge(found: &Requests) -> (Verdict, Pattern) {
+    let coalesced = found.excess <= 1;
+    let pattern = match (found.uniform, found.contiguous, coalesced, found.shares) {
+        (true, ..) => Pattern::Uniform,
+        (_, true, ..) => Pattern::Contiguous,
+        (_, _, true, _) => Pattern::Close,
+        (_, _, _, true) => Pattern::Sparse,
+        (_, _, _, false) => Pattern::Scattered,
+    };
+    let verdict = match (coalesced, found.shares) {
+        (true, _) => Verdict::Coalesced,
+        (false, true) => Verdict::Partial,
+        (false, false) => Verdict::Uncoalesced,
+    };
+    (verdict, pattern)
+}

@@ -244,8 +244,8 @@ impl Counter {
         let mut sum: u128 = 0;
         for (value, weight) in cases.values() {
             let mut case = domain.clone();
-            if let Some(known) = case.variable_mut(cases.variable) {
-                known.bounds = Interval::point(value);
+            if let Some(known) = case.bounds_mut(cases.variable) {
+                *known = Interval::point(value);
             }
             let number = self.domain(case)?.checked_mul(weight).ok_or(Unknown::Overflow)?;
             sum = sum.checked_add(number).ok_or(Unknown::Overflow)?;

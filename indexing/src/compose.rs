@@ -1,9 +1,8 @@
 //! Composition: reading one map's results through another.
 
-use weft_affine::{Constraint, Expr, Simplifier, Var};
+use weft_affine::{Expr, Simplifier};
 
-use crate::map::State;
-use crate::{Error, IndexingMap, RuntimeVariable};
+use crate::{Error, IndexingMap};
 
 impl IndexingMap {
     /// `self` first, then `then`: the results of `self` are the dimensions of `then`.
@@ -25,37 +24,11 @@ impl IndexingMap {
                 found: self.results.len(),
             });
         }
-        let shift = u32::try_from(self.ranges.len())
-            .map_err(|_| weft_affine::Error::Overflow { what: "a number of variables" })?;
-        let mut runtime = self.runtime.clone();
-        // Where each runtime variable of `then` went. An access may mention only runtime variables before its own.
-        let mut renamed: Vec<Expr> = Vec::with_capacity(then.runtime.len());
-        let through = |e: &Expr, renamed: &[Expr]| {
-            e.substitute(|v| match v {
-                Var::Dim(i) => self.results.get(i as usize).cloned(),
-                Var::Range(i) => Some(Expr::range(i.saturating_add(shift))),
-                Var::Runtime(i) => renamed.get(i as usize).cloned(),
-            })
-        };
-        for variable in &then.runtime {
-            let access = variable.access.iter().map(|e| through(e, &renamed)).collect::<Result<_, _>>()?;
-            let moved = RuntimeVariable { access, ..variable.clone() };
-            let at = match runtime.iter().position(|known| known.is_same_value(&moved)) {
-                Some(i) => i,
-                None => {
-                    runtime.push(moved);
-                    runtime.len() - 1
-                }
-            };
-            let at = u32::try_from(at).map_err(|_| weft_affine::Error::Overflow { what: "a number of variables" })?;
-            renamed.push(Expr::runtime(at));
-        }
-        let results = then.results.iter().map(|e| through(e, &renamed)).collect::<Result<_, _>>()?;
-        let ranges = self.ranges.iter().chain(&then.ranges).cloned().collect();
-        let mut composed =
-            IndexingMap::from_parts(self.dims.clone(), ranges, runtime, results, self.constraints.clone());
-        if self.state == State::KnownEmpty || then.state == State::KnownEmpty {
-            composed.set_known_empty();
+        let mut composed = self.clone();
+        let index = std::mem::take(&mut composed.results);
+        let renaming = composed.take_in(then, index)?;
+        composed.results = then.results.iter().map(|e| renaming.of(e)).collect::<Result<_, _>>()?;
+        if composed.is_known_empty() {
             return Ok(composed);
         }
         let mut facts = Simplifier::new(&self.variable_ranges(), &self.constraints);
@@ -64,9 +37,43 @@ impl IndexingMap {
                 composed.add_constraint(result.clone(), dim.bounds);
             }
         }
-        for Constraint { expr, bounds } in &then.constraints {
-            composed.add_constraint(through(expr, &renamed)?, *bounds);
-        }
         Ok(composed)
+    }
+
+    /// All maps one after another, the first one first, simplified at every step: the map of a chain of operations, as fusions
+    /// have them, from the index of its last value to elements of its first.
+    ///
+    /// A chain of `n` maps takes `n` steps, each as quick as what its result looks like by then: of reshapes, and of what
+    /// cancels, the result does not grow with `n`. Runtime variables that turn out to have the same value become one.
+    ///
+    /// ```
+    /// use weft_indexing::IndexingMap;
+    ///
+    /// let transposed: IndexingMap = "(d0, d1) -> (d1, d0), domain: d0 in [0, 63], d1 in [0, 31]".parse()?;
+    /// let flat: IndexingMap = "(d0, d1) -> (d0 * 64 + d1), domain: d0 in [0, 31], d1 in [0, 63]".parse()?;
+    /// let split: IndexingMap = "(d0) -> (d0 floordiv 64, d0 mod 64), domain: d0 in [0, 2047]".parse()?;
+    /// assert_eq!(IndexingMap::compose_all([&transposed, &flat, &split])?, transposed);
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IndexingMap::compose`] at each step, and for no map at all.
+    pub fn compose_all<'a>(maps: impl IntoIterator<Item = &'a IndexingMap>) -> Result<IndexingMap, Error> {
+        let mut maps = maps.into_iter();
+        let first = maps.next().ok_or(Error::Arity { what: "maps, at least", expected: 1, found: 0 })?;
+        let mut chain = first.clone();
+        chain.simplify();
+        for next in maps {
+            chain = chain.compose(next)?;
+            if chain.simplify() {
+                chain.merge_runtime_variables();
+            }
+        }
+        Ok(chain)
+    }
+
+    /// The dimensions as an index: `d0, d1, …`.
+    pub(crate) fn index(&self) -> Vec<Expr> {
+        (0..).map(Expr::dim).take(self.dims.len()).collect()
     }
 }

@@ -3,7 +3,7 @@
 //! What a rule may do with constraints is the business of `weft-affine`; here they are applied to a whole domain until
 //! none changes it.
 
-use weft_affine::{Constraint, ConstraintStep, Merge, Plain, Ranges, Simplifier};
+use weft_affine::{Config, Constraint, ConstraintStep, Merge, Plain, Ranges, Simplifier};
 
 use crate::IndexingMap;
 use crate::map::State;
@@ -20,49 +20,6 @@ enum Narrowing {
 }
 
 impl IndexingMap {
-    /// Simplifies constraints, bounds and results; true when something changed.
-    ///
-    /// The domain stays the same set of points, and the results keep their values on it. A map whose domain is found empty
-    /// becomes known empty. Bounds of runtime variables stay, since they are part of what the variable means. The domain that
-    /// results does not depend on the order of the constraints, and simplifying it again changes nothing.
-    pub fn simplify(&mut self) -> bool {
-        self.simplify_logged(&mut Vec::new())
-    }
-
-    /// As [`IndexingMap::simplify`], with the steps by which the domain became what it is. Each step is an equivalence that
-    /// holds where the rest of the domain does, as it stood then. For how the results became what they are, see
-    /// [`weft_affine::explain`].
-    pub fn simplify_explained(&mut self) -> Vec<ConstraintStep> {
-        let mut steps = Vec::new();
-        self.simplify_logged(&mut steps);
-        steps
-    }
-
-    fn simplify_logged(&mut self, steps: &mut Vec<ConstraintStep>) -> bool {
-        if self.is_undefined() || self.is_known_empty() {
-            return false;
-        }
-        let changed = !self.constraints.is_empty() && self.settle_domain(steps);
-        if self.is_known_empty() {
-            // Those on the way to that verdict may say things that a domain says with bounds, and would not be read back.
-            self.constraints.clear();
-        }
-        // The domain does not depend on the results, so they are simplified once, over what is finally known.
-        (!self.is_known_empty() && self.simplify_results()) || changed
-    }
-
-    fn simplify_results(&mut self) -> bool {
-        let mut simplifier = Simplifier::new(&self.variable_ranges(), &self.constraints);
-        let mut changed = false;
-        let accesses = self.runtime.iter_mut().flat_map(|v| &mut v.access);
-        for e in self.results.iter_mut().chain(accesses) {
-            let simple = simplifier.simplify(e);
-            changed |= simple != *e;
-            *e = simple;
-        }
-        changed
-    }
-
     fn domain(&self) -> (Vec<Constraint>, Ranges, State) {
         (self.constraints.clone(), self.variable_ranges(), self.state)
     }
@@ -71,9 +28,10 @@ impl IndexingMap {
     ///
     /// Where narrowing does not come to an end it is left out, so that half of it is not taken for a result that simplifying
     /// again would move.
-    fn settle_domain(&mut self, steps: &mut Vec<ConstraintStep>) -> bool {
-        let original = (self.dims.clone(), self.ranges.clone(), self.domain());
+    pub(crate) fn settle_domain(&mut self, steps: &mut Vec<ConstraintStep>) -> bool {
+        let original = (self.clone(), self.domain());
         for narrowing in [Narrowing::On, Narrowing::Off] {
+            self.take_apart(steps);
             let mut rounds = 0;
             while self.simplify_domain(narrowing, steps) && !self.is_known_empty() && rounds < ROUNDS {
                 rounds += 1;
@@ -81,11 +39,37 @@ impl IndexingMap {
             if rounds < ROUNDS || narrowing == Narrowing::Off {
                 break;
             }
-            (self.dims, self.ranges) = (original.0.clone(), original.1.clone());
-            self.constraints = original.2.0.clone();
+            *self = original.0.clone();
             steps.clear();
         }
-        self.domain() != original.2
+        self.domain() != original.1
+    }
+
+    /// Takes apart constraints of one variable as they are written, before anything is simplified, where that ends at bounds of
+    /// the variable: bounds of a quotient are bounds of its dividend, which is no longer seen once the quotient is split into a
+    /// sum.
+    fn take_apart(&mut self, steps: &mut Vec<ConstraintStep>) {
+        let as_written = Config { steps: 0, ..Config::directed() };
+        let mut i = 0;
+        while let Some(constraint) = self.constraints.get(i) {
+            i += 1;
+            let e = &constraint.expr;
+            if e.terms().len() != 1 || e.is_linear() || e.variables().len() != 1 {
+                continue;
+            }
+            let mut simplifier = Simplifier::with_config(&Ranges::default(), &[], as_written);
+            let mut taken = Vec::new();
+            let Plain::Open(plain) = constraint.plainest(&mut simplifier, &mut taken) else { continue };
+            if let Some(known) = plain.expr.as_var().and_then(|v| self.bounds_mut(v)) {
+                *known = known.intersect(plain.bounds);
+                steps.append(&mut taken);
+                i -= 1;
+                self.constraints.remove(i);
+            }
+        }
+        if self.variable_ranges().has_empty() {
+            self.set_known_empty();
+        }
     }
 
     /// Rewrites the constraints one after another, each with the help of all others as they stand then; true when something
@@ -103,8 +87,8 @@ impl IndexingMap {
                 Plain::Always => {}
                 Plain::Never => self.set_known_empty(),
                 Plain::Open(plain) => {
-                    if let Some(known) = plain.expr.as_var().and_then(|v| self.variable_mut(v)) {
-                        known.bounds = known.bounds.intersect(plain.bounds);
+                    if let Some(known) = plain.expr.as_var().and_then(|v| self.bounds_mut(v)) {
+                        *known = known.intersect(plain.bounds);
                     } else {
                         if narrowing == Narrowing::On {
                             self.narrow(&plain, &mut simplifier, steps);
@@ -122,12 +106,11 @@ impl IndexingMap {
         before != self.domain()
     }
 
-    /// Bounds of dimension and range variables that follow from one constraint. Those of a runtime variable are part of its
-    /// meaning.
+    /// Bounds of variables that follow from one constraint. Those of a runtime variable that clamps are part of its meaning.
     fn narrow(&mut self, constraint: &Constraint, simplifier: &mut Simplifier, steps: &mut Vec<ConstraintStep>) {
         for v in constraint.narrowed_variables() {
-            if let Some(known) = self.variable_mut(v) {
-                known.bounds = constraint.narrow(v, known.bounds, simplifier, steps);
+            if let Some(known) = self.bounds_mut(v) {
+                *known = constraint.narrow(v, *known, simplifier, steps);
             }
         }
     }

@@ -21,11 +21,62 @@
 //! # What things mean
 //!
 //! - The domain is the set of points within the bounds of all variables at which all constraints hold. Outside it the results
-//!   mean nothing.
+//!   mean nothing. It is one conjunction; unions of domains do not hide inside a map.
 //! - Bounds are inclusive. Arithmetic is that of `weft-affine`: floor division, checked `i64`.
 //! - *Known empty* (no point at all) and *undefined* (nothing known) are states of a map of their own.
-//! - A runtime variable of the policy [`OutOfBounds::Clamp`] stands for the clamped value, so its bounds belong to its
-//!   meaning and no simplification narrows them.
+//! - A range variable relates an index to one element for each of its values: the more values, the more elements.
+//!
+//! # Runtime variables
+//!
+//! A [`RuntimeVariable`] is told by what it is: an [`Owner`] that yields a tensor of values (a token of the layer above, which
+//! this crate only compares), the element of it that is read, as expressions over the map's own variables, and what a
+//! value beyond the bounds means. With [`OutOfBounds::Clamp`] the variable stands for the clamped value, so its bounds belong
+//! to its meaning and nothing narrows them; with [`OutOfBounds::Drop`] the point is not in the domain, and the bounds are a
+//! condition like others. Every operation rewrites the accesses with the rest; a variable that only an access mentions is
+//! used; two variables with one owner, element and policy are one.
+//!
+//! # Operations
+//!
+//! | To | Use |
+//! |---|---|
+//! | read one map through another, or through many | [`compose`](IndexingMap::compose), [`compose_all`](IndexingMap::compose_all) |
+//! | simplify results, constraints and bounds together | [`simplify`](IndexingMap::simplify), [`simplify_with`](IndexingMap::simplify_with) |
+//! | know why | [`explain`](IndexingMap::explain), [`simplify_explained`](IndexingMap::simplify_explained) |
+//! | drop variables without a use | [`remove_unused_symbols`](IndexingMap::remove_unused_symbols), [`remove_unused_variables`](IndexingMap::remove_unused_variables) |
+//! | drop range variables that an equality determines | [`eliminate_ranges`](IndexingMap::eliminate_ranges) |
+//! | drop runtime variables that are another | [`merge_runtime_variables`](IndexingMap::merge_runtime_variables) |
+//! | count range variables instead of striding | [`rescale_symbols`](IndexingMap::rescale_symbols) |
+//! | make dimensions of symbols | [`ranges_to_dims`](IndexingMap::ranges_to_dims), [`symbols_to_dims`](IndexingMap::symbols_to_dims) |
+//! | put maps side by side, or take one result | [`product`](IndexingMap::product), [`concatenate`](IndexingMap::concatenate), [`of_result`](IndexingMap::of_result) |
+//! | look at points | [`evaluate`](IndexingMap::evaluate), [`contains`](IndexingMap::contains), [`points`](IndexingMap::points) |
+//! | read and write | [`text`], [`parse_with`](IndexingMap::parse_with), [`verbose`](IndexingMap::verbose) |
+//!
+//! # What simplification does to a domain
+//!
+//! ```
+//! use weft_indexing::IndexingMap;
+//!
+//! let simplified = |domain: &str| -> Result<String, weft_indexing::Error> {
+//!     let mut map: IndexingMap = format!("(d0, d1) -> (), domain: {domain}").parse()?;
+//!     map.simplify();
+//!     Ok(map.to_string().replace("(d0, d1) -> (), domain: ", ""))
+//! };
+//! // Constants move out of sums, products and quotients; a negative divisor turns the bounds round.
+//! assert_eq!(simplified("d0 in [0, 99], d1 in [0, 9], (d0 + d1) floordiv -3 in [-6, -4]")?,
+//!     "d0 in [1, 18], d1 in [0, 9], d0 + d1 in [10, 18]");
+//! // Residues of one sum become one, and move the bounds.
+//! assert_eq!(simplified("d0 in [0, 99], d1 in [0, 9], d0 mod 4 in [3, 3], d0 mod 6 in [5, 5]")?,
+//!     "d0 in [11, 95], d1 in [0, 9], d0 mod 12 in [11, 11]");
+//! // What always holds goes, and so does what the others imply together.
+//! assert_eq!(simplified("d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 6], d0 - d1 in [0, 2], d0 * 2 - d1 in [-4, 12], d0 + d1 in [0, 20]")?,
+//!     "d0 in [0, 6], d1 in [0, 6], d0 + d1 in [2, 6], d0 - d1 in [0, 2]");
+//! // A contradiction is found.
+//! assert!(simplified("d0 in [0, 9], d1 in [0, 9], d0 - d1 in [1, 9], d1 - d0 in [1, 9]")?.starts_with("KNOWN EMPTY"));
+//! # Ok::<(), weft_indexing::Error>(())
+//! ```
+//!
+//! Bounds that constraints imply are found by intervals, one constraint against the rest at a time, so they are right, and not
+//! always the narrowest; a domain without points may stay unnoticed. What decides both is [`IndexingMap::points`].
 //!
 //! # Tiles
 //!
@@ -73,6 +124,8 @@
 //! It knows no operations and no devices: the analyses take what they need of a machine as a [`MemoryModel`]. Unions of domains do
 //! not hide inside a map; they are a [`MapSet`].
 //!
+//! It depends on nothing but `weft-affine`, and builds for `wasm32-unknown-unknown`.
+//!
 //! # Features
 //!
 //! | Feature | Default | Gains |
@@ -83,25 +136,33 @@ mod answer;
 mod cardinality;
 pub mod coalescing;
 mod compose;
+mod dims;
 mod divisor;
 mod domain;
 mod domain_set;
+mod eliminate;
 mod enumeration;
 mod equality;
 mod error;
 mod explain;
 mod injectivity;
 mod inverse;
+mod join;
 #[cfg(feature = "serde")]
 mod json;
 mod linearize;
 mod map;
 mod map_set;
+mod owners;
 mod pieces;
 mod points;
+mod product;
 mod rational;
+mod remove;
+mod rescale;
+mod rewrite;
+mod simplify;
 mod surjectivity;
-mod symbols;
 pub mod text;
 mod tile;
 mod undecided;
@@ -120,9 +181,14 @@ pub use explain::Explanation;
 pub use inverse::NoInverse;
 pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 pub use map_set::{Inexact, MapSet};
+pub use owners::OwnerNames;
 pub use points::{DomainPoint, Points};
 pub use rational::Rational;
+pub use remove::Removed;
+pub use rescale::Rescaled;
+pub use simplify::SimplifyOptions;
 pub use surjectivity::Missed;
+pub use text::Verbose;
 pub use tile::{
     BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
     TilePart, TileRefusal,

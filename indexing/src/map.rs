@@ -22,6 +22,12 @@ impl Variable {
     pub fn new(bounds: Interval) -> Variable {
         Variable { bounds, name: None }
     }
+
+    /// The same with a name. Text shows it where it is an identifier and no other variable's.
+    #[must_use]
+    pub fn named(self, name: &str) -> Variable {
+        Variable { name: Some(name.to_owned()), ..self }
+    }
 }
 
 impl PartialEq for Variable {
@@ -49,7 +55,8 @@ pub enum OutOfBounds {
     /// clamped value, so its bounds are part of what it means and are never narrowed.
     #[default]
     Clamp,
-    /// The point is not in the domain: scatter.
+    /// The point is not in the domain: scatter. The variable stands for the value itself, so its bounds are a condition like any
+    /// other and may be narrowed.
     Drop,
 }
 
@@ -75,9 +82,35 @@ impl RuntimeVariable {
         RuntimeVariable { bounds, name: None, owner: None, access: Vec::new(), out_of_bounds: OutOfBounds::Clamp }
     }
 
-    /// True when both always have the same value: one known owner, one element, one policy, one pair of bounds.
+    /// An element of what `owner` yields, clamped into the bounds.
+    ///
+    /// ```
+    /// use weft_indexing::{Expr, IndexingMap, Interval, Owner, RuntimeVariable, Variable};
+    ///
+    /// // A dynamic slice of four elements out of ten, whose start is the scalar that instruction 7 yields.
+    /// let start = RuntimeVariable::of(Owner(7), Vec::new(), Interval::new(0, 6));
+    /// let index = Variable::new(Interval::of_extent(4));
+    /// let slice = IndexingMap::from_parts(vec![index], vec![], vec![start], vec![Expr::dim(0) + Expr::runtime(0)], vec![]);
+    /// assert_eq!(slice.to_string(), "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]");
+    /// ```
+    pub fn of(owner: Owner, access: Vec<Expr>, bounds: Interval) -> RuntimeVariable {
+        RuntimeVariable { owner: Some(owner), access, ..RuntimeVariable::new(bounds) }
+    }
+
+    /// The same with the policy [`OutOfBounds::Drop`].
+    #[must_use]
+    pub fn dropping(self) -> RuntimeVariable {
+        RuntimeVariable { out_of_bounds: OutOfBounds::Drop, ..self }
+    }
+
+    /// True when both always have the same value: one known owner, one element, one policy, and where values are clamped one
+    /// pair of bounds.
     pub fn is_same_value(&self, other: &RuntimeVariable) -> bool {
-        self.owner.is_some() && self == other
+        self.owner.is_some()
+            && self.owner == other.owner
+            && self.access == other.access
+            && self.out_of_bounds == other.out_of_bounds
+            && (self.out_of_bounds == OutOfBounds::Drop || self.bounds == other.bounds)
     }
 }
 
@@ -114,7 +147,9 @@ pub(crate) enum State {
 /// For given dimension and runtime values the map relates the index to one element for *each* choice of the range
 /// variables that lies in the domain. The domain is the set of points that lie within the bounds of all variables and
 /// satisfy all constraints; outside it the results mean nothing.
-#[derive(Clone, PartialEq, Eq, Hash)]
+///
+/// Two maps are equal when they have equal variables, results and constraints, whatever the order of the constraints.
+#[derive(Clone)]
 pub struct IndexingMap {
     /// Variables of the index mapped from.
     pub dims: Vec<Variable>,
@@ -192,8 +227,8 @@ impl IndexingMap {
 
     /// Restricts the domain to points where `expr` lies in `bounds`.
     ///
-    /// Bounds of a dimension or range variable are narrowed; those of a runtime variable are part of its meaning, so there
-    /// the constraint is kept as one.
+    /// Bounds of a variable are narrowed; those of a runtime variable that clamps are part of its meaning, so there the
+    /// constraint is kept as one.
     pub fn add_constraint(&mut self, expr: Expr, bounds: Interval) {
         self.push_constraint(Constraint::new(expr, bounds));
     }
@@ -205,21 +240,20 @@ impl IndexingMap {
             }
             return;
         }
-        let narrowed = match expr.as_var() {
-            Some(v @ (Var::Dim(_) | Var::Range(_))) => self.variable_mut(v).map(|var| &mut var.bounds),
-            _ => self.constraints.iter_mut().find(|c| c.expr == expr).map(|c| &mut c.bounds),
-        };
-        let empty = match narrowed {
-            Some(known) => {
-                *known = known.intersect(bounds);
-                known.is_empty()
-            }
-            None => {
-                self.constraints.push(Constraint { expr, bounds });
-                bounds.is_empty()
-            }
-        };
-        if empty {
+        let known = expr.as_var().and_then(|v| self.bounds_mut(v)).map(|known| {
+            *known = known.intersect(bounds);
+            *known
+        });
+        let known = known.or_else(|| {
+            let same = self.constraints.iter_mut().find(|c| c.expr == expr)?;
+            same.bounds = same.bounds.intersect(bounds);
+            Some(same.bounds)
+        });
+        let known = known.unwrap_or_else(|| {
+            self.constraints.push(Constraint { expr, bounds });
+            bounds
+        });
+        if known.is_empty() {
             self.set_known_empty();
         }
     }
@@ -233,12 +267,28 @@ impl IndexingMap {
         }
     }
 
-    pub(crate) fn variable_mut(&mut self, v: Var) -> Option<&mut Variable> {
+    /// The bounds of `v` where they are a condition on its value: not those of a runtime variable that clamps.
+    pub(crate) fn bounds_mut(&mut self, v: Var) -> Option<&mut Interval> {
         match v {
-            Var::Dim(i) => self.dims.get_mut(usize::try_from(i).ok()?),
-            Var::Range(i) => self.ranges.get_mut(usize::try_from(i).ok()?),
-            Var::Runtime(_) => None,
+            Var::Dim(i) => self.dims.get_mut(usize::try_from(i).ok()?).map(|v| &mut v.bounds),
+            Var::Range(i) => self.ranges.get_mut(usize::try_from(i).ok()?).map(|v| &mut v.bounds),
+            Var::Runtime(i) => {
+                let variable = self.runtime.get_mut(usize::try_from(i).ok()?)?;
+                (variable.out_of_bounds == OutOfBounds::Drop).then_some(&mut variable.bounds)
+            }
         }
+    }
+
+    /// All expressions: results, constraints, and the accesses of runtime variables.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let accesses = self.runtime.iter().flat_map(|v| &v.access);
+        self.results.iter().chain(self.constraints.iter().map(|c| &c.expr)).chain(accesses)
+    }
+
+    /// As [`IndexingMap::expressions`], to be changed.
+    pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let accesses = self.runtime.iter_mut().flat_map(|v| &mut v.access);
+        self.results.iter_mut().chain(self.constraints.iter_mut().map(|c| &mut c.expr)).chain(accesses)
     }
 
     /// The bounds of all variables, as the expression crate takes them.
@@ -287,5 +337,32 @@ impl IndexingMap {
             && within(&mut self.ranges.iter().map(|v| v.bounds), ranges)
             && within(&mut self.runtime.iter().map(|v| v.bounds), runtime)
             && self.constraints.iter().all(|c| c.expr.evaluate_at(&point).is_ok_and(|v| c.bounds.contains(v)))
+    }
+}
+
+/// The constraints in one order, whatever theirs.
+fn ordered(constraints: &[Constraint]) -> Vec<&Constraint> {
+    let mut list: Vec<&Constraint> = constraints.iter().collect();
+    list.sort();
+    list
+}
+
+impl PartialEq for IndexingMap {
+    fn eq(&self, other: &IndexingMap) -> bool {
+        self.state == other.state
+            && self.dims == other.dims
+            && self.ranges == other.ranges
+            && self.runtime == other.runtime
+            && self.results == other.results
+            && self.constraints.len() == other.constraints.len()
+            && (self.constraints == other.constraints || ordered(&self.constraints) == ordered(&other.constraints))
+    }
+}
+
+impl Eq for IndexingMap {}
+
+impl Hash for IndexingMap {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.state, &self.dims, &self.ranges, &self.runtime, &self.results, ordered(&self.constraints)).hash(state);
     }
 }

@@ -428,11 +428,11 @@ fn runtime_values_are_the_same_in_all_lanes_or_unknown() {
     );
     // A gather of rows of 128: all lanes of a subgroup read one row.
     let rows = "(th_x, bl_x){rt0} -> (rt0, th_x mod 128), domain: th_x in [0, 255], bl_x in [0, 9], \
-                rt0 in [0, 99] hlo: #1 clamp (th_x, bl_x){rt0} -> (bl_x * 2 + th_x floordiv 128)";
+                rt0 in [0, 99]\n hlo: #1\n (th_x, bl_x){rt0} -> (bl_x * 2 + th_x floordiv 128)";
     assert_eq!(known(rows, &[100, 128], 4).verdict, Verdict::Coalesced);
     // A gather of elements: each lane has an index of its own.
     let elements = "(th_x, bl_x){rt0} -> (rt0), domain: th_x in [0, 255], bl_x in [0, 9], \
-                    rt0 in [0, 99] hlo: #1 clamp (th_x, bl_x){rt0} -> (bl_x * 256 + th_x)";
+                    rt0 in [0, 99]\n hlo: #1\n (th_x, bl_x){rt0} -> (bl_x * 256 + th_x)";
     let found = known(elements, &[100], 4);
     assert_eq!(found.verdict, Verdict::Unknown(Undecided::RuntimePerLane));
     assert_eq!(found.strides[0].stride, Stride::Unknown(Undecided::RuntimeValues));

@@ -68,7 +68,7 @@ fn remainders() {
     check("d0 in [0, 40], d0 mod 4 in [0, 2], (d0 + 1) mod 4 in [3, 3]", "d0 in [2, 38], (d0 + 1) mod 4 in [3, 3]");
     check(
         "d0 in [0, 40], d0 mod 4 in [1, 3], (d0 + 1) mod 4 in [0, 2]",
-        "d0 in [1, 39], d0 mod 4 in [1, 3], (d0 + 1) mod 4 in [0, 2]",
+        "d0 in [1, 39], (d0 + 1) mod 4 in [0, 2], d0 mod 4 in [1, 3]",
     );
     check("d0 in [3, 9], d0 mod 4 in [3, 3], d0 mod 6 in [3, 3]", "d0 in [3, 3]");
 }
@@ -82,12 +82,24 @@ fn constraints_on_one_sum() {
     check("d0 in [0, 20], d1 in [0, 20], d0 - d1 in [1, 9], d1 - d0 in [1, 9]", "empty");
     check(
         "d0 in [0, 9], d1 in [0, 9], d0 + d1 in [1, 10], (d0 + d1) mod 4 in [3, 3]",
-        "d0 in [0, 7], d1 in [0, 7], d0 + d1 in [3, 7], (d0 + d1) mod 4 in [3, 3]",
+        "d0 in [0, 7], d1 in [0, 7], (d0 + d1) mod 4 in [3, 3], d0 + d1 in [3, 7]",
     );
     check(
         "d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d0 + d1 in [0, 5], d0 + d1 + d2 in [0, 14]",
         "d0 in [0, 5], d1 in [0, 5], d2 in [0, 9], d0 + d1 in [0, 5]",
     );
+}
+
+#[test]
+fn what_others_imply_together_goes() {
+    let two = "d0 + d1 in [0, 5], d1 + d2 in [0, 5]";
+    let bounds = "d0 in [0, 9], d1 in [-9, 9], d2 in [0, 9]";
+    let settled = "d0 in [0, 9], d1 in [-9, 5], d2 in [0, 9], d0 + d1 in [0, 5], d1 + d2 in [0, 5]";
+    check(&format!("{bounds}, {two}"), settled);
+    check(&format!("{bounds}, {two}, d0 + d1 * 2 + d2 in [0, 10]"), settled);
+    check(&format!("{bounds}, {two}, d0 - d2 in [-5, 5]"), settled);
+    check(&format!("{bounds}, {two}, (d0 + d1 * 2 + d2) floordiv 11 in [0, 0]"), settled);
+    check(&format!("{bounds}, {two}, d0 + d1 * 2 + d2 in [11, 20]"), "empty");
 }
 
 #[test]
@@ -123,8 +135,8 @@ fn the_way_there_is_told() {
     assert_eq!(
         steps,
         [
-            "(d0 * 2) floordiv 4 in [1, 3] <=> d0 floordiv 2 in [1, 3]    by simplified",
-            "d0 floordiv 2 in [1, 3] <=> d0 in [2, 7]    by bounds-of-quotient",
+            "(d0 * 2) floordiv 4 in [1, 3] <=> d0 * 2 in [4, 15]    by bounds-of-quotient",
+            "d0 * 2 in [4, 15] <=> d0 in [2, 7]    by bounds-of-multiple",
             "d0 in [2, 7], d0 mod 4 in [3, 3] <=> d0 in [3, 7], d0 mod 4 in [3, 3]    by bounds-in-class",
         ]
     );

@@ -235,7 +235,7 @@ fn refusals_say_why() {
     assert_eq!(code("(d0) -> (0), domain: d0 in [0, 1]"), "not-injective");
     assert_eq!(code("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 9223372036854775807]"), "overflow");
     assert_eq!(
-        code("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 9] hlo: #1 clamp (d0){rt0} -> (d0)"),
+        code("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 9]\n hlo: #1\n (d0){rt0} -> (d0)"),
         "runtime-access"
     );
     let empty: IndexingMap = "(d0) -> (d0), domain: d0 in [0, -1]".parse().expect("a map");

@@ -1,17 +1,17 @@
 //! Maps as the specification prints them, and what it says of their simplification.
 
-use weft_indexing::{Expr, IndexingMap, Interval};
+use weft_affine::AffineMap;
+use weft_indexing::{IndexingMap, OwnerNames};
 
 fn read(text: &str) -> IndexingMap {
     text.parse().expect(text)
 }
 
-/// Reads the specification's text, and expects it on one line again.
+/// Reads the specification's text, and expects it again, blanks aside.
 fn check_text(text: &str) {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let one_line = words.join(" ").trim_end_matches(',').to_owned();
+    let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
     let map = read(text);
-    assert_eq!(map.to_string(), one_line);
+    assert_eq!(without_blanks(&map.to_string()), without_blanks(text));
     assert_eq!(read(&map.to_string()), map);
 }
 
@@ -40,73 +40,84 @@ fn assert_same_function(a: &IndexingMap, b: &IndexingMap) {
     }
 }
 
+/// The maps of a file, set apart by empty lines.
+fn maps(file: &str) -> Vec<&str> {
+    file.split("\n\n").map(str::trim_end).filter(|text| !text.is_empty()).collect()
+}
+
+/// The text without what the three versions set differently: commas at the ends of lines, and doubled blanks.
+fn without_layout(text: &str) -> Vec<String> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(|line| words(line.trim_end().trim_end_matches(','))).collect()
+}
+
 #[test]
-fn texts_of_the_examples() {
-    check_text("(d0, d1) -> (d0, d1),\ndomain:\nd0 in [0, 9],\nd1 in [0, 19]");
-    check_text("(d0)[s0, s1] -> (s0, d0, s1),\ndomain:\nd0 in [0, 19],\ns0 in [0, 9],\ns1 in [0, 29]");
-    check_text(
-        "(d0, d1, d2){rt0, rt1, rt2} -> (d0 + rt0, d1 + rt1, d2 + rt2),\ndomain:\nd0 in [0, 0],\nd1 in [0, 1],\n\
-         d2 in [0, 31],\nrt0 in [0, 1],\nrt1 in [0, 0],\nrt2 in [0, 226]",
-    );
-    check_text(
-        "(d0, d1){rt0, rt1} -> (d0 - rt0, d1 - rt1),\ndomain:\nd0 in [0, 19],\nd1 in [0, 29],\nrt0 in [0, 15],\nrt1 in [0, 20]",
-    );
-    check_text(
-        "(d0, d1, d2, d3) -> (d0, d3, d1, d2),\ndomain:\nd0 in [0, 2],\nd1 in [0, 5],\nd2 in [0, 127],\nd3 in [0, 12287],",
-    );
-    check_text(
-        "(d0, d1, d2, d3) -> (d0, -d1 + 16, -d2 + 8, d3),\ndomain:\nd0 in [0, 0],\nd1 in [0, 16],\nd2 in [0, 8],\nd3 in [0, 8]",
-    );
-    check_text("()[s0] -> (s0),\ndomain:\ns0 in [0, 9]");
-    check_text("(d0, d1, d2) -> (d0 + 5, d1 * 7 + 3, d2 * 2),\ndomain:\nd0 in [0, 4],\nd1 in [0, 2],\nd2 in [0, 24]");
-    check_text(
-        "(d0, d1, d2) -> (d0 - 5, (d1 - 3) floordiv 7, d2 floordiv 2),\ndomain:\nd0 in [5, 9],\nd1 in [3, 17],\n\
-         d2 in [0, 48],\n(d1 - 3) mod 7 in [0, 0],\nd2 mod 2 in [0, 0]",
-    );
-    check_text("(d0) -> (d0 floordiv 8, d0 mod 8),\ndomain:\nd0 in [0, 31]");
-    check_text("(d0, d1) -> (d0 * 8 + d1),\ndomain:\nd0 in [0, 3],\nd1 in [0, 7]");
-    check_text(
-        "(d0, d1, d2) -> (d0 * 2 + d1 floordiv 2, d2 + (d1 mod 2) * 4),\ndomain:\nd0 in [0, 1],\nd1 in [0, 3],\nd2 in [0, 3]",
-    );
-    check_text(
-        "(d0, d1) -> (d0 floordiv 2, d1 floordiv 4 + (d0 mod 2) * 2, d1 mod 4),\ndomain:\nd0 in [0, 3],\nd1 in [0, 7]",
-    );
-    check_text(
-        "(d0, d1) -> ((d0 - 1) floordiv 2, d1 - 4),\ndomain:\nd0 in [1, 7],\nd1 in [4, 7],\n(d0 - 1) mod 2 in [0, 0]",
-    );
-    check_text("(d0, d1) -> (), domain: d0 in [0, 11], d1 in [0, 15]");
-    check_text("(d0, d1)[s0] -> (d0, d1 + s0),\ndomain:\nd0 in [0, 1023],\nd1 in [0, 2],\ns0 in [0, 511]");
+fn maps_of_the_current_version() {
+    let all = [maps(include_str!("spec/current.txt")), maps(include_str!("spec/earlier.txt"))];
+    assert_eq!(all.each_ref().map(Vec::len), [47, 45]);
+    for text in all.concat() {
+        let map = read(text);
+        assert_eq!(without_layout(&format!("{map:#}")), without_layout(text));
+        assert_eq!(read(&map.to_string()), map, "on one line");
+        assert_eq!(read(&format!("{map:#}")), map, "on several lines");
+        assert_eq!(read(&map.verbose().to_string()), map);
+        let one_line = without_layout(text).join(", ").replace("domain:, ", "domain: ");
+        assert_eq!(map.to_string(), one_line);
+    }
+}
+
+/// There runtime variables are numbered among the symbols, and show the instruction and the element.
+#[test]
+fn maps_of_the_chinese_version() {
+    let texts = maps(include_str!("spec/chinese.txt"));
+    assert_eq!(texts.len(), 45);
+    let mut runtime = 0;
+    for text in texts {
+        let mut owners = OwnerNames::default();
+        let map = IndexingMap::parse_with(text, &mut |name| Some(owners.owner(name))).expect(text);
+        runtime += map.runtime.len();
+        let verbose = map.verbose_with(&|owner| owners.name(owner)).to_string();
+        let renamed = |line: String| match () {
+            () if map.runtime.is_empty() || line.starts_with("hlo:") => line,
+            () if line.contains(" in ") => line.replacen('s', "rt", 1),
+            () => line.replace('[', "{").replace(']', "}").replace('s', "rt"),
+        };
+        let expected: Vec<String> = without_layout(text).into_iter().map(renamed).collect();
+        assert_eq!(without_layout(&verbose), expected);
+        let again = IndexingMap::parse_with(&verbose, &mut |name| Some(owners.owner(name))).expect(&verbose);
+        assert_eq!(again, map);
+        assert_eq!(read(&map.verbose().to_string()), map, "owners by their tokens");
+    }
+    assert_eq!(runtime, 3 + 2 + 2);
+}
+
+#[test]
+fn maps_in_the_running_text() {
+    for text in maps(include_str!("spec/inline.txt")) {
+        check_text(text);
+        let older = text.replace("j in [0, 19]", "0 <= j <= 19").replace("d0 in [0, 9]", "0 <= d0 <= 9");
+        assert_eq!(read(&older).to_string(), read(text).to_string());
+    }
+    let affine = "(d0)[s0, s1] -> (s0 + 5, d0 * 2, s1 * 3 + 50)";
+    assert_eq!(affine.parse::<AffineMap>().expect(affine).to_string(), affine, "without a domain it is an affine map");
     check_text("UNDEFINED");
     check_text("() -> ()");
 }
 
 #[test]
-fn missing_commas_are_read() {
-    let lines =
-        "(d0, d1, d2) -> (d0 floordiv 8, d0 mod 8, d1 * 4 + d2),\ndomain:\nd0 in [0, 31],\nd1 in [0, 2]\nd2 in [0, 3]";
-    assert_eq!(read(lines).dims.len(), 3);
-    assert_eq!(read("(d0, d1) -> ()\ndomain:\nd0 in [0, 1]\nd1 in [0, 3]").results.len(), 0);
-}
-
-#[test]
-fn rules_of_the_simplifier() {
-    check_simplified(
-        "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
-        "(d0, d1) -> (d0, d1)",
-    );
-    check_simplified(
-        "(d0, d1, d2) -> ((100d0 + 10d1 + d2) floorDiv 100, ((100d0 + 10d1 + d2) mod 100) floordiv 10, d2 mod 10), \
-         domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
-        "(d0, d1, d2) -> (d0, d1, d2)",
-    );
-    check_simplified(
-        "(d0, d1, d2) -> ((16d0 + 4d1 + d2) floordiv 8, (16d0 + 4d1 + d2) mod 8), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
-        "(d0, d1, d2) -> (d0 * 2 + (d1 * 4 + d2) floordiv 8, (d1 * 4 + d2) mod 8)",
-    );
-    check_simplified(
-        "(d0, d1) -> (-(-11d0 - d1 + 109) floordiv 11 + 9), domain: d0 in [0, 9], d1 in [0, 10]",
-        "(d0, d1) -> (d0)",
-    );
+fn documented_simplifications_and_rules_of_constraints() {
+    let file = include_str!("spec/simplified.txt");
+    let mut cases = 0;
+    for case in maps(file).into_iter().filter(|case| !case.starts_with('#')) {
+        let (before, after) = case.split_once('\n').expect("two lines");
+        let mut map = read(before);
+        assert!(map.simplify(), "{before}");
+        assert_eq!(map.to_string(), read(after).to_string(), "of {before}");
+        assert!(!map.clone().simplify(), "{map} is not a fixed point");
+        assert_same_function(&read(before), &map);
+        cases += 1;
+    }
+    assert_eq!(cases, 12);
 }
 
 #[test]
@@ -165,50 +176,6 @@ fn residues_merge_or_contradict() {
 }
 
 #[test]
-fn names_and_origins_survive() {
-    check_text("(row, lane)[k] -> (row + k, lane), domain: row in [0, 3], lane in [0, 31], k in [0, 7]");
-    let text = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 26] hlo: #7 drop (d0){rt0} -> (d0, 0)";
-    let map = read(text);
-    assert_eq!(map.verbose().to_string(), text);
-    assert_eq!(map.runtime[0].access.len(), 2);
-}
-
-#[test]
-fn equal_runtime_variables_are_one() {
-    let slice = read("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 4] hlo: #7 clamp (d0){rt0} -> ()");
-    let both = slice
-        .compose(&read("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 7], rt0 in [0, 4] hlo: #7 clamp (d0){rt0} -> ()"))
-        .unwrap();
-    assert_eq!(both.runtime.len(), 1);
-    assert_eq!(both.results[0].to_string(), "d0");
-    let other = slice
-        .compose(&read("(d0){rt0} -> (d0 - rt0), domain: d0 in [0, 7], rt0 in [0, 5] hlo: #7 clamp (d0){rt0} -> ()"))
-        .unwrap();
-    assert_eq!(other.runtime.len(), 2, "other bounds clamp to other values");
-}
-
-#[test]
-fn names_of_shared_terms_avoid_names_of_unused_variables() {
-    let mut shared = Expr::dim(1);
-    for i in 2..9 {
-        shared = shared.floor_div(2) * 7 + shared.modulo(i + 3) + shared.floor_div(i * 5 + 1);
-    }
-    let mut map = IndexingMap::new(&[4, 1000], &[], vec![shared.floor_div(3), shared.modulo(3)]);
-    map.dims[0].name = Some("t0".to_owned());
-    let text = map.to_string();
-    assert!(text.contains(" where "), "{text}");
-    assert_eq!(read(&text), map);
-}
-
-#[test]
-fn unused_symbols_without_values_stay() {
-    let mut map = read("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]");
-    map.ranges[0].bounds = Interval::EMPTY;
-    assert!(!map.remove_unused_symbols(), "without s0 the domain would have points");
-    assert_eq!(map.points().count(), 0);
-}
-
-#[test]
 fn a_bound_beyond_the_numbers_is_not_dropped() {
     let text = "(d0) -> (d0), domain: d0 in [0, 9], (-d0) floordiv 3 in [-9223372036854775808, -9223372036854775808]";
     let mut map = read(text);
@@ -217,27 +184,4 @@ fn a_bound_beyond_the_numbers_is_not_dropped() {
     let mut open = read(&text.replace("[0, 9]", "[0, 9223372036854775807]"));
     open.simplify();
     assert!(!open.contains(&[5], &[], &[]), "{open}");
-}
-
-#[test]
-fn accesses_come_before() {
-    let text = "(d0){rt0, rt1} -> (d0 + rt0), domain: d0 in [0, 3], \
-        rt0 in [0, 5] hlo: #1 clamp (d0){rt0, rt1} -> (rt1), rt1 in [0, 5]";
-    let error = text.parse::<IndexingMap>().unwrap_err();
-    assert!(error.to_string().contains("`rt0`"), "{error}");
-}
-
-#[test]
-fn errors_point() {
-    let cases = [
-        ("(d0) -> (d1), domain: d0 in [0, 3]", 9..11),
-        ("(d0) -> (d0 mod 0), domain: d0 in [0, 3]", 12..15),
-        ("(d0) -> (d0), domain: d0 in [0 3]", 31..32),
-        ("(d0, d0) -> ()", 5..7),
-        ("(d0) -> (d0", 11..11),
-    ];
-    for (text, span) in cases {
-        let error = text.parse::<IndexingMap>().unwrap_err();
-        assert_eq!(error.span(), Some(span), "{text}: {error}");
-    }
 }

@@ -33,8 +33,8 @@ fn without(domain: &IndexingMap, equality: usize, term: &Term) -> Option<Option<
     let known = domain.variable(*v)?.bounds;
     let mut fewer = domain.clone();
     fewer.constraints.clear();
-    if let Some(fixed) = fewer.variable_mut(*v) {
-        fixed.bounds = Interval::point(0);
+    if let Some(fixed) = fewer.bounds_mut(*v) {
+        *fixed = Interval::point(0);
     }
     for (_, constraint) in domain.constraints.iter().enumerate().filter(|(i, _)| *i != equality) {
         let replaced = constraint.expr.substitute(|w| (w == *v).then(|| value.clone())).ok()?;

@@ -59,13 +59,13 @@ impl Subgroups {
             map.add_constraint(c.expr.substitute(of).map_err(overflow)?, c.bounds);
         }
         for Thread { variable, value, bounds } in &threads {
-            if let Some(variable) = map.variable_mut(*variable) {
-                variable.bounds = Interval::point(0);
+            if let Some(known) = map.bounds_mut(*variable) {
+                *known = Interval::point(0);
             }
             map.add_constraint(value.clone(), *bounds);
         }
         map.add_constraint(position, Interval::of_extent(number));
-        map.simplify();
+        map.simplify_keeping_runtime_bounds();
         // Runtime variables that nothing depends on are no reason to count a request more than once.
         let used: BTreeSet<Var> =
             map.results.iter().chain(map.constraints.iter().map(|c| &c.expr)).flat_map(Expr::variables).collect();

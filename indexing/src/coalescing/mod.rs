@@ -163,7 +163,7 @@ impl IndexingMap {
             return Ok(Coalescing::without(Verdict::Nothing, strides));
         }
         let mut simple = self.clone();
-        simple.simplify();
+        simple.simplify_keeping_runtime_bounds();
         if let Some(reason) = self.stays_within(&simple, &tensor.shape).obstacle() {
             return Ok(Coalescing::without(unknown(reason), strides));
         }

@@ -77,7 +77,7 @@ pub(crate) fn strides(map: &IndexingMap) -> Vec<VariableStride> {
         Err(reason) => Some(reason),
     };
     let mut simple = map.clone();
-    simple.simplify();
+    simple.simplify_keeping_runtime_bounds();
     let found = |(variable, name, bounds)| {
         let stride = refused.map_or_else(|| stride(map, &simple, variable, bounds), Err);
         VariableStride { variable, name, stride: stride.unwrap_or_else(Stride::Unknown) }
@@ -93,7 +93,7 @@ fn stride(given: &IndexingMap, simple: &IndexingMap, v: Var, bounds: Interval) -
         return Ok(Stride::Unknown(Undecided::RuntimeValues));
     }
     let mut steps = to_next(simple, v, bounds)?;
-    steps.simplify();
+    steps.simplify_keeping_runtime_bounds();
     if steps.is_known_empty() {
         return Ok(Stride::Isolated);
     }

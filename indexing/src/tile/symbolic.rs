@@ -244,13 +244,13 @@ fn relax(map: &mut IndexingMap, grid: &[Interval]) {
         let own: Vec<Constraint> = map.constraints.iter().filter(|c| is_remainder_of(v, c)).cloned().collect();
         let is_excluded =
             |x: i64| own.iter().any(|c| c.expr.evaluate(|_| x).is_ok_and(|value| !c.bounds.contains(value)));
-        let Some(variable) = map.variable_mut(v) else { continue };
-        let Interval { mut lo, mut hi } = variable.bounds;
+        let Some(known) = map.bounds_mut(v) else { continue };
+        let Interval { mut lo, mut hi } = *known;
         for _ in 0..RELAXED {
             lo = lo.checked_sub(1).filter(|x| grid.contains(*x) && is_excluded(*x)).unwrap_or(lo);
             hi = hi.checked_add(1).filter(|x| grid.contains(*x) && is_excluded(*x)).unwrap_or(hi);
         }
-        variable.bounds = Interval::new(lo, hi);
+        *known = Interval::new(lo, hi);
     }
 }
 

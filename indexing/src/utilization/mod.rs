@@ -41,7 +41,8 @@
 //!
 //! # Runtime variables
 //!
-//! A runtime variable is one unknown number in its bounds, the same for all points, and for all maps that share it. If all it
+//! A runtime variable is one unknown number in its bounds, the same for all points, and for all maps that share it; what reads
+//! nothing because the value lies beyond bounds that drop it is not among the cases. If all it
 //! does is shift what is read, it matters to no count. Otherwise an exact answer is a range, from the least to
 //! the greatest over its values. A variable whose access mentions the index, as that of a gather does, has many values in one
 //! run: then there are bounds.
@@ -97,7 +98,7 @@ impl IndexingMap {
         let mut simple = self.clone();
         if reason != Undecided::Overflow {
             // Simplification may remove what overflows, so what is known of the simplified map need not hold of this one.
-            simple.simplify();
+            simple.simplify_keeping_runtime_bounds();
         }
         Ok(alone(&simple, shape, elements, reason, stays))
     }
@@ -153,7 +154,7 @@ fn exactly(maps: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), 
         let mut simplified = map.clone();
         // A point at which a constraint overflows is not in the domain, but may be in that of the simplified map.
         if !may_overflow(&Program::new(map).map_err(refusal(Stays::Perhaps))?) {
-            simplified.simplify();
+            simplified.simplify_keeping_runtime_bounds();
         }
         if !simplified.is_known_empty() {
             given.push(map.clone());

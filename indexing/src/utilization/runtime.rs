@@ -1,6 +1,6 @@
 //! Runtime variables of several maps, seen as one list.
 
-use weft_affine::{Atom, Expr, Var};
+use weft_affine::{Atom, Constraint, Expr, Var};
 
 use crate::{Error, IndexingMap, Interval, RuntimeVariable};
 
@@ -26,8 +26,10 @@ impl Uses {
                 let access = variable.access.iter().map(|e| rename(e, &numbers)).collect::<Result<_, _>>()?;
                 let moved = RuntimeVariable { access, ..variable.clone() };
                 let at = all.iter().position(|known| known.is_same_value(&moved)).unwrap_or(all.len());
-                if at == all.len() {
-                    all.push(moved);
+                match all.get_mut(at) {
+                    // One value, for which each map has bounds of its own; see below.
+                    Some(known) => known.bounds = known.bounds.hull(moved.bounds),
+                    None => all.push(moved),
                 }
                 let number =
                     u32::try_from(at).map_err(|_| weft_affine::Error::Overflow { what: "a number of variables" })?;
@@ -37,10 +39,16 @@ impl Uses {
                 for e in map.results.iter_mut().chain(map.constraints.iter_mut().map(|c| &mut c.expr)) {
                     *e = rename(e, &numbers)?;
                 }
+                let own = numbers.iter().zip(&map.runtime).map(|(e, v)| Constraint::new(e.clone(), v.bounds));
+                map.constraints.extend(own.collect::<Vec<_>>());
             }
         }
         let of = |mut maps: Vec<IndexingMap>| {
-            maps.iter_mut().for_each(|map| map.runtime.clone_from(&all));
+            for map in &mut maps {
+                map.runtime.clone_from(&all);
+                let bounds = map.variable_ranges();
+                map.constraints.retain(|c| !c.expr.as_var().is_some_and(|v| c.bounds.contains_interval(bounds.get(v))));
+            }
             Uses { maps }
         };
         let (mut given, mut simple) = (of(given_maps), of(simple_maps));

@@ -1,0 +1,312 @@
+//! Every operation on maps, judged by what the maps relate: random maps with runtime variables, in random worlds.
+//!
+//! A few hundred cases of each by default; `WEFT_INDEXING_CASES=1000000 cargo test --release -p weft-indexing --test operations`
+//! is the long run.
+
+#![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
+
+mod worlds;
+
+use std::collections::BTreeMap;
+
+use weft_indexing::{Expr, IndexingMap, SimplifyOptions, Var};
+use worlds::random::Random;
+use worlds::{Related, World, cases, map, pairs, related, set};
+
+const STANDARD: u64 = 400;
+
+/// What became of the cases: how often each of these things was so.
+#[derive(Default)]
+struct Counts(BTreeMap<&'static str, u64>);
+
+impl Counts {
+    fn add(&mut self, what: &'static str, is_so: bool) {
+        *self.0.entry(what).or_default() += u64::from(is_so);
+    }
+
+    fn add_map(&mut self, map: &IndexingMap) {
+        let has_operations = map.results.iter().any(|e| e.operation_count() > 0);
+        self.add("divisions or remainders", has_operations);
+        self.add("constraints", !map.constraints.is_empty());
+        self.add("runtime variables", !map.runtime.is_empty());
+        self.add("negative bounds", map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo < 0));
+        self.add(
+            "bounds near the ends",
+            map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo.checked_abs().is_none_or(|lo| lo > 1 << 62)),
+        );
+    }
+
+    /// Prints all, and makes sure that each is so in as many percent of the cases.
+    fn expect(&self, name: &str, cases: u64, least: &[(&str, u64)]) {
+        let all: Vec<String> = self.0.iter().map(|(what, n)| format!("{what} {n}")).collect();
+        println!("{name}: {cases} cases; {}", all.join(", "));
+        for (what, percent) in least {
+            let found = self.0.get(what).copied().unwrap_or_default();
+            assert!(found * 100 >= cases * percent, "{what}: {found} of {cases}, less than {percent} %");
+        }
+    }
+}
+
+/// Runs `check` on random maps and a world for each; it says what else was so, or nothing where a number left `i64`.
+fn run(
+    name: &str,
+    seed: u64,
+    least: &[(&str, u64)],
+    mut check: impl FnMut(&mut Random, &IndexingMap, World, &mut Counts) -> Option<()>,
+) {
+    let mut counts = Counts::default();
+    let cases = cases(STANDARD);
+    for case in 0..cases {
+        let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9) ^ case.wrapping_mul(0xd129_0d3c_5bff_9a21));
+        let (dims, results) = (random.pick(&[1, 1, 2, 2, 3]), random.pick(&[1, 1, 2]));
+        let made = map(&mut random, dims, results);
+        counts.add_map(&made);
+        let judged = check(&mut random, &made, World(case), &mut counts);
+        counts.add("judged", judged.is_some());
+    }
+    let always = [
+        ("divisions or remainders", 30),
+        ("constraints", 40),
+        ("runtime variables", 30),
+        ("negative bounds", 10),
+        ("judged", 85),
+    ];
+    counts.expect(name, cases, &[always.as_slice(), least].concat());
+}
+
+/// Points of the domain and elements are the same.
+#[track_caller]
+fn assert_same(before: &IndexingMap, after: &IndexingMap, world: World) -> Option<Vec<Related>> {
+    let (old, new) = (related(before, world)?, related(after, world)?);
+    assert_eq!(old, new, "{before:?}\nbecame\n{after:?}");
+    Some(old)
+}
+
+#[test]
+fn simplify() {
+    let least = [("has points", 50), ("changed", 50), ("known empty", 2)];
+    run("simplify", 1, &least, |_, given, world, counts| {
+        let mut simple = given.clone();
+        let changed = simple.simplify();
+        assert_eq!(changed, simple != *given, "{given:?}\nbecame\n{simple:?}");
+        let mut again = simple.clone();
+        assert!(!again.simplify() && again == simple, "{given:?}\nbecame\n{simple:?}\nthen\n{again:?}");
+        counts.add("changed", changed);
+        counts.add("known empty", simple.is_known_empty() && !given.is_known_empty());
+        let old = assert_same(given, &simple, world)?;
+        counts.add("has points", !old.is_empty());
+        Some(())
+    });
+}
+
+#[test]
+fn simplify_keeping_points() {
+    run("simplify, points kept", 2, &[("point variables stay", 5)], |_, given, world, counts| {
+        let options = SimplifyOptions { keep_point_variables: true };
+        let mut simple = given.clone();
+        simple.simplify_with(&options);
+        assert!(!simple.clone().simplify_with(&options), "{simple:?}");
+        let points = |v: &Var| simple.variable_ranges().get(*v).as_point().is_some();
+        counts.add("point variables stay", simple.results.iter().any(|e| e.variables().iter().any(points)));
+        assert_same(given, &simple, world)?;
+        Some(())
+    });
+}
+
+#[test]
+fn compose() {
+    run("compose", 3, &[("has pairs", 15), ("runtime variables became one", 1)], |random, first, world, counts| {
+        let results = random.pick(&[1, 2]);
+        let then = map(random, first.results.len(), results);
+        let mut both = first.compose(&then).ok()?;
+        let apart = first.runtime.len() + then.runtime.len();
+        counts.add("runtime variables became one", both.runtime.len() < apart);
+        let (of_first, of_then) = (related(first, world)?, related(&then, world)?);
+        let expected = of_first.iter().flat_map(|(d, s, middle)| {
+            let from = of_then.iter().filter(move |(e, _, _)| e == middle);
+            from.map(move |(_, t, e)| (d.clone(), [s.as_slice(), t].concat(), e.clone()))
+        });
+        let mut expected: Vec<Related> = expected.collect();
+        expected.sort();
+        counts.add("has pairs", !expected.is_empty());
+        for _ in 0..2 {
+            assert_eq!(related(&both, world)?, expected, "{first:?}\nthen {then:?}\nis {both:?}");
+            both.simplify();
+        }
+        let all = IndexingMap::compose_all([first, &then]).ok()?;
+        assert_eq!(pairs(&related(&all, world)?), pairs(&expected), "{first:?}\nthen {then:?}\nis {all:?}");
+        let next = map(random, then.results.len(), 1);
+        let three = IndexingMap::compose_all([first, &then, &next]).ok()?;
+        let mut steps = both.compose(&next).ok()?;
+        steps.simplify();
+        assert_eq!(pairs(&related(&three, world)?), pairs(&related(&steps, world)?), "{first:?}\n{then:?}\n{next:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn remove_unused_symbols() {
+    run("remove unused symbols", 4, &[("removed", 15), ("constraints removed", 2)], |_, given, world, counts| {
+        let mut fewer = given.clone();
+        let removed = fewer.remove_unused_symbols();
+        assert_eq!(removed.is_empty(), fewer == *given);
+        assert_eq!(
+            (given.ranges.len(), given.runtime.len()),
+            (fewer.ranges.len() + removed.ranges.len(), fewer.runtime.len() + removed.runtime.len())
+        );
+        counts.add("removed", !removed.is_empty());
+        counts.add("constraints removed", !removed.constraints.is_empty());
+        assert!(fewer.clone().remove_unused_symbols().is_empty(), "{fewer:?}");
+        let used = |v: Var| {
+            fewer
+                .results
+                .iter()
+                .chain(fewer.constraints.iter().map(|c| &c.expr))
+                .chain(fewer.runtime.iter().flat_map(|v| &v.access))
+                .any(|e| e.variables().contains(&v))
+        };
+        assert!(fewer.is_known_empty() || (0..fewer.ranges.len()).all(|i| used(Var::Range(i as u32))), "{fewer:?}");
+        let (old, new) = (related(given, world)?, related(&fewer, world)?);
+        assert_eq!(set(pairs(&old)), set(pairs(&new)), "{given:?}\nbecame\n{fewer:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn remove_unused_variables() {
+    run("remove unused variables", 5, &[("dimensions removed", 15)], |_, given, world, counts| {
+        let mut fewer = given.clone();
+        let removed = fewer.remove_unused_variables();
+        counts.add("dimensions removed", !removed.dims.is_empty());
+        let (old, new) = (related(given, world)?, related(&fewer, world)?);
+        let kept = |index: &[i64]| -> Vec<i64> {
+            (0..).zip(index).filter(|(i, _)| !removed.dims.contains(i)).map(|(_, value)| *value).collect()
+        };
+        let old = set(old.iter().map(|(d, _, e)| (kept(d), e.clone())).collect());
+        assert_eq!(old, set(pairs(&new)), "{given:?}\nbecame\n{fewer:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn rescale_symbols() {
+    run("rescale symbols", 6, &[("rescaled", 5)], |_, given, world, counts| {
+        let mut scaled = given.clone();
+        let all = scaled.rescale_symbols();
+        counts.add("rescaled", !all.is_empty());
+        let (old, mut new) = (related(given, world)?, related(&scaled, world)?);
+        for (_, symbols, _) in &mut new {
+            for one in &all {
+                let s = &mut symbols[one.range as usize];
+                *s = *s * one.factor + one.offset;
+            }
+        }
+        new.sort();
+        assert_eq!(old, new, "{given:?}\nbecame\n{scaled:?}");
+        let mut simple = given.clone();
+        simple.simplify();
+        let mut scaled = simple.clone();
+        scaled.rescale_symbols();
+        scaled.simplify();
+        assert_eq!(pairs(&related(given, world)?), pairs(&related(&scaled, world)?), "{simple:?}\nbecame\n{scaled:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn eliminate_ranges() {
+    run("eliminate ranges", 7, &[("eliminated", 5)], |_, given, world, counts| {
+        let mut fewer = given.clone();
+        let removed = fewer.eliminate_ranges();
+        counts.add("eliminated", !removed.is_empty());
+        assert!(fewer.clone().eliminate_ranges().is_empty(), "{fewer:?}");
+        let (old, new) = (related(given, world)?, related(&fewer, world)?);
+        let kept = |values: &[i64]| -> Vec<i64> {
+            (0..).zip(values).filter(|(i, _)| !removed.ranges.contains(i)).map(|(_, value)| *value).collect()
+        };
+        let mut old: Vec<Related> = old.into_iter().map(|(d, s, e)| (d, kept(&s), e)).collect();
+        old.sort();
+        assert_eq!(old, new, "{given:?}\nbecame\n{fewer:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn symbols_to_dims() {
+    run("symbols to dimensions", 8, &[], |_, given, world, _| {
+        let mut wider = given.clone();
+        wider.ranges_to_dims();
+        assert!(wider.ranges.is_empty());
+        let old: Vec<Related> =
+            related(given, world)?.into_iter().map(|(d, s, e)| ([d, s].concat(), vec![], e)).collect();
+        assert_eq!(old, related(&wider, world)?, "{given:?}\nbecame\n{wider:?}");
+        let mut all = given.clone();
+        all.symbols_to_dims();
+        if given.box_size() <= 2000 {
+            let as_index = given.points().map(|p| {
+                let element = given.evaluate(&p.dims, &p.ranges, &p.runtime);
+                ([p.dims, p.ranges, p.runtime].concat(), element)
+            });
+            let found = all.points().map(|p| (p.dims.clone(), all.evaluate(&p.dims, &[], &[])));
+            assert!(as_index.eq(found), "{given:?}\nbecame\n{all:?}");
+        }
+        Some(())
+    });
+}
+
+#[test]
+fn product_and_concatenation() {
+    run("product and concatenation", 9, &[("both have points", 20)], |random, first, world, counts| {
+        let second = map(random, first.dims.len(), 1);
+        let (a, b) = (related(first, world)?, related(&second, world)?);
+        counts.add("both have points", !a.is_empty() && !b.is_empty());
+        let both = |same_index: bool| {
+            let mut list: Vec<Related> = Vec::new();
+            for (d, s, e) in &a {
+                for (f, t, g) in &b {
+                    let index = if same_index { d.clone() } else { [d.as_slice(), f].concat() };
+                    if !same_index || d == f {
+                        list.push((index, [s.as_slice(), t].concat(), [e.as_slice(), g].concat()));
+                    }
+                }
+            }
+            list.sort();
+            list
+        };
+        let beside = first.concatenate(&second).expect("of one rank");
+        assert_eq!(related(&beside, world)?, both(true), "{first:?}\n{second:?}\n{beside:?}");
+        if first.box_size() * second.box_size() <= 4000 {
+            let product = first.product(&second).expect("few variables");
+            assert_eq!(related(&product, world)?, both(false), "{first:?}\n{second:?}\n{product:?}");
+        }
+        for i in 0..first.results.len() {
+            let one = first.of_result(i).expect("it has this result");
+            let only: Vec<Related> = a.iter().map(|(d, s, e)| (d.clone(), s.clone(), vec![e[i]])).collect();
+            assert_eq!(related(&one, world)?, only);
+        }
+        assert!(first.of_result(first.results.len()).is_err());
+        Some(())
+    });
+}
+
+#[test]
+fn merge_runtime_variables() {
+    run("merge runtime variables", 10, &[("merged", 2)], |random, given, world, counts| {
+        // One more variable, with the element of one that is there written differently.
+        let mut doubled = given.clone();
+        if let Some(known) = given.runtime.first() {
+            let mut same = known.clone();
+            same.access = same.access.iter().map(|e| e * 2 - e.clone()).collect();
+            doubled.runtime.push(same);
+            let i = doubled.runtime.len() as u32 - 1;
+            doubled.results[0] = &doubled.results[0] + Expr::runtime(i) * random.pick(&[1, -1, 3]);
+        }
+        let mut merged = doubled.clone();
+        let removed = merged.merge_runtime_variables();
+        counts.add("merged", !removed.is_empty());
+        assert_eq!(merged.runtime.len() + removed.runtime.len(), doubled.runtime.len());
+        assert!(given.runtime.is_empty() || !removed.is_empty(), "{doubled:?}");
+        assert_same(&doubled, &merged, world)?;
+        Some(())
+    });
+}

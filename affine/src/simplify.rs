@@ -6,6 +6,7 @@
 
 mod analysis;
 mod context;
+mod digits;
 mod extract;
 mod finish;
 mod language;
@@ -19,6 +20,7 @@ mod upper;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 pub use rules::laws;
 pub use statistics::Statistics;
@@ -334,21 +336,34 @@ impl Simplifier {
     }
 }
 
-/// False where every summand is one division, one remainder or one digit `(x // k) mod c` of a linear sum, and no two share
-/// a variable: then nothing can cancel.
+/// False where every summand is a variable, or digits of a linear sum such as `(x // k) mod c`, and no two of these sums share
+/// a variable; or only digits of one that do not meet: then nothing can cancel.
 fn terms_interact(e: &Expr) -> bool {
-    let mut seen = BTreeSet::new();
+    let mut numbers: SmallVec<[&Expr; 6]> = SmallVec::new();
+    let mut seen: SmallVec<[Var; 12]> = SmallVec::new();
     e.terms().iter().any(|term| {
-        let linear = match &term.atom {
-            Atom::Var(v) => return !seen.insert(*v),
+        let number = match &term.atom {
+            Atom::Var(v) => return claims(&mut seen, *v),
             Atom::Mod(x, _) => match x.as_atom() {
                 Some(Atom::FloorDiv(y, _)) => y,
                 _ => x,
             },
             Atom::FloorDiv(x, _) => x,
         };
-        !linear.is_linear() || linear.variables().into_iter().any(|v| !seen.insert(v))
+        if numbers.contains(&number) {
+            return !digits::is_apart(e, term);
+        }
+        numbers.push(number);
+        let mut variables = number.terms().iter().map(|t| t.atom.clone());
+        !number.is_linear() || variables.any(|atom| matches!(atom, Atom::Var(v) if claims(&mut seen, v)))
     })
+}
+
+/// Whether the variable was there before; now it is.
+fn claims(seen: &mut SmallVec<[Var; 12]>, v: Var) -> bool {
+    let known = seen.contains(&v);
+    seen.push(v);
+    known
 }
 
 impl std::fmt::Debug for Simplifier {

@@ -171,7 +171,6 @@ impl Normalizer {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let rules: &[Rule] = if remainder { modulo::RULES } else { floordiv::RULES };
         let mut normal = plain.clone();
         // What a constraint says of the argument is lost once a rule takes the argument apart.
         if self.context.analysis.has_facts()
@@ -179,19 +178,43 @@ impl Normalizer {
         {
             normal = constant;
         } else if self.steps_left > 0 && self.nesting < NESTING {
-            for rule in rules {
-                self.context.forget();
-                if let Some(next) = (rule.apply)(&mut self.context, x, c)
-                    && next != plain
-                {
-                    self.steps_left -= 1;
-                    self.context.record(&rule.law, &plain, &next);
-                    normal = self.sum(&next);
-                    break;
-                }
+            if let Some(next) = self.rewritten(&plain, x, c, remainder) {
+                normal = self.sum(&next);
+            } else if self.trials == 0
+                && let Some(simpler) = self.by_digits(x, c, remainder)
+                && (self.inside || simpler.cost() < plain.cost())
+            {
+                normal = simpler;
             }
         }
         self.known.insert(key, normal.clone());
         normal
+    }
+
+    /// Digits that a whole sum did better without may be what a rule needs in an argument.
+    fn by_digits(&mut self, x: &Expr, c: i64, remainder: bool) -> Option<Expr> {
+        let digits = self.digits(x)?;
+        let plain = if remainder { digits.checked_modulo(c) } else { digits.checked_floor_div(c) };
+        let plain = plain.ok()?;
+        let next = self.rewritten(&plain, &digits, c, remainder)?;
+        let normal = self.sum(&next);
+        let size = |e: &Expr| (e.operation_count(), e.depth());
+        (size(&normal) < size(&plain)).then_some(normal)
+    }
+
+    /// What the first rule that applies makes of the division or remainder `plain` of `x` by `c`.
+    fn rewritten(&mut self, plain: &Expr, x: &Expr, c: i64, remainder: bool) -> Option<Expr> {
+        let rules: &[Rule] = if remainder { modulo::RULES } else { floordiv::RULES };
+        for rule in rules {
+            self.context.forget();
+            if let Some(next) = (rule.apply)(&mut self.context, x, c)
+                && next != *plain
+            {
+                self.steps_left -= 1;
+                self.context.record(&rule.law, plain, &next);
+                return Some(next);
+            }
+        }
+        None
     }
 }

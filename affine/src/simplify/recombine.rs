@@ -3,6 +3,7 @@
 //! Each trial replaces summands by an equal expression and keeps the result when the whole sum gets cheaper, because something
 //! cancelled, and its range no wider: outer rules and later compositions prove their side conditions from it.
 
+use super::digits::is_apart;
 use super::normal::Normalizer;
 use super::rules::nearest;
 use super::rules::sum::{
@@ -88,7 +89,11 @@ impl Normalizer {
         let mut best: Option<Found> = None;
         let known = self.by_known_sum(e);
         self.take_best(e, &mut best, [known]);
+        let has_facts = self.context.analysis.has_facts();
         for term in e.terms() {
+            if !has_facts && is_apart(e, term) {
+                continue;
+            }
             let a = term.coefficient;
             match &term.atom {
                 Atom::Var(_) => {}
@@ -119,7 +124,7 @@ impl Normalizer {
         for found in candidates.into_iter().flatten() {
             let cost = found.sum.cost();
             if best.as_ref().is_none_or(|known| cost < known.sum.cost())
-                && (!self.inside || keeps_digits(e, &found.sum))
+                && (!self.inside || keeps_digits(e, &found))
                 && (found.sum.is_linear()
                     || (!self.inside && self.context.analysis.has_facts())
                     || self.does_not_widen(e, &found.sum))
@@ -408,10 +413,12 @@ impl Normalizer {
 
 /// True where nothing is traded: summands vanish, and none takes the place of a digit. Rules of division and remainder find
 /// alignment in sums of digits, `4·(x // 8) + x mod 8`, and not in the cheaper `x − 4·(x // 8)`.
-fn keeps_digits(old: &Expr, new: &Expr) -> bool {
+fn keeps_digits(old: &Expr, found: &Found) -> bool {
+    let new = &found.sum;
     let operations = |e: &Expr| e.terms().iter().filter(|t| t.atom.argument().is_some()).count();
     let is_smaller = new.terms().len() < old.terms().len() || operations(new) + 2 <= operations(old);
-    is_smaller && overlaps(new) <= overlaps(old)
+    let is_one_digit = [DIGITS, NEXT_DIGIT].contains(&found.law) && operations(new) < operations(old);
+    (is_smaller || is_one_digit) && overlaps(new) <= overlaps(old)
 }
 
 /// How many summands occur also within the argument of another, as in `x + 48·((x // 2) mod 3)`.
@@ -442,6 +449,9 @@ fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
     if !most_are_there(e, n, is_one) {
         return None;
     }
+    if n == 2 && x.constant_term() == 0 && e.constant_term() == 0 && !is_there(e, term, x) {
+        return None;
+    }
     let x = x.without_constant();
     let mut letters = letters_of([('x', &x)], [('n', n)]);
     let (law, after) = if matches!(term.atom, Atom::FloorDiv(..)) {
@@ -460,6 +470,15 @@ fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
     let a = term.coefficient;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
     Some(Found { law, letters, before, after, sum: if_cheaper(e, sum)? })
+}
+
+/// True where the other of two halves of `x` is a summand, or some of `x` is: without, the half that is there gives way to
+/// the other, which has a constant within and leaves one outside.
+fn is_there(e: &Expr, half: &Term, x: &Expr) -> bool {
+    e.terms().iter().any(|t| {
+        x.terms().iter().any(|own| own.atom == t.atom)
+            || (t.atom != half.atom && t.atom.argument().is_some_and(|y| y.terms() == x.terms()))
+    })
 }
 
 fn divisor(atom: &Atom) -> Option<i64> {
@@ -487,7 +506,7 @@ fn shifted(e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Found> {
 }
 
 /// The factor with which all of `x` but its constant occurs in `e`.
-fn factor_in(x: &Expr, e: &Expr) -> Option<i64> {
+pub(super) fn factor_in(x: &Expr, e: &Expr) -> Option<i64> {
     let mut factor = None;
     for term in x.terms() {
         let i = e.terms().binary_search_by(|t| t.atom.cmp(&term.atom)).ok()?;

@@ -37,6 +37,19 @@ impl Random {
         e
     }
 
+    /// A division or remainder of overlapping stretches of the digits of one variable, and another variable.
+    fn stretches(&mut self) -> Expr {
+        let d0 = Expr::dim(0);
+        let mut e = Expr::dim(1) * self.pick(&[1, 8, 16]);
+        for _ in 0..3 {
+            let above = d0.floor_div(self.pick(&[1, 2, 4]));
+            let digits = if self.within(0, 2) == 0 { above } else { above.modulo(self.pick(&[2, 4, 8])) };
+            e = e + digits * self.pick(&[1, 2, 4, 7, 15, -2, -4]);
+        }
+        let c = self.pick(&[2, 4, 8, 16]);
+        if self.within(0, 1) == 0 { e.floor_div(c) } else { e.modulo(c) }
+    }
+
     /// A sum of variables, divisions and remainders with coefficients that meet often.
     pub(crate) fn expression(&mut self, depth: u32) -> Expr {
         let shape = self.within(0, 7);
@@ -182,8 +195,12 @@ fn remainder() {
 fn steps_of_whole_simplifications() {
     let mut random = Random::new(4711);
     let mut used = std::collections::BTreeMap::new();
-    for case in 0..4_500 {
-        let (e, facts) = if case % 2 == 0 { (random.expression(3), random.facts()) } else { random.digits() };
+    for case in 0..6_000 {
+        let (e, facts) = match case % 4 {
+            0 | 1 => (random.expression(3), random.facts()),
+            2 => random.digits(),
+            _ => (random.stretches(), Vec::new()),
+        };
         let ranges = random.ranges();
         let (_, proof) = explain(&e, &ranges, &facts);
         for step in proof.steps() {

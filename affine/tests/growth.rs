@@ -1,0 +1,75 @@
+//! Long chains stay as small as short ones: reshapes compose to one reshape, and where all extents are powers of two, a chain of
+//! reshapes and transposes is a sum of digits, of which there are no more than the index has bits.
+
+mod support;
+
+use support::chain::{Op, Shape, index_ranges, shape, simplified};
+use support::random::Random;
+use weft_affine::{AffineMap, Config, Expr, Point, Ranges, Simplifier};
+
+/// Simplified by the directed pass alone: that is what keeps chains short.
+fn simple(ranges: &Ranges, map: &AffineMap) -> AffineMap {
+    simplified(&mut Simplifier::with_config(ranges, &[], Config::directed()), map)
+}
+
+fn of_rank(random: &mut Random, elements: i64, rank: usize) -> Shape {
+    loop {
+        let shape = shape(random, elements);
+        if shape.len() == rank {
+            return shape;
+        }
+    }
+}
+
+fn at(dims: &[i64]) -> Point<'_> {
+    Point { dims, ..Point::default() }
+}
+
+/// Over the index of the first tensor, two reshapes simplify to what the one from the first tensor to the last does.
+#[test]
+fn reshapes_compose_to_one() {
+    let mut random = Random::new(11);
+    let mut failures = Vec::new();
+    for case in 0..600 {
+        let elements = random.pick(&[720, 1440, 5040, 32768]);
+        let [a, b, c] = [(); 3].map(|()| of_rank(&mut random, elements, 2 + case % 4));
+        let ranges = index_ranges(&a);
+        let first = simple(&ranges, &Op::reshape(a.clone(), b.clone()).to_result());
+        let both = first.compose(&Op::reshape(b, c.clone()).to_result()).expect("shapes follow one another");
+        let (found, wanted) = (simple(&ranges, &both), simple(&ranges, &Op::reshape(a, c).to_result()));
+        if found != wanted {
+            failures.push(format!("{found}, not {wanted}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of 600, such as {}", failures.len(), failures[0]);
+}
+
+#[test]
+fn power_of_two_chains_stay_sums_of_digits() {
+    const BITS: u32 = 12;
+    for rank in 2..=4 {
+        let mut random = Random::new(7);
+        let source = of_rank(&mut random, 1 << BITS, rank);
+        let ranges = index_ranges(&source);
+        let mut map = AffineMap::identity(u32::try_from(rank).expect("a small rank"));
+        let mut last = source.clone();
+        let index: Vec<i64> = source.iter().map(|n| n * 5 / 8).collect();
+        let mut moved = index.clone();
+        for step in 0..200 {
+            let op = if step % 2 == 0 {
+                Op::reshape(last, of_rank(&mut random, 1 << BITS, rank))
+            } else {
+                let mut permutation: Vec<usize> = (0..last.len()).collect();
+                random.shuffle(&mut permutation);
+                Op::transpose(last, permutation)
+            };
+            map = simple(&ranges, &map.compose(&op.to_result()).expect("shapes follow one another"));
+            moved = op.to_result().evaluate(&at(&moved)).expect("small numbers");
+            assert_eq!(map.evaluate(&at(&index)).as_ref(), Ok(&moved), "{map}");
+            // A digit is at most a remainder of a quotient.
+            let operations: u32 = map.results.iter().map(Expr::operation_count).sum();
+            assert!(operations <= 2 * BITS, "{operations} operations after {step} steps: {map}");
+            last = op.result;
+        }
+    }
+}

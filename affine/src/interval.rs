@@ -214,15 +214,6 @@ pub(crate) fn floor_div(a: i64, b: i64) -> i64 {
     a.div_euclid(b)
 }
 
-/// The greatest common divisor of two magnitudes; `gcd(0, b) = b`.
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use num_integer::gcd;
+
 /// A fraction of two counts in lowest terms; the denominator is never zero.
 ///
 /// ```
@@ -71,15 +73,6 @@ impl fmt::Display for Rational {
             d => write!(f, "{}/{d}", self.numerator),
         }
     }
-}
-
-/// The greatest common divisor; `gcd(0, b) = b`.
-pub(crate) fn gcd(a: u128, b: u128) -> u128 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

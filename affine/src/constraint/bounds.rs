@@ -58,7 +58,7 @@ pub(super) fn without_small_part(constraint: &Constraint, simplifier: &mut Simpl
 fn common_factors(e: &Expr) -> Vec<i64> {
     let mut factors: Vec<i64> = e.terms().iter().filter_map(|t| t.coefficient.checked_abs()).collect();
     factors.sort_unstable_by(|a, b| b.cmp(a));
-    let divisor = |a: i64, b: i64| i64::try_from(crate::interval::gcd(a.unsigned_abs(), b.unsigned_abs())).unwrap_or(1);
+    let divisor = |a: i64, b: i64| i64::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).unwrap_or(1);
     let mut running = 0;
     for i in 0..factors.len() {
         running = divisor(running, factors[i]);

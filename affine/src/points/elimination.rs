@@ -1,5 +1,7 @@
 //! The linear form through given points, by elimination without fractions.
 
+use num_integer::gcd;
+
 /// Rows `1, v1, …, vn, e` in echelon form: each has a pivot, which is zero in all others.
 pub(super) struct Elimination {
     rows: Vec<(usize, Vec<i128>)>,
@@ -79,11 +81,4 @@ fn reduced(row: &[i128], by: &[i128], pivot: usize) -> Option<Vec<i128>> {
         entries.iter_mut().for_each(|x| *x /= shared);
     }
     Some(entries)
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

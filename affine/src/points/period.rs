@@ -3,8 +3,9 @@
 //! Along `v`, a sum grows as its terms do, `x floordiv c` by one `c`-th of what `x` does, and `x mod c` not at all, provided
 //! that `x` grows by a multiple of `c`. So each part grows by a fixed fraction of `L`, and `L` must make all of them whole.
 
+use num_integer::gcd;
+
 use super::program::{Program, Slot, Step};
-use crate::interval::gcd;
 
 /// A fraction in lowest terms with a positive denominator.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use num_integer::gcd;
 use rustc_hash::FxHashMap;
 
 use super::congruence::bezout;
@@ -10,7 +11,6 @@ use super::linear_mod::range_of_linear_mod;
 use super::total::Total;
 use super::{Congruence, Ranges, allowed, primitive};
 use crate::expr::postorder_past;
-use crate::interval::gcd;
 use crate::{Atom, Constraint, Expr, Interval, Term, Var};
 
 /// Ranges and residues of expressions over one domain, remembered by structural hash.

@@ -1,7 +1,8 @@
 //! Residue classes: what is known of a value modulo a number.
 
+use num_integer::gcd;
+
 use crate::Interval;
-use crate::interval::gcd;
 
 /// The set `residue + modulus · k`; modulus zero means the single value, one means every integer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Bounds of a sum turned into bounds of what it is made of.
 
+use num_integer::gcd;
+
 use crate::expr::Terms;
-use crate::interval::gcd;
 use crate::{Expr, Interval, Term};
 
 /// The hash of the sum without constant, divided by the greatest common divisor of its coefficients and by the sign of

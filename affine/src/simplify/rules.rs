@@ -13,11 +13,11 @@ pub(crate) mod sum;
 #[cfg(test)]
 pub(crate) mod laws;
 
+use num_integer::gcd;
 use smallvec::SmallVec;
 
 use super::context::Context;
 use crate::expr::Terms;
-use crate::interval::gcd;
 use crate::{Expr, Law, Term};
 
 /// A rule about `x // c` or `x mod c`.

@@ -108,8 +108,8 @@ use strides::strides;
 use vector::vector_width;
 
 use crate::pieces::{Program, may_overflow, pieces};
-use crate::rational::gcd;
 use crate::{Error, IndexingMap, Undecided};
+use num_integer::gcd;
 
 /// Parts of a domain that are counted one by one.
 const PARTS: usize = 1 << 14;

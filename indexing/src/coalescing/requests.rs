@@ -1,8 +1,8 @@
 //! Requests: what a subgroup reads together, and the segments that takes.
 
 use crate::pieces::Piece;
-use crate::rational::gcd;
 use crate::{MemoryModel, Undecided};
+use num_integer::gcd;
 
 /// Positions within a segment that are told apart.
 const POSITIONS: u128 = 1024;

@@ -212,5 +212,5 @@ fn period(map: &IndexingMap, v: Var, bounds: Interval) -> Option<Stride> {
 }
 
 fn gcd(a: i128, b: i128) -> Option<i128> {
-    i128::try_from(crate::rational::gcd(a.unsigned_abs(), b.unsigned_abs())).ok()
+    i128::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).ok()
 }

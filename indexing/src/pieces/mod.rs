@@ -314,11 +314,8 @@ impl View<'_> {
 }
 
 fn greatest_common_divisor(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i128::try_from(a).expect("it divides a divisor, which is an i64")
+    let common = num_integer::gcd(a.unsigned_abs(), b.unsigned_abs());
+    i128::try_from(common).expect("it divides a divisor, which is an i64")
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 
+use num_integer::gcd;
 use weft_affine::{Atom, Expr, Interval, Term};
 
 use super::join::Compound;
@@ -239,9 +240,4 @@ struct Division<'a> {
     argument: &'a Expr,
     c: i64,
     both: [Atom; 2],
-}
-
-/// The greatest common divisor; that of zero and `b` is `b`.
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use weft_affine::text::Printer;
 use weft_affine::{Atom, Constraint, Expr, Interval, Merge, Plain, Ranges, Simplifier, Var};
 
-use super::divide::gcd;
 use super::symbolic::{SymbolicTile, TileCase};
 use super::text::parameter;
+use num_integer::gcd;
 
 /// Alternatives of a joint disjunction, above which the rest is left out.
 const ALTERNATIVES: usize = 64;

@@ -2,10 +2,10 @@
 
 use weft_affine::{Atom, Constraint, Expr, Interval, Simplifier, Var};
 
-use super::divide::gcd;
 use super::refusal::TileRefusal;
 use super::search::cases;
 use crate::{Error, IndexingMap, Variable};
+use num_integer::gcd;
 
 /// One dimension of a tile: `offset + stride · k` for `k` in `[0, size − 1]`, as far as the mask admits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Undecided;
-use crate::rational::gcd;
+use num_integer::gcd;
 
 /// Progressions that one sum of digits may be written out as.
 const PROGRESSIONS: usize = 1024;

@@ -70,13 +70,9 @@ impl Sum {
     }
 }
 
-/// The greatest common divisor, never negative; the least `i128` counts as coprime to everything.
+/// The greatest common divisor, or one where it leaves `i128`.
 fn gcd(a: i128, b: i128) -> i128 {
-    let (Some(mut a), Some(mut b)) = (a.checked_abs(), b.checked_abs()) else { return 1 };
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
+    i128::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).unwrap_or(1)
 }
 
 /// An equation `sum = 0`, kept under its unknown of the highest number.

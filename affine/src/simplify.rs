@@ -17,8 +17,6 @@ mod saturate;
 mod statistics;
 mod upper;
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -128,7 +126,7 @@ pub struct Simplifier {
     config: Config,
     normalizer: Normalizer,
     /// Variables of constraints; about expressions without them the constraints say nothing.
-    constrained: BTreeSet<Var>,
+    constrained: SmallVec<[Var; 8]>,
     done: FxHashMap<u128, Expr>,
     statistics: Statistics,
     constraints: Vec<Constraint>,
@@ -143,7 +141,15 @@ impl Simplifier {
     /// A simplifier with other bounds on its work.
     pub fn with_config(ranges: &Ranges, constraints: &[Constraint], config: Config) -> Simplifier {
         let normalizer = Normalizer::new(Context::new(Analysis::new(ranges, constraints)), config.steps);
-        let constrained = constraints.iter().flat_map(|c| c.expr.variables()).collect();
+        let mut constrained: SmallVec<[Var; 8]> = SmallVec::new();
+        for constraint in constraints {
+            constraint.expr.find_variable(&mut |v| {
+                constrained.push(v);
+                false
+            });
+        }
+        constrained.sort_unstable();
+        constrained.dedup();
         Simplifier {
             config,
             normalizer,
@@ -332,7 +338,7 @@ impl Simplifier {
 
     /// True when constraints mention a variable of the expression.
     fn is_constrained(&self, e: &Expr) -> bool {
-        !self.constrained.is_empty() && e.variables().iter().any(|v| self.constrained.contains(v))
+        !self.constrained.is_empty() && e.find_variable(&mut |v| self.constrained.binary_search(&v).is_ok())
     }
 }
 

@@ -60,6 +60,9 @@ pub(crate) fn postorder_past<'a>(roots: impl IntoIterator<Item = &'a Expr>, know
 /// Trees up to this size are walked directly; beyond, a table of results respects sharing.
 const SMALL_TREE: u64 = 512;
 
+/// Trees up to this size are walked sooner, repeated parts included, than a table of those is made.
+const PLAIN_TREE: u64 = 64;
+
 impl Expr {
     fn is_small(&self) -> bool {
         self.tree_size() <= SMALL_TREE && self.depth() <= SHALLOW
@@ -139,25 +142,33 @@ impl Expr {
     /// The variables that occur.
     pub fn variables(&self) -> BTreeSet<Var> {
         let mut found = BTreeSet::new();
-        let mut add = |e: &Expr| {
-            for term in e.terms() {
-                if let Atom::Var(v) = term.atom {
-                    found.insert(v);
-                }
-            }
-        };
-        if self.is_linear() {
-            add(self);
-        } else {
-            postorder([self]).iter().for_each(add);
-        }
+        self.find_variable(&mut |v| {
+            found.insert(v);
+            false
+        });
         found
+    }
+
+    /// Whether `wanted` holds for a variable that occurs; asks no further then, and may ask about a variable several times.
+    pub(crate) fn find_variable(&self, wanted: &mut dyn FnMut(Var) -> bool) -> bool {
+        if self.tree_size() <= PLAIN_TREE {
+            return find_in_tree(self, wanted);
+        }
+        let mut is_wanted = |term: &Term| matches!(term.atom, Atom::Var(v) if wanted(v));
+        postorder([self]).iter().any(|e| e.terms().iter().any(&mut is_wanted))
     }
 
     /// How many distinct sums the expression is made of, itself included: its size as a DAG.
     pub fn node_count(&self) -> usize {
         postorder([self]).len()
     }
+}
+
+fn find_in_tree(e: &Expr, wanted: &mut dyn FnMut(Var) -> bool) -> bool {
+    e.terms().iter().any(|term| match &term.atom {
+        Atom::Var(v) => wanted(*v),
+        Atom::FloorDiv(x, _) | Atom::Mod(x, _) => find_in_tree(x, wanted),
+    })
 }
 
 fn evaluate_tree(e: &Expr, value: &dyn Fn(Var) -> Result<i64, Error>) -> Result<i64, Error> {

@@ -35,8 +35,14 @@ pub(super) struct Program {
 impl Program {
     /// The program of the expressions, of at most `most` steps.
     pub(super) fn of<'a>(expressions: impl IntoIterator<Item = &'a Expr> + Clone, most: usize) -> Option<Program> {
-        let mut variables: Vec<Var> = expressions.clone().into_iter().flat_map(|e| e.variables()).collect();
-        variables.sort();
+        let mut variables: Vec<Var> = Vec::new();
+        for e in expressions.clone() {
+            e.find_variable(&mut |v| {
+                variables.push(v);
+                false
+            });
+        }
+        variables.sort_unstable();
         variables.dedup();
         let program = Program { variables, steps: Vec::new(), roots: Vec::new() };
         let mut compiler = Compiler { program, places: Vec::new(), most };

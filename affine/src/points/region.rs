@@ -36,12 +36,12 @@ impl Region {
             return None;
         }
         let mut program = Program::of(std::iter::once(e).chain(constraints.iter().map(|c| &c.expr)), STEPS)?;
-        let constrained: Vec<Var> = constraints.iter().flat_map(|c| c.expr.variables()).collect();
         let mut bounds = Vec::new();
         let mut growth = Vec::new();
         for (slot, v) in program.variables.iter().enumerate() {
             let whole = ranges.get(*v);
-            let period = if constrained.contains(v) { None } else { period(&program, slot) };
+            let is_constrained = constraints.iter().any(|c| c.expr.find_variable(&mut |w| w == *v));
+            let period = if is_constrained { None } else { period(&program, slot) };
             let is_shorter = |period: &Period| whole.size() > u128::from(period.length.unsigned_abs());
             match period.filter(|period| is_shorter(period) && repeats(period.growth)) {
                 Some(period) => {
@@ -173,16 +173,18 @@ impl Region {
 
 /// The constraints that share variables with `e`, or with others that do.
 fn bearing<'a>(e: &Expr, constraints: &'a [Constraint]) -> Vec<&'a Constraint> {
+    if constraints.is_empty() {
+        return Vec::new();
+    }
     let mut reached = e.variables();
     let mut waiting: Vec<&Constraint> = constraints.iter().collect();
     let mut found = Vec::new();
     loop {
         let before = found.len();
         waiting.retain(|c| {
-            let own = c.expr.variables();
-            let touches = own.iter().any(|v| reached.contains(v));
+            let touches = c.expr.find_variable(&mut |v| reached.contains(&v));
             if touches {
-                reached.extend(own);
+                reached.extend(c.expr.variables());
                 found.push(*c);
             }
             !touches

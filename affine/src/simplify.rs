@@ -203,7 +203,10 @@ impl Simplifier {
         }
         let upper = if self.config.caps(expr) { self.simplified_above(expr) } else { None };
         let result = upper.unwrap_or_else(|| self.run(expr));
-        let result = self.linear_at_every_point(&result).unwrap_or(result);
+        let result = match self.linear_at_every_point(&result) {
+            Some(linear) => self.run(&linear),
+            None => result,
+        };
         self.done.insert(key, result.clone());
         // The result is its own simplest form: asking again gives it back, whatever the path to it was.
         self.done.insert(result.structural_hash(), result.clone());

@@ -18,7 +18,10 @@ pub(crate) fn linear_form(e: &Expr, ranges: &Ranges, constraints: &[Constraint],
     let growing = growing_part(&region)?;
     let form = if region.has_facts() { fitted(&region, growing) } else { read_off(&region, growing) }?;
     let agrees = |point: &[i64], value: i64| form.at(point) == Some(i128::from(value));
-    let holds = region.try_some(agrees) && region.try_all(agrees);
+    // What is tried is one period, so beyond it the form must grow as the expression does.
+    let grows_alike = (0..region.variables().len())
+        .all(|i| region.growth(i).is_none_or(|growth| growth.as_whole() == form.factors.get(i).copied()));
+    let holds = grows_alike && region.try_some(agrees) && region.try_all(agrees);
     if holds { form.expression(region.variables()) } else { None }
 }
 
@@ -97,9 +100,8 @@ fn fitted(region: &Region, growing: Form) -> Option<Form> {
     }
     // What agrees at the points that determine the form agrees with it everywhere.
     let agrees = |i: usize| said.iter().all(|(point, value)| point.get(i) == Some(value));
-    if let Some(i) = (0..count).find(|i| agrees(*i))
-        && growing.factors.iter().enumerate().all(|(j, factor)| *factor == 0 || i == j)
-    {
+    let grows = |i: usize| (0..count).all(|j| region.growth(j).is_none() || growing.factors[j] == i64::from(i == j));
+    if let Some(i) = (0..count).find(|i| agrees(*i) && grows(*i)) {
         return Some(Form { constant: 0, factors: (0..count).map(|j| i64::from(i == j)).collect() });
     }
     let (constant, factors) = elimination.solution()?;

@@ -40,7 +40,13 @@ fn linear_forms_are_equal_and_found() {
     let mut random = Random::new(2);
     let mut linear = 0;
     for round in 0..3000 {
-        let (ranges, facts) = (random.ranges(), random.facts());
+        let (ranges, mut facts) = (random.ranges(), random.facts());
+        if round % 3 == 0 {
+            // With these a form may be linear in several ways, some of which are not over integers.
+            let known = random.expression(1);
+            let some = values(&known, &ranges, &facts).first().copied().unwrap_or(0);
+            facts.push(Constraint::new(known, Interval::new(some, some + random.within(0, 2))));
+        }
         let mut e = random.expression(2);
         if round % 2 == 0 {
             // Zero, written with digits.
@@ -99,4 +105,22 @@ fn constraints_leave_a_variable() {
     let facts =
         [Constraint::new(sum.clone(), Interval::new(2, 5)), Constraint::new((sum + 1).modulo(3), Interval::point(0))];
     assert_eq!(linear_form(&e, &ranges, &facts, WORK), Some(Expr::dim(1)));
+}
+
+#[test]
+fn beyond_a_period_the_form_grows_as_the_expression_does() {
+    let sum: Expr = "d0 floordiv 2".parse().expect("an expression");
+    let ranges = Ranges::of_dims([Interval::of_extent(6), Interval::of_extent(3), Interval::of_extent(3)]);
+    let facts = [Constraint::new(sum, Interval::point(0))];
+    for (text, wanted) in [
+        ("d0 floordiv 2 + d1 * 4", Some("d1 * 4")),
+        ("d0 floordiv 2 - d1", Some("-d1")),
+        ("d0 floordiv 2 + d1", Some("d1")),
+        ("d0 floordiv 2 + d1 + d2", Some("d1 + d2")),
+        ("d0 floordiv 2 + d1 mod 2", None),
+    ] {
+        let e: Expr = text.parse().expect("an expression");
+        let form = linear_form(&e, &ranges, &facts, WORK).map(|form| form.to_string());
+        assert_eq!(form.as_deref(), wanted, "{text}");
+    }
 }

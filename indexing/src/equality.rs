@@ -1,6 +1,7 @@
 //! Equality of maps: as text, and as functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use weft_affine::{Expr, Plain, Simplifier, Var};
 
@@ -26,6 +27,25 @@ pub enum Difference {
         /// True when that one is the first.
         is_of_first: bool,
     },
+}
+
+/// A sentence without its stop.
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Difference::Dimensions(a, b) => write!(f, "the numbers of dimensions are {a} and {b}"),
+            Difference::Results(a, b) => write!(f, "the numbers of results are {a} and {b}"),
+            Difference::Result { dims, runtime, result, is_of_first } => {
+                let one = if *is_of_first { "first" } else { "second" };
+                write!(f, "only the {one} map takes ({})", list(dims))?;
+                if !runtime.is_empty() {
+                    write!(f, "{{{}}}", list(runtime))?;
+                }
+                write!(f, " to ({})", list(result))
+            }
+        }
+    }
 }
 
 impl IndexingMap {

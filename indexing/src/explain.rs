@@ -2,7 +2,7 @@
 
 use weft_affine::{ConstraintStep, Proof, explain};
 
-use crate::IndexingMap;
+use crate::{IndexingMap, SimplifyOptions};
 
 /// Why a simplified map stands for the map it was.
 #[derive(Clone, Debug, Default)]
@@ -28,12 +28,29 @@ impl IndexingMap {
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
     pub fn explain(&mut self) -> Explanation {
+        self.explain_with(&SimplifyOptions::default())
+    }
+
+    /// As [`IndexingMap::simplify_with`], with the reasons. Where variables with a single value stay, no step uses that value: the
+    /// derivation is over one more for each.
+    ///
+    /// ```
+    /// use weft_indexing::{IndexingMap, SimplifyOptions};
+    ///
+    /// let mut map: IndexingMap = "(d0, d1) -> (d0 + d1 floordiv 4), domain: d0 in [2, 2], d1 in [0, 3]".parse()?;
+    /// let why = map.explain_with(&SimplifyOptions { keep_point_variables: true });
+    /// assert_eq!(map.to_string(), "(d0, d1) -> (d0), domain: d0 in [2, 2], d1 in [0, 3]");
+    /// assert!(why.results[0].check().is_ok());
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn explain_with(&mut self, options: &SimplifyOptions) -> Explanation {
         let before = self.results.clone();
-        let domain = self.simplify_explained();
+        let mut domain = Vec::new();
+        self.simplify_logged(options, &mut domain);
         if self.is_undefined() || self.is_known_empty() {
             return Explanation { domain, results: Vec::new() };
         }
-        let (ranges, constraints) = (self.variable_ranges(), self.constraints.clone());
+        let (ranges, constraints) = (self.ranges_of_results(options), self.constraints.clone());
         let derivations = before.iter().map(|e| explain(e, &ranges, &constraints));
         let (results, proofs) = derivations.unzip();
         self.results = results;

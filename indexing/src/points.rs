@@ -45,6 +45,8 @@ pub struct Points<'a> {
     map: &'a IndexingMap,
     bounds: Vec<Interval>,
     next: Option<Vec<i64>>,
+    /// Points of the box that may still be looked at.
+    visits: u64,
 }
 
 impl IndexingMap {
@@ -57,7 +59,7 @@ impl IndexingMap {
         let bounds: Vec<Interval> = [ranges.dims, ranges.ranges, ranges.runtime].concat();
         let possible = !self.is_undefined() && !self.is_known_empty() && bounds.iter().all(|b| !b.is_empty());
         let next = possible.then(|| bounds.iter().map(|b| b.lo).collect());
-        Points { map: self, bounds, next }
+        Points { map: self, bounds, next, visits: u64::MAX }
     }
 
     /// How many points the bounds of all variables admit, constraints aside; saturates.
@@ -68,11 +70,36 @@ impl IndexingMap {
     }
 }
 
+impl Points<'_> {
+    /// Looks at no more than so many points of the box, those that break a constraint included: with it the walk ends soon even
+    /// where a large box holds few points, or none.
+    ///
+    /// ```
+    /// use weft_indexing::IndexingMap;
+    ///
+    /// let far: IndexingMap = "(d0) -> (), domain: d0 in [0, 999999999], d0 mod 1000 in [7, 7]".parse()?;
+    /// let mut points = far.points().visiting_at_most(2000);
+    /// assert_eq!(points.by_ref().map(|point| point.dims[0]).collect::<Vec<_>>(), [7, 1007]);
+    /// assert!(points.is_cut_off());
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    #[must_use]
+    pub fn visiting_at_most(self, visits: u64) -> Self {
+        Points { visits, ..self }
+    }
+
+    /// True when the walk has ended before the end of the box, so that there may be more points.
+    pub fn is_cut_off(&self) -> bool {
+        self.visits == 0 && self.next.is_some()
+    }
+}
+
 impl Iterator for Points<'_> {
     type Item = DomainPoint;
 
     fn next(&mut self) -> Option<DomainPoint> {
         loop {
+            self.visits = self.visits.checked_sub(1)?;
             let values = self.next.take()?;
             let mut following = values.clone();
             for (value, bounds) in following.iter_mut().zip(&self.bounds).rev() {

@@ -72,7 +72,7 @@ impl IndexingMap {
         steps
     }
 
-    fn simplify_logged(&mut self, options: &SimplifyOptions, steps: &mut Vec<ConstraintStep>) -> bool {
+    pub(crate) fn simplify_logged(&mut self, options: &SimplifyOptions, steps: &mut Vec<ConstraintStep>) -> bool {
         if self.is_undefined() || self.is_known_empty() {
             return false;
         }
@@ -85,11 +85,17 @@ impl IndexingMap {
         (!self.is_known_empty() && self.simplify_results(options)) || changed
     }
 
-    fn simplify_results(&mut self, options: &SimplifyOptions) -> bool {
+    /// What results are simplified over.
+    pub(crate) fn ranges_of_results(&self, options: &SimplifyOptions) -> Ranges {
         let mut ranges = self.variable_ranges();
         if options.keep_point_variables {
             widen_points(&mut ranges);
         }
+        ranges
+    }
+
+    fn simplify_results(&mut self, options: &SimplifyOptions) -> bool {
+        let ranges = self.ranges_of_results(options);
         let mut changed = simplify_all(&mut self.results, &ranges, &self.constraints);
         for (own, variable) in (0..).zip(&mut self.runtime) {
             // Whether a constraint on the value itself holds is known only once the element is: were the element rewritten by
@@ -121,7 +127,7 @@ fn simplify_all(all: &mut [Expr], ranges: &Ranges, constraints: &[Constraint]) -
     let mut changed = false;
     for e in all.iter_mut().filter(|e| !is_simple(e)) {
         let mut simple = simplifier.get_or_insert_with(|| Simplifier::new(ranges, constraints)).simplify(e);
-        if simple != *e && simple.operation_count() > 0 {
+        if simple != *e && !is_simple(&simple) {
             let fresh = || Simplifier::with_config(ranges, constraints, config);
             let again = another.get_or_insert_with(fresh).simplify(&simple);
             if again != simple {

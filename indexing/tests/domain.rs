@@ -102,6 +102,18 @@ fn what_others_imply_together_goes() {
     check(&format!("{bounds}, {two}, d0 + d1 * 2 + d2 in [11, 20]"), "empty");
 }
 
+/// Over an equality a sum without divisions may have a cheaper form as well.
+#[test]
+fn sums_settle_over_equalities() {
+    let mut map = read(
+        "(d0, d1)[s0] -> (d1 * 3 + ((s0 * 2) floordiv 8) * 4 - 7), domain: d0 in [0, 7], d1 in [0, 4], s0 in [-3, 4], \
+         d0 * 8 + d1 * 8 - s0 * 2 in [84, 84], d0 + d1 * 4 in [18, 23]",
+    );
+    map.simplify();
+    let mut again = map.clone();
+    assert!(!again.simplify(), "{map} became {again}");
+}
+
 #[test]
 fn bounds_that_creep_are_left_alone() {
     // Each variable is less than the one before, all around: nothing satisfies that, and narrowing goes on for a million rounds.

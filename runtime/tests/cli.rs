@@ -1,79 +1,16 @@
 //! The command `weft`: what it prints, where, and how it exits.
 
+#[path = "support/command.rs"]
+mod command;
+
+use command::{Folder, fed, stderr, stdout, weft};
 use serde_json::Value;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 const DOUBLE: &str =
     "HloModule double\nENTRY main {\n  x = f32[2,3] parameter(0)\n  ROOT sum = f32[2,3] add(x, x)\n}\n";
-
-/// A folder of its own for each test, removed with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("weft-cli-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, content).expect("the temporary folder can be written");
-        path.display().to_string()
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn npy<T: npyz::AutoSerialize + Copy>(
-        &self,
-        name: &str,
-        shape: &[u64],
-        order: npyz::Order,
-        values: &[T],
-    ) -> String {
-        use npyz::WriterBuilder;
-        let mut bytes = Vec::new();
-        let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order).writer(&mut bytes);
-        let mut file = options.begin_nd().expect("memory can be written");
-        file.extend(values.iter().copied()).expect("memory can be written");
-        file.finish().expect("the number of elements is right");
-        self.file(name, bytes)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A folder that stays behind harms no test.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn weft(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments).output().expect("the command starts")
-}
-
-fn fed(arguments: &[&str], input: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the command starts");
-    child.stdin.take().expect("it is piped").write_all(input.as_bytes()).expect("it reads its input");
-    child.wait_with_output().expect("it ends")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("results are text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are text")
-}
 
 fn read_f32(path: &str) -> (Vec<u64>, Vec<f32>) {
     let bytes = std::fs::read(path).expect("the result was written");
@@ -125,7 +62,7 @@ fn help_and_version_exit_with_0() {
         assert!(!output.stdout.is_empty());
     }
     let help = stdout(&weft(&["--help"]));
-    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "simplify", "verify", "devices"] {
+    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "simplify", "map", "verify", "devices"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");
     }
 }

@@ -61,7 +61,7 @@ fn linear_forms_are_equal_and_found() {
                 linear += 1;
             }
             None => assert!(
-                round % 2 == 1 || values(&e, &ranges, &facts).is_empty(),
+                round % 2 == 1 || round % 3 == 0 || values(&e, &ranges, &facts).is_empty(),
                 "{e} is linear in {ranges:?} {facts:?}"
             ),
         }

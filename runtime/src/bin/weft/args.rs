@@ -4,6 +4,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+pub(crate) use crate::map::args::Map;
+
 /// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
 ///
 /// FILE is HLO text as JAX prints it; `-` reads standard input. Results go to standard output, everything else to
@@ -42,8 +44,11 @@ pub(crate) enum Command {
     Partition(Shown),
     /// Show the indexing maps of every instruction of a program
     Indexing(File),
-    /// Simplify an indexing map, or one expression, and show why
+    /// Simplify an indexing map, or one expression, and show why: short for `weft map simplify`
     Simplify(Simplify),
+    /// Compose, invert, evaluate and analyze indexing maps
+    #[command(long_about = crate::map::args::ABOUT, after_help = crate::map::args::EXAMPLES)]
+    Map(Map),
     /// Check a program and report all findings
     Verify(File),
     /// List the devices that programs can run on
@@ -155,9 +160,15 @@ pub(crate) struct Fuse {
 #[derive(Args, Debug)]
 pub(crate) struct Simplify {
     /// An indexing map, such as '(d0, d1) -> ((d0 * 8 + d1) floordiv 8), domain: d0 in [0, 3], d1 in [0, 7]', or one
-    /// expression; the domain may be left out. `-` reads it from standard input
+    /// expression; the domain may be left out. `@FILE` reads it from a file, `-` from standard input
     #[arg(value_name = "MAP", allow_hyphen_values = true)]
     pub(crate) map: String,
+    /// Leave variables with a single value in the results, where otherwise the value takes their place
+    #[arg(long)]
+    pub(crate) keep_point_dimensions: bool,
+    /// Show under each runtime variable whose value it is and which element
+    #[arg(long)]
+    pub(crate) verbose: bool,
     /// Show the derivation of each result that changed
     #[arg(long)]
     pub(crate) why: bool,

@@ -8,10 +8,12 @@ mod device;
 mod emit;
 mod excerpt;
 mod inputs;
+mod map;
 mod npy;
 mod output;
 mod progress;
 mod random;
+mod reader;
 mod report;
 mod run;
 mod show;
@@ -45,6 +47,7 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Partition(shown) => show::partition(shown, format),
         Command::Indexing(file) => show::indexing(file, format),
         Command::Simplify(simplify) => simplify::simplify(simplify, format),
+        Command::Map(map) => map::map(map, format),
         Command::Verify(file) => show::verify(file, format),
         Command::Devices => show::devices(format),
     }

@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Arc;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::Span;
 use weft_runtime::Error;
 
 /// How a command ended that did what it was asked.
@@ -46,6 +47,13 @@ impl Failure {
             Error::Program(findings) => Failure::Findings(Arc::clone(source), findings),
             other => other.into(),
         }
+    }
+
+    /// An error about the map in `source`: at its place in the text, or else about all of it.
+    pub(crate) fn from_indexing(source: &Arc<Source>, error: &weft_indexing::Error) -> Self {
+        let span = error.span().unwrap_or(0..source.text.len());
+        let finding = Diagnostic::new(error.code(), Span::new(span), error.to_string());
+        Failure::Findings(Arc::clone(source), Diagnostics(vec![finding]))
     }
 }
 

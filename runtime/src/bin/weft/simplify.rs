@@ -1,57 +1,74 @@
-//! `weft simplify`: an indexing map made cheaper, and the reasons.
+//! `weft simplify`, which is `weft map simplify`: an indexing map made cheaper, and the reasons.
 
-use crate::args::{File, Format, Simplify};
+use crate::args::{Format, Simplify};
+use crate::reader::Reader;
 use crate::report::{Failure, Outcome, say};
-use crate::source::Source;
 use crate::subject::Subject;
 use crate::{is_json, output};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use weft_affine::{Constraint, ConstraintStep, EgraphPicture, Proof, Simplifier, Step};
-use weft_indexing::Explanation;
+use weft_affine::{Constraint, ConstraintStep, EgraphPicture, Expr, Proof, Simplifier, Step};
+use weft_indexing::{Explanation, SimplifyOptions};
 
 /// Pictures with more edges are laid out in less time.
 const MANY_EDGES: usize = 64;
 
+/// So often is a map simplified again until nothing changes.
+const ROUNDS: usize = 8;
+
 /// `weft simplify`
 pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, Failure> {
-    let source = if arguments.map == "-" {
-        Source::read(&File { file: "-".into() })?
-    } else {
-        Source::given("<argument>", &arguments.map)
-    };
-    let mut subject = Subject::read(&source)?;
-    let before = subject.to_string();
+    let mut reader = Reader::new(1, arguments.verbose);
+    let mut subject = reader.subject(&arguments.map)?.subject;
+    let (given, before) = (subject.map.clone(), reader.text(&subject));
     let picture = arguments.egraph.as_deref().map(|path| (path, egraph(&subject)));
-    let why = subject.explain();
+    let options = SimplifyOptions { keep_point_variables: arguments.keep_point_dimensions };
+    let why = explained(&mut subject, &options);
+    let after = reader.text(&subject);
     if let Some((path, picture)) = picture {
         draw(path, &picture?)?;
     }
     if arguments.egraph.as_deref() != Some(Path::new("-")) {
         if is_json(format) {
+            let has_results = !subject.map.is_undefined() && !subject.map.is_known_empty();
+            let results = given.results.iter().zip(&subject.map.results).enumerate().filter(|_| has_results);
+            let results: Vec<Value> = results.map(|(i, (before, after))| result_json(before, after, i, &why)).collect();
             output::json(&json!({
                 "before": before,
-                "after": subject.to_string(),
+                "map": after,
+                "known_empty": subject.map.is_known_empty(),
+                "undefined": subject.map.is_undefined(),
+                "changed": subject.map != given,
                 "capped": subject.map.is_capped(),
-                "domain": why.domain.iter().map(domain_json).collect::<Vec<_>>(),
-                "results": why.results.iter().map(result_json).collect::<Vec<_>>(),
+                "domain": why.iter().flat_map(|one| &one.domain).map(domain_json).collect::<Vec<_>>(),
+                "results": results,
             }))?;
         } else {
-            let reasons = if arguments.why { reasons(&why) } else { String::new() };
-            output::text(&format!("{subject}\n{reasons}"))?;
+            let reasons = if arguments.why { why.iter().map(reasons).collect() } else { String::new() };
+            output::text(&format!("{after}\n{reasons}"))?;
         }
     }
     if subject.map.is_capped() {
         say("note: this is too large to be simplified as a whole; only the upper levels were")?;
     }
-    replayed(&why.results)
+    replayed(&why)
+}
+
+/// Simplifies until nothing changes, and says why: mostly in one round. Where several forms are equally cheap, a derivation may
+/// reach another one than that on which simplification settles.
+fn explained(subject: &mut Subject, options: &SimplifyOptions) -> Vec<Explanation> {
+    let mut rounds = Vec::new();
+    while rounds.len() < ROUNDS && subject.map.clone().simplify_with(options) {
+        rounds.push(subject.explain(options));
+    }
+    rounds
 }
 
 /// Sees to it that what is claimed holds: every derivation is checked, whether it is shown or not.
-fn replayed(proofs: &[Proof]) -> Result<Outcome, Failure> {
+fn replayed(why: &[Explanation]) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Done;
-    for (i, proof) in proofs.iter().enumerate() {
+    for (i, proof) in why.iter().flat_map(|one| one.results.iter().enumerate()) {
         if let Err(error) = proof.check() {
             say(&format!("error: the derivation of result {i} does not replay: {error}"))?;
             outcome = Outcome::Findings;
@@ -87,7 +104,20 @@ fn domain_json(step: &ConstraintStep) -> Value {
     })
 }
 
-fn result_json(proof: &Proof) -> Value {
+/// The result at this place, before and after, with the steps of all rounds.
+fn result_json(before: &Expr, after: &Expr, place: usize, why: &[Explanation]) -> Value {
+    let proofs = why.iter().filter_map(|one| one.results.get(place));
+    json!({
+        "before": before.to_string(),
+        "after": after.to_string(),
+        "cost_before": before.cost(),
+        "cost_after": after.cost(),
+        "derivation": proofs.flat_map(derivation).collect::<Vec<_>>(),
+    })
+}
+
+/// The steps: lemmas first, then those of the chain.
+fn derivation(proof: &Proof) -> Vec<Value> {
     let linked: BTreeSet<usize> = proof.links().iter().flat_map(|link| link.steps.iter().copied()).collect();
     let lemmas = proof.steps().iter().enumerate().filter(|(i, _)| !linked.contains(i));
     let mut derivation: Vec<Value> = lemmas.map(|(_, step)| step_json(step, None)).collect();
@@ -97,13 +127,7 @@ fn result_json(proof: &Proof) -> Value {
             derivation.push(step_json(step, is_last.then(|| link.whole.to_string())));
         }
     }
-    json!({
-        "before": proof.before().to_string(),
-        "after": proof.after().to_string(),
-        "cost_before": proof.before().cost(),
-        "cost_after": proof.after().cost(),
-        "derivation": derivation,
-    })
+    derivation
 }
 
 /// One step; `whole` is the result after it, where the step completes a form of it.

@@ -1,4 +1,4 @@
-//! Programs read from files or standard input.
+//! Texts read from files or standard input.
 
 use crate::args::File;
 use crate::report::Failure;

@@ -1,12 +1,10 @@
-//! What `weft simplify` is asked to simplify: an indexing map, a map without a domain, or one expression.
+//! What commands on maps are given: an indexing map, a map without a domain, or one expression.
 
 use crate::report::Failure;
 use crate::source::Source;
 use std::sync::Arc;
 use weft_affine::{AffineMap, Expr, Interval, Var};
-use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::Span;
-use weft_indexing::{Error, Explanation, IndexingMap, RuntimeVariable, Variable};
+use weft_indexing::{Error, Explanation, IndexingMap, Owner, OwnerNames, RuntimeVariable, SimplifyOptions, Variable};
 
 /// Expressions with a domain have at most this many variables of a kind, each of which gets bounds.
 const VARIABLES: u32 = 4096;
@@ -26,28 +24,56 @@ enum Notation {
 
 impl Subject {
     /// Reads the source in whichever notation it is.
-    pub(crate) fn read(source: &Arc<Source>) -> Result<Subject, Failure> {
+    pub(crate) fn read(source: &Arc<Source>, owners: &mut OwnerNames) -> Result<Subject, Failure> {
         let text = source.text.as_str();
-        let domain = text.find("domain");
-        let read = match (text.contains("->"), domain) {
-            (true, None) => text.parse().map_err(Error::from).map(affine),
-            (false, None) if text.trim() != "UNDEFINED" => {
-                text.parse().map_err(Error::from).map(|e| expression(e, None))
-            }
-            (false, Some(domain)) => bounded(text, domain),
-            _ => text.parse().map(|map| Subject { map, notation: Notation::Indexing }),
+        let read = match text.find("domain") {
+            _ if text.contains("->") || is_state(text) => map(text, owners),
+            None => text.parse().map_err(Error::from).map(|e| expression(e, None)),
+            Some(domain) => bounded(text, domain),
         };
-        read.map_err(|error| {
-            let span = error.span().unwrap_or(0..text.len());
-            let finding = Diagnostic::new(error.code(), Span::new(span), error.to_string());
-            Failure::Findings(Arc::clone(source), Diagnostics(vec![finding]))
-        })
+        read.map_err(|error| Failure::from_indexing(source, &error))
+    }
+
+    /// Reads a map, with or without a domain.
+    pub(crate) fn read_map(source: &Arc<Source>, owners: &mut OwnerNames) -> Result<Subject, Failure> {
+        map(&source.text, owners).map_err(|error| Failure::from_indexing(source, &error))
     }
 
     /// Simplifies, and says why.
-    pub(crate) fn explain(&mut self) -> Explanation {
-        self.map.explain()
+    pub(crate) fn explain(&mut self, options: &SimplifyOptions) -> Explanation {
+        self.map.explain_with(options)
     }
+
+    /// Another map, written as this one.
+    pub(crate) fn like(&self, map: IndexingMap) -> Subject {
+        Subject { map, notation: self.notation }
+    }
+
+    /// True for a map whose variables have no bounds.
+    pub(crate) fn is_affine(&self) -> bool {
+        self.notation == Notation::Affine
+    }
+
+    /// As [`Display`](std::fmt::Display), and under each runtime variable its owner and element.
+    pub(crate) fn verbose(&self, owners: &dyn Fn(Owner) -> Option<String>) -> String {
+        let is_indexing = self.notation == Notation::Indexing && !self.map.runtime.is_empty();
+        if is_indexing { self.map.verbose_with(owners).to_string() } else { self.to_string() }
+    }
+}
+
+/// True for a text that says of a map that nothing is known of it, or that it has no points.
+fn is_state(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with("UNDEFINED") || text.starts_with("KNOWN")
+}
+
+/// A map in the one notation or the other.
+fn map(text: &str, owners: &mut OwnerNames) -> Result<Subject, Error> {
+    if text.contains("->") && !text.contains("domain") && !is_state(text) {
+        return text.parse().map_err(Error::from).map(affine);
+    }
+    let map = IndexingMap::parse_with(text, &mut |name| Some(owners.owner(name)))?;
+    Ok(Subject { map, notation: Notation::Indexing })
 }
 
 /// In the notation in which it was written.
@@ -57,7 +83,7 @@ impl std::fmt::Display for Subject {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         match (self.notation, results.as_slice()) {
             (Notation::Expression, [e]) => e.fmt(f),
-            (Notation::Affine, _) => AffineMap {
+            (Notation::Affine, _) if self.has_no_domain() => AffineMap {
                 dims: count(dims.len()),
                 ranges: count(ranges.len()),
                 runtime: count(runtime.len()),
@@ -66,6 +92,15 @@ impl std::fmt::Display for Subject {
             .fmt(f),
             _ => self.map.fmt(f),
         }
+    }
+}
+
+impl Subject {
+    fn has_no_domain(&self) -> bool {
+        let ranges = self.map.variable_ranges();
+        let mut bounds = ranges.dims.iter().chain(&ranges.ranges).chain(&ranges.runtime);
+        let is_stateless = !self.map.is_undefined() && !self.map.is_known_empty();
+        is_stateless && self.map.constraints.is_empty() && bounds.all(|b| *b == Interval::EVERYTHING)
     }
 }
 

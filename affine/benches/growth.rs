@@ -1,11 +1,12 @@
-//! How the cost of one composition grows with the length of a chain: time a step and nodes of the map, after 10, 100 and
+//! How the cost of one composition grows with the length of a chain: time a step and nodes of the map, after 10, 30, 100 and
 //! 1,000 steps.
 //!
 //! `cargo bench -p weft-affine --bench growth`; after `--`, a number of steps where 1,000 are too many, words that the names
 //! of the chains must hold, and `--directed` to go without the e-graph.
 //!
 //! A step is one composition: substituting the results into the next operation's map and simplifying all its results with one
-//! simplifier. A chain stops early where its map has grown beyond [`MOST_NODES`] or a step takes longer than
+//! simplifier, a fresh one for each step. Where the results move on, the domain stays, and the same is measured with one
+//! simplifier *kept* for the whole chain, as a compiler would. A chain stops early where its map has grown beyond [`MOST_NODES`] or a step takes longer than
 //! [`LONGEST_STEP`].
 
 #![allow(clippy::print_stdout, reason = "a table on the terminal is what this program is for")]
@@ -18,9 +19,9 @@ use std::time::{Duration, Instant};
 
 use support::chain::{Op, Shape, index_ranges, shape, simplified};
 use support::random::Random;
-use weft_affine::{AffineMap, Config, Expr, Simplifier};
+use weft_affine::{AffineMap, Config, Expr, Ranges, Simplifier};
 
-const CHECKPOINTS: [usize; 3] = [10, 100, 1000];
+const CHECKPOINTS: [usize; 4] = [10, 30, 100, 1000];
 /// Chains of each kind, each with its own seed.
 const CHAINS: u64 = 3;
 const MOST_NODES: usize = 100_000;
@@ -38,10 +39,11 @@ fn main() {
         }
     };
     println!(
-        "{:<52}{:>6} {:>11} {:>11} {:>8} {:>7} {:>7}",
+        "{:<58}{:>6} {:>11} {:>11} {:>8} {:>7} {:>7}",
         "chain", "steps", "median", "mean", "results", "nodes", "most"
     );
-    for (side, grows) in [(Side::Results, "results"), (Side::Variables, "variables")] {
+    let sides = [(Side::Results, "results"), (Side::ResultsKept, "kept results"), (Side::Variables, "variables")];
+    for (side, grows) in sides {
         for rank in [None, Some(2), Some(3), Some(4)] {
             let of_rank = rank.map_or_else(|| "rank 1 to 5".to_owned(), |rank| format!("rank {rank}"));
             let name = |what: &str| format!("{what}, {of_rank}, {grows} move");
@@ -57,6 +59,8 @@ fn main() {
 enum Side {
     /// The results move on; the variables stay the index of the first tensor.
     Results,
+    /// The same, with one simplifier for all steps.
+    ResultsKept,
     /// The variables are replaced; the results stay the index of the first tensor.
     Variables,
 }
@@ -123,7 +127,7 @@ fn report(name: &str, steps: usize, side: Side, config: Config, chain: impl Fn(R
             let nodes = ends.iter().sum::<usize>() / ends.len().max(1);
             let most = window.iter().map(|step| step.nodes).max().unwrap_or(0);
             println!(
-                "{name:<52}{last:>6} {:>8.1} µs {:>8.1} µs {results:>8.1} {nodes:>7} {most:>7}{}",
+                "{name:<58}{last:>6} {:>8.1} µs {:>8.1} µs {results:>8.1} {nodes:>7} {most:>7}{}",
                 median.as_secs_f64() * 1e6,
                 mean.as_secs_f64() * 1e6,
                 if finished < runs.len() { format!("  {} of {CHAINS} got there", finished) } else { String::new() },
@@ -135,27 +139,32 @@ fn report(name: &str, steps: usize, side: Side, config: Config, chain: impl Fn(R
 
 /// Composes operation after operation, starting with the index of the first operand.
 fn walk(chain: Chain, steps: usize, side: Side, config: Config) -> Vec<Step> {
-    let mut walked: Option<(AffineMap, weft_affine::Ranges)> = None;
+    let mut walked: Option<(AffineMap, Ranges, Simplifier)> = None;
     let mut measured = Vec::new();
     for op in chain.take(steps) {
-        let (map, ranges) = walked.get_or_insert_with(|| {
+        let (map, ranges, simplifier) = walked.get_or_insert_with(|| {
             let dims = u32::try_from(op.operand.len()).expect("tensors have few dimensions");
-            (AffineMap::identity(dims), index_ranges(&op.operand))
+            let ranges = index_ranges(&op.operand);
+            let simplifier = Simplifier::with_config(&ranges, &[], config);
+            (AffineMap::identity(dims), ranges, simplifier)
         });
         let next = match side {
-            Side::Results => op.to_result(),
+            Side::Results | Side::ResultsKept => op.to_result(),
             Side::Variables => op.to_operand(),
         };
         let start = Instant::now();
         let composed = match side {
-            Side::Results => map.compose(&next),
+            Side::Results | Side::ResultsKept => map.compose(&next),
             Side::Variables => next.compose(map),
         };
         let composed = composed.expect("shapes follow one another and the numbers are small");
         if let Side::Variables = side {
             *ranges = index_ranges(&op.result);
         }
-        *map = simplified(&mut Simplifier::with_config(ranges, &[], config), &composed);
+        if !matches!(side, Side::ResultsKept) {
+            *simplifier = Simplifier::with_config(ranges, &[], config);
+        }
+        *map = simplified(simplifier, &composed);
         let time = start.elapsed();
         let nodes = node_count(&map.results);
         measured.push(Step { time, nodes, results: map.results.len() });

@@ -11,6 +11,7 @@ mod extract;
 mod finish;
 mod language;
 mod normal;
+mod places;
 mod recombine;
 pub(crate) mod rules;
 mod saturate;
@@ -41,6 +42,9 @@ const PLAINER: u64 = 1024;
 
 /// Of the points that an expression may take, one in so many may go to a constraint: a domain asks about each again and again.
 const IMPLIED: u64 = 16;
+
+/// So many forms and ranges are remembered before all are forgotten.
+const REMEMBERED: usize = 1 << 14;
 
 /// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -111,6 +115,27 @@ pub fn explain(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> (Exp
 }
 
 /// Simplifies expressions over one domain, and remembers what it has done.
+///
+/// Whoever simplifies again and again over one domain, such as a compiler that composes map after map along a chain of
+/// operations, keeps one simplifier for all of it: parts that a step leaves alone are then found again, and ranges of what lies
+/// deep in a long chain are not computed anew. What was simplified once is its own simplest form from then on; this matters only
+/// where it was too large to be simplified as a whole ([`Config::caps`]), and a new simplifier might go on. What is remembered
+/// stays bounded: beyond 16,384 forms and ranges all are forgotten, and remembering starts over.
+///
+/// ```
+/// use weft_affine::{Expr, Interval, Ranges, Simplifier, Var};
+///
+/// let [d0, d1] = Var::dims();
+/// let ranges = Ranges::of_dims([Interval::of_extent(64), Interval::of_extent(32)]);
+/// let mut simplifier = Simplifier::new(&ranges, &[]);
+/// // The index of a tensor of 64 × 32, reshaped to other extents and back, one step after another.
+/// let mut index = [Expr::from(d0), Expr::from(d1)];
+/// for (from, to) in [(32, 8), (8, 128), (128, 32)] {
+///     let position = &index[0] * from + &index[1];
+///     index = [position.floor_div(to), position.modulo(to)].map(|e| simplifier.simplify(&e));
+/// }
+/// assert_eq!(index, [d0.into(), d1.into()]);
+/// ```
 ///
 /// ```
 /// use weft_affine::{Config, Interval, Ranges, Simplifier, Var};
@@ -201,6 +226,10 @@ impl Simplifier {
             self.statistics.remembered += 1;
             return known.clone();
         }
+        if self.done.len() + self.normalizer.remembered() > REMEMBERED {
+            self.done.clear();
+            self.normalizer.forget();
+        }
         let upper = if self.config.caps(expr) { self.simplified_above(expr) } else { None };
         let result = upper.unwrap_or_else(|| self.run(expr));
         let result = match self.linear_at_every_point(&result) {
@@ -222,18 +251,21 @@ impl Simplifier {
 
     /// The expression with its upper levels simplified, where it has large parts below them.
     fn simplified_above(&mut self, expr: &Expr) -> Option<Expr> {
-        let upper = Upper::of(expr, &mut self.normalizer.context.analysis)?;
+        let upper = Upper::of(expr, &mut self.normalizer.context.analysis, &self.constrained)?;
         let config = Config { tree: u64::MAX, ..self.config };
         let mut above = Simplifier::with_config(&upper.ranges, &self.constraints, config);
         if self.normalizer.context.keeps_log() {
             above.normalizer.context.start_log();
         }
-        let simple = upper.restored(&above.simplify(&upper.expr))?;
+        let form = above.simplify(&upper.expr);
+        let simple = upper.restored(&form)?;
         self.statistics.capped += 1;
         self.statistics.escalated += above.statistics.escalated;
         let steps = above.normalizer.context.take_log().into_iter();
         self.normalizer.context.append(steps.filter_map(|step| step.mapped(&|e| upper.restored(e))).collect());
-        Some(if is_dearer(&simple, expr) || simple.node_count() > expr.node_count() { expr.clone() } else { simple })
+        // What lies below the names is the same before and after; counting it would walk the whole chain at each step.
+        let is_worse = simple.cost() > expr.cost() || form.node_count() > upper.expr.node_count();
+        Some(if is_worse { expr.clone() } else { simple })
     }
 
     fn run(&mut self, expr: &Expr) -> Expr {
@@ -293,7 +325,8 @@ impl Simplifier {
         let mut result = expr.clone();
         for _ in 0..4 {
             let normal = self.normalizer.root(&result);
-            let again = finish::finish(&mut self.normalizer, &normal);
+            let placed = self.normalizer.placed(&normal);
+            let again = finish::finish(&mut self.normalizer, placed.as_ref().unwrap_or(&normal));
             if again == result || is_dearer(&again, &result) {
                 break;
             }
@@ -345,33 +378,43 @@ impl Simplifier {
     }
 }
 
-/// False where every summand is a variable, or digits of a linear sum such as `(x // k) mod c`, and no two of these sums share
-/// a variable; or only digits of one that do not meet: then nothing can cancel.
+/// Arguments up to this size, as trees, are looked into for what may cancel.
+const SEEN: u64 = 64;
+
+type Variables = SmallVec<[Var; 12]>;
+
+/// False where every summand is a digit such as `(x // k) mod c`, no two of the numbers `x` share a variable, the digits of each
+/// are written the cheapest way, and the summands of each do not interact either: then nothing can cancel. A number with
+/// divisions or remainders and a constant may gain by moving the constant, so there the answer is true.
 fn terms_interact(e: &Expr) -> bool {
-    let mut numbers: SmallVec<[&Expr; 6]> = SmallVec::new();
-    let mut seen: SmallVec<[Var; 12]> = SmallVec::new();
+    let (mut numbers, mut parts): (Variables, Variables) = Default::default();
     e.terms().iter().any(|term| {
         let number = match &term.atom {
-            Atom::Var(v) => return claims(&mut seen, *v),
-            Atom::Mod(x, _) => match x.as_atom() {
-                Some(Atom::FloorDiv(y, _)) => y,
-                _ => x,
-            },
-            Atom::FloorDiv(x, _) => x,
+            Atom::Var(v) => {
+                // Atoms stand in order: no digit was met yet.
+                numbers.push(*v);
+                return false;
+            }
+            _ => digits::stretch(term).map(|(x, _)| x),
         };
-        if numbers.contains(&number) {
-            return !digits::is_apart(e, term);
+        let Some(number) = number else { return true };
+        if let Some(v) = number.as_var() {
+            return parts.contains(&v) || (is_known(&mut numbers, v) && !places::are_placed(e, v));
         }
-        numbers.push(number);
-        let mut variables = number.terms().iter().map(|t| t.atom.clone());
-        !number.is_linear() || variables.any(|atom| matches!(atom, Atom::Var(v) if claims(&mut seen, v)))
+        let is_plain = number.constant_term() == 0 && number.tree_size() <= SEEN;
+        if !number.is_linear() && (!is_plain || terms_interact(number)) {
+            return true;
+        }
+        number.variables().into_iter().any(|v| numbers.contains(&v) || is_known(&mut parts, v))
     })
 }
 
 /// Whether the variable was there before; now it is.
-fn claims(seen: &mut SmallVec<[Var; 12]>, v: Var) -> bool {
+fn is_known(seen: &mut Variables, v: Var) -> bool {
     let known = seen.contains(&v);
-    seen.push(v);
+    if !known {
+        seen.push(v);
+    }
     known
 }
 

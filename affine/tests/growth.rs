@@ -5,7 +5,7 @@ mod support;
 
 use support::chain::{Op, Shape, index_ranges, shape, simplified};
 use support::random::Random;
-use weft_affine::{AffineMap, Config, Expr, Point, Ranges, Simplifier};
+use weft_affine::{AffineMap, Config, Expr, Interval, Point, Ranges, Simplifier, explain};
 
 /// Simplified by the directed pass alone: that is what keeps chains short.
 fn simple(ranges: &Ranges, map: &AffineMap) -> AffineMap {
@@ -71,5 +71,55 @@ fn power_of_two_chains_stay_sums_of_digits() {
             assert!(operations <= 2 * BITS, "{operations} operations after {step} steps: {map}");
             last = op.result;
         }
+    }
+}
+
+/// One simplifier for a whole chain answers as a new one at each step would.
+#[test]
+fn kept_simplifiers_answer_as_new_ones() {
+    for (elements, rank, steps) in [(1 << 12, 3, 300), (720, 4, 300)] {
+        let mut random = Random::new(3);
+        let source = of_rank(&mut random, elements, rank);
+        let ranges = index_ranges(&source);
+        let mut kept = Simplifier::with_config(&ranges, &[], Config::directed());
+        let mut map = AffineMap::identity(u32::try_from(rank).expect("a small rank"));
+        let mut last = source;
+        for step in 0..steps {
+            let op = if step % 2 == 0 || elements == 720 {
+                Op::reshape(last, of_rank(&mut random, elements, rank))
+            } else {
+                let mut permutation: Vec<usize> = (0..last.len()).collect();
+                random.shuffle(&mut permutation);
+                Op::transpose(last, permutation)
+            };
+            let composed = map.compose(&op.to_result()).expect("shapes follow one another");
+            map = simplified(&mut kept, &composed);
+            assert_eq!(map, simple(&ranges, &composed), "step {step}");
+            last = op.result;
+        }
+    }
+}
+
+/// The directed pass knows the cheapest way to write the digits of one number, whatever the sum holds besides.
+#[test]
+fn digits_of_one_number_are_joined() {
+    let ranges = Ranges::of_dims([Interval::of_extent(1000), Interval::of_extent(1000)]);
+    for (sum, wanted) in [
+        ("((d0 floordiv 2) mod 4) * 2 + (d0 mod 2) * 64", "(d0 mod 2) * 63 + d0 mod 8"),
+        ("((d0 floordiv 12) mod 5) * 3 + (d0 floordiv 4) mod 3", "(d0 floordiv 4) mod 15"),
+        ("d0 mod 12 - d0 mod 4 + d1", "d1 + ((d0 floordiv 4) mod 3) * 4"),
+        ("(d0 floordiv 2) mod 6 - ((d0 floordiv 4) mod 3) * 2", "(d0 floordiv 2) mod 2"),
+        ("d0 floordiv 2 - (d0 floordiv 24) * 12 + (d1 mod 8) * 5", "(d1 mod 8) * 5 + (d0 floordiv 2) mod 12"),
+        ("d0 - (d0 floordiv 4) * 4 + (d0 floordiv 4) mod 2 * 4", "d0 mod 8"),
+        ("((d0 + d1) mod 12) * 5 - ((d0 + d1) mod 4) * 5", "(((d0 + d1) floordiv 4) mod 3) * 20"),
+        ("d0 mod 4 + d0 mod 6", "d0 mod 4 + d0 mod 6"),
+    ] {
+        let sum: Expr = sum.parse().expect("written by hand");
+        let simple = Simplifier::with_config(&ranges, &[], Config::directed()).simplify(&sum);
+        assert_eq!(simple.to_string(), wanted);
+        let (_, proof) = explain(&sum, &ranges, &[]);
+        assert_eq!(proof.check(), Ok(()), "{proof}");
+        let is_chain = proof.links().iter().all(|link| link.steps.len() == 1);
+        assert!(is_chain, "{proof}");
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions of which no small form exists: their size stays linear in what they were made of, they stay right, and the
 //! simplifier says that it did not look at all of them.
 
-use weft_affine::{Config, Expr, Interval, Point, Ranges, Simplifier};
+use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier};
 
 /// Shapes of 1440 elements that share no boundaries.
 const SHAPES: [[i64; 2]; 4] = [[36, 40], [15, 96], [32, 45], [10, 144]];
@@ -80,4 +80,20 @@ fn small_expressions_are_simplified_as_a_whole() {
     assert_eq!((statistics.asked, statistics.capped), (2, 0));
     let _ = simplifier.simplify(&index[0]);
     assert_eq!(simplifier.statistics().remembered, 1);
+}
+
+/// What stands for the part below the upper levels is no variable that a constraint knows, though the expression does not.
+#[test]
+fn constraints_on_other_variables_say_nothing_of_parts() {
+    let (index, _, _) = misaligned(40);
+    let ranges = Ranges::of_dims([32, 45].map(Interval::of_extent));
+    let facts: Vec<Constraint> = (0..8).map(|i| Constraint::new(Expr::runtime(i), Interval::point(1))).collect();
+    let mut simplifier = Simplifier::new(&ranges, &facts);
+    let position = flattened(&index, &[2, 3]);
+    let simple = simplifier.simplify(&position.floor_div(7).modulo(5));
+    assert_eq!(simplifier.statistics().capped, 1);
+    for (d0, d1) in [(0, 0), (31, 44), (7, 13), (19, 40), (30, 1)] {
+        let point = Point { dims: &[d0, d1], ..Point::default() };
+        assert_eq!(simple.evaluate_at(&point), position.floor_div(7).modulo(5).evaluate_at(&point));
+    }
 }

@@ -9,7 +9,7 @@ use super::hash::Structural;
 use super::{Atom, Expr, Node, Term, Terms, Var};
 use crate::Error;
 
-const OPERATION_COST: u64 = 20;
+pub(crate) const OPERATION_COST: u64 = 20;
 
 impl Expr {
     /// The constant `value`.

@@ -58,6 +58,17 @@ impl Analysis {
         &self.ranges
     }
 
+    /// How many ranges and residues are remembered.
+    pub(crate) fn remembered(&self) -> usize {
+        self.range_memo.len() + self.class_memo.len()
+    }
+
+    /// Forgets all ranges and residues of expressions.
+    pub(crate) fn forget(&mut self) {
+        self.range_memo.clear();
+        self.class_memo.clear();
+    }
+
     /// True when some constraint says something about an expression.
     pub(crate) fn has_facts(&self) -> bool {
         !self.facts.is_empty()
@@ -99,8 +110,7 @@ impl Analysis {
                 }
             }
             // What was found meanwhile is true, but not all that is known now.
-            self.range_memo.clear();
-            self.class_memo.clear();
+            self.forget();
             if !changed {
                 break;
             }

@@ -17,11 +17,11 @@ use crate::{Atom, Expr, Law, Term};
 const MANY: usize = 32;
 
 /// `a` times the digits of a number from `low` up to `high`, which divides it, or to the top.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, PartialEq, Eq)]
 pub(super) struct Stretch {
-    a: i64,
-    low: i64,
-    high: Option<i64>,
+    pub(super) a: i64,
+    pub(super) low: i64,
+    pub(super) high: Option<i64>,
 }
 
 impl Normalizer {
@@ -146,7 +146,8 @@ impl Normalizer {
         Some(())
     }
 
-    fn noted<const N: usize, const M: usize>(
+    /// Records an instance of the law with these letters.
+    pub(super) fn noted<const N: usize, const M: usize>(
         &mut self,
         law: &'static Law,
         letters: [(char, &Expr); N],
@@ -189,7 +190,7 @@ impl Stretch {
     }
 
     /// The digits of `x` in the stretch.
-    fn digit(&self, x: &Expr) -> Option<Expr> {
+    pub(super) fn digit(&self, x: &Expr) -> Option<Expr> {
         let above = x.checked_floor_div(self.low).ok()?;
         match self.high {
             Some(high) => above.checked_modulo(high / self.low).ok(),

@@ -63,6 +63,17 @@ impl Normalizer {
         self.steps_left = steps;
     }
 
+    /// How many forms and ranges are remembered.
+    pub(crate) fn remembered(&self) -> usize {
+        self.known.len() + self.context.analysis.remembered()
+    }
+
+    /// Forgets all forms and ranges.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+        self.context.analysis.forget();
+    }
+
     /// The normal form of a whole expression.
     pub(crate) fn root(&mut self, e: &Expr) -> Expr {
         if e.depth() > NESTING / 4 {

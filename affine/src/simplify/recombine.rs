@@ -168,7 +168,7 @@ impl Normalizer {
         after.checked_mul(term.coefficient).ok()
     }
 
-    fn does_not_widen(&mut self, old: &Expr, new: &Expr) -> bool {
+    pub(super) fn does_not_widen(&mut self, old: &Expr, new: &Expr) -> bool {
         let (old, new) = (self.context.analysis.range(old), self.context.analysis.range(new));
         old.contains_interval(new)
     }

@@ -6,15 +6,20 @@
 //! expression, and the names are replaced again. What was shared stays shared: the expression remains a chain of
 //! intermediate indices, which its text writes as definitions after `where`, and which code can compute once each.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use crate::range::Analysis;
-use crate::{Atom, Expr, Ranges, Term, Var};
+use crate::{Atom, Expr, Interval, Ranges, Term, Var};
 
 /// So many divisions and remainders within one another stay in sight.
 const LEVELS: u32 = 3;
 /// Arguments up to this size, as trees, are never worth a name.
 const PART: u64 = 24;
+/// Sums looked at for the range of one part. Where a chain goes on below, its remainders are bounded by themselves, and without
+/// a limit each step would walk the whole chain again.
+const LOOKED_AT: u32 = 32;
 
 /// An expression whose large parts have names.
 pub(super) struct Upper {
@@ -26,9 +31,10 @@ pub(super) struct Upper {
 }
 
 impl Upper {
-    /// Gives names to the large parts of `e`; nothing where none is deep enough.
-    pub(super) fn of(e: &Expr, analysis: &mut Analysis) -> Option<Upper> {
-        let taken = e.variables();
+    /// Gives names to the large parts of `e`, other than the variables in `taken`; nothing where none is deep enough.
+    pub(super) fn of(e: &Expr, analysis: &mut Analysis, taken: &[Var]) -> Option<Upper> {
+        let mut taken: BTreeSet<Var> = taken.iter().copied().collect();
+        add_visible(e, 0, &mut taken);
         let mut cutter = Cutter { names: FxHashMap::default(), parts: Vec::new() };
         let is_free = |i: &u32| !taken.contains(&Var::Runtime(*i));
         let first = u32::try_from(analysis.ranges().runtime.len()).ok()?;
@@ -40,8 +46,8 @@ impl Upper {
         let mut ranges = analysis.ranges().clone();
         for (name, part) in &cutter.parts {
             let Var::Runtime(i) = name else { return None };
-            ranges.runtime.resize(usize::try_from(*i).ok()?, crate::Interval::EVERYTHING);
-            ranges.runtime.push(analysis.range(part));
+            ranges.runtime.resize(usize::try_from(*i).ok()?, Interval::EVERYTHING);
+            ranges.runtime.push(range_of_part(part, analysis, &mut LOOKED_AT.clone()));
         }
         Some(Upper { expr, ranges, parts: cutter.parts.into_iter().collect() })
     }
@@ -62,7 +68,7 @@ impl Cutter {
         if e.tree_size() <= PART {
             return Some(e.clone());
         }
-        if level == LEVELS {
+        if is_part(e, level) {
             if let Some(known) = self.names.get(&e.structural_hash()) {
                 return Some(Expr::var(*known));
             }
@@ -82,4 +88,45 @@ impl Cutter {
         }
         Expr::sum(e.constant_term(), terms).ok()
     }
+}
+
+/// Whether the argument at this level gets a name.
+fn is_part(e: &Expr, level: u32) -> bool {
+    level == LEVELS && e.tree_size() > PART
+}
+
+/// Adds the variables that stay in sight.
+fn add_visible(e: &Expr, level: u32, seen: &mut BTreeSet<Var>) {
+    if is_part(e, level) {
+        return;
+    }
+    for term in e.terms() {
+        match &term.atom {
+            Atom::Var(v) => {
+                seen.insert(*v);
+            }
+            Atom::FloorDiv(x, _) | Atom::Mod(x, _) => add_visible(x, (level + 1).min(LEVELS), seen),
+        }
+    }
+}
+
+/// A range that holds every value of `e`, found by looking at no more than so many of the sums that it is made of.
+fn range_of_part(e: &Expr, analysis: &mut Analysis, left: &mut u32) -> Interval {
+    if e.tree_size() <= PART {
+        return analysis.range(e);
+    }
+    if *left == 0 {
+        return Interval::EVERYTHING;
+    }
+    *left -= 1;
+    let mut range = Interval::point(e.constant_term());
+    for term in e.terms() {
+        let atom = match &term.atom {
+            Atom::Mod(x, c) if x.tree_size() > PART => Interval::new(0, c - 1),
+            Atom::FloorDiv(x, c) => range_of_part(x, analysis, left).floor_div(*c),
+            small => analysis.atom(small),
+        };
+        range = range + atom.scale(term.coefficient);
+    }
+    range
 }

@@ -154,11 +154,7 @@ impl std::str::FromStr for AffineMap {
         let mut cursor = Cursor::new(source)?;
         let mut scope = Scope::empty();
         let header = cursor.header(&mut scope)?;
-        cursor.expect("->")?;
-        cursor.expect("(")?;
-        let results_at = cursor.position();
-        cursor.skip_balanced(")")?;
-        cursor.expect(")")?;
+        let results_at = cursor.skip_results()?;
         cursor.where_clause(&mut scope)?;
         cursor.expect_end()?;
         let results = cursor.at(results_at).expression_list(&scope, ")")?;

@@ -6,15 +6,15 @@
 
 #![allow(clippy::print_stdout, reason = "a table on the terminal is what this program is for")]
 
-#[allow(dead_code, reason = "other programs use all of it")]
-#[path = "../../affine/tests/support/random.rs"]
-mod random;
+#[path = "../../affine/tests/support/mod.rs"]
+mod support;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use random::Random;
+use support::chain::Op;
+use support::random::Random;
 use weft_indexing::{Expr, IndexingMap};
 
 /// How many reshapes are composed.
@@ -106,7 +106,11 @@ fn reshapes(length: usize) -> Vec<IndexingMap> {
     let mut shapes = vec![first.clone()];
     shapes.extend((1..length).map(|_| shape(&mut random)));
     shapes.push(first);
-    shapes.windows(2).map(|pair| reshape(&pair[0], &pair[1])).collect()
+    let map = |pair: &[Vec<i64>]| {
+        let to_result = Op::reshape(pair[0].clone(), pair[1].clone()).to_result();
+        IndexingMap::new(&pair[0], &[], to_result.results)
+    };
+    shapes.windows(2).map(map).collect()
 }
 
 /// One to five extents.
@@ -124,18 +128,4 @@ fn shape(random: &mut Random) -> Vec<i64> {
     }
     extents.push(left);
     extents
-}
-
-/// The flat index by the extents `from`, taken apart by the extents `to`.
-fn reshape(from: &[i64], to: &[i64]) -> IndexingMap {
-    let index = (0..).map(Expr::dim).zip(from);
-    let flat = index.fold(Expr::constant(0), |flat, (x, n)| flat * *n + x);
-    let mut stride: i64 = to.iter().product();
-    let mut results = Vec::new();
-    for (i, n) in to.iter().enumerate() {
-        stride /= n;
-        let quotient = flat.floor_div(stride);
-        results.push(if i == 0 { quotient } else { quotient.modulo(*n) });
-    }
-    IndexingMap::new(from, &[], results)
 }

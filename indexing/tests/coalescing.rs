@@ -3,12 +3,14 @@
 //! The long run is `WEFT_INDEXING_CASES=1000000 cargo test --release -p weft-indexing --test coalescing -- --nocapture`.
 
 mod fusion;
+mod judged;
 #[path = "../../affine/tests/support/mod.rs"]
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusion::{Read, cases, chain, of_case, shape};
+use fusion::{Read, chain, of_case, shape};
+use judged::cases;
 use support::generate;
 use support::random::Random;
 use weft_indexing::{

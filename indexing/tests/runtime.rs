@@ -133,3 +133,18 @@ fn every_operation_rewrites_accesses() {
     );
     assert!(own.eliminate_ranges().is_empty(), "the element would depend on its own value");
 }
+
+#[test]
+fn an_access_mentions_only_variables_before_its_own() {
+    let text = "(d0){rt0, rt1} -> (d0 + rt0),\ndomain:\nd0 in [0, 3],\nrt0 in [0, 5]\n  hlo: #1\n  (d0){rt0, rt1} -> (rt1),\nrt1 in [0, 5]";
+    let error = text.parse::<IndexingMap>().expect_err("rt1 is read after rt0");
+    assert!(error.to_string().contains("`rt0`"), "{error}");
+}
+
+#[test]
+fn unused_symbols_without_values_stay() {
+    let mut map = read("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]");
+    map.ranges[0].bounds = Interval::EMPTY;
+    assert!(map.remove_unused_symbols().is_empty(), "without s0 the domain would have points");
+    assert_eq!(map.points().count(), 0);
+}

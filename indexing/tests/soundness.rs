@@ -7,10 +7,13 @@
 #[path = "../../affine/tests/support/mod.rs"]
 mod support;
 
+mod judged;
+
+use judged::map;
 use support::case::Case;
 use support::distribution::Distribution;
 use support::run::{cases, run};
-use weft_indexing::{IndexingMap, Interval, OutOfBounds, RuntimeVariable, Var, Variable};
+use weft_indexing::{IndexingMap, Interval, Var};
 
 /// Cases that run by default.
 const STANDARD: u64 = 2000;
@@ -47,29 +50,12 @@ fn domains_and_values_stay() {
     assert_eq!(distribution.rare(), Vec::<&str>::new(), "these classes are too rare to be called tested");
 }
 
-/// The map of a case: every expression is a result. Runtime variables drop and clamp in turn.
-fn map(case: &Case) -> IndexingMap {
-    let (mut dims, mut ranges, mut runtime) = (Vec::new(), Vec::new(), Vec::new());
-    for (v, bounds) in &case.variables {
-        match v {
-            Var::Dim(_) => dims.push(Variable::new(*bounds)),
-            Var::Range(_) => ranges.push(Variable::new(*bounds)),
-            Var::Runtime(i) => {
-                let mut variable = RuntimeVariable::new(*bounds);
-                variable.out_of_bounds = if i % 2 == 0 { OutOfBounds::Clamp } else { OutOfBounds::Drop };
-                runtime.push(variable);
-            }
-        }
-    }
-    IndexingMap::from_parts(dims, ranges, runtime, case.exprs.clone(), case.constraints.clone())
-}
-
 fn check(case: &Case) -> Result<Verdict, String> {
-    let given = map(case);
+    let given = map(case, case.exprs.len());
     let mut simple = given.clone();
     simple.simplify();
     let narrowed = bounds_are_only_narrowed(case, &simple)?;
-    let mut twice = map(case);
+    let mut twice = map(case, case.exprs.len());
     twice.simplify();
     if twice != simple {
         return Err(format!("{simple} at first, then {twice}"));

@@ -39,7 +39,7 @@ fn derivations_replay_and_hold_at_every_point() {
         unordered += usize::from(proof.links().iter().any(|link| link.steps.len() > 1));
     }
     assert!(changed > 700 && links > changed * 3, "{changed} changed in {links} links");
-    assert!(unordered * 80 < changed, "{unordered} of {changed} are no chains");
+    assert!(unordered * 100 < changed, "{unordered} of {changed} are no chains");
 }
 
 #[test]

@@ -233,6 +233,20 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Steps over `-> (…)`, whose expressions may use names that are defined later, and returns where they begin; see
+    /// [`Cursor::at`].
+    ///
+    /// # Errors
+    /// When the text is something else, or a bracket closes that was not opened.
+    pub fn skip_results(&mut self) -> Result<usize, Error> {
+        self.expect("->")?;
+        self.expect("(")?;
+        let position = self.position();
+        self.skip_balanced(")")?;
+        self.expect(")")?;
+        Ok(position)
+    }
+
     /// Reads `(names)[names]{names}` and defines the names as variables by position.
     ///
     /// # Errors

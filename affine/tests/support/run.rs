@@ -11,10 +11,7 @@ const REPORTED: usize = 5;
 
 /// How many cases to run: `standard`, or what the environment variable `WEFT_SOUNDNESS_CASES` says.
 pub(crate) fn cases(standard: u64) -> u64 {
-    match std::env::var("WEFT_SOUNDNESS_CASES") {
-        Ok(text) => text.parse().expect("WEFT_SOUNDNESS_CASES is a number of cases"),
-        Err(_) => standard,
-    }
+    super::count::cases("WEFT_SOUNDNESS_CASES", standard)
 }
 
 /// Checks the first `count` cases of a series; `seen` is told of each that holds. Fails with minimal cases where the check

@@ -38,11 +38,7 @@ fn read(
 ) -> Result<IndexingMap, Error> {
     let mut scope = Scope::empty();
     let mut header = cursor.header(&mut scope)?;
-    cursor.expect("->")?;
-    cursor.expect("(")?;
-    let results_at = cursor.position();
-    cursor.skip_balanced(")")?;
-    cursor.expect(")")?;
+    let results_at = cursor.skip_results()?;
     cursor.where_clause(&mut scope)?;
     let mut results = cursor.at(results_at).expression_list(&scope, ")")?;
     let mut domain = Domain { scope: &scope, header: &header, names, owner }.read(&mut cursor)?;

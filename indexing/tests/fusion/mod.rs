@@ -4,8 +4,9 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this folder")]
 
-use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Var, Variable};
+use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
 
+use crate::judged::clamping_map;
 use crate::support::case::Case;
 use crate::support::random::Random;
 
@@ -14,14 +15,6 @@ use crate::support::random::Random;
 pub(crate) struct Read {
     pub(crate) map: IndexingMap,
     pub(crate) shape: Vec<i64>,
-}
-
-/// The number of cases: `standard`, or what the environment variable `WEFT_INDEXING_CASES` says.
-pub(crate) fn cases(standard: u64) -> u64 {
-    match std::env::var("WEFT_INDEXING_CASES") {
-        Ok(text) => text.parse().expect("WEFT_INDEXING_CASES is a number of cases"),
-        Err(_) => standard,
-    }
 }
 
 /// A shape of at most `most` elements; now and then with an extent of zero.
@@ -190,18 +183,7 @@ fn concatenated(random: &mut Random, output: &[i64]) -> Read {
 
 /// The map of a random case over a shape that holds what it reads, where that can be found out.
 pub(crate) fn of_case(case: &Case, random: &mut Random) -> Option<Read> {
-    let (mut dims, mut ranges, mut runtime) = (Vec::new(), Vec::new(), Vec::new());
-    for (v, bounds) in &case.variables {
-        match v {
-            Var::Dim(_) => dims.push(Variable::new(*bounds)),
-            Var::Range(_) => ranges.push(Variable::new(*bounds)),
-            Var::Runtime(_) => runtime.push(RuntimeVariable::new(*bounds)),
-        }
-    }
-    let rank = random.pick(&[1, 1, 2, 3]);
-    let exprs: Vec<Expr> = case.exprs[..rank].to_vec();
-    let constraints = case.constraints.clone();
-    let mut map = IndexingMap::from_parts(dims, ranges, runtime, exprs, constraints);
+    let mut map = clamping_map(case, random.pick(&[1, 1, 2, 3]));
     let points: Vec<_> = case.points().into_iter().filter(|p| case.holds(&case.constraints, p) == Some(true)).collect();
     let mut shape = Vec::new();
     for result in &mut map.results {

@@ -8,27 +8,30 @@ use std::fmt;
 use weft_indexing::{DomainPoint, IndexingMap, OutOfBounds, RuntimeVariable, Var, Variable};
 
 use crate::support::case::Case;
+use crate::support::count;
 
 /// How many cases to run: `standard`, or what the environment variable `WEFT_INDEXING_CASES` says.
 pub(crate) fn cases(standard: u64) -> u64 {
-    match std::env::var("WEFT_INDEXING_CASES") {
-        Ok(text) => text.parse().expect("WEFT_INDEXING_CASES is a number of cases"),
-        Err(_) => standard,
-    }
+    count::cases("WEFT_INDEXING_CASES", standard)
 }
 
 /// The map of a case with so many of its expressions as results. Runtime variables drop and clamp in turn.
 pub(crate) fn map(case: &Case, results: usize) -> IndexingMap {
+    let mut map = clamping_map(case, results);
+    for variable in map.runtime.iter_mut().skip(1).step_by(2) {
+        variable.out_of_bounds = OutOfBounds::Drop;
+    }
+    map
+}
+
+/// The map of a case with so many of its expressions as results. Runtime variables clamp.
+pub(crate) fn clamping_map(case: &Case, results: usize) -> IndexingMap {
     let (mut dims, mut ranges, mut runtime) = (Vec::new(), Vec::new(), Vec::new());
     for (v, bounds) in &case.variables {
         match v {
             Var::Dim(_) => dims.push(Variable::new(*bounds)),
             Var::Range(_) => ranges.push(Variable::new(*bounds)),
-            Var::Runtime(i) => {
-                let mut variable = RuntimeVariable::new(*bounds);
-                variable.out_of_bounds = if i % 2 == 0 { OutOfBounds::Clamp } else { OutOfBounds::Drop };
-                runtime.push(variable);
-            }
+            Var::Runtime(_) => runtime.push(RuntimeVariable::new(*bounds)),
         }
     }
     let exprs = case.exprs.iter().take(results).cloned().collect();

@@ -1,7 +1,8 @@
 //! Random maps of the kinds that tensor operations have, and compositions of them.
 
-use weft_indexing::{Constraint, Expr, IndexingMap, Interval, RuntimeVariable, Var, Variable};
+use weft_indexing::{Constraint, Expr, IndexingMap, Interval, RuntimeVariable, Variable};
 
+use crate::judged::clamping_map;
 use crate::support::case::Case;
 use crate::support::chain;
 use crate::support::random::Random;
@@ -152,14 +153,7 @@ pub(crate) fn any(random: &mut Random) -> (IndexingMap, Vec<i64>) {
 /// The map of a case of the random domains that expressions are simplified over: every kind of bounds, those near the ends of
 /// `i64` and empty ones among them, and every operator.
 pub(crate) fn of_case(case: &Case) -> (IndexingMap, Vec<Interval>) {
-    let (mut dims, mut ranges, mut runtime) = (Vec::new(), Vec::new(), Vec::new());
-    for (v, bounds) in &case.variables {
-        match v {
-            Var::Dim(_) => dims.push(Variable::new(*bounds)),
-            Var::Range(_) => ranges.push(Variable::new(*bounds)),
-            Var::Runtime(_) => runtime.push(RuntimeVariable::new(*bounds)),
-        }
-    }
-    let grid = dims.iter().map(|v| v.bounds).collect();
-    (IndexingMap::from_parts(dims, ranges, runtime, case.exprs.clone(), case.constraints.clone()), grid)
+    let map = clamping_map(case, case.exprs.len());
+    let grid = map.dims.iter().map(|v| v.bounds).collect();
+    (map, grid)
 }

@@ -10,6 +10,8 @@ mod support;
 
 mod examples;
 mod judge;
+#[path = "../judged/mod.rs"]
+mod judged;
 mod layers;
 
 use judge::Counts;
@@ -22,12 +24,8 @@ const STANDARD: u64 = 100;
 
 /// Judges a series of random maps.
 fn series(one: impl Fn(u64, &mut Random, &mut Counts)) -> Counts {
-    let cases = match std::env::var("WEFT_INDEXING_CASES") {
-        Ok(text) => text.parse().expect("WEFT_INDEXING_CASES is a number of cases"),
-        Err(_) => STANDARD,
-    };
     let mut counts = Counts::default();
-    for number in 0..cases {
+    for number in 0..judged::cases(STANDARD) {
         one(number, &mut Random::new(number), &mut counts);
     }
     counts

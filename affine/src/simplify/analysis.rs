@@ -4,7 +4,8 @@ use egg::{Analysis as EggAnalysis, DidMerge, Id};
 
 use super::extract::is_better;
 use super::language::{Graph, Node, expression};
-use super::rules::sum::{KNOWN_BETWEEN, REMAINDER};
+use super::rules::modulo;
+use super::rules::sum::KNOWN_BETWEEN;
 use crate::proof::Step;
 use crate::range::Analysis;
 use crate::{Expr, Interval, Law};
@@ -109,7 +110,7 @@ fn inherited_ends(graph: &mut Graph, node: &Node) -> Option<[Expr; 2]> {
     let remainder = x.checked_modulo(*c).ok()?;
     record_between(&mut graph.analysis, quotient, quotients, q);
     let letters = vec![('x', x), ('c', Expr::constant(*c))];
-    record(&mut graph.analysis, REMAINDER, remainder, definition, letters);
+    record(&mut graph.analysis, modulo::DEFINITION, remainder, definition, letters);
     let shift = q.checked_mul(*c)?.checked_neg()?;
     Some([low.checked_add_constant(shift).ok()?, high.checked_add_constant(shift).ok()?])
 }

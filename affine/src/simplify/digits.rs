@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::normal::Normalizer;
 use super::recombine::factor_in;
 use super::rules::floordiv;
-use super::rules::sum::{DIGITS, NEXT_DIGIT, SHIFT};
+use super::rules::sum::{DIGITS, NEXT_DIGIT};
 use crate::expr::Terms;
 use crate::{Atom, Expr, Law, Term};
 
@@ -70,7 +70,7 @@ impl Normalizer {
                 continue;
             };
             let Ok(sum) = without.checked_add_scaled(&after, term.coefficient) else { continue };
-            self.noted(SHIFT, [('y', &y), ('z', &z)], [('c', *c)], &before, &after);
+            self.noted(floordiv::MULTIPLE, [('y', &y), ('z', &z)], [('c', *c)], &before, &after);
             result = Some(sum);
         }
         result
@@ -128,11 +128,9 @@ impl Normalizer {
             if let Some(high) = left.high {
                 let (zero, inner) = (Expr::constant(0), x.checked_floor_div(whole.low).ok()?);
                 let twice = inner.checked_floor_div(c).ok()?;
-                if let Some(nested) = floordiv::RULES.iter().map(|rule| &rule.law).find(|law| law.name == "div-nested")
-                    && whole.low > 1
-                {
-                    let numbers = [('k', whole.low), ('c', c)];
-                    self.noted(nested, [('x', x), ('z', &zero)], numbers, &twice, &x.checked_floor_div(*cut).ok()?);
+                if whole.low > 1 {
+                    let (letters, numbers) = ([('x', x), ('z', &zero)], [('k', whole.low), ('c', c)]);
+                    self.noted(floordiv::NESTED, letters, numbers, &twice, &x.checked_floor_div(*cut).ok()?);
                 }
                 let before = twice.checked_modulo(high / cut).ok()?.checked_mul(c).ok()?;
                 let after = all.checked_sub(&below.digit(x)?).ok()?;

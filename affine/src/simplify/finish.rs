@@ -7,7 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use super::normal::Normalizer;
-use super::rules::sum::{MOVE, SAME_REMAINDER, TURN_QUOTIENT, TURN_REMAINDER};
+use super::rules::floordiv;
+use super::rules::sum::{MOVE, SAME_REMAINDER, TURN_REMAINDER};
 use crate::expr::{Terms, postorder};
 use crate::{Atom, Expr, Law, Term};
 
@@ -165,7 +166,12 @@ fn moved_quotient(e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Arrangement> {
 fn turned_quotient(x: &Expr, c: i64) -> Option<Arrangement> {
     let argument = x.checked_neg().ok()?.checked_add_constant(c - 1).ok()?;
     let written = argument.checked_floor_div(c).ok()?.checked_neg().ok()?;
-    Some(Arrangement { law: TURN_QUOTIENT, letters: [('x', x.clone()), ('y', argument.clone())], argument, written })
+    Some(Arrangement {
+        law: floordiv::REVERSED,
+        letters: [('x', x.clone()), ('y', argument.clone())],
+        argument,
+        written,
+    })
 }
 
 /// `x mod c = c − 1 − (−x − 1) mod c`.

@@ -222,7 +222,7 @@ impl Normalizer {
                 && next != *plain
             {
                 self.steps_left -= 1;
-                self.context.record(&rule.law, plain, &next);
+                self.context.record(rule.law, plain, &next);
                 return Some(next);
             }
         }

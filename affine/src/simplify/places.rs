@@ -14,7 +14,8 @@ use smallvec::SmallVec;
 use super::digits::{Stretch, stretch};
 use super::normal::Normalizer;
 use super::recombine::factor_in;
-use super::rules::sum::{DIGIT, REMAINDER};
+use super::rules::modulo;
+use super::rules::sum::DIGIT;
 use crate::expr::OPERATION_COST;
 use crate::{Atom, Expr, Term, Var};
 
@@ -113,7 +114,7 @@ impl Normalizer {
         let (digit, below, above) = (s.digit(x)?, x.checked_floor_div(s.low).ok()?, x.checked_floor_div(high).ok()?);
         let floors = below.checked_add_scaled(&above, c.checked_neg()?).ok()?;
         if s.low == 1 {
-            self.noted(REMAINDER, [('x', x)], [('c', c)], &digit, &floors);
+            self.noted(modulo::DEFINITION, [('x', x)], [('c', c)], &digit, &floors);
         } else {
             self.noted(DIGIT, [('x', x)], [('k', s.low), ('c', c)], &floors, &digit);
         }

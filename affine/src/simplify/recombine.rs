@@ -5,11 +5,10 @@
 
 use super::digits::is_apart;
 use super::normal::Normalizer;
+use super::rules::floordiv;
+use super::rules::modulo;
 use super::rules::nearest;
-use super::rules::sum::{
-    BETWEEN, CLOSE_MOD, DIGIT, DIGITS, HERMITE, HERMITE_REMAINDERS, NEXT_DIGIT, ODD, QUOTIENT, REMAINDER, SHIFT, SOLVE,
-    TURN_QUOTIENT,
-};
+use super::rules::sum::{BETWEEN, CLOSE_MOD, DIGIT, DIGITS, HERMITE, HERMITE_REMAINDERS, NEXT_DIGIT, QUOTIENT, SOLVE};
 use crate::expr::Terms;
 use crate::{Atom, Expr, Law, Term};
 
@@ -77,7 +76,7 @@ impl Normalizer {
             self.context.forget();
             self.context.bind('x', x);
             self.context.number('c', *c);
-            self.context.record(REMAINDER, &remainder, &definition);
+            self.context.record(modulo::DEFINITION, &remainder, &definition);
             e = sum;
             i = 0;
         }
@@ -193,7 +192,7 @@ impl Normalizer {
                 if let (Ok(odd), Ok(even)) = (x.checked_modulo(2), x.without_constant().checked_modulo(2))
                     && let Ok(turned) = Expr::constant(1).checked_sub(&even)
                 {
-                    self.context.record(ODD, &odd, &turned);
+                    self.context.record(modulo::ODD, &odd, &turned);
                 }
                 sum_with = other;
             }
@@ -212,7 +211,7 @@ impl Normalizer {
         let sum = if_cheaper(e, sum.checked_add_scaled(&quotient, coefficient.checked_neg()?).ok()?)?;
         let after = x.checked_add_scaled(&x.checked_floor_div(c).ok()?, c.checked_neg()?).ok()?;
         let letters = vec![('x', x.clone()), ('c', Expr::constant(c))];
-        Some(Found { law: REMAINDER, letters, before: old, after, sum })
+        Some(Found { law: modulo::DEFINITION, letters, before: old, after, sum })
     }
 
     fn joined_remainders(&mut self, e: &Expr, coefficient: i64, u: &Expr, c: i64) -> Option<Found> {
@@ -255,7 +254,7 @@ impl Normalizer {
         self.context.forget();
         self.context.bind('x', x);
         self.context.number('c', k);
-        self.context.record(TURN_QUOTIENT, &quotient, &turned);
+        self.context.record(floordiv::REVERSED, &quotient, &turned);
     }
 
     /// `a·((m·x + z) // c) − a·p·(x // k) = a·((m·(x mod k) + z) // c)` for `m·k = c·p`, the first quotient given.
@@ -313,7 +312,13 @@ impl Normalizer {
         let new = self.quotient(&inner, c);
         let sum = e.checked_add_scaled(&after, a.checked_neg()?).ok()?.checked_add_scaled(&new, a).ok()?;
         let sum = if_cheaper(e, sum)?;
-        Some(Found { law: SHIFT, letters: letters_of([('y', &y), ('z', z)], [('c', c)]), before, after, sum })
+        Some(Found {
+            law: floordiv::MULTIPLE,
+            letters: letters_of([('y', &y), ('z', z)], [('c', c)]),
+            before,
+            after,
+            sum,
+        })
     }
 
     /// `a·c·(x // n) + a·((x // k) mod c) = a·(x // k)` for `n = k·c`, where the digit in normal form is among the summands, as
@@ -502,7 +507,7 @@ fn shifted(e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Found> {
     let after = y.checked_add(&z.checked_floor_div(c).ok()?).ok()?;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
     let sum = if_cheaper(e, sum)?;
-    Some(Found { law: SHIFT, letters: letters_of([('y', &y), ('z', &z)], [('c', c)]), before, after, sum })
+    Some(Found { law: floordiv::MULTIPLE, letters: letters_of([('y', &y), ('z', &z)], [('c', c)]), before, after, sum })
 }
 
 /// The factor with which all of `x` but its constant occurs in `e`.

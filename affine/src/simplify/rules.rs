@@ -23,7 +23,7 @@ use crate::{Expr, Law, Term};
 /// A rule about `x // c` or `x mod c`.
 pub(crate) struct Rule {
     /// What it claims.
-    pub(crate) law: Law,
+    pub(crate) law: &'static Law,
     /// The right side for an argument and a divisor greater than one; binds the letters of the law on the way.
     pub(crate) apply: fn(&mut Context, &Expr, i64) -> Option<Expr>,
 }
@@ -38,10 +38,15 @@ macro_rules! law {
 }
 pub(crate) use law;
 
+/// Rules in order: the name, theory, equation and condition of the law, or a law that others use as well, and the function.
 macro_rules! rules {
-    ($($name:literal, $theory:literal: $equation:literal if $condition:literal => $apply:path;)*) => {
+    (@law $name:literal $theory:literal $equation:literal $condition:literal) => {
+        &$crate::simplify::rules::law!($name, $theory, $equation, $condition)
+    };
+    (@law $law:ident) => { $law };
+    ($($law:tt $(, $theory:literal: $equation:literal if $condition:literal)? => $apply:path;)*) => {
         &[$($crate::simplify::rules::Rule {
-            law: $crate::simplify::rules::law!($name, $theory, $equation, $condition),
+            law: $crate::simplify::rules::rules!(@law $law $($theory $equation $condition)?),
             apply: $apply,
         }),*]
     };
@@ -53,7 +58,7 @@ pub(crate) use rules;
 pub fn laws() -> Vec<&'static Law> {
     let of_rules = [floordiv::RULES, floordiv::EXPLORING, modulo::RULES, modulo::EXPLORING].into_iter().flatten();
     let others = [sum::LAWS, crate::constraint::LAWS].into_iter().flatten().copied();
-    definition::LAWS.iter().copied().chain(of_rules.map(|rule| &rule.law)).chain(others).collect()
+    definition::LAWS.iter().copied().chain(of_rules.map(|rule| rule.law)).chain(others).collect()
 }
 
 /// The terms of `y` and of `b` in `x = g·y + b + constant`, where `b` has no coefficient that `g` divides.

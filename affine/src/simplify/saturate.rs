@@ -178,7 +178,7 @@ impl Search<'_> {
         for rule in lists.into_iter().flatten() {
             self.normalizer.context.forget();
             if let Some(after) = (rule.apply)(&mut self.normalizer.context, argument, c) {
-                self.normalizer.context.record(&rule.law, &before, &after);
+                self.normalizer.context.record(rule.law, &before, &after);
                 found.push((id, after.clone()));
                 self.normalize(id, &after, found);
             }

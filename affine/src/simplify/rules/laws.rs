@@ -169,7 +169,7 @@ fn check_laws(rules: &'static [Rule], whole: fn(&Expr, i64) -> Expr) {
             fired += 1;
             let left = whole(&x, c);
             assert_ne!(left, right, "{} changes nothing", rule.law.name);
-            context.record(&rule.law, &left, &right);
+            context.record(rule.law, &left, &right);
             for step in context.take_log() {
                 check_step(&step, &ranges, &facts);
             }

@@ -1,8 +1,11 @@
 //! Rules of the remainder by a positive constant.
 
-use super::{Rule, aligned, halves, nearest, rules, without_one};
+use super::{Rule, aligned, halves, law, nearest, rules, without_one};
 use crate::simplify::context::Context;
-use crate::{Atom, Expr, Term};
+use crate::{Atom, Expr, Law, Term};
+
+pub(crate) const DEFINITION: &Law = &law!("mod-definition", "R1", "x mod c = x - c*(x floordiv c)", "c > 0");
+pub(crate) const ODD: &Law = &law!("mod-odd", "R12", "(x + 1) mod 2 = 1 - x mod 2");
 
 /// Rules of the normal form, in the order in which they are tried.
 pub(crate) const RULES: &[Rule] = rules! {
@@ -15,8 +18,8 @@ pub(crate) const RULES: &[Rule] = rules! {
 
 /// Rules that do not by themselves make anything cheaper; only the e-graph tries them.
 pub(crate) const EXPLORING: &[Rule] = rules! {
-    "mod-definition", "R1": "x mod c = x - c*(x floordiv c)" if "c > 0" => definition;
-    "mod-odd", "R12": "(x + 1) mod 2 = 1 - x mod 2" if "" => odd;
+    DEFINITION => definition;
+    ODD => odd;
     "mod-of-div", "R8": "(x floordiv k) mod c = (x mod (k*c)) floordiv k" if "c > 0, k > 0" => of_div;
 };
 

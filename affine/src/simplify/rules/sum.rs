@@ -9,10 +9,8 @@ use crate::Law;
 pub(crate) const KNOWN_VALUE: &Law = &law!("known-value", "R2", "x = q", "q <= x <= q");
 pub(crate) const KNOWN_BETWEEN: &Law = &law!("known-between", "R2", "x = q", "u = x, v = x, u >= q, v <= q");
 pub(crate) const QUOTIENT: &Law = &law!("sum-quotient", "R1", "c*(x floordiv c) = x - x mod c", "c > 0");
-pub(crate) const REMAINDER: &Law = &law!("sum-remainder", "R1", "x mod c = x - c*(x floordiv c)", "c > 0");
 pub(crate) const DIGITS: &Law =
     &law!("sum-digits", "R11", "k*((x floordiv k + z) mod c) = (x + k*z) mod (k*c) - (x + k*z) mod k", "c > 0, k > 0");
-pub(crate) const ODD: &Law = &law!("sum-odd", "R12", "(x + 1) mod 2 = 1 - x mod 2");
 pub(crate) const DIGIT: &Law =
     &law!("sum-digit", "R11", "x floordiv k - c*(x floordiv (k*c)) = (x floordiv k) mod c", "c > 0, k > 0");
 pub(crate) const NEXT_DIGIT: &Law =
@@ -22,7 +20,6 @@ pub(crate) const BETWEEN: &Law =
 pub(crate) const HERMITE: &Law = &law!("hermite", "R16", "sum(i, n, (x + i) floordiv n) = x", "n > 0");
 pub(crate) const HERMITE_REMAINDERS: &Law =
     &law!("hermite-remainders", "R16", "sum(i, n, (x + i) mod n) = q", "n > 0, 2*q = n*(n - 1)");
-pub(crate) const SHIFT: &Law = &law!("sum-shift", "R4", "(c*y + z) floordiv c = y + z floordiv c", "c > 0");
 pub(crate) const CLOSE_MOD: &Law = &law!(
     "sum-carry",
     "R10",
@@ -32,8 +29,6 @@ pub(crate) const CLOSE_MOD: &Law = &law!(
 pub(crate) const EVERY_POINT: &Law = &law!("every-point", "R2", "x = y", "x = y");
 pub(crate) const SOLVE: &Law = &law!("known-sum", "R15", "x = q - y", "q <= x + y <= q");
 pub(crate) const MOVE: &Law = &law!("move-multiple", "R3", "x floordiv c = (x - c*q) floordiv c + q", "c > 0");
-pub(crate) const TURN_QUOTIENT: &Law =
-    &law!("turn-quotient", "R12", "x floordiv c = -((c - 1 - x) floordiv c)", "c > 0");
 pub(crate) const TURN_REMAINDER: &Law =
     &law!("turn-remainder", "R12", "x mod c = c - 1 - y mod c", "c > 0, c | x + y + 1");
 pub(crate) const SAME_REMAINDER: &Law = &law!("same-remainder", "R3", "x mod c = y mod c", "c > 0, c | x - y");
@@ -44,19 +39,15 @@ pub(crate) const LAWS: &[&Law] = &[
     KNOWN_BETWEEN,
     EVERY_POINT,
     QUOTIENT,
-    REMAINDER,
     DIGITS,
-    ODD,
     DIGIT,
     NEXT_DIGIT,
     BETWEEN,
     HERMITE,
     HERMITE_REMAINDERS,
-    SHIFT,
     CLOSE_MOD,
     SOLVE,
     MOVE,
-    TURN_QUOTIENT,
     TURN_REMAINDER,
     SAME_REMAINDER,
 ];

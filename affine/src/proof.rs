@@ -1,7 +1,8 @@
 //! Derivations: why one expression equals another, as a calculation that can be checked without the simplifier.
 //!
 //! Each step is an instance of a law, true by itself over the domain. Each link of the chain replaces one side of a step by the
-//! other inside the whole expression.
+//! other inside the whole expression. The law `every-point` says no more than what it is used for: its condition is that both
+//! sides agree at each point, and the checker tries the points itself.
 //!
 //! ```
 //! use weft_affine::{Expr, Interval, Ranges, explain};

@@ -298,9 +298,9 @@ impl Shadow {
                         None => all,
                     }
                 }
-                Op::Fusion { calls, kind } => {
+                Op::Fusion { calls, kind, .. } => {
                     let calls = self.image(module, *calls);
-                    add(&mut made, Op::Fusion { kind: *kind, calls }, shape, operands)
+                    add(&mut made, Op::fusion(*kind, calls), shape, operands)
                 }
                 Op::Call { to_apply } => {
                     let to_apply = self.image(module, *to_apply);

@@ -39,7 +39,7 @@ fn canonical_lines_stay() {
         "x = f32[4]{0} all-reduce(p), replica_groups=[2,4]<=[8], to_apply=r, metadata={op_name=\"a, b\"}",
         "x = f32[] conditional(q, q, q), branch_computations={r, r}",
         "x = f32[2,3]{1,0} select-and-scatter(p, p, q), window={size=1x1}, select=r, scatter=r",
-        "x = f32[] custom-call(), custom_call_target=\"f\", called_computations={}",
+        "x = f32[] custom-call(), custom_call_target=\"f\", custom_call_has_side_effect=true",
         "x = f32[2,3]{1,0} fusion(p), kind=kCustom, calls=r, backend_config={\"a\":[{\"b\":\"}\"}]}",
         "x = f32[] call(q, q), to_apply=r, is_composite=true",
         "x = (f32[], s32[2,1]{1,0}, ()) constant((1.5, { {1}, {-2} }, ()))",

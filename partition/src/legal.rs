@@ -29,7 +29,8 @@ pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
 }
 
 fn finding(computation: &Computation, instruction: &Instruction) -> Option<(&'static str, String)> {
-    if let Op::Other { opcode, .. } = &instruction.op {
+    if !instruction.op.is_computed() {
+        let opcode = instruction.op.opcode();
         return Some(("HLO401", format!("'{opcode}' cannot be compiled to a kernel yet")));
     }
     for leaf in instruction.shape.leaves() {

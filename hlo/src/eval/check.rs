@@ -112,7 +112,8 @@ fn last_uses(computation: &Computation) -> Vec<usize> {
 
 /// Why an instruction cannot be evaluated.
 fn refusal(computation: &Computation, instruction: &Instruction, config: &Config) -> Option<(&'static str, String)> {
-    if let Op::Other { opcode, .. } = &instruction.op {
+    if !instruction.op.is_computed() {
+        let opcode = instruction.op.opcode();
         return Some(("HLO201", format!("unsupported: operation {opcode} is read and printed, not yet evaluated")));
     }
     for leaf in instruction.shape.leaves() {

@@ -1,39 +1,17 @@
 //! Attributes that are carried rather than understood.
 
-use super::ComputationId;
-
-/// One `name=value` after an instruction's operands.
+/// One `name=value` after an instruction's operands or a computation's brace, the value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// The name.
     pub name: String,
-    /// The value.
-    pub value: AttributeValue,
-}
-
-/// The value of an [`Attribute`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AttributeValue {
-    /// Kept exactly as in the text, comments aside.
-    Text(String),
-    /// A computation that is called (`to_apply=region`).
-    Computation(ComputationId),
-    /// Several computations that are called (`branch_computations={a, b}`).
-    Computations(Vec<ComputationId>),
+    /// The value, exactly as in the text, comments aside.
+    pub value: String,
 }
 
 impl Attribute {
-    /// An attribute kept as text.
-    pub fn text(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Attribute { name: name.into(), value: AttributeValue::Text(value.into()) }
-    }
-
-    /// The computations this attribute names.
-    pub fn called_computations(&self) -> &[ComputationId] {
-        match &self.value {
-            AttributeValue::Text(_) => &[],
-            AttributeValue::Computation(computation) => std::slice::from_ref(computation),
-            AttributeValue::Computations(computations) => computations,
-        }
+    /// An attribute of this name and text.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Attribute { name: name.into(), value: value.into() }
     }
 }

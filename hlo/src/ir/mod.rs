@@ -17,13 +17,21 @@ mod shape;
 mod span;
 
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
-pub use attribute::{Attribute, AttributeValue};
+pub use attribute::Attribute;
 pub use computation::Computation;
 pub use element_type::ElementType;
 pub use instruction::Instruction;
 pub use literal::{Data, Literal, Scalar};
-pub use module::{HeaderAttribute, Module};
-pub use op::{BinaryOp, ComparisonDirection, ComparisonType, FusionKind, Op, PadDimension, SliceDimension, UnaryOp};
+pub use module::Module;
+pub use op::{
+    ApiVersion, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionDimensions,
+    ConvolutionKind, DotAlgorithm, Epsilon, FftType, FusionKind, Op, OperandAlias, PadDimension, PaddingType,
+    Precision, RandomAlgorithm, RandomDistribution, ReplicaGroups, SliceDimension, TransposeKind, UnaryOp, Window,
+    WindowDimension,
+};
+pub(crate) use op::{
+    Field, FieldValue, FieldValues, FieldView, Spelling, async_shorthand, fields_of, from_fields, thread_field,
+};
 pub use opcode::{OPCODES, is_opcode};
 pub use shape::{ArrayShape, Layout, Shape};
 pub use span::Span;

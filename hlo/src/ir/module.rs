@@ -1,6 +1,6 @@
 //! Modules.
 
-use super::{Arena, Computation, ComputationId};
+use super::{Arena, Attribute, Computation, ComputationId};
 
 /// A program: computations, one of which is the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct Module {
     /// Its name.
     pub name: String,
     /// What the header says (`is_scheduled=true`, `entry_computation_layout={…}`, …), in the order of the text.
-    pub attributes: Vec<HeaderAttribute>,
+    pub attributes: Vec<Attribute>,
     /// The tables `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, in the order of the text: the
     /// heading and its lines.
     pub tables: Vec<(String, Vec<String>)>,
@@ -16,15 +16,6 @@ pub struct Module {
     pub computations: Arena<ComputationId, Computation>,
     /// The computation that runs.
     pub entry: ComputationId,
-}
-
-/// One `name=value` of the module's header, the value as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeaderAttribute {
-    /// The name.
-    pub name: String,
-    /// The value, exactly as in the text, comments aside.
-    pub value: String,
 }
 
 impl Module {

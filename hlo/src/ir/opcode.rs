@@ -77,6 +77,7 @@ pub const OPCODES: &[&str] = &[
     "map",
     "maximum",
     "minimum",
+    "mulhi",
     "multiply",
     "negate",
     "not",

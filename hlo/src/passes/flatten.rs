@@ -235,11 +235,12 @@ impl Flatten<'_> {
                 let result = inline(body, callee, &leaves());
                 Ok(body.laid_out(&result, &instruction.shape))
             }
-            Op::Fusion { calls, kind } => {
+            Op::Fusion { calls, kind, .. } => {
                 let shapes = self.result_shapes(*calls);
                 let is_array = matches!(instruction.shape, Shape::Array(_));
                 let calls = self.realize(*calls);
-                kept.op = Op::Fusion { kind: *kind, calls };
+                // Its operands and results are numbered anew, so what shared a buffer is forgotten.
+                kept.op = Op::fusion(*kind, calls);
                 kept.operands = leaves();
                 if is_array {
                     return Ok(Value::Leaf(body.push(kept)));

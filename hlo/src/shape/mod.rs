@@ -20,7 +20,7 @@ pub use elementwise::{binary_accepts, unary_accepts};
 /// `broadcast`, `reshape`, `convert`, …); that part is taken from `declared`, after checking that it is possible. The
 /// rest of `declared` is not looked at: comparing is up to the caller.
 ///
-/// `module` resolves the computations that `op` names. For an operation without a rule (`Op::Other`) this is
+/// `module` resolves the computations that `op` names. For an operation without a rule this is
 /// `declared` itself.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub fn infer(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) ->
         Op::GetTupleElement { index } => structural::get_tuple_element(&operation, *index),
         Op::Call { to_apply } => structural::call(&operation, *to_apply),
         Op::Fusion { calls, .. } => structural::call(&operation, *calls),
-        Op::Other { .. } => Ok(declared.without_layout()),
+        _ => Ok(declared.without_layout()),
     }
 }
 

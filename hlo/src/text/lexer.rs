@@ -320,7 +320,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves past a string in double quotes, which starts here.
-    fn skip_string(&mut self) -> Result<(), Failure> {
+    pub(super) fn skip_string(&mut self) -> Result<(), Failure> {
         let bytes = self.text.as_bytes();
         let start = self.position;
         let mut position = start + 1;

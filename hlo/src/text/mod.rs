@@ -1,9 +1,9 @@
 //! HLO text: the reader ([`parse`]) and the writer ([`print()`]).
 //!
 //! The reader takes the text that JAX and XLA print, before and after optimization: with and without `%`, signatures,
-//! operand shapes, layouts, comments, metadata and the tables of source locations. Operations of
-//! [`Op`](crate::ir::Op) are understood; all others of [`OPCODES`](crate::ir::OPCODES) are kept as
-//! [`Op::Other`](crate::ir::Op::Other), so that every program can be read and printed. Instructions and computations
+//! operand shapes, layouts, comments, metadata and the tables of source locations. Every operation of
+//! [`OPCODES`](crate::ir::OPCODES) is read into an [`Op`](crate::ir::Op) that owns its attributes; what any instruction
+//! may carry besides (`metadata`, `sharding`, …) is kept as text. Instructions and computations
 //! may stand in any order without cycles. A byte order mark before the text is passed over. A signature is compared with its computation and then forgotten; where
 //! several computations stand and none is marked `ENTRY`, that is a finding; where no instruction is marked `ROOT`, the
 //! last one is the root.

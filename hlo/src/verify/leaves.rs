@@ -1,7 +1,7 @@
 //! Single shapes: whether they can exist, and whether rules cover them.
 
 use super::code;
-use crate::ir::{ArrayShape, ElementType, Instruction, Op, Shape};
+use crate::ir::{ArrayShape, ElementType, Instruction, Shape};
 
 /// Why an array of this shape cannot exist.
 pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
@@ -30,7 +30,8 @@ pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
 
 /// What about an instruction and its operands no rule covers.
 pub(super) fn unknown(instruction: &Instruction, operands: &[&Shape]) -> Option<(&'static str, String)> {
-    if let Op::Other { opcode, .. } = &instruction.op {
+    if !instruction.op.is_computed() {
+        let opcode = instruction.op.opcode();
         let message = format!("unsupported: operation {opcode} is read and printed, its rule is not verified yet");
         return Some((code::UNSUPPORTED_OPERATION, message));
     }

@@ -112,7 +112,7 @@ impl Verifier<'_> {
         }
         let operands = self.operands(id, place);
         self.callees(computation_id, place);
-        let mut covered = !matches!(instruction.op, Op::Other { .. });
+        let mut covered = instruction.op.is_computed();
         if let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default()) {
             // The rules for element types hold for every type; those for extents are about static ones.
             covered &= code == code::UNSUPPORTED_TYPE;
@@ -152,11 +152,7 @@ impl Verifier<'_> {
     }
 
     fn callees(&mut self, caller: ComputationId, place: &Place<'_>) {
-        let of_attributes =
-            place.instruction.attributes.iter().flat_map(|attribute| attribute.called_computations().iter().copied());
-        let called: Vec<ComputationId> =
-            place.instruction.op.called_computations().into_iter().chain(of_attributes).collect();
-        for callee in called {
+        for callee in place.instruction.op.called_computations() {
             if callee < caller && callee.index() < self.module.computations.len() {
                 continue;
             }

@@ -52,7 +52,7 @@ impl Assembly<'_> {
                     Op::Reduce { .. } => FusionKind::Input,
                     _ => FusionKind::Loop,
                 };
-                let op = Op::Fusion { kind, calls };
+                let op = Op::fusion(kind, calls);
                 Instruction { name, op, operands, ..instruction.clone() }
             } else {
                 let stays = match &instruction.op {

@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
             return Err(failure(codes::TOO_MANY, name.span, message));
         }
         self.cursor.expect(b'=', "`=` after the name of an attribute")?;
-        Ok(Attribute::text(name.text, self.attribute_text(name)?))
+        Ok(Attribute::new(name.text, self.attribute_text(name)?))
     }
 
     /// Skips to the next line that looks like the header of a computation.

@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn f32(&mut self) -> Result<f32, Failure> {
+    pub(super) fn f32(&mut self) -> Result<f32, Failure> {
         let token = self.token();
         let magnitude = token.strip_prefix('-').unwrap_or(token);
         if magnitude.starts_with(|first: char| first.is_ascii_digit() || first == '.') {

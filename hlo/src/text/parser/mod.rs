@@ -1,12 +1,14 @@
 //! The reader: recursive descent over the bytes of the text, several findings per run.
 
 mod computation;
+mod field;
 mod instruction;
 mod literal;
 mod module;
 mod operation;
 mod order;
 mod shape;
+mod window;
 
 use super::codes;
 use super::lexer::{Cursor, Failure, Name};

@@ -3,7 +3,7 @@
 use super::computation::Parsed;
 use super::order::{dependencies_first, describe_cycle};
 use super::{Parser, Use};
-use crate::ir::{Arena, ArenaId, Computation, ComputationId, HeaderAttribute, Module};
+use crate::ir::{Arena, ArenaId, Attribute, Computation, ComputationId, Module};
 use crate::text::codes;
 use crate::text::lexer::{Failure, failure, quote};
 use crate::text::suggest::nearest;
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
         Some(Module { name, attributes, tables, computations, entry })
     }
 
-    fn header(&mut self, attributes: &mut Vec<HeaderAttribute>) -> Result<&'a str, Failure> {
+    fn header(&mut self, attributes: &mut Vec<Attribute>) -> Result<&'a str, Failure> {
         self.cursor.skip_trivia();
         let start = self.cursor.position();
         if self.cursor.word().is_none_or(|word| word.text != "HloModule") {
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
                 return Err(failure(codes::TOO_MANY, attribute.span, message));
             }
             self.cursor.expect(b'=', "`=` after the name of an attribute")?;
-            attributes.push(HeaderAttribute { name: attribute.text.to_owned(), value: self.cursor.raw_value()? });
+            attributes.push(Attribute { name: attribute.text.to_owned(), value: self.cursor.raw_value()? });
         }
         Ok(name)
     }

@@ -1,7 +1,9 @@
 //! Attributes.
 
 use super::Printer;
-use crate::ir::{Attribute, AttributeValue, Op};
+use super::float::push_f32;
+use super::literal::write_literal;
+use crate::ir::{Attribute, Field, FieldView, Op, Spelling};
 use std::fmt::{self, Write};
 
 /// Writes a value with the comments in which XLA counts the elements of long tuples.
@@ -40,77 +42,79 @@ impl Printer<'_> {
     /// Writes attributes, each with a comma before it.
     pub(super) fn attributes(&mut self, attributes: &[Attribute]) -> fmt::Result {
         for attribute in attributes {
-            write!(self.out, ", {}=", attribute.name)?;
-            match &attribute.value {
-                AttributeValue::Text(text) => self.out.write_str(text)?,
-                AttributeValue::Computation(computation) => self.computation_name(*computation)?,
-                AttributeValue::Computations(computations) => {
-                    self.out.write_str("{")?;
-                    for (position, &computation) in computations.iter().enumerate() {
-                        self.out.write_str(if position > 0 { ", " } else { "" })?;
-                        self.computation_name(computation)?;
-                    }
-                    self.out.write_str("}")?;
-                }
-            }
+            write!(self.out, ", {}={}", attribute.name, attribute.value)?;
         }
         Ok(())
     }
 
     /// Writes the attributes that an operation owns.
     pub(super) fn op_attributes(&mut self, op: &Op) -> fmt::Result {
-        match op {
-            Op::Iota { dimension } => write!(self.out, ", iota_dimension={dimension}"),
-            Op::Broadcast { dimensions } | Op::Reverse { dimensions } => self.dimensions(dimensions),
-            Op::Transpose { permutation } => self.dimensions(permutation),
-            Op::Concatenate { dimension } => self.dimensions(&[*dimension]),
-            Op::Slice { dimensions } => {
-                let strided = dimensions.iter().any(|dimension| dimension.stride != 1);
-                self.list(", slice={", dimensions, ", ", |out, dimension| {
+        let mut result = Ok(());
+        op.visit_fields(false, &mut |field, value| {
+            if result.is_ok() {
+                result = self.field(field, value);
+            }
+        });
+        result
+    }
+
+    fn field(&mut self, field: &Field, value: FieldView<'_>) -> fmt::Result {
+        write!(self.out, ", {}=", field.name)?;
+        match value {
+            FieldView::Word(word) => self.out.write_str(word),
+            FieldView::Precisions(all) => self.list("{", all, ",", "}", |out, it| out.write_str(it.name())),
+            FieldView::Integer(number) if field.spelling == Spelling::Dimension => write!(self.out, "{{{number}}}"),
+            FieldView::Integer(number) => write!(self.out, "{number}"),
+            FieldView::Integers(all) => self.list("{", all, ",", "}", |out, it| write!(out, "{it}")),
+            FieldView::Flag(flag) => write!(self.out, "{flag}"),
+            FieldView::Epsilon(epsilon) => {
+                let mut text = String::new();
+                push_f32(&mut text, epsilon.0);
+                self.out.write_str(&text)
+            }
+            FieldView::Text(text) if field.spelling == Spelling::Quoted => write!(self.out, "\"{text}\""),
+            FieldView::Text(text) => self.out.write_str(text),
+            FieldView::Slices(all) => {
+                let strided = all.iter().any(|dimension| dimension.stride != 1);
+                self.list("{", all, ", ", "}", |out, dimension| {
                     write!(out, "[{}:{}", dimension.start, dimension.limit)?;
                     if strided {
                         write!(out, ":{}", dimension.stride)?;
                     }
                     out.write_str("]")
-                })?;
-                self.out.write_str("}")
+                })
             }
-            Op::Pad { padding } => {
-                let interior = padding.iter().any(|dimension| dimension.interior != 0);
-                self.list(", padding=", padding, "x", |out, dimension| {
+            FieldView::Padding(all) => {
+                let interior = all.iter().any(|dimension| dimension.interior != 0);
+                self.list("", all, "x", "", |out, dimension| {
                     write!(out, "{}_{}", dimension.low, dimension.high)?;
                     if interior { write!(out, "_{}", dimension.interior) } else { Ok(()) }
                 })
             }
-            Op::Compare { direction, order } => {
-                write!(self.out, ", direction={}", direction.name())?;
-                match order {
-                    Some(order) => write!(self.out, ", type={}", order.name()),
-                    None => Ok(()),
+            FieldView::Window(window) => write!(self.out, "{window}"),
+            FieldView::Labels(labels) => write!(self.out, "{labels}"),
+            FieldView::Groups(groups) => write!(self.out, "{groups}"),
+            FieldView::Pairs(all) => self.list("{", all, ",", "}", |out, pair| {
+                let numbers: Vec<String> = pair.iter().map(i64::to_string).collect();
+                write!(out, "{{{}}}", numbers.join(","))
+            }),
+            FieldView::Computation(computation) => self.computation_name(*computation),
+            FieldView::Computations(all) => {
+                self.out.write_str("{")?;
+                for (position, &computation) in all.iter().enumerate() {
+                    self.out.write_str(if position > 0 { ", " } else { "" })?;
+                    self.computation_name(computation)?;
                 }
+                self.out.write_str("}")
             }
-            Op::Reduce { dimensions, to_apply } => {
-                self.dimensions(dimensions)?;
-                self.out.write_str(", to_apply=")?;
-                self.computation_name(*to_apply)
+            FieldView::Shape(shape) => write!(self.out, "{shape}"),
+            FieldView::Shapes(all) => self.list("{", all, ", ", "}", |out, shape| write!(out, "{shape}")),
+            FieldView::Literal(literal) => {
+                write!(self.out, "{} ", literal.shape)?;
+                write_literal(self.out, literal)
             }
-            Op::GetTupleElement { index } => write!(self.out, ", index={index}"),
-            Op::Call { to_apply } => {
-                self.out.write_str(", to_apply=")?;
-                self.computation_name(*to_apply)
-            }
-            Op::Fusion { kind, calls } => {
-                write!(self.out, ", kind={}, calls=", kind.name())?;
-                self.computation_name(*calls)
-            }
-            Op::Other { attributes, .. } => self.attributes(attributes),
-            _ => Ok(()),
+            FieldView::Aliases(all) => self.list("{", all, ", ", "}", |out, alias| write!(out, "{alias}")),
         }
-    }
-
-    fn dimensions(&mut self, dimensions: &[i64]) -> fmt::Result {
-        self.list(", dimensions={", dimensions, ",", |out, dimension| write!(out, "{dimension}"))?;
-        self.out.write_str("}")
     }
 
     fn list<T>(
@@ -118,6 +122,7 @@ impl Printer<'_> {
         opening: &str,
         items: &[T],
         separator: &str,
+        closing: &str,
         write: impl Fn(&mut dyn Write, &T) -> fmt::Result,
     ) -> fmt::Result {
         self.out.write_str(opening)?;
@@ -125,6 +130,6 @@ impl Printer<'_> {
             self.out.write_str(if position > 0 { separator } else { "" })?;
             write(self.out, item)?;
         }
-        Ok(())
+        self.out.write_str(closing)
     }
 }

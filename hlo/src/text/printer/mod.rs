@@ -195,7 +195,6 @@ impl Printer<'_> {
         match &instruction.op {
             Op::Parameter { number } => write!(self.out, "{number}")?,
             Op::Constant(value) => literal::write_literal(self.out, value)?,
-            Op::Other { payload, .. } => self.out.write_str(payload)?,
             _ => {}
         }
         self.out.write_str(")")?;

@@ -287,7 +287,7 @@ impl Body<'_> {
         let plain: Vec<Function> = self.world.functions.iter().filter(|function| function.is_plain).cloned().collect();
         let function = self.rng().choose(&plain)?.clone();
         let kind = if self.rng().chance(80) { FusionKind::Loop } else { FusionKind::Input };
-        let made = self.apply(&function, Op::Fusion { kind, calls: function.id });
+        let made = self.apply(&function, Op::fusion(kind, function.id));
         let count = function.result.as_tuple().map_or(0, <[Shape]>::len);
         if count > 0 {
             let index = self.rng().below(count);

@@ -1,0 +1,982 @@
+//! Operations and the attributes that each one owns.
+//!
+//! The table below is the one list of HLO's operations: for each its opcode, its attributes in the order in which XLA
+//! prints them, how each is spelled, and whether it may be left out.
+
+mod alias;
+mod collective;
+mod convolution;
+mod field;
+mod movement;
+mod window;
+mod words;
+
+pub use alias::OperandAlias;
+pub use collective::ReplicaGroups;
+pub use convolution::ConvolutionDimensions;
+pub use field::Epsilon;
+pub(crate) use field::{Field, FieldValue, FieldValues, FieldView, Presence, Spelling};
+pub use movement::{PadDimension, SliceDimension};
+pub use window::{Window, WindowDimension};
+pub use words::{
+    ApiVersion, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionKind,
+    DotAlgorithm, FftType, FusionKind, PaddingType, Precision, RandomAlgorithm, RandomDistribution, TransposeKind,
+    UnaryOp,
+};
+
+use super::{ComputationId, Literal, Shape};
+use field::FieldType;
+
+/// Makes [`Op`] and what goes through its attributes out of the table.
+macro_rules! operations {
+    (
+        $(#[$op_doc:meta])* special { $($special:tt)* }
+        units { $( $(#[$unit_doc:meta])* $unit:ident $unit_opcode:literal, )* }
+        fields { $( $(#[$doc:meta])* $variant:ident $opcode:literal {
+            $( $(#[$field_doc:meta])* $field:ident: $type:ty = $name:literal $spelling:expr, $presence:ident $(($default:expr))?; )*
+        } )* }
+    ) => {
+        $(#[$op_doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Op {
+            $($special)*
+            $( $(#[$unit_doc])* $unit, )*
+            $( $(#[$doc])* $variant { $( $(#[$field_doc])* $field: presence_type!($presence $type), )* }, )*
+        }
+
+        /// The attributes owned by the operation of an opcode; `None` for unknown ones and those with a syntax of their
+        /// own.
+        fn declared_fields(opcode: &str) -> Option<&'static [Field]> {
+            match opcode {
+                $( $unit_opcode => Some(&[]), )*
+                $( $opcode => {
+                    use Spelling::*;
+                    const FIELDS: &[Field] = &[$( Field {
+                        name: $name, spelling: $spelling, presence: Presence::$presence,
+                    }, )*];
+                    Some(FIELDS)
+                } )*
+                _ => None,
+            }
+        }
+
+        /// The operation of an opcode with these attributes; fails with the name of one that is missing.
+        fn declared_op(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
+            match opcode {
+                $( $unit_opcode => Some(Ok(Op::$unit)), )*
+                $( $opcode => {
+                    $( let $field = match presence_take!($presence $(($default))? values, $name) {
+                        Ok(value) => value,
+                        Err(missing) => return Some(Err(missing)),
+                    }; )*
+                    Some(Ok(Op::$variant { $($field),* }))
+                } )*
+                _ => None,
+            }
+        }
+
+        impl Op {
+            fn declared_opcode(&self) -> Option<&'static str> {
+                match self {
+                    $( Op::$unit => Some($unit_opcode), )*
+                    $( Op::$variant { .. } => Some($opcode), )*
+                    _ => None,
+                }
+            }
+
+            /// Shows the attributes it owns, in the order of the text; those that are not printed only if `all`.
+            #[allow(unused_variables, reason = "not every operation has attributes")]
+            fn declared_visit<'a>(&'a self, all: bool, mut show: impl FnMut(&'static Field, FieldView<'a>)) {
+                match self {
+                    $( Op::$variant { $($field),* } => {
+                        let mut fields = declared_fields($opcode).unwrap_or(&[]).iter();
+                        $( if let Some(field) = fields.next() {
+                            presence_show!($presence $(($default))? field, $field, all, show);
+                        } )*
+                    } )*
+                    _ => {}
+                }
+            }
+
+            #[allow(unused_variables, reason = "most attributes name no computation")]
+            fn declared_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
+                match self {
+                    $( Op::$variant { $($field),* } => { $( presence_callees!($presence $field, visit); )* } )*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+macro_rules! presence_type {
+    (Optional $type:ty) => { Option<$type> };
+    ($other:ident $type:ty) => { $type };
+}
+
+macro_rules! presence_take {
+    (Required $values:ident, $name:literal) => {
+        $values.take($name).ok_or($name)
+    };
+    (Optional $values:ident, $name:literal) => {
+        Ok($values.take($name))
+    };
+    ($other:ident ($default:expr) $values:ident, $name:literal) => {
+        Ok($values.take($name).unwrap_or_else(|| $default))
+    };
+}
+
+macro_rules! presence_show {
+    (Optional $field:ident, $value:ident, $all:ident, $show:ident) => {
+        if let Some(value) = $value {
+            $show($field, value.view());
+        }
+    };
+    (Default ($default:expr) $field:ident, $value:ident, $all:ident, $show:ident) => {
+        if $all || !same($value, &$default) {
+            $show($field, $value.view());
+        }
+    };
+    ($other:ident $(($default:expr))? $field:ident, $value:ident, $all:ident, $show:ident) => {
+        $show($field, $value.view());
+    };
+}
+
+/// Whether a value is the default, whose type it fixes.
+fn same<T: PartialEq>(value: &T, default: &T) -> bool {
+    value == default
+}
+
+macro_rules! presence_callees {
+    (Optional $value:ident, $visit:ident) => {
+        if let Some(value) = $value {
+            value.callees().iter_mut().for_each(&mut *$visit);
+        }
+    };
+    ($other:ident $value:ident, $visit:ident) => {
+        $value.callees().iter_mut().for_each(&mut *$visit);
+    };
+}
+
+operations! {
+    /// What an instruction does, with the attributes it owns.
+    ///
+    /// Semantics are those of XLA's operation semantics document.
+    special {
+        /// The computation's argument `number`.
+        Parameter {
+            /// Position in the argument list, from 0.
+            number: i64,
+        },
+        /// A value known when the program was written.
+        Constant(Literal),
+        /// An elementwise operation of one operand.
+        Unary(UnaryOp),
+        /// An elementwise operation of two operands.
+        Binary(BinaryOp),
+        /// One of several computations, chosen by the first operand, applied to the operand after it that is its own.
+        Conditional {
+            /// For a choice by `pred` the branches for true and false; else those for 0, 1, …, of which the last is also
+            /// taken for any other number.
+            branches: Vec<ComputationId>,
+            /// Whether a number chooses, rather than a `pred`.
+            indexed: bool,
+        },
+        /// `slice-start`, `slice-update`, `slice-done` and the like: an asynchronous operation whose computation would hold
+        /// one instruction only, spelled without that computation.
+        AsyncShorthand {
+            /// The opcode, as `slice-start`.
+            opcode: String,
+            /// What it starts; `None` for an update and for the end.
+            operation: Option<Box<Op>>,
+            /// The thread it runs on.
+            async_execution_thread: Option<String>,
+        },
+    }
+    units {
+        /// The same elements in row-major order under other extents.
+        Reshape "reshape",
+        /// The same bytes under another shape and layout.
+        Bitcast "bitcast",
+        /// The same bits as elements of another type; a wider type takes the last dimension, a narrower one adds one.
+        BitcastConvert "bitcast-convert",
+        /// The operand, possibly in another layout.
+        Copy "copy",
+        /// Each element as another type.
+        Convert "convert",
+        /// Each element as a narrower float, rounded up or down by chance, as the random bits of the second operand
+        /// say.
+        StochasticConvert "stochastic-convert",
+        /// The second operand where the first is true, else the third.
+        Select "select",
+        /// The second operand, no less than the first and no more than the third.
+        Clamp "clamp",
+        /// The upper half of the product of two integers.
+        MultiplyHigh "mulhi",
+        /// Complex numbers of a real and an imaginary part.
+        Complex "complex",
+        /// The real part.
+        Real "real",
+        /// The imaginary part.
+        Imag "imag",
+        /// The operands as one value.
+        Tuple "tuple",
+        /// The first operand with a box, that starts at the clamped indices of the further ones, replaced by the
+        /// second.
+        DynamicUpdateSlice "dynamic-update-slice",
+        /// The same elements in row-major order; the further operands are the extents at run time.
+        DynamicReshape "dynamic-reshape",
+        /// A token that comes after the operands' tokens.
+        AfterAll "after-all",
+        /// The first operand, not before the second.
+        AddDependency "add-dependency",
+        /// The operand; nothing is moved from one side of it to the other.
+        OptimizationBarrier "opt-barrier",
+        /// The number of the partition that runs this.
+        PartitionId "partition-id",
+        /// The number of the replica that runs this.
+        ReplicaId "replica-id",
+        /// The end of an `all-gather-start`.
+        AllGatherDone "all-gather-done",
+        /// The end of an `all-reduce-start`.
+        AllReduceDone "all-reduce-done",
+        /// The end of a `collective-permute-start`.
+        CollectivePermuteDone "collective-permute-done",
+        /// The end of a `copy-start`.
+        CopyDone "copy-done",
+    }
+    fields {
+        /// The index along `dimension`, as a number.
+        Iota "iota" {
+            /// The dimension counted along.
+            dimension: i64 = "iota_dimension" Integer, Required;
+        }
+        /// Operand dimension `i` becomes result dimension `dimensions[i]`; the rest repeat.
+        Broadcast "broadcast" {
+            /// One result dimension per operand dimension.
+            dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
+        }
+        /// Result dimension `i` is operand dimension `permutation[i]`.
+        Transpose "transpose" {
+            /// A permutation of the dimensions.
+            permutation: Vec<i64> = "dimensions" Dimensions, Required;
+        }
+        /// A strided box of the operand.
+        Slice "slice" {
+            /// One per dimension.
+            dimensions: Vec<SliceDimension> = "slice" Slices, Required;
+        }
+        /// The operand mirrored along some dimensions.
+        Reverse "reverse" {
+            /// The dimensions mirrored.
+            dimensions: Vec<i64> = "dimensions" Dimensions, Required;
+        }
+        /// The operands one after the other.
+        Concatenate "concatenate" {
+            /// The dimension they are joined along.
+            dimension: i64 = "dimensions" Dimension, Required;
+        }
+        /// The first operand with the second, a scalar, around and between its elements.
+        Pad "pad" {
+            /// One per dimension.
+            padding: Vec<PadDimension> = "padding" Padding, Required;
+        }
+        /// A relation of two operands, element by element.
+        Compare "compare" {
+            /// The relation.
+            direction: ComparisonDirection = "direction" Word(ComparisonDirection::NAMES), Required;
+            /// How elements are ordered, where the text says so.
+            order: ComparisonType = "type" Word(ComparisonType::NAMES), Optional;
+        }
+        /// Each element with fewer bits of exponent and mantissa, in its old type.
+        ReducePrecision "reduce-precision" {
+            /// Bits of the exponent, at least 1.
+            exponent_bits: i64 = "exponent_bits" Integer, Required;
+            /// Bits of the mantissa, at least 0.
+            mantissa_bits: i64 = "mantissa_bits" Integer, Required;
+        }
+        /// `N` inputs and `N` initial values, folded along `dimensions` with `to_apply`, which takes `N` accumulators
+        /// and `N` elements.
+        Reduce "reduce" {
+            /// The dimensions that disappear.
+            dimensions: Vec<i64> = "dimensions" Dimensions, Required;
+            /// The combining computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// `N` inputs and `N` initial values, folded over each position of a window with `to_apply`.
+        ReduceWindow "reduce-window" {
+            /// How the window moves.
+            window: Window = "window" Window, Default(Window::default());
+            /// The combining computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// The initial value, combined by `scatter` with each element of the source at the place in its window that
+        /// `select` prefers.
+        SelectAndScatter "select-and-scatter" {
+            /// How the window moves.
+            window: Window = "window" Window, Default(Window::default());
+            /// Whether the first of two elements is preferred.
+            select: ComputationId = "select" Computation, Required;
+            /// The combining computation.
+            scatter: ComputationId = "scatter" Computation, Required;
+        }
+        /// Slices of the first operand at start indices of the second, which are clamped.
+        Gather "gather" {
+            /// Dimensions of the result that index into a slice.
+            offset_dims: Vec<i64> = "offset_dims" Dimensions, Required;
+            /// Dimensions of a slice, of one element, that the result does not have.
+            collapsed_slice_dims: Vec<i64> = "collapsed_slice_dims" Dimensions, Required;
+            /// For each component of a start index the operand's dimension it is for.
+            start_index_map: Vec<i64> = "start_index_map" Dimensions, Required;
+            /// Batch dimensions of the operand.
+            operand_batching_dims: Vec<i64> = "operand_batching_dims" Dimensions, Default(Vec::new());
+            /// Batch dimensions of the start indices, in the order of the operand's.
+            start_indices_batching_dims: Vec<i64> = "start_indices_batching_dims" Dimensions, Default(Vec::new());
+            /// The dimension of the start indices along which their components lie; their rank if they have one
+            /// component each.
+            index_vector_dim: i64 = "index_vector_dim" Integer, Required;
+            /// Extents of a slice, one per dimension of the operand.
+            slice_sizes: Vec<i64> = "slice_sizes" Dimensions, Required;
+            /// Whether the start indices are promised to be sorted.
+            indices_are_sorted: bool = "indices_are_sorted" Flag, Default(false);
+        }
+        /// The inputs with windows at scatter indices combined with updates; windows out of bounds are skipped.
+        Scatter "scatter" {
+            /// Dimensions of the updates that index into a window.
+            update_window_dims: Vec<i64> = "update_window_dims" Dimensions, Required;
+            /// Dimensions of a window, of one element, that the updates do not have.
+            inserted_window_dims: Vec<i64> = "inserted_window_dims" Dimensions, Required;
+            /// For each component of a scatter index the operand's dimension it is for.
+            scatter_dims_to_operand_dims: Vec<i64> = "scatter_dims_to_operand_dims" Dimensions, Required;
+            /// Batch dimensions of the operand.
+            input_batching_dims: Vec<i64> = "input_batching_dims" Dimensions, Default(Vec::new());
+            /// Batch dimensions of the scatter indices, in the order of the operand's.
+            scatter_indices_batching_dims: Vec<i64> = "scatter_indices_batching_dims" Dimensions, Default(Vec::new());
+            /// The dimension of the scatter indices along which their components lie; their rank if they have one
+            /// component each.
+            index_vector_dim: i64 = "index_vector_dim" Integer, Required;
+            /// Whether the start indices are promised to be sorted.
+            indices_are_sorted: bool = "indices_are_sorted" Flag, Default(false);
+            /// Whether no element is promised to be updated twice.
+            unique_indices: bool = "unique_indices" Flag, Default(false);
+            /// Combines the element that is there with its update.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// A box of the first operand that starts at the clamped indices of the further operands.
+        DynamicSlice "dynamic-slice" {
+            /// The extents of the box.
+            dynamic_slice_sizes: Vec<i64> = "dynamic_slice_sizes" Dimensions, Required;
+        }
+        /// Sums of products over contracting dimensions.
+        Dot "dot" {
+            /// Batch dimensions of the left operand.
+            lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the left operand that are summed over.
+            lhs_contracting_dims: Vec<i64> = "lhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// Batch dimensions of the right operand, in the order of those on the left.
+            rhs_batch_dims: Vec<i64> = "rhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the right operand that are summed over, in the order of those on the left.
+            rhs_contracting_dims: Vec<i64> = "rhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// One per operand; empty for the default of all.
+            operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
+            /// The arithmetic, where the text says so.
+            algorithm: DotAlgorithm = "algorithm" Word(DotAlgorithm::NAMES), Optional;
+        }
+        /// A dot of which one dimension is cut into groups of given sizes.
+        RaggedDot "ragged-dot" {
+            /// Batch dimensions of the left operand.
+            lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the left operand that are summed over.
+            lhs_contracting_dims: Vec<i64> = "lhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// Batch dimensions of the right operand, in the order of those on the left.
+            rhs_batch_dims: Vec<i64> = "rhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the right operand that are summed over, in the order of those on the left.
+            rhs_contracting_dims: Vec<i64> = "rhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// The left operand's dimension that is cut.
+            lhs_ragged_dims: Vec<i64> = "lhs_ragged_dims" Dimensions, Assumed(Vec::new());
+            /// The right operand's dimensions of groups.
+            rhs_group_dims: Vec<i64> = "rhs_group_dims" Dimensions, Assumed(Vec::new());
+            /// One per operand; empty for the default of all.
+            operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
+        }
+        /// A dot whose operands are scaled block by block.
+        ScaledDot "scaled-dot" {
+            /// Batch dimensions of the left operand.
+            lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the left operand that are summed over.
+            lhs_contracting_dims: Vec<i64> = "lhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// Batch dimensions of the right operand, in the order of those on the left.
+            rhs_batch_dims: Vec<i64> = "rhs_batch_dims" Dimensions, Default(Vec::new());
+            /// Dimensions of the right operand that are summed over, in the order of those on the left.
+            rhs_contracting_dims: Vec<i64> = "rhs_contracting_dims" Dimensions, Assumed(Vec::new());
+            /// One per operand; empty for the default of all.
+            operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
+            /// The arithmetic, where the text says so.
+            algorithm: DotAlgorithm = "algorithm" Word(DotAlgorithm::NAMES), Optional;
+        }
+        /// A kernel moved over a base area, with products summed over window and input features.
+        Convolution "convolution" {
+            /// How the window moves.
+            window: Window = "window" Window, Default(Window::default());
+            /// Which dimension is which.
+            dim_labels: Box<ConvolutionDimensions> = "dim_labels" Labels, Required;
+            /// Groups into which the features are cut.
+            feature_group_count: i64 = "feature_group_count" Integer, Default(1);
+            /// Groups into which the batch is cut.
+            batch_group_count: i64 = "batch_group_count" Integer, Default(1);
+            /// One per operand; empty for the default of all.
+            operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
+            /// What it was written as.
+            convolution_kind: ConvolutionKind = "convolution_kind" Word(ConvolutionKind::NAMES), Default(ConvolutionKind::Unset);
+            /// As in the text.
+            sparsity_config: String = "sparsity_config" Raw, Optional;
+        }
+        /// The inputs sorted along a dimension by a comparator of pairs of elements.
+        Sort "sort" {
+            /// The dimension sorted along.
+            dimension: i64 = "dimensions" Dimension, Required;
+            /// Whether equal elements keep their order.
+            is_stable: bool = "is_stable" Flag, Default(false);
+            /// Whether the first of two elements comes before the second.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// The `k` largest or smallest elements of the last dimension, sorted, and their indices.
+        TopK "topk" {
+            /// How many.
+            k: i64 = "k" Integer, Required;
+            /// Largest or smallest.
+            largest: bool = "largest" Flag, Assumed(true);
+        }
+        /// Computation applied to the elements of all operands.
+        Map "map" {
+            /// All dimensions, in order.
+            dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
+            /// The computation, of scalars.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// A scan along a dimension.
+        Scan "scan" {
+            /// The dimension scanned.
+            dimension: i64 = "dimensions" Dimension, Required;
+            /// How many of the values are carried.
+            num_carries: i64 = "num_carries" Integer, Required;
+            /// Whether from the end to the start.
+            is_reverse: bool = "is_reverse" Flag, Default(false);
+            /// Whether the steps may be regrouped.
+            is_associative: bool = "is_associative" Flag, Assumed(false);
+            /// One step.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// A Fourier transform of the last dimensions.
+        Fft "fft" {
+            /// Which one.
+            fft_type: FftType = "fft_type" Word(FftType::NAMES), Required;
+            /// The extents transformed.
+            fft_length: Vec<i64> = "fft_length" Dimensions, Required;
+        }
+        /// The triangular factor of symmetric positive definite matrices.
+        Cholesky "cholesky" {
+            /// Whether the lower triangle is read and written.
+            lower: bool = "lower" Flag, Default(false);
+        }
+        /// The solution of systems with triangular matrices.
+        TriangularSolve "triangular-solve" {
+            /// Whether the matrix stands left of the unknown.
+            left_side: bool = "left_side" Flag, Default(false);
+            /// Whether the lower triangle is read.
+            lower: bool = "lower" Flag, Default(false);
+            /// Whether the diagonal counts as ones.
+            unit_diagonal: bool = "unit_diagonal" Flag, Default(false);
+            /// What is done to the matrix first.
+            transpose_a: TransposeKind = "transpose_a" Word(TransposeKind::NAMES), Default(TransposeKind::Invalid);
+        }
+        /// Random numbers between or about two operands.
+        Rng "rng" {
+            /// How they are distributed.
+            distribution: RandomDistribution = "distribution" Word(RandomDistribution::NAMES), Required;
+        }
+        /// Random bits of a state, and the next state.
+        RngBitGenerator "rng-bit-generator" {
+            /// The generator.
+            algorithm: RandomAlgorithm = "algorithm" Word(RandomAlgorithm::NAMES), Required;
+        }
+        /// The device's random state before it is moved on.
+        RngGetAndUpdateState "rng-get-and-update-state" {
+            /// How far it is moved.
+            delta: i64 = "delta" Integer, Required;
+        }
+        /// Normalized features, their means and variances.
+        BatchNormTraining "batch-norm-training" {
+            /// Added to the variance.
+            epsilon: Epsilon = "epsilon" Epsilon, Required;
+            /// The dimension of the features.
+            feature_index: i64 = "feature_index" Integer, Required;
+        }
+        /// Features normalized by given means and variances.
+        BatchNormInference "batch-norm-inference" {
+            /// Added to the variance.
+            epsilon: Epsilon = "epsilon" Epsilon, Required;
+            /// The dimension of the features.
+            feature_index: i64 = "feature_index" Integer, Required;
+        }
+        /// The gradients of `batch-norm-training`.
+        BatchNormGrad "batch-norm-grad" {
+            /// Added to the variance.
+            epsilon: Epsilon = "epsilon" Epsilon, Required;
+            /// The dimension of the features.
+            feature_index: i64 = "feature_index" Integer, Required;
+        }
+        /// The extent of a dimension at run time.
+        GetDimensionSize "get-dimension-size" {
+            /// Which dimension.
+            dimension: i64 = "dimensions" Dimension, Required;
+        }
+        /// The first operand with the extent of a dimension set to the second.
+        SetDimensionSize "set-dimension-size" {
+            /// Which dimension.
+            dimension: i64 = "dimensions" Dimension, Required;
+        }
+        /// One element of a tuple.
+        GetTupleElement "get-tuple-element" {
+            /// Which one, from 0.
+            index: i64 = "index" Integer, Required;
+        }
+        /// The value of a computation applied to the operands.
+        Call "call" {
+            /// The computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// A computation that is to run as one kernel.
+        Fusion "fusion" {
+            /// XLA's kind.
+            kind: FusionKind = "kind" Word(FusionKind::NAMES), Required;
+            /// Parts of the result that share a buffer with an operand.
+            output_to_operand_aliasing: Vec<OperandAlias> = "output_to_operand_aliasing" Aliases, Default(Vec::new());
+            /// The computation.
+            calls: ComputationId = "calls" Computation, Required;
+        }
+        /// The body applied to a value as long as the condition holds.
+        While "while" {
+            /// Whether to go on.
+            condition: ComputationId = "condition" Computation, Required;
+            /// One round.
+            body: ComputationId = "body" Computation, Required;
+        }
+        /// Something that only the target knows.
+        CustomCall "custom-call" {
+            /// How the window moves.
+            window: Window = "window" Window, Default(Window::default());
+            /// The roles of dimensions, of calls that are convolutions.
+            dim_labels: Box<ConvolutionDimensions> = "dim_labels" Labels, Optional;
+            /// Groups of features, of calls that are convolutions.
+            feature_group_count: i64 = "feature_group_count" Integer, Default(1);
+            /// Groups of the batch, of calls that are convolutions.
+            batch_group_count: i64 = "batch_group_count" Integer, Default(1);
+            /// One per operand; empty for the default of all.
+            operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
+            /// The padding, of calls that are convolutions.
+            padding_type: PaddingType = "padding_type" Word(PaddingType::NAMES), Default(PaddingType::Invalid);
+            /// What is called.
+            custom_call_target: String = "custom_call_target" Quoted, Required;
+            /// The layouts that operands must have.
+            operand_layout_constraints: Vec<Shape> = "operand_layout_constraints" Shapes, Optional;
+            /// Whether it must run though its value is not used.
+            custom_call_has_side_effect: bool = "custom_call_has_side_effect" Flag, Default(false);
+            /// A value that goes with the call.
+            literal: Box<Literal> = "literal" Literal, Optional;
+            /// Parts of the result that share a buffer with an operand.
+            output_to_operand_aliasing: Vec<OperandAlias> = "output_to_operand_aliasing" Aliases, Default(Vec::new());
+            /// When it is scheduled.
+            schedule: CallSchedule = "schedule" Word(CallSchedule::NAMES), Default(CallSchedule::None);
+            /// How it is called.
+            api_version: ApiVersion = "api_version" Word(ApiVersion::NAMES), Default(ApiVersion::Original);
+            /// The computation it calls.
+            to_apply: ComputationId = "to_apply" Computation, Optional;
+            /// The computations it calls.
+            called_computations: Vec<ComputationId> = "called_computations" Computations, Default(Vec::new());
+        }
+        /// What others think of the metadata of a value changes here.
+        Domain "domain" {
+            /// As in the text.
+            domain: String = "domain" Raw, Required;
+        }
+        /// Data from the host.
+        Infeed "infeed" {
+            /// What the target makes of it.
+            infeed_config: String = "infeed_config" Quoted, Optional;
+        }
+        /// Data to the host.
+        Outfeed "outfeed" {
+            /// The shape that leaves.
+            outfeed_shape: Shape = "outfeed_shape" Shape, Optional;
+            /// What the target makes of it.
+            outfeed_config: String = "outfeed_config" Quoted, Optional;
+        }
+        /// The start of a transfer to another partition or the host.
+        Send "send" {
+            /// The channel.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Whether the host is at the other end.
+            is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
+        }
+        /// The end of a `send`.
+        SendDone "send-done" {
+            /// The channel.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Whether the host is at the other end.
+            is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
+        }
+        /// The start of a transfer from another partition or the host.
+        Recv "recv" {
+            /// The channel.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Whether the host is at the other end.
+            is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
+        }
+        /// The end of a `recv`.
+        RecvDone "recv-done" {
+            /// The channel.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Whether the host is at the other end.
+            is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
+        }
+        /// The parts of all members, joined.
+        AllGather "all-gather" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// The dimension along which the members' parts are joined.
+            dimension: i64 = "dimensions" Dimension, Required;
+            /// Whether groups name devices rather than replicas.
+            use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
+        }
+        /// The start of an `all-gather`.
+        AllGatherStart "all-gather-start" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// The dimension along which the members' parts are joined.
+            dimension: i64 = "dimensions" Dimension, Required;
+            /// Whether groups name devices rather than replicas.
+            use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
+        }
+        /// The values of all members, combined.
+        AllReduce "all-reduce" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Which ids the groups name, where the text says so.
+            mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// Whether groups name devices rather than replicas.
+            use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
+            /// The combining computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// The start of an `all-reduce`.
+        AllReduceStart "all-reduce-start" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Which ids the groups name, where the text says so.
+            mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// Whether groups name devices rather than replicas.
+            use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
+            /// The combining computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// The values of all members, combined; each keeps its part.
+        ReduceScatter "reduce-scatter" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Which ids the groups name, where the text says so.
+            mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// Whether groups name devices rather than replicas.
+            use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
+            /// The dimension that is cut into parts.
+            dimension: i64 = "dimensions" Dimension, Required;
+            /// The combining computation.
+            to_apply: ComputationId = "to_apply" Computation, Required;
+        }
+        /// Each member's parts, one for each member.
+        AllToAll "all-to-all" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// Whether the layout of operands and results is fixed.
+            constrain_layout: bool = "constrain_layout" Flag, Default(false);
+            /// The dimension that is cut and joined; `None` where operands are the parts.
+            dimension: i64 = "dimensions" Dimension, Optional;
+        }
+        /// An `all-to-all` of parts of different sizes.
+        RaggedAllToAll "ragged-all-to-all" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+            /// The dimension that is cut.
+            dimension: i64 = "dimensions" Dimension, Optional;
+        }
+        /// The value of another member.
+        CollectivePermute "collective-permute" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who sends to whom: pairs of a source and a target.
+            source_target_pairs: Vec<Vec<i64>> = "source_target_pairs" Pairs, Required;
+            /// The extents of what is sent, where that is a part.
+            slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
+        }
+        /// The start of a `collective-permute`.
+        CollectivePermuteStart "collective-permute-start" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who sends to whom: pairs of a source and a target.
+            source_target_pairs: Vec<Vec<i64>> = "source_target_pairs" Pairs, Required;
+            /// The extents of what is sent, where that is a part.
+            slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
+        }
+        /// The value of the first member of each group.
+        CollectiveBroadcast "collective-broadcast" {
+            /// The channel over which partitions talk; `None` within one partition's replicas.
+            channel_id: i64 = "channel_id" Integer, Optional;
+            /// Who exchanges with whom.
+            replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
+        }
+        /// The start of a copy.
+        CopyStart "copy-start" {
+            /// Which prefetch across programs this is.
+            cross_program_prefetch_index: i64 = "cross_program_prefetch_index" Integer, Optional;
+        }
+        /// The start of a computation that runs beside others.
+        AsyncStart "async-start" {
+            /// The thread it runs on.
+            async_execution_thread: String = "async_execution_thread" Quoted, Optional;
+            /// Parts of the result that share a buffer with an operand.
+            output_to_operand_aliasing: Vec<OperandAlias> = "output_to_operand_aliasing" Aliases, Default(Vec::new());
+            /// The computation.
+            calls: ComputationId = "calls" Computation, Required;
+        }
+        /// A step of what an `async-start` started.
+        AsyncUpdate "async-update" {
+            /// The thread it runs on.
+            async_execution_thread: String = "async_execution_thread" Quoted, Optional;
+            /// The computation, where the text repeats it.
+            calls: ComputationId = "calls" Computation, Optional;
+        }
+        /// The end of what an `async-start` started.
+        AsyncDone "async-done" {
+            /// The thread it runs on.
+            async_execution_thread: String = "async_execution_thread" Quoted, Optional;
+            /// The computation, where the text repeats it.
+            calls: ComputationId = "calls" Computation, Optional;
+        }
+    }
+}
+
+/// The attributes of `conditional`, of which those of one form must be there.
+const CONDITIONAL: &[Field] = &[
+    Field { name: "true_computation", spelling: Spelling::Computation, presence: Presence::Optional },
+    Field { name: "false_computation", spelling: Spelling::Computation, presence: Presence::Optional },
+    Field { name: "branch_computations", spelling: Spelling::Computations, presence: Presence::Optional },
+];
+
+/// The attribute of the shorthands of asynchronous operations.
+const THREAD: Field =
+    Field { name: "async_execution_thread", spelling: Spelling::Quoted, presence: Presence::Optional };
+
+/// How the shorthands of asynchronous operations end.
+const PHASES: [&str; 3] = ["-start", "-update", "-done"];
+
+/// The attributes owned by the operation of an opcode, in the order in which XLA prints them; `None` for an opcode that
+/// HLO text does not know.
+pub(crate) fn fields_of(opcode: &str) -> Option<&'static [Field]> {
+    if let Some(fields) = declared_fields(opcode) {
+        return Some(fields);
+    }
+    match opcode {
+        "parameter" | "constant" => Some(&[]),
+        "conditional" => Some(CONDITIONAL),
+        other => (UnaryOp::from_name(other).is_some() || BinaryOp::from_name(other).is_some()).then_some(&[]),
+    }
+}
+
+/// The opcode that an asynchronous shorthand (`slice-start`) starts, goes on with or ends, and whether it starts it.
+pub(crate) fn async_shorthand(opcode: &str) -> Option<(&str, bool)> {
+    if fields_of(opcode).is_some() {
+        return None;
+    }
+    let (position, wrapped) =
+        PHASES.iter().enumerate().find_map(|(position, phase)| Some((position, opcode.strip_suffix(phase)?)))?;
+    fields_of(wrapped).is_some().then_some((wrapped, position == 0))
+}
+
+/// The attribute of asynchronous shorthands that belongs to them, not to what they start.
+pub(crate) fn thread_field() -> &'static Field {
+    &THREAD
+}
+
+/// The operation of an opcode that takes its attributes out of `values`; `None` for `parameter`, `constant` and unknown
+/// opcodes. Fails with the name of an attribute that is missing.
+pub(crate) fn from_fields(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
+    if let Some(op) = declared_op(opcode, values) {
+        return Some(op);
+    }
+    if opcode == "conditional" {
+        return Some(conditional(values));
+    }
+    let unary = UnaryOp::from_name(opcode).map(Op::Unary);
+    unary.or_else(|| BinaryOp::from_name(opcode).map(Op::Binary)).map(Ok)
+}
+
+fn conditional(values: &mut FieldValues) -> Result<Op, &'static str> {
+    if let Some(branches) = values.take("branch_computations") {
+        return Ok(Op::Conditional { branches, indexed: true });
+    }
+    let branches = ["true_computation", "false_computation"].map(|name| values.take(name).ok_or(name));
+    let [on_true, on_false] = branches;
+    match (on_true, on_false) {
+        (Err(_), Err(_)) => Err("branch_computations"),
+        (on_true, on_false) => Ok(Op::Conditional { branches: vec![on_true?, on_false?], indexed: false }),
+    }
+}
+
+impl Op {
+    /// The opcode as HLO text spells it.
+    pub fn opcode(&self) -> &str {
+        if let Some(opcode) = self.declared_opcode() {
+            return opcode;
+        }
+        match self {
+            Op::Parameter { .. } => "parameter",
+            Op::Constant(_) => "constant",
+            Op::Unary(op) => op.name(),
+            Op::Binary(op) => op.name(),
+            Op::Conditional { .. } => "conditional",
+            Op::AsyncShorthand { opcode, .. } => opcode,
+            _ => "?",
+        }
+    }
+
+    /// Whether the evaluator, the maps and the compiler know this operation; all others are read, printed and checked.
+    pub fn is_computed(&self) -> bool {
+        matches!(
+            self,
+            Op::Parameter { .. }
+                | Op::Constant(_)
+                | Op::Iota { .. }
+                | Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Bitcast
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Reverse { .. }
+                | Op::Concatenate { .. }
+                | Op::Pad { .. }
+                | Op::Copy
+                | Op::Convert
+                | Op::Compare { .. }
+                | Op::Select
+                | Op::Clamp
+                | Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Reduce { .. }
+                | Op::Tuple
+                | Op::GetTupleElement { .. }
+                | Op::Call { .. }
+                | Op::Fusion { .. }
+        )
+    }
+
+    /// A fusion that shares no buffer between operands and result.
+    pub fn fusion(kind: FusionKind, calls: ComputationId) -> Op {
+        Op::Fusion { kind, output_to_operand_aliasing: Vec::new(), calls }
+    }
+
+    /// Whether the operation moves the elements of its one operand and computes nothing: each element of the result is
+    /// an element of the operand. (A bitcast may reinterpret bits as well; then the element types differ.)
+    pub fn only_moves(&self) -> bool {
+        matches!(
+            self,
+            Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Bitcast
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Reverse { .. }
+                | Op::Copy
+        )
+    }
+
+    /// Shows the attributes that it owns, in the order of the text: all of them, or those that are printed.
+    pub(crate) fn visit_fields<'a>(&'a self, all: bool, show: &mut dyn FnMut(&'static Field, FieldView<'a>)) {
+        match self {
+            Op::Conditional { branches, indexed: true } => {
+                show(&CONDITIONAL[2], FieldView::Computations(branches));
+            }
+            Op::Conditional { branches, indexed: false } => {
+                for (field, branch) in CONDITIONAL.iter().zip(branches) {
+                    show(field, FieldView::Computation(branch));
+                }
+            }
+            Op::AsyncShorthand { operation, async_execution_thread, .. } => {
+                if let Some(thread) = async_execution_thread {
+                    show(&THREAD, FieldView::Text(thread));
+                }
+                if let Some(operation) = operation {
+                    operation.visit_fields(all, show);
+                }
+            }
+            _ => self.declared_visit(all, show),
+        }
+    }
+
+    /// The computations this operation names, in the order of its attributes.
+    pub fn called_computations(&self) -> Vec<ComputationId> {
+        let mut called = Vec::new();
+        if self.names_none() {
+            return called;
+        }
+        self.visit_fields(false, &mut |_, value| match value {
+            FieldView::Computation(computation) => called.push(*computation),
+            FieldView::Computations(computations) => called.extend_from_slice(computations),
+            _ => {}
+        });
+        called
+    }
+
+    /// Replaces every computation this operation names by its image under `rename`.
+    pub fn rename_computations(&mut self, mut rename: impl FnMut(ComputationId) -> ComputationId) {
+        self.visit_callees(&mut |computation| *computation = rename(*computation));
+    }
+
+    fn visit_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
+        match self {
+            _ if self.names_none() => {}
+            Op::Conditional { branches, .. } => branches.iter_mut().for_each(visit),
+            Op::AsyncShorthand { operation: Some(operation), .. } => operation.visit_callees(visit),
+            _ => self.declared_callees(visit),
+        }
+    }
+
+    /// Whether it is of the most frequent operations, which name no computation.
+    fn names_none(&self) -> bool {
+        matches!(self, Op::Parameter { .. } | Op::Constant(_) | Op::Unary(_) | Op::Binary(_))
+    }
+}

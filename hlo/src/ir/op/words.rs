@@ -1,0 +1,138 @@
+//! The words HLO text has for one choice out of a few: kinds, directions, precisions, algorithms.
+
+macro_rules! spelled {
+    ($(#[$doc:meta])* $enum:ident { $($variant:ident $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $enum {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $variant,
+            )*
+        }
+
+        impl $enum {
+            /// Every variant, in the order of declaration.
+            pub const ALL: &'static [$enum] = &[$($enum::$variant,)*];
+
+            /// The spellings of [`ALL`](Self::ALL), in that order.
+            pub const NAMES: &'static [&'static str] = &[$($name,)*];
+
+            /// The spelling in HLO text.
+            pub fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name,)* }
+            }
+
+            /// The variant spelled `name`.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some($enum::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+spelled! {
+    /// An elementwise operation of one operand.
+    UnaryOp {
+        Abs "abs", Acos "acos", Acosh "acosh", Asin "asin", Asinh "asinh", Atanh "atanh", Cbrt "cbrt", Ceil "ceil",
+        CountLeadingZeros "count-leading-zeros", Cosine "cosine", Cosh "cosh", Erf "erf", Exponential "exponential",
+        ExponentialMinusOne "exponential-minus-one", Floor "floor", IsFinite "is-finite", Log "log",
+        LogPlusOne "log-plus-one", Logistic "logistic", Negate "negate", Not "not", PopulationCount "popcnt",
+        RoundNearestAfz "round-nearest-afz", RoundNearestEven "round-nearest-even", Rsqrt "rsqrt", Sign "sign",
+        Sine "sine", Sinh "sinh", Sqrt "sqrt", Tan "tan", Tanh "tanh",
+    }
+}
+
+spelled! {
+    /// An elementwise operation of two operands.
+    BinaryOp {
+        Add "add", And "and", Atan2 "atan2", Divide "divide", Maximum "maximum", Minimum "minimum",
+        Multiply "multiply", Or "or", Power "power", Remainder "remainder", ShiftLeft "shift-left",
+        ShiftRightArithmetic "shift-right-arithmetic", ShiftRightLogical "shift-right-logical", Subtract "subtract",
+        Xor "xor",
+    }
+}
+
+spelled! {
+    /// The relation that `compare` tests.
+    ComparisonDirection { Eq "EQ", Ne "NE", Ge "GE", Gt "GT", Le "LE", Lt "LT", }
+}
+
+spelled! {
+    /// How `compare` orders its operands; the default follows from the element type.
+    ComparisonType { Float "FLOAT", TotalOrder "TOTALORDER", Signed "SIGNED", Unsigned "UNSIGNED", }
+}
+
+spelled! {
+    /// XLA's kinds of fusion.
+    FusionKind { Loop "kLoop", Input "kInput", Output "kOutput", Custom "kCustom", }
+}
+
+spelled! {
+    /// How precisely a dot or a convolution reads an operand.
+    Precision { Default "default", High "high", Highest "highest", }
+}
+
+spelled! {
+    /// The arithmetic of a dot: the types in which it multiplies and accumulates, and in how many passes.
+    DotAlgorithm {
+        Unset "unset", F8F32 "dot_any_f8_any_f8_f32", F8F32FastAccumulation "dot_any_f8_any_f8_f32_fast_accum",
+        F16F16 "dot_f16_f16_f16", F16F32 "dot_f16_f16_f32", Bf16Bf16 "dot_bf16_bf16_bf16", Bf16F32 "dot_bf16_bf16_f32",
+        Bf16F32X3 "dot_bf16_bf16_f32_x3", Bf16F32X6 "dot_bf16_bf16_f32_x6", Bf16F32X9 "dot_bf16_bf16_f32_x9",
+        Tf32F32 "dot_tf32_tf32_f32", Tf32F32X3 "dot_tf32_tf32_f32_x3", F32F32 "dot_f32_f32_f32",
+        F64F64 "dot_f64_f64_f64",
+    }
+}
+
+spelled! {
+    /// Which of a convolution and its two gradients a convolution was written as.
+    ConvolutionKind { Forward "fprop", InputGradient "dgrad", FilterGradient "wgrad", Unset "unset", }
+}
+
+spelled! {
+    /// How a custom call was padded before its padding became numbers.
+    PaddingType { Invalid "PADDING_INVALID", Valid "PADDING_VALID", Same "PADDING_SAME", }
+}
+
+spelled! {
+    /// The Fourier transforms.
+    FftType { Forward "FFT", Inverse "IFFT", RealForward "RFFT", RealInverse "IRFFT", }
+}
+
+spelled! {
+    /// What `triangular-solve` does to its matrix first.
+    TransposeKind {
+        Invalid "TRANSPOSE_INVALID", None "NO_TRANSPOSE", Transpose "TRANSPOSE", Adjoint "ADJOINT",
+    }
+}
+
+spelled! {
+    /// The distributions of `rng`.
+    RandomDistribution { Uniform "rng_uniform", Normal "rng_normal", Invalid "rng_invalid", }
+}
+
+spelled! {
+    /// The generators of `rng-bit-generator`.
+    RandomAlgorithm { Default "rng_default", ThreeFry "rng_three_fry", Philox "rng_philox", }
+}
+
+spelled! {
+    /// Which ids the groups of a collective name.
+    CollectiveMode {
+        CrossReplica "cross_replica", CrossPartition "cross_partition",
+        CrossReplicaAndPartition "cross_replica_and_partition", FlattenedId "flattened_id",
+    }
+}
+
+spelled! {
+    /// How a custom call is called.
+    ApiVersion {
+        Original "API_VERSION_ORIGINAL", StatusReturning "API_VERSION_STATUS_RETURNING",
+        StatusReturningUnified "API_VERSION_STATUS_RETURNING_UNIFIED", TypedFfi "API_VERSION_TYPED_FFI",
+    }
+}
+
+spelled! {
+    /// When a custom call is scheduled.
+    CallSchedule { None "SCHEDULE_NONE", Latest "SCHEDULE_LATEST", Earliest "SCHEDULE_EARLIEST", }
+}

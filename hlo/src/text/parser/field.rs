@@ -1,0 +1,216 @@
+//! The values of the attributes that operations own, by how they are spelled.
+
+use crate::ir::{
+    Epsilon, FieldValue, OperandAlias, PadDimension, Precision, ReplicaGroups, Shape, SliceDimension, Spelling,
+};
+use crate::text::codes;
+use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
+
+impl<'a> Cursor<'a> {
+    /// The value of an attribute; its name is for findings. Names of computations and raw text are read elsewhere.
+    pub(super) fn field_value(&mut self, name: Name<'a>, spelling: Spelling) -> Result<FieldValue, Failure> {
+        Ok(match spelling {
+            Spelling::Integer => {
+                FieldValue::Integer(self.integer(&format!("a number as the attribute `{}`", name.text))?)
+            }
+            Spelling::Dimension => FieldValue::Integer(self.dimension(name)?),
+            Spelling::Dimensions => FieldValue::Integers(self.integers(b'{', b'}', "a dimension")?),
+            Spelling::Flag => FieldValue::Flag(self.one_of(name, &["true", "false"])? == "true"),
+            Spelling::Epsilon => FieldValue::Epsilon(Epsilon(self.f32()?)),
+            Spelling::Quoted => FieldValue::Text(self.quoted(name)?.to_owned()),
+            Spelling::Word(names) => FieldValue::Word(self.one_of(name, names)?),
+            Spelling::Precisions => FieldValue::Precisions(self.list(b'{', b'}', "a precision", |cursor| {
+                let word = cursor.one_of_any_case(name, Precision::NAMES)?;
+                Ok(Precision::from_name(word).unwrap_or(Precision::Default))
+            })?),
+            Spelling::Slices => FieldValue::Slices(self.list(b'{', b'}', "`[start:limit]`", Self::slice_dimension)?),
+            Spelling::Padding => FieldValue::Padding(self.padding()?),
+            Spelling::Window => FieldValue::Window(self.window()?),
+            Spelling::Labels => FieldValue::Labels(self.convolution_dimensions()?),
+            Spelling::Groups => FieldValue::Groups(self.replica_groups()?),
+            Spelling::Pairs => FieldValue::Pairs(self.nested_integers()?),
+            Spelling::Shape => FieldValue::Shape(self.shape()?),
+            Spelling::Shapes => FieldValue::Shapes(self.list(b'{', b'}', "a shape", Self::shape)?),
+            Spelling::Literal => {
+                let shape: Shape = self.shape()?;
+                FieldValue::Literal(self.literal(&shape)?)
+            }
+            Spelling::Aliases => {
+                FieldValue::Aliases(self.list(b'{', b'}', "`{output}: (operand, {index})`", Self::alias)?)
+            }
+            Spelling::Raw | Spelling::Computation | Spelling::Computations => FieldValue::Text(self.raw_value()?),
+        })
+    }
+
+    /// Moves past the bracket that opens a list.
+    pub(super) fn open_list(&mut self, open: u8, item: &str) -> Result<(), Failure> {
+        self.expect(open, &format!("`{}` and {item}", char::from(open)))
+    }
+
+    /// Moves past the comma or the bracket after an item; whether it was the bracket.
+    pub(super) fn list_ends(&mut self, close: u8, item: &str) -> Result<bool, Failure> {
+        if self.eat(b',') {
+            return Ok(false);
+        }
+        self.expect(close, &format!("`,` or `{}` after {item}", char::from(close)))?;
+        Ok(true)
+    }
+
+    /// Items with commas between two brackets.
+    pub(super) fn list<T>(
+        &mut self,
+        open: u8,
+        close: u8,
+        item: &str,
+        mut read: impl FnMut(&mut Self) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        self.open_list(open, item)?;
+        let mut items = Vec::new();
+        if self.eat(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(read(self)?);
+            if self.list_ends(close, item)? {
+                return Ok(items);
+            }
+        }
+    }
+
+    fn integers(&mut self, open: u8, close: u8, item: &str) -> Result<Vec<i64>, Failure> {
+        self.list(open, close, item, |cursor| cursor.integer(item))
+    }
+
+    /// `{{0,1},{2,3}}`
+    fn nested_integers(&mut self) -> Result<Vec<Vec<i64>>, Failure> {
+        self.list(b'{', b'}', "`{` and numbers", |cursor| cursor.integers(b'{', b'}', "a number"))
+    }
+
+    /// `{1}`
+    fn dimension(&mut self, name: Name<'a>) -> Result<i64, Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        let dimensions = self.integers(b'{', b'}', "a dimension")?;
+        match dimensions.as_slice() {
+            &[dimension] => Ok(dimension),
+            other => {
+                let message = format!("the attribute `{}` names one dimension, found {}", name.text, other.len());
+                Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message))
+            }
+        }
+    }
+
+    /// A string between double quotes; escapes are kept as they are.
+    fn quoted(&mut self, name: Name<'a>) -> Result<&'a str, Failure> {
+        if self.peek() != Some(b'"') {
+            let expected = format!("a string in double quotes as the attribute `{}`", name.text);
+            return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, &expected));
+        }
+        let start = self.position();
+        self.skip_string()?;
+        Ok(self.slice(start + 1..self.position() - 1))
+    }
+
+    /// One of a few words.
+    fn one_of(&mut self, attribute: Name<'a>, names: &'static [&'static str]) -> Result<&'static str, Failure> {
+        self.one_of_where(attribute, names, |name, word| name == word)
+    }
+
+    /// One of a few words, in any case.
+    fn one_of_any_case(
+        &mut self,
+        attribute: Name<'a>,
+        names: &'static [&'static str],
+    ) -> Result<&'static str, Failure> {
+        self.one_of_where(attribute, names, str::eq_ignore_ascii_case)
+    }
+
+    fn one_of_where(
+        &mut self,
+        attribute: Name<'a>,
+        names: &'static [&'static str],
+        is: impl Fn(&str, &str) -> bool,
+    ) -> Result<&'static str, Failure> {
+        let expected = || {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("one of {} as the attribute `{}`", names.join(", "), attribute.text)
+        };
+        let Some(word) = self.word() else {
+            return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, &expected()));
+        };
+        names.iter().copied().find(|name| is(name, word.text)).ok_or_else(|| {
+            let message = format!("expected {}, found {}", expected(), quote(word.text));
+            failure(codes::ATTRIBUTE_VALUE, word.span, message)
+        })
+    }
+
+    /// `[0:5]` or `[1:20:2]`
+    fn slice_dimension(&mut self) -> Result<SliceDimension, Failure> {
+        self.expect(b'[', "`[start:limit]` or `[start:limit:stride]`")?;
+        let start = self.integer("the start of a slice")?;
+        self.expect(b':', "`:` and the limit of a slice")?;
+        let limit = self.integer("the limit of a slice")?;
+        let stride = if self.eat(b':') { self.integer("the stride of a slice")? } else { 1 };
+        self.expect(b']', "`]` after the bounds of a slice")?;
+        Ok(SliceDimension { start, limit, stride })
+    }
+
+    /// `1_4x0_0_2`; nothing for a scalar.
+    fn padding(&mut self) -> Result<Vec<PadDimension>, Failure> {
+        if self.byte().is_none_or(|byte| byte == b',' || byte == b'}' || byte.is_ascii_whitespace()) {
+            return Ok(Vec::new());
+        }
+        let start = self.position();
+        let text = self.raw_value()?;
+        let mut dimensions = Vec::new();
+        for part in text.split('x') {
+            let numbers: Option<Vec<i64>> = part.split('_').map(|number| number.parse().ok()).collect();
+            let dimension = match numbers.as_deref() {
+                Some(&[low, high]) => PadDimension { low, high, interior: 0 },
+                Some(&[low, high, interior]) => PadDimension { low, high, interior },
+                _ => {
+                    let message =
+                        format!("expected `low_high` or `low_high_interior` joined by `x`, found {}", quote(&text));
+                    return Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message));
+                }
+            };
+            dimensions.push(dimension);
+        }
+        Ok(dimensions)
+    }
+
+    /// `{{0,1},{2,3}}`, `[2,2]<=[4]T(0)`, or a form that names the axes of a mesh.
+    fn replica_groups(&mut self) -> Result<ReplicaGroups, Failure> {
+        match self.peek() {
+            Some(b'{') => Ok(ReplicaGroups::List(self.nested_integers()?)),
+            Some(b'[') => {
+                let dimensions = self.integers(b'[', b']', "an extent")?;
+                if !self.eat_token("<=") {
+                    return Err(self.unexpected("`<=` and the extents of the numbers"));
+                }
+                let reshape = self.integers(b'[', b']', "an extent")?;
+                let transpose = if self.eat(b'T') { self.integers(b'(', b')', "a dimension")? } else { Vec::new() };
+                Ok(ReplicaGroups::Iota { dimensions, reshape, transpose })
+            }
+            _ => {
+                let text = self.raw_value()?;
+                if text.starts_with("mesh") || text.starts_with('@') {
+                    return Ok(ReplicaGroups::Mesh(text));
+                }
+                Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, "`{{0,1},…}` or `[groups,members]<=[count]`"))
+            }
+        }
+    }
+
+    /// `{0}: (1, {})`, with `, may-alias` or `, must-alias` after the index.
+    fn alias(&mut self) -> Result<OperandAlias, Failure> {
+        let output = self.integers(b'{', b'}', "an index into the result")?;
+        self.expect(b':', "`:` and an operand")?;
+        self.expect(b'(', "`(` and the number of an operand")?;
+        let operand = self.integer("the number of an operand")?;
+        self.expect(b',', "`,` and an index into the operand")?;
+        let operand_index = self.integers(b'{', b'}', "an index into the operand")?;
+        self.expect(b')', "`)` after an index into the operand")?;
+        Ok(OperandAlias { output, operand, operand_index })
+    }
+}

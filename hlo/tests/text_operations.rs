@@ -1,0 +1,28 @@
+//! Every operation with its attributes, in the spelling in which XLA prints the modules that we wrote for this: read and
+//! printed back byte for byte.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use weft_hlo::ir::OPCODES;
+use weft_hlo::text::{parse, print};
+
+const CANONICAL: &str = include_str!("operations/canonical.txt");
+
+fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CANONICAL.split("=== ").skip(1).map(|case| case.split_once('\n').expect("a name stands on a line of its own"))
+}
+
+#[test]
+fn canonical_texts_are_printed_back() {
+    let mut opcodes = BTreeSet::new();
+    for (name, text) in cases() {
+        let module = parse(text).unwrap_or_else(|findings| panic!("{name}:\n{findings}\n{text}"));
+        assert_eq!(print(&module).trim_end(), text.trim_end(), "{name}");
+        for computation in module.computations.values() {
+            opcodes.extend(computation.instructions.values().map(|instruction| instruction.op.opcode().to_owned()));
+        }
+    }
+    let missing: Vec<&str> = OPCODES.iter().copied().filter(|opcode| !opcodes.contains(*opcode)).collect();
+    assert!(missing.is_empty(), "no text has {missing:?}");
+}

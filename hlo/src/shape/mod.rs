@@ -4,6 +4,7 @@
 //! broadcasting, which HLO text does not have. All arithmetic on extents is checked; rank 0 and extent 0 are ordinary.
 
 mod elementwise;
+pub mod function;
 mod movement;
 mod reduce;
 mod structural;

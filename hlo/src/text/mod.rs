@@ -81,3 +81,4 @@ mod suggest;
 
 pub use parser::parse;
 pub use printer::{PrintOptions, print, print_computation, print_instruction, print_with};
+pub(crate) use suggest::nearest;

@@ -4,7 +4,7 @@
 const MAX_LENGTH: usize = 48;
 
 /// The candidate nearest to `word`, if it is near enough to be meant; of equally near ones the first.
-pub(super) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > MAX_LENGTH {
         return None;
     }

@@ -1,0 +1,48 @@
+//! What an instruction tells its shape function besides the shapes of its operands.
+
+use super::{Extents, Value};
+use std::collections::BTreeMap;
+
+/// The attributes of one instruction, by name: sizes, lists of sizes, truth values.
+///
+/// Defaults are filled in by whoever implements this: a window without strides says that they are 1.
+pub trait Attributes {
+    /// The attribute, if the instruction has it.
+    fn attribute(&self, name: &str) -> Option<Value>;
+}
+
+/// Attributes in a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttributeTable(BTreeMap<String, Value>);
+
+impl AttributeTable {
+    /// No attributes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.0.insert(name.into(), value);
+        self
+    }
+
+    /// The same with one more size.
+    #[must_use]
+    pub fn with_size(self, name: impl Into<String>, size: i64) -> Self {
+        self.with(name, Value::Size(size))
+    }
+
+    /// The same with one more list of sizes.
+    #[must_use]
+    pub fn with_sizes(self, name: impl Into<String>, sizes: impl IntoIterator<Item = i64>) -> Self {
+        self.with(name, Value::Extents(sizes.into_iter().collect::<Extents>()))
+    }
+}
+
+impl Attributes for AttributeTable {
+    fn attribute(&self, name: &str) -> Option<Value> {
+        self.0.get(name).cloned()
+    }
+}

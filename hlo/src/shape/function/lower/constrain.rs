@@ -1,0 +1,185 @@
+//! Form 1 to form 2: constraints become evidence.
+
+use super::LowerError;
+use super::totality::totality;
+use crate::shape::function::builder::Builder;
+use crate::shape::function::{Function, Kind, MAX_DEPTH, Operation, Region, ValueId};
+
+/// The function in form 2. Constraints are evaluated as soon as their operands are there, and assumed together before
+/// the next operation that may fail.
+pub(super) fn constrain(function: &Function) -> Result<Function, LowerError> {
+    let mut builder = Builder::new(function.name.clone());
+    let mut images = vec![None; function.values.len()];
+    for &id in &function.body.arguments {
+        let data = function.value(id);
+        images[id.index()] = Some((builder.argument(data.ty, data.name.clone()), 0));
+    }
+    let mut lowering = Lowering { function, builder, images, total: totality(function), next: 0 };
+    let results = lowering.region(&function.body)?;
+    Ok(lowering.builder.finish(results).expect("form 2 has the types of form 1"))
+}
+
+struct Lowering<'a> {
+    function: &'a Function,
+    builder: Builder,
+    /// For each old value the new one, and how deep the region is that defines it.
+    images: Vec<Option<(ValueId, usize)>>,
+    /// Which operations cannot fail, in the order of the walk.
+    total: Vec<bool>,
+    next: usize,
+}
+
+/// Evidence of one region.
+struct Level {
+    /// The depth of the region that is being lowered.
+    base: usize,
+    /// Evidence that was made and not yet assumed.
+    pending: Vec<ValueId>,
+    /// The evidence of the regions that are open inside the base, outermost first.
+    assumed: Vec<ValueId>,
+}
+
+impl Lowering<'_> {
+    /// Lowers the operations into the innermost open region; what they yield, there.
+    fn region(&mut self, region: &Region) -> Result<Vec<ValueId>, LowerError> {
+        let mut level = Level { base: self.builder.depth(), pending: Vec::new(), assumed: Vec::new() };
+        for operation in &region.operations {
+            self.operation(operation, &mut level)?;
+        }
+        self.assume(&mut level)?;
+        let mut results: Vec<ValueId> = region.results.iter().map(|&id| self.image(id)).collect();
+        while let Some(witness) = level.assumed.pop() {
+            let names: Vec<ValueId> = region.results.clone();
+            let body = self.builder.close(results);
+            results = self.push(self.builder.depth(), Kind::Assuming, vec![witness], vec![body], None);
+            for (&new, &old) in results.iter().zip(&names) {
+                self.builder.rename(new, self.function.value(old).name.clone());
+            }
+        }
+        Ok(results)
+    }
+
+    fn operation(&mut self, operation: &Operation, level: &mut Level) -> Result<(), LowerError> {
+        let total = self.total[self.next];
+        self.next += 1;
+        match operation.kind {
+            Kind::Meet => {
+                self.constraint(Kind::CstrEq, operation, level);
+                // Under the evidence the operands are equal, and any of them is the result: a constant is the best.
+                let constant = operation.operands.iter().find(|&&id| self.is_constant(id));
+                let chosen = constant.unwrap_or(&operation.operands[0]);
+                self.images[operation.results[0].index()] = self.images[chosen.index()];
+                Ok(())
+            }
+            Kind::Require => {
+                self.constraint(Kind::CstrRequire, operation, level);
+                self.images[operation.results[0].index()] = self.images[operation.operands[0].index()];
+                Ok(())
+            }
+            Kind::Broadcast if !total => {
+                self.constraint(Kind::CstrBroadcastable, operation, level);
+                self.assume(level)?;
+                let mut sure = operation.clone();
+                sure.error = None;
+                self.copy(&sure, self.builder.depth())
+            }
+            _ if total => {
+                let depth = self.depth_of(&operation.operands).max(level.base);
+                // Regions are copied where the builder stands; only what has none is moved up.
+                let depth = if operation.regions.is_empty() { depth } else { self.builder.depth() };
+                self.copy(operation, depth)
+            }
+            _ => {
+                self.assume(level)?;
+                self.copy(operation, self.builder.depth())
+            }
+        }
+    }
+
+    /// Evidence, made where the operands are, and to be assumed.
+    fn constraint(&mut self, kind: Kind, operation: &Operation, level: &mut Level) {
+        let operands: Vec<ValueId> = operation.operands.iter().map(|&id| self.image(id)).collect();
+        let depth = self.depth_of(&operation.operands).max(level.base);
+        let witness = self.push(depth, kind, operands, Vec::new(), operation.error.clone())[0];
+        self.builder.rename(witness, "w");
+        level.pending.push(witness);
+    }
+
+    /// Opens a region under all evidence that is pending.
+    fn assume(&mut self, level: &mut Level) -> Result<(), LowerError> {
+        let witness = match level.pending.as_slice() {
+            [] => return Ok(()),
+            [witness] => *witness,
+            _ => {
+                let all = std::mem::take(&mut level.pending);
+                let witness = self.push(self.builder.depth(), Kind::AssumingAll, all, Vec::new(), None)[0];
+                self.builder.rename(witness, "w");
+                witness
+            }
+        };
+        level.pending.clear();
+        self.open()?;
+        level.assumed.push(witness);
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), LowerError> {
+        if self.builder.depth() >= MAX_DEPTH {
+            return Err(LowerError::TooDeep(self.function.name.clone()));
+        }
+        self.builder.open();
+        Ok(())
+    }
+
+    /// Copies an operation, whose regions are lowered, into the region open at `depth`.
+    fn copy(&mut self, operation: &Operation, depth: usize) -> Result<(), LowerError> {
+        let operands = operation.operands.iter().map(|&id| self.image(id)).collect();
+        let mut regions = Vec::new();
+        for region in &operation.regions {
+            self.open()?;
+            let inside = self.builder.depth();
+            for &id in &region.arguments {
+                let data = self.function.value(id);
+                self.images[id.index()] = Some((self.builder.argument(data.ty, data.name.clone()), inside));
+            }
+            let results = self.region(region)?;
+            regions.push(self.builder.close(results));
+        }
+        let results = self.push(depth, operation.kind.clone(), operands, regions, operation.error.clone());
+        for (&old, new) in operation.results.iter().zip(results) {
+            self.builder.rename(new, self.function.value(old).name.clone());
+            self.images[old.index()] = Some((new, depth));
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        depth: usize,
+        kind: Kind,
+        operands: Vec<ValueId>,
+        regions: Vec<Region>,
+        error: Option<String>,
+    ) -> Vec<ValueId> {
+        self.builder.push_at(depth, kind, operands, regions, error).expect("form 2 has the types of form 1")
+    }
+
+    fn image(&self, id: ValueId) -> ValueId {
+        self.images[id.index()].expect("a value is defined before its uses").0
+    }
+
+    /// How deep the innermost region is that defines one of the values.
+    fn depth_of(&self, ids: &[ValueId]) -> usize {
+        ids.iter().filter_map(|id| self.images[id.index()]).map(|(_, depth)| depth).max().unwrap_or(0)
+    }
+
+    fn is_constant(&self, id: ValueId) -> bool {
+        let makes = |operation: &Operation| {
+            operation.results.contains(&id)
+                && matches!(operation.kind, Kind::ConstSize(_) | Kind::ConstShape(_) | Kind::ConstSizes(_))
+        };
+        // Simplification leaves constants at the top of the body.
+        let constants = |operation: &&Operation| operation.operands.is_empty();
+        self.function.body.operations.iter().filter(constants).any(makes)
+    }
+}

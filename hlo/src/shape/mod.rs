@@ -3,17 +3,21 @@
 //! One file per family of operations. The rules are those of XLA's operation semantics document, without its implicit
 //! broadcasting, which HLO text does not have. All arithmetic on extents is checked; rank 0 and extent 0 are ordinary.
 
+mod attributes;
 mod elementwise;
 pub mod function;
 mod movement;
 mod reduce;
+mod standard;
 mod structural;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Module, Op, Shape, Span};
 use crate::verify::code;
 
+pub use attributes::InstructionAttributes;
 pub use elementwise::{binary_accepts, unary_accepts};
+pub use standard::{infer_extents, standard_library};
 
 /// The shape that `op` gives its value, without layout.
 ///

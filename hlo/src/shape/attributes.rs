@@ -1,0 +1,154 @@
+//! The attributes of an instruction, as its shape function asks for them.
+
+use super::function::{Attributes, Extents, Value};
+use crate::ir::{
+    ConvolutionDimensions, FieldView, Op, PadDimension, ReplicaGroups, Shape, SliceDimension, Window, WindowDimension,
+};
+
+/// An instruction as its shape function sees it: by name, the attributes of the text that are numbers, lists of numbers or
+/// flags, with their defaults, and some that are made of others.
+///
+/// | Name | Of | Value |
+/// |---|---|---|
+/// | the attribute's own | numbers, lists, flags | the value |
+/// | `fft_type=RFFT` and the like | words | whether the attribute is this word |
+/// | `window_size`, `window_stride`, `window_padding_low`, `window_padding_high`, `window_dilation`, `window_base_dilation` | windows | one per dimension |
+/// | `padding_low`, `padding_high`, `padding_interior` | `pad` | one per dimension |
+/// | `slice_start`, `slice_limit`, `slice_stride` | `slice` | one per dimension |
+/// | `input_batch`, `input_feature`, `input_spatial`, `kernel_input_feature`, `kernel_output_feature`, `kernel_spatial`, `output_batch`, `output_feature`, `output_spatial` | `dim_labels` | dimension numbers |
+/// | `group_size` | collectives | members of a group, 0 where the groups do not say |
+/// | `shape`, `shapes` | all | the declared extents: of the result, of all leaves of the result |
+/// | `operand_bits`, `result_bits` | all | bits of an element of the first operand, of the result |
+pub struct InstructionAttributes<'a> {
+    /// The operation.
+    pub op: &'a Op,
+    /// The shapes of its operands.
+    pub operands: &'a [&'a Shape],
+    /// The shape that the text gives its result.
+    pub declared: &'a Shape,
+}
+
+impl Attributes for InstructionAttributes<'_> {
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match name {
+            "shape" => Some(Value::Extents(Extents::from_slice(&self.declared.as_array()?.extents))),
+            "shapes" => {
+                let leaves = self.declared.leaves();
+                let extents = leaves.iter().map(|leaf| extents_of(leaf)).collect();
+                Some(Value::Shapes(extents))
+            }
+            "operand_bits" => bits(self.operands.first()?),
+            "result_bits" => bits(self.declared),
+            _ => {
+                let (attribute, word) = name.split_once('=').unzip();
+                let mut found = None;
+                self.op.visit_fields(true, &mut |field, view| {
+                    if found.is_none() {
+                        found = match word {
+                            Some(word) if attribute == Some(field.name) => is_word(view, word),
+                            Some(_) => None,
+                            None => value(field.name, view, name),
+                        };
+                    }
+                });
+                found
+            }
+        }
+    }
+}
+
+/// The extents of a leaf; none for tokens and handles.
+pub(super) fn extents_of(leaf: &Shape) -> Extents {
+    leaf.as_array().map(|array| Extents::from_slice(&array.extents)).unwrap_or_default()
+}
+
+fn bits(shape: &Shape) -> Option<Value> {
+    Some(Value::Size(i64::from(shape.as_array()?.element_type.bits())))
+}
+
+fn is_word(view: FieldView<'_>, word: &str) -> Option<Value> {
+    match view {
+        FieldView::Word(given) => Some(Value::Bool(given == word)),
+        _ => None,
+    }
+}
+
+/// What the attribute `field` says about `name`.
+fn value(field: &str, view: FieldView<'_>, name: &str) -> Option<Value> {
+    match view {
+        FieldView::Integer(size) if field == name => Some(Value::Size(*size)),
+        FieldView::Integers(sizes) if field == name => Some(Value::Extents(Extents::from_slice(sizes))),
+        FieldView::Flag(flag) if field == name => Some(Value::Bool(*flag)),
+        FieldView::Window(window) => of_window(window, name),
+        FieldView::Padding(padding) => of_padding(padding, name),
+        FieldView::Slices(slices) => of_slices(slices, name),
+        FieldView::Labels(labels) => of_labels(labels, name),
+        FieldView::Groups(groups) if name == "group_size" => Some(Value::Size(group_size(groups))),
+        _ => None,
+    }
+}
+
+fn of_window(window: &Window, name: &str) -> Option<Value> {
+    let part: fn(&WindowDimension) -> i64 = match name {
+        "window_size" => |dimension| dimension.size,
+        "window_stride" => |dimension| dimension.stride,
+        "window_padding_low" => |dimension| dimension.padding_low,
+        "window_padding_high" => |dimension| dimension.padding_high,
+        "window_dilation" => |dimension| dimension.window_dilation,
+        "window_base_dilation" => |dimension| dimension.base_dilation,
+        _ => return None,
+    };
+    Some(Value::shape(window.dimensions.iter().map(part)))
+}
+
+fn of_padding(padding: &[PadDimension], name: &str) -> Option<Value> {
+    let part: fn(&PadDimension) -> i64 = match name {
+        "padding_low" => |dimension| dimension.low,
+        "padding_high" => |dimension| dimension.high,
+        "padding_interior" => |dimension| dimension.interior,
+        _ => return None,
+    };
+    Some(Value::shape(padding.iter().map(part)))
+}
+
+fn of_slices(slices: &[SliceDimension], name: &str) -> Option<Value> {
+    let part: fn(&SliceDimension) -> i64 = match name {
+        "slice_start" => |dimension| dimension.start,
+        "slice_limit" => |dimension| dimension.limit,
+        "slice_stride" => |dimension| dimension.stride,
+        _ => return None,
+    };
+    Some(Value::shape(slices.iter().map(part)))
+}
+
+fn of_labels(labels: &ConvolutionDimensions, name: &str) -> Option<Value> {
+    let list = |dimensions: &[i64]| Some(Value::shape(dimensions.iter().copied()));
+    match name {
+        "input_batch" => Some(Value::Size(labels.input_batch)),
+        "input_feature" => Some(Value::Size(labels.input_feature)),
+        "input_spatial" => list(&labels.input_spatial),
+        "kernel_input_feature" => Some(Value::Size(labels.kernel_input_feature)),
+        "kernel_output_feature" => Some(Value::Size(labels.kernel_output_feature)),
+        "kernel_spatial" => list(&labels.kernel_spatial),
+        "output_batch" => Some(Value::Size(labels.output_batch)),
+        "output_feature" => Some(Value::Size(labels.output_feature)),
+        "output_spatial" => list(&labels.output_spatial),
+        _ => None,
+    }
+}
+
+/// Members of one group; 0 where all take part, and for groups of different sizes.
+fn group_size(groups: &ReplicaGroups) -> i64 {
+    let length = |group: &Vec<i64>| i64::try_from(group.len()).unwrap_or(i64::MAX);
+    match groups {
+        ReplicaGroups::List(groups) => match groups.split_first() {
+            Some((first, rest)) if rest.iter().all(|group| group.len() == first.len()) => length(first),
+            _ => 0,
+        },
+        ReplicaGroups::Iota { dimensions, .. } => match dimensions.as_slice() {
+            [_, members] => *members,
+            _ => 0,
+        },
+        ReplicaGroups::Mesh(_) => 0,
+    }
+}

@@ -11,6 +11,7 @@ use crate::ir::{
 /// | Name | Of | Value |
 /// |---|---|---|
 /// | the attribute's own | numbers, lists, flags | the value |
+/// | `dimensions?` and the like | all | whether the instruction has the attribute |
 /// | `fft_type=RFFT` and the like | words | whether the attribute is this word |
 /// | `window_size`, `window_stride`, `window_padding_low`, `window_padding_high`, `window_dilation`, `window_base_dilation` | windows | one per dimension |
 /// | `padding_low`, `padding_high`, `padding_interior` | `pad` | one per dimension |
@@ -40,6 +41,11 @@ impl Attributes for InstructionAttributes<'_> {
             "operand_bits" => bits(self.operands.first()?),
             "result_bits" => bits(self.declared),
             _ => {
+                if let Some(asked) = name.strip_suffix('?') {
+                    let mut has = false;
+                    self.op.visit_fields(true, &mut |field, _| has |= field.name == asked);
+                    return Some(Value::Bool(has));
+                }
                 let (attribute, word) = name.split_once('=').unzip();
                 let mut found = None;
                 self.op.visit_fields(true, &mut |field, view| {

@@ -6,13 +6,15 @@ use crate::ir::{Op, Shape};
 use std::sync::OnceLock;
 
 /// The texts of the library, each of which may call those before it.
-const TEXTS: [&str; 6] = [
+const TEXTS: [&str; 8] = [
     include_str!("library/common.shape"),
     include_str!("library/elementwise.shape"),
     include_str!("library/movement.shape"),
     include_str!("library/dot.shape"),
     include_str!("library/window.shape"),
     include_str!("library/indexing.shape"),
+    include_str!("library/structural.shape"),
+    include_str!("library/collective.shape"),
 ];
 
 /// The library of HLO's operations: for each opcode that has a rule about extents, the function that is the rule.

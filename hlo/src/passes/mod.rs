@@ -4,6 +4,8 @@
 
 mod flatten;
 mod names;
+mod specialize;
 
 pub use flatten::flatten;
 pub use names::UniqueNames;
+pub use specialize::specialize;

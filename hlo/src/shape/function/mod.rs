@@ -17,6 +17,8 @@ mod tidy;
 mod transfer;
 mod ty;
 mod typing;
+mod unify;
+mod unknowns;
 mod value;
 
 pub use attributes::{AttributeTable, Attributes};
@@ -30,6 +32,7 @@ pub use lower::LowerError;
 pub use simplify::Specialized;
 pub use text::parse_function;
 pub use ty::Type;
+pub use unknowns::{Term, Unknown, Unknowns};
 pub use value::{Extents, MAX_LIST, MAX_OPERAND_RANK, MAX_RANK, Value};
 
 /// How deep regions nest, in text and after lowering.

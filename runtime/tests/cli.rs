@@ -490,3 +490,28 @@ fn the_egraph_is_drawn() {
     assert_eq!(constant.status.code(), Some(1));
     assert!(stderr(&constant).contains("all are constants"), "{}", stderr(&constant));
 }
+
+#[test]
+fn unknown_extents_are_given_on_the_command_line() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[<=8,3] parameter(0)\n  ROOT y = f32[<=8,3] add(x, x)\n}\n";
+    let output = fed(&["specialize", "-", "--shape", "x=f32[5,3]"], text);
+    assert!(stdout(&output).contains("ROOT %y = f32[5,3] add(%x, %x)"), "{}{}", stdout(&output), stderr(&output));
+    let output = fed(&["specialize", "-", "--shape", "x=f32[9,3]"], text);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("cannot be f32[9,3]"), "{}", stderr(&output));
+    let output = fed(&["specialize", "-", "--shape", "x"], text);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let output = fed(&["specialize", "-", "--shape", "x=f32[9"], text);
+    assert!(stderr(&output).contains("HLO001"), "{}", stderr(&output));
+}
+
+#[test]
+fn shape_functions_are_shown_in_every_form() {
+    for (form, word) in [("error-carrying", "shape.meet"), ("constrained", "shape.cstr_eq"), ("imperative", "assert")] {
+        let output = weft(&["shape-functions", "dot", "--form", form]);
+        assert!(stdout(&output).contains(word), "{form}: {}{}", stdout(&output), stderr(&output));
+    }
+    let output = weft(&["shape-functions", "fly"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no shape function is mapped to fly"), "{}", stderr(&output));
+}

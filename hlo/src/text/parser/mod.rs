@@ -13,7 +13,7 @@ mod window;
 use super::codes;
 use super::lexer::{Cursor, Failure, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{ArenaId, ComputationId, Module, Span};
+use crate::ir::{ArenaId, ComputationId, Module, Shape, Span};
 use std::collections::HashMap;
 
 /// How many findings are gathered before reading stops.
@@ -50,6 +50,24 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
             Err(Diagnostics(findings).locate(text))
         }
     }
+}
+
+/// Reads a shape that stands alone: `f32[2,3]{1,0}`, `(s32[], token[])`.
+///
+/// # Errors
+/// What is wrong with it, with line and column.
+///
+/// ```
+/// let shape = weft_hlo::text::parse_shape("f32[32,128]")?;
+/// assert_eq!(shape.as_array().and_then(|array| array.element_count()), Some(4096));
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
+pub fn parse_shape(text: &str) -> Result<Shape, Diagnostics> {
+    let mut cursor = Cursor::new(text);
+    let shape = cursor
+        .shape()
+        .and_then(|shape| if cursor.at_end() { Ok(shape) } else { Err(cursor.unexpected("the end of the shape")) });
+    shape.map_err(|failure| Diagnostics::from(*failure).locate(text))
 }
 
 struct Parser<'a> {

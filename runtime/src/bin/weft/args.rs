@@ -51,6 +51,10 @@ pub(crate) enum Command {
     Map(Map),
     /// Check a program and report all findings
     Verify(File),
+    /// Give a program of unknown extents those of one run, as plain static HLO
+    Specialize(Specialize),
+    /// Show the shape functions of operations in one of their three forms
+    ShapeFunctions(ShapeFunctions),
     /// List the devices that programs can run on
     Devices,
 }
@@ -176,6 +180,49 @@ pub(crate) struct Simplify {
     /// `-` writes DOT to standard output instead of the map
     #[arg(long, value_name = "FILE")]
     pub(crate) egraph: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Specialize {
+    #[command(flatten)]
+    pub(crate) source: File,
+    /// The shape of a parameter of the entry computation, such as `x=f32[32,128]`; once for each parameter of unknown
+    /// extents, unless these follow from the others
+    #[arg(long, value_name = "NAME=SHAPE")]
+    pub(crate) shape: Vec<String>,
+    #[command(flatten)]
+    pub(crate) functions: FunctionFiles,
+}
+
+/// Shape functions besides those of HLO's operations.
+#[derive(Args, Debug)]
+pub(crate) struct FunctionFiles {
+    /// A file of shape functions for custom calls, mapped to their targets
+    #[arg(long, value_name = "FILE")]
+    pub(crate) shape_functions: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShapeFunctions {
+    /// Only the function of this operation, or target of custom calls, and those it calls
+    #[arg(value_name = "OPERATION")]
+    pub(crate) operation: Option<String>,
+    /// The form to show them in; without it, that in which they were written
+    #[arg(long, value_enum)]
+    pub(crate) form: Option<FunctionForm>,
+    #[command(flatten)]
+    pub(crate) functions: FunctionFiles,
+}
+
+/// A form of shape functions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FunctionForm {
+    /// Every value may be an error
+    ErrorCarrying,
+    /// Constraints are evidence, under which the rest runs
+    Constrained,
+    /// Assertions
+    Imperative,
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -16,6 +16,7 @@ mod random;
 mod reader;
 mod report;
 mod run;
+mod shapes;
 mod show;
 mod simplify;
 mod source;
@@ -49,6 +50,8 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Simplify(simplify) => simplify::simplify(simplify, format),
         Command::Map(map) => map::map(map, format),
         Command::Verify(file) => show::verify(file, format),
+        Command::Specialize(arguments) => shapes::specialize(arguments, format),
+        Command::ShapeFunctions(arguments) => shapes::functions(arguments, format),
         Command::Devices => show::devices(format),
     }
 }

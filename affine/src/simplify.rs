@@ -11,6 +11,7 @@ mod extract;
 mod finish;
 mod language;
 mod normal;
+mod numbers;
 mod places;
 mod recombine;
 pub(crate) mod rules;
@@ -325,8 +326,7 @@ impl Simplifier {
         let mut result = expr.clone();
         for _ in 0..4 {
             let normal = self.normalizer.root(&result);
-            let placed = self.normalizer.placed(&normal);
-            let again = finish::finish(&mut self.normalizer, placed.as_ref().unwrap_or(&normal));
+            let again = finish::finish(&mut self.normalizer, &normal);
             if again == result || is_dearer(&again, &result) {
                 break;
             }

@@ -147,7 +147,7 @@ impl Expr {
             });
         }
         let (a, b) = (self.terms(), other.terms());
-        let mut terms = Terms::new();
+        let mut terms = Terms::with_capacity(a.len().max(b.len()));
         let (mut i, mut j) = (0, 0);
         while i < a.len() || j < b.len() {
             let order = match (a.get(i), b.get(j)) {

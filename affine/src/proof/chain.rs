@@ -27,8 +27,11 @@ const HASTE: u32 = 2;
 pub(super) fn search(first: &Expr, last: &Expr, equalities: &[(&Expr, &Expr)]) -> Option<Vec<(usize, Expr)>> {
     let mut search = [Frontier::new(first, 1), Frontier::new(last, 1)];
     for _ in 0..VISITS {
-        if let Some(links) = advance(&mut search, 0, equalities)? {
-            return Some(links);
+        match advance(&mut search, 0, equalities) {
+            Some(Some(links)) => return Some(links),
+            Some(None) => {}
+            // Too many forms from this end alone.
+            None => break,
         }
     }
     let mut search = [Frontier::new(first, HASTE), Frontier::new(last, HASTE)];

@@ -164,29 +164,7 @@ impl Normalizer {
     }
 }
 
-/// True for digits of a variable that no other summand knows, or only in digits neither overlapping nor next to these: the
-/// laws of sums have nothing to join them with.
-pub(super) fn is_apart(e: &Expr, term: &Term) -> bool {
-    let Some((x, own)) = stretch(term) else { return false };
-    let Some(v) = x.as_var() else { return false };
-    e.terms().iter().all(|other| {
-        if other.atom == term.atom {
-            return true;
-        }
-        match (&other.atom, stretch(other)) {
-            (Atom::Var(w), _) => v != *w,
-            (_, Some((y, digits))) if y == x => own.is_apart_from(digits),
-            (_, Some((y, _))) => y.is_linear() && y.terms().iter().all(|t| t.atom != Atom::Var(v)),
-            (_, None) => false,
-        }
-    })
-}
-
 impl Stretch {
-    fn is_apart_from(&self, other: Stretch) -> bool {
-        self.high.is_some_and(|high| high < other.low) || other.high.is_some_and(|high| high < self.low)
-    }
-
     /// The digits of `x` in the stretch.
     pub(super) fn digit(&self, x: &Expr) -> Option<Expr> {
         let above = x.checked_floor_div(self.low).ok()?;

@@ -90,7 +90,7 @@ impl Normalizer {
         if e.as_constant().is_some() {
             return e.clone();
         }
-        let key = self.key(e, SUM);
+        let key = self.key(e.structural_hash(), SUM);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -102,15 +102,15 @@ impl Normalizer {
         self.nesting -= 1;
         self.known.insert(key, normal.clone());
         if normal != *e {
-            self.known.insert(self.key(&normal, SUM), normal.clone());
+            self.known.insert(self.key(normal.structural_hash(), SUM), normal.clone());
         }
         normal
     }
 
     /// Trials look less far the deeper they are, and an operation asked for by itself is not recombined; each remembers
     /// its own forms.
-    fn key(&self, e: &Expr, word: u128) -> u128 {
-        e.structural_hash() ^ word.rotate_left(2 * self.trials as u32 + u32::from(self.inside))
+    fn key(&self, hash: u128, word: u128) -> u128 {
+        hash ^ word.rotate_left(2 * self.trials as u32 + u32::from(self.inside))
     }
 
     /// The normal form of an argument.
@@ -177,11 +177,11 @@ impl Normalizer {
             (None, true) => Atom::Mod(x.clone(), c),
             (None, false) => Atom::FloorDiv(x.clone(), c),
         };
-        let plain = Expr::from_atom(plain);
-        let key = self.key(&plain, OPERATION);
+        let key = self.key(Expr::hash_of_atom(&plain), OPERATION);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
+        let plain = Expr::from_atom(plain);
         let mut normal = plain.clone();
         // What a constraint says of the argument is lost once a rule takes the argument apart.
         if self.context.analysis.has_facts()

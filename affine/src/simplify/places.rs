@@ -13,23 +13,19 @@ use smallvec::SmallVec;
 
 use super::digits::{Stretch, stretch};
 use super::normal::Normalizer;
-use super::recombine::factor_in;
 use super::rules::modulo;
 use super::rules::sum::DIGIT;
 use crate::expr::OPERATION_COST;
-use crate::{Atom, Expr, Term, Var};
+use crate::{Atom, Expr, Var};
 
-/// Sums with more terms than this are left alone: each term is compared with each.
-const MANY: usize = 32;
-
-type Stretches = SmallVec<[Stretch; 8]>;
-type Places = SmallVec<[Place; 8]>;
+pub(super) type Stretches = SmallVec<[Stretch; 8]>;
+pub(super) type Places = SmallVec<[Place; 8]>;
 
 /// `w·(x // k)`.
 #[derive(Copy, Clone)]
-struct Place {
-    k: i64,
-    w: i64,
+pub(super) struct Place {
+    pub(super) k: i64,
+    pub(super) w: i64,
 }
 
 impl Place {
@@ -40,62 +36,34 @@ impl Place {
 }
 
 impl Normalizer {
-    /// The sum with the digits of each number written the cheapest way, where that is cheaper and its range no wider.
-    pub(super) fn placed(&mut self, e: &Expr) -> Option<Expr> {
-        if e.is_linear() || e.terms().len() < 2 || e.terms().len() > MANY {
-            return None;
-        }
-        let mut result: Option<Expr> = None;
-        for (i, term) in e.terms().iter().enumerate() {
-            let Some((x, _)) = stretch(term) else { continue };
-            let is_known = |earlier: &Term| stretch(earlier).is_some_and(|(y, _)| x == y);
-            if x.is_linear()
-                && !e.terms().iter().take(i).any(is_known)
-                && let Some(next) = self.placed_digits(result.as_ref().unwrap_or(e), x)
-            {
-                result = Some(next);
-            }
-        }
-        result
-    }
-
-    /// The sum with the digits of `x` written the cheapest way.
-    fn placed_digits(&mut self, e: &Expr, x: &Expr) -> Option<Expr> {
-        let mut old: Stretches =
-            e.terms().iter().filter_map(|t| stretch(t).filter(|(y, _)| *y == x)).map(|(_, s)| s).collect();
-        if x.constant_term() == 0
-            && let Some(a) = factor_in(x, e)
-        {
-            old.push(Stretch { a, low: 1, high: None });
-        }
-        let (digits, singles) = paired(&places(&old)?)?;
+    /// The sum `rest` with the digits `old` of `x` written the cheapest way, and that way, where it is cheaper than `e` and its
+    /// range no wider.
+    pub(super) fn cheapest_digits(
+        &mut self,
+        e: &Expr,
+        rest: &Expr,
+        x: &Expr,
+        old: &Stretches,
+    ) -> Option<(Expr, Stretches)> {
+        let (digits, singles) = paired(&places(old)?)?;
         let mut best: Option<(Expr, Stretches)> = None;
         for is_remainder in choices(&singles) {
             let Some(new) = written(&digits, &singles, is_remainder) else { continue };
-            if expense(x, &new) >= expense(x, &old) {
+            if expense(x, &new) >= expense(x, old) {
                 continue;
             }
-            let Some(sum) = self.rewritten_sum(e, x, &old, &new) else { continue };
+            let Some(sum) = self.with_digits(rest, x, &new) else { continue };
             let is_cheaper = sum.cost() < best.as_ref().map_or(e, |(known, _)| known).cost();
             if is_cheaper && (sum.is_linear() || self.does_not_widen(e, &sum)) {
                 best = Some((sum, new));
             }
         }
-        let (sum, new) = best?;
-        if self.context.keeps_log() {
-            for s in old.iter().filter(|s| !new.contains(s)).chain(new.iter().filter(|s| !old.contains(s))) {
-                self.note_floors(x, *s);
-            }
-        }
-        Some(sum)
+        best
     }
 
-    /// `e` with other stretches of `x`, these in normal form.
-    fn rewritten_sum(&mut self, e: &Expr, x: &Expr, old: &[Stretch], new: &[Stretch]) -> Option<Expr> {
-        let mut sum = e.clone();
-        for s in old {
-            sum = sum.checked_add_scaled(&s.digit(x)?, s.a.checked_neg()?).ok()?;
-        }
+    /// `rest` and these stretches of `x`, in normal form.
+    pub(super) fn with_digits(&mut self, rest: &Expr, x: &Expr, new: &[Stretch]) -> Option<Expr> {
+        let mut sum = rest.clone();
         for s in new {
             let above = self.quotient(x, s.low);
             let digit = match s.high {
@@ -105,6 +73,13 @@ impl Normalizer {
             sum = sum.checked_add_scaled(&digit, s.a).ok()?;
         }
         Some(sum)
+    }
+
+    /// Records that the stretches have the same floors.
+    pub(super) fn note_stretches(&mut self, x: &Expr, old: &[Stretch], new: &[Stretch]) {
+        for s in old.iter().filter(|s| !new.contains(s)).chain(new.iter().filter(|s| !old.contains(s))) {
+            self.note_floors(x, *s);
+        }
     }
 
     /// The digit as a difference of floors.
@@ -124,10 +99,7 @@ impl Normalizer {
 
 /// The stretches as one sum of floors, the divisors growing and each dividing the next; nothing where they do not, or fewer
 /// than two stretches are there to be joined.
-fn places(stretches: &[Stretch]) -> Option<Places> {
-    if stretches.len() < 2 {
-        return None;
-    }
+pub(super) fn places(stretches: &[Stretch]) -> Option<Places> {
     let mut places = Places::new();
     for s in stretches {
         places.push(Place { k: s.low, w: s.a });

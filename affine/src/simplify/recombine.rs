@@ -3,8 +3,10 @@
 //! Each trial replaces summands by an equal expression and keeps the result when the whole sum gets cheaper, because something
 //! cancelled, and its range no wider: outer rules and later compositions prove their side conditions from it.
 
-use super::digits::is_apart;
+use smallvec::SmallVec;
+
 use super::normal::Normalizer;
+use super::numbers::Numbers;
 use super::rules::floordiv;
 use super::rules::modulo;
 use super::rules::nearest;
@@ -16,6 +18,9 @@ use crate::{Atom, Expr, Law, Term};
 const MANY: usize = 24;
 /// A trial rewrites terms whose sums may be tried in turn; deeper trials find nothing that is worth their number.
 const TRIALS: usize = 2;
+
+/// So many numbers may get dearer in a sum, before the search, when their digits are brought together.
+const TOGETHER: u32 = 8;
 
 /// An instance of a law: `before = after`, with the letters it binds, and the sum that results.
 struct Found {
@@ -29,6 +34,7 @@ struct Found {
 impl Normalizer {
     /// The sum with everything recombined that makes it cheaper.
     pub(super) fn recombined(&mut self, mut e: Expr) -> Expr {
+        let mut rounds = 0;
         loop {
             if self.trials >= TRIALS || self.steps_left == 0 {
                 return e;
@@ -39,9 +45,22 @@ impl Normalizer {
             if operations > MANY || ((operations == 0 || is_one_atom) && !has_facts) {
                 return e;
             }
-            self.trials += 1;
             self.steps_left -= 1;
-            let found = self.cheaper(&e);
+            let numbers = Numbers::of(&e);
+            if let Some(together) = self.brought_together(&e, &numbers)
+                && (together.cost() < e.cost() || rounds < TOGETHER)
+            {
+                rounds += 1;
+                e = together;
+                continue;
+            }
+            rounds = TOGETHER;
+            let settled = if has_facts { SmallVec::default() } else { numbers.settled_places(&e) };
+            if settled.len() == operations && !has_facts {
+                return e;
+            }
+            self.trials += 1;
+            let found = self.cheaper(&e, &settled);
             self.trials -= 1;
             let Some(found) = found else { return e };
             self.context.forget();
@@ -83,14 +102,14 @@ impl Normalizer {
         e
     }
 
-    /// The cheapest sum that one instance of a law gives, where that is cheaper than `e`.
-    fn cheaper(&mut self, e: &Expr) -> Option<Found> {
+    /// The cheapest sum that one instance of a law gives, where that is cheaper than `e`, other than about the summands at
+    /// the settled places.
+    fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Found> {
         let mut best: Option<Found> = None;
         let known = self.by_known_sum(e);
         self.take_best(e, &mut best, [known]);
-        let has_facts = self.context.analysis.has_facts();
-        for term in e.terms() {
-            if !has_facts && is_apart(e, term) {
+        for (place, term) in e.terms().iter().enumerate() {
+            if settled.contains(&place) {
                 continue;
             }
             let a = term.coefficient;

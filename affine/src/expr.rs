@@ -22,7 +22,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 pub(crate) use build::OPERATION_COST;
-pub(crate) use visit::{postorder, postorder_past};
+pub(crate) use visit::{Shared, postorder, postorder_past};
 
 /// A variable, of one of the three kinds of the specification; it prints as `d0`, `s0`, `rt0`.
 ///

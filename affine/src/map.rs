@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::expr::postorder;
+use crate::expr::{Shared, postorder};
 use crate::text::{self, Cursor, Printer, Scope};
 use crate::{Atom, Error, Expr, Point, Var};
 
@@ -91,7 +91,9 @@ impl AffineMap {
             Var::Range(i) => Some(Expr::range(self.ranges.saturating_add(i))),
             Var::Runtime(i) => Some(Expr::runtime(self.runtime.saturating_add(i))),
         };
-        let results = then.results.iter().map(|e| e.substitute(rename)).collect::<Result<_, _>>()?;
+        let mut shared = Shared::new();
+        let results =
+            then.results.iter().map(|e| e.substitute_sharing(&rename, &mut shared)).collect::<Result<_, _>>()?;
         Ok(AffineMap { dims: self.dims, ranges, runtime, results })
     }
 }

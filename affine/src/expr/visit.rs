@@ -128,12 +128,21 @@ impl Expr {
     /// # Ok::<(), weft_affine::Error>(())
     /// ```
     pub fn substitute(&self, f: impl Fn(Var) -> Option<Expr>) -> Result<Expr, Error> {
+        self.substitute_sharing(&f, &mut Shared::new())
+    }
+
+    /// As [`Expr::substitute`], for one of several expressions that share arguments.
+    pub(crate) fn substitute_sharing(
+        &self,
+        f: &dyn Fn(Var) -> Option<Expr>,
+        shared: &mut Shared,
+    ) -> Result<Expr, Error> {
         if self.is_small() {
-            return substitute_tree(self, &f);
+            return substitute_tree(self, f, shared);
         }
         let mut done: FxHashMap<u128, Expr> = FxHashMap::default();
         for node in postorder([self]) {
-            let new = rebuild(&node, &f, &mut |inner| Ok(done[&inner.structural_hash()].clone()))?;
+            let new = rebuild(&node, f, &mut |inner| Ok(done[&inner.structural_hash()].clone()))?;
             done.insert(node.structural_hash(), new);
         }
         Ok(done[&self.structural_hash()].clone())
@@ -193,8 +202,24 @@ fn evaluate_sum(
     i64::try_from(total).map_err(|_| Error::overflow("an evaluation"))
 }
 
-fn substitute_tree(e: &Expr, f: &dyn Fn(Var) -> Option<Expr>) -> Result<Expr, Error> {
-    rebuild(e, f, &mut |inner| substitute_tree(inner, f))
+/// Arguments met and what became of them. There are few, so a list is searched sooner than a table.
+pub(crate) type Shared = SmallVec<[(u128, Expr); 4]>;
+
+/// So many arguments are remembered.
+const SHARED: usize = 4;
+
+fn substitute_tree(e: &Expr, f: &dyn Fn(Var) -> Option<Expr>, shared: &mut Shared) -> Result<Expr, Error> {
+    rebuild(e, f, &mut |inner| {
+        let hash = inner.structural_hash();
+        if let Some((_, known)) = shared.iter().find(|(known, _)| *known == hash) {
+            return Ok(known.clone());
+        }
+        let new = substitute_tree(inner, f, shared)?;
+        if shared.len() < SHARED {
+            shared.push((hash, new.clone()));
+        }
+        Ok(new)
+    })
 }
 
 fn rebuild(

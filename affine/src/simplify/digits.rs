@@ -81,16 +81,8 @@ impl Normalizer {
     fn refined(&mut self, e: &Expr, x: &Expr) -> Option<Expr> {
         let mut stretches: SmallVec<[Stretch; 6]> =
             e.terms().iter().filter_map(|t| stretch(t).filter(|(y, _)| *y == x)).map(|(_, stretch)| stretch).collect();
-        let mut rest = e.clone();
-        for s in &stretches {
-            rest = rest.checked_add_scaled(&s.digit(x)?, s.a.checked_neg()?).ok()?;
-        }
-        if x.constant_term() == 0
-            && let Some(a) = factor_in(x, &rest)
-        {
-            stretches.push(Stretch { a, low: 1, high: None });
-            rest = rest.checked_add_scaled(x, a.checked_neg()?).ok()?;
-        }
+        let whole = if x.constant_term() == 0 { factor_in(x, e) } else { None };
+        stretches.extend(whole.map(|a| Stretch { a, low: 1, high: None }));
         if stretches.len() < 2 {
             return None;
         }
@@ -100,6 +92,10 @@ impl Normalizer {
         let is_cut = |s: &Stretch| cuts.iter().any(|cut| s.low < *cut && s.high.is_none_or(|high| *cut < high));
         if !stretches.iter().any(is_cut) || cuts.windows(2).any(|pair| pair[1] % pair[0] != 0) {
             return None;
+        }
+        let mut rest = e.clone();
+        for s in &stretches {
+            rest = rest.checked_add_scaled(&s.digit(x)?, s.a.checked_neg()?).ok()?;
         }
         for (i, low) in cuts.iter().enumerate() {
             let high = cuts.get(i + 1).copied();

@@ -46,6 +46,14 @@ impl Family {
         all
     }
 
+    /// True where a half of the number may become the other half, `x - x // 2 = (x + 1) // 2`, to take up a summand or a constant.
+    fn may_be_halved(&self, e: &Expr, has_whole: bool) -> bool {
+        let has_constants =
+            self.number.as_var().is_none() && (e.constant_term() != 0 || self.number.constant_term() != 0);
+        let is_half = |s: Stretch| (s.low, s.high) == (2, None) || (s.low, s.high) == (1, Some(2));
+        (has_whole || has_constants) && self.members.iter().any(|member| is_half(member.stretch))
+    }
+
     /// The sum without any of these digits.
     fn taken_from(&self, e: &Expr, old: &[Stretch]) -> Option<Expr> {
         let is_member = |place: usize| self.members.iter().any(|member| member.place == place);
@@ -105,7 +113,7 @@ impl Numbers {
                     || (has_whole && matches!(term.atom, Atom::Var(_)));
                 own & mask == 0 || is_own
             });
-            if is_apart {
+            if is_apart && !family.may_be_halved(e, has_whole) {
                 settled.extend(family.members.iter().map(|member| member.place));
             }
         }
@@ -212,12 +220,19 @@ fn separated(old: &Stretches) -> Option<Stretches> {
 
 impl Normalizer {
     /// The sum with the digits of each number in their one form, where that is another: in an argument none overlap, in a whole
-    /// sum they are written the cheapest way.
-    pub(super) fn brought_together(&mut self, e: &Expr, numbers: &Numbers) -> Option<Expr> {
-        numbers.0.iter().find_map(|family| {
-            let old = family.stretches(e);
-            if old.len() < 2 { None } else { self.together(e, family, &old) }
-        })
+    /// sum they are written the cheapest way. Only of numbers whose summands are all meant, by their places.
+    pub(super) fn brought_together(
+        &mut self,
+        e: &Expr,
+        numbers: &Numbers,
+        is_meant: impl Fn(usize) -> bool,
+    ) -> Option<Expr> {
+        numbers.0.iter().filter(|family| family.members.iter().all(|member| is_meant(member.place))).find_map(
+            |family| {
+                let old = family.stretches(e);
+                if old.len() < 2 { None } else { self.together(e, family, &old) }
+            },
+        )
     }
 
     fn together(&mut self, e: &Expr, family: &Family, old: &Stretches) -> Option<Expr> {

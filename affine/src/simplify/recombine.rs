@@ -47,7 +47,10 @@ impl Normalizer {
             }
             self.steps_left -= 1;
             let numbers = Numbers::of(&e);
-            if let Some(together) = self.brought_together(&e, &numbers)
+            let settled = if has_facts { SmallVec::default() } else { numbers.settled_places(&e) };
+            // In a whole sum, what knows the same variables may cancel better while the digits are as they are.
+            let (inside, is_settled) = (self.inside, |place| settled.contains(&place));
+            if let Some(together) = self.brought_together(&e, &numbers, |place| inside || is_settled(place))
                 && (together.cost() < e.cost() || rounds < TOGETHER)
             {
                 rounds += 1;
@@ -55,14 +58,19 @@ impl Normalizer {
                 continue;
             }
             rounds = TOGETHER;
-            let settled = if has_facts { SmallVec::default() } else { numbers.settled_places(&e) };
             if settled.len() == operations && !has_facts {
                 return e;
             }
             self.trials += 1;
             let found = self.cheaper(&e, &settled);
             self.trials -= 1;
-            let Some(found) = found else { return e };
+            let Some(found) = found else {
+                match self.brought_together(&e, &numbers, |_| !inside) {
+                    Some(together) => e = together,
+                    None => return e,
+                }
+                continue;
+            };
             self.context.forget();
             for (letter, meaning) in &found.letters {
                 self.context.bind(*letter, meaning);

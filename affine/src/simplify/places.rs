@@ -97,8 +97,7 @@ impl Normalizer {
     }
 }
 
-/// The stretches as one sum of floors, the divisors growing and each dividing the next; nothing where they do not, or fewer
-/// than two stretches are there to be joined.
+/// The stretches as one sum of floors, the divisors growing and each dividing the next; nothing where they do not.
 pub(super) fn places(stretches: &[Stretch]) -> Option<Places> {
     let mut places = Places::new();
     for s in stretches {

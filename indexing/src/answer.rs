@@ -1,6 +1,6 @@
-//! Answers to questions about domains and functions, the reasons for having none, and how much work a question may cause.
+//! Answers to questions about domains and functions, and how much work a question may cause.
 
-use std::fmt;
+use crate::Unknown;
 
 /// How much may be enumerated to answer a question. Counts, not times: the answer is the same on every machine.
 ///
@@ -48,52 +48,6 @@ impl<C> Answer<C> {
         match self {
             Answer::No(shown) => Some(shown),
             _ => None,
-        }
-    }
-}
-
-/// Why a question has no answer.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Unknown {
-    /// Nothing structural decides it, and there are more points than [`Limits`] allow to enumerate.
-    TooManyPoints {
-        /// How many points there are to look at, constraints aside; saturates.
-        points: u128,
-        /// How many were allowed.
-        limit: u64,
-    },
-    /// A value on the way does not fit its type.
-    Overflow,
-    /// A map is undefined: nothing is known about the relation.
-    Undefined,
-    /// The runtime variables of the two maps are not known to have the same values.
-    RuntimeVariables,
-}
-
-impl Unknown {
-    /// The stable code of the reason.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Unknown::TooManyPoints { .. } => "too-many-points",
-            Unknown::Overflow => "overflow",
-            Unknown::Undefined => "undefined",
-            Unknown::RuntimeVariables => "runtime-variables",
-        }
-    }
-}
-
-/// A sentence without its stop.
-impl fmt::Display for Unknown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unknown::TooManyPoints { points, limit } => {
-                write!(f, "no law decides it, and its {points} points are more than the {limit} to be enumerated")
-            }
-            Unknown::Overflow => f.write_str("a value does not fit its type"),
-            Unknown::Undefined => f.write_str("the map is undefined"),
-            Unknown::RuntimeVariables => {
-                f.write_str("the runtime variables of the two maps are not known to have the same values")
-            }
         }
     }
 }

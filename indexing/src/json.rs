@@ -3,7 +3,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::{Basis, Pattern, Stride, Undecided, VariableStride, VectorLimit, Verdict};
+use crate::{Basis, Pattern, Stride, Unknown, VariableStride, VectorLimit, Verdict};
 
 /// A count: a number where it fits 64 bits, which is all that readers of JSON can be trusted with, and its digits as a string
 /// beyond.
@@ -15,9 +15,9 @@ pub(crate) fn count<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok,
 }
 
 /// `{"code": "overflow", "reason": "numbers leave their range"}`
-impl Serialize for Undecided {
+impl Serialize for Unknown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        explained(serializer, "Undecided", self.code(), &self.to_string())
+        explained(serializer, "Unknown", self.code(), &self.to_string())
     }
 }
 

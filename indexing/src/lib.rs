@@ -108,7 +108,7 @@
 //! | [coalescing] | how many memory transactions does a subgroup of threads need, and may it read vectors? | [`IndexingMap::coalescing`], [`fusion_coalescing`] |
 //!
 //! A map from threads to elements becomes one to addresses by [`IndexingMap::linearized`]. What cannot be decided is
-//! [`Undecided`], a closed list of reasons.
+//! [`Unknown`], a closed list of reasons.
 //!
 //! ```
 //! # use weft_indexing::IndexingMap;
@@ -165,11 +165,11 @@ mod simplify;
 mod surjectivity;
 pub mod text;
 mod tile;
-mod undecided;
+mod unknown;
 pub mod utilization;
 mod within;
 
-pub use answer::{Answer, Limits, Unknown};
+pub use answer::{Answer, Limits};
 pub use cardinality::Cardinality;
 pub use coalescing::{
     Coalescing, FusedOperand, FusionCoalescing, Known, Launch, MemoryModel, OperandCoalescing, Pattern, Reads, Stride,
@@ -193,6 +193,6 @@ pub use tile::{
     BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
     TilePart, TileRefusal,
 };
-pub use undecided::Undecided;
+pub use unknown::Unknown;
 pub use utilization::{Basis, CountRange, OperandUtilization, Utilization, operand_utilization};
 pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use weft_affine::Simplifier;
 
 use crate::pieces::{Lanes, Piece, Program, may_overflow, visit};
-use crate::{IndexingMap, Interval, Undecided};
+use crate::{IndexingMap, Interval, Unknown};
 
 /// Points that are looked at one by one where nothing else decides.
 const POINTS: u128 = 1 << 16;
@@ -18,16 +18,16 @@ pub(crate) enum Within {
     /// Not at some point.
     Sometimes,
     /// It was not found out.
-    Undecided(Undecided),
+    Unknown(Unknown),
 }
 
 impl Within {
     /// The reason why the results are not known to be indices.
-    pub(crate) fn obstacle(self) -> Option<Undecided> {
+    pub(crate) fn obstacle(self) -> Option<Unknown> {
         match self {
             Within::Always => None,
-            Within::Sometimes => Some(Undecided::OutOfBounds),
-            Within::Undecided(reason) => Some(reason),
+            Within::Sometimes => Some(Unknown::OutOfBounds),
+            Within::Unknown(reason) => Some(reason),
         }
     }
 }
@@ -40,9 +40,9 @@ impl IndexingMap {
         }
         let overflows = match Program::new(self) {
             Ok(program) => may_overflow(&program),
-            Err(reason) => return Within::Undecided(reason),
+            Err(reason) => return Within::Unknown(reason),
         };
-        let mut reason = Undecided::Overflow;
+        let mut reason = Unknown::Overflow;
         if !overflows {
             let mut facts = Simplifier::new(&simple.variable_ranges(), &simple.constraints);
             let mut results = simple.results.iter().zip(shape);
@@ -56,11 +56,11 @@ impl IndexingMap {
             }
         }
         if self.box_size() > POINTS {
-            return Within::Undecided(reason);
+            return Within::Unknown(reason);
         }
         for p in self.points() {
             let Ok(index) = self.evaluate(&p.dims, &p.ranges, &p.runtime) else {
-                return Within::Undecided(Undecided::Overflow);
+                return Within::Unknown(Unknown::Overflow);
             };
             if index.iter().zip(shape).any(|(i, n)| !Interval::of_extent(*n).contains(*i)) {
                 return Within::Sometimes;
@@ -70,7 +70,7 @@ impl IndexingMap {
     }
 }
 
-fn by_pieces(map: &IndexingMap, shape: &[i64]) -> Result<bool, Undecided> {
+fn by_pieces(map: &IndexingMap, shape: &[i64]) -> Result<bool, Unknown> {
     let mut stays = Ok(true);
     visit(&Program::new(map)?, &Lanes::default(), &mut |piece| {
         stays = is_inside(&piece, shape);
@@ -79,7 +79,7 @@ fn by_pieces(map: &IndexingMap, shape: &[i64]) -> Result<bool, Undecided> {
     stays
 }
 
-fn is_inside(piece: &Piece, shape: &[i64]) -> Result<bool, Undecided> {
+fn is_inside(piece: &Piece, shape: &[i64]) -> Result<bool, Unknown> {
     for (form, extent) in piece.results.iter().zip(shape) {
         let (lo, hi) = form.range(piece)?;
         if lo < 0 || hi >= i128::from(*extent) {

@@ -6,7 +6,7 @@ use weft_affine::{Expr, Interval, Var};
 
 use super::{Launch, MemoryModel};
 use crate::pieces::{Lanes, Program};
-use crate::{IndexingMap, Undecided, Variable};
+use crate::{IndexingMap, Unknown, Variable};
 
 /// Elements that a subgroup may read at once.
 const REQUEST: u128 = 4096;
@@ -21,8 +21,8 @@ pub(crate) struct Subgroups {
 }
 
 /// Adds a range variable to a map.
-fn push_range(map: &mut IndexingMap, bounds: Interval) -> Result<Var, Undecided> {
-    let number = u32::try_from(map.ranges.len()).map_err(|_| Undecided::Overflow)?;
+fn push_range(map: &mut IndexingMap, bounds: Interval) -> Result<Var, Unknown> {
+    let number = u32::try_from(map.ranges.len()).map_err(|_| Unknown::Overflow)?;
     map.ranges.push(Variable::new(bounds));
     Ok(Var::Range(number))
 }
@@ -39,7 +39,7 @@ impl Subgroups {
     ///
     /// # Errors
     /// When a thread index may be negative, and on overflow.
-    pub(crate) fn new(map: &IndexingMap, launch: &Launch, model: &MemoryModel) -> Result<Subgroups, Undecided> {
+    pub(crate) fn new(map: &IndexingMap, launch: &Launch, model: &MemoryModel) -> Result<Subgroups, Unknown> {
         let mut map = map.clone();
         let vector = launch.vector.and_then(|v| Some((v, map.variable(v)?.bounds)));
         let size = i64::from(model.subgroup_size);
@@ -47,7 +47,7 @@ impl Subgroups {
         let lane_values = Interval::new(0, size - 1);
         let group = push_range(&mut map, Interval::new(0, (number - 1).div_euclid(size)))?;
         let lane = push_range(&mut map, lane_values)?;
-        let overflow = |_| Undecided::Overflow;
+        let overflow = |_| Unknown::Overflow;
         let position = Expr::var(lane).checked_add_scaled(&Expr::var(group), size).map_err(overflow)?;
         let threads = threads(&map, launch, &position)?;
         let of = |v: Var| threads.iter().find(|thread| thread.variable == v).map(|thread| thread.value.clone());
@@ -78,10 +78,10 @@ impl Subgroups {
     }
 
     /// What one subgroup reads together: every lane, and for each lane every value of the vector variable.
-    pub(crate) fn lanes(&self, program: &Program) -> Result<Lanes, Undecided> {
+    pub(crate) fn lanes(&self, program: &Program) -> Result<Lanes, Unknown> {
         let vector = self.vector.map_or(Interval::point(0), |(_, bounds)| bounds);
         if self.lane_values.size().saturating_mul(vector.size()) > REQUEST {
-            return Err(Undecided::LargeRequest);
+            return Err(Unknown::LargeRequest);
         }
         let each = || {
             (self.lane_values.lo..=self.lane_values.hi).flat_map(|lane| (vector.lo..=vector.hi).map(move |v| (lane, v)))
@@ -101,7 +101,7 @@ impl Subgroups {
     }
 
     /// Whether the map depends on runtime variables; an error where the lanes of a subgroup read different values of one.
-    pub(crate) fn depends_on_runtime(&self) -> Result<bool, Undecided> {
+    pub(crate) fn depends_on_runtime(&self) -> Result<bool, Unknown> {
         let mut per_lane: Vec<bool> = Vec::with_capacity(self.map.runtime.len());
         let mut depends = false;
         for variable in &self.map.runtime {
@@ -114,7 +114,7 @@ impl Subgroups {
             if variable.bounds.size() > 1 {
                 depends = true;
                 if varies {
-                    return Err(Undecided::RuntimePerLane);
+                    return Err(Unknown::RuntimePerLane);
                 }
             }
         }
@@ -127,18 +127,18 @@ fn bounds_of(map: &IndexingMap, thread: Var) -> Interval {
 }
 
 /// Threads of a block, those below the least index of a variable included.
-fn number_of_threads(map: &IndexingMap, launch: &Launch) -> Result<i64, Undecided> {
+fn number_of_threads(map: &IndexingMap, launch: &Launch) -> Result<i64, Unknown> {
     launch.threads.iter().try_fold(1i64, |number, v| {
         let bounds = bounds_of(map, *v);
         if bounds.lo < 0 {
-            return Err(Undecided::NegativeThread);
+            return Err(Unknown::NegativeThread);
         }
-        bounds.hi.checked_add(1).and_then(|extent| number.checked_mul(extent)).ok_or(Undecided::Overflow)
+        bounds.hi.checked_add(1).and_then(|extent| number.checked_mul(extent)).ok_or(Unknown::Overflow)
     })
 }
 
 /// Each thread variable as a digit of the position.
-fn threads(map: &IndexingMap, launch: &Launch, position: &Expr) -> Result<Vec<Thread>, Undecided> {
+fn threads(map: &IndexingMap, launch: &Launch, position: &Expr) -> Result<Vec<Thread>, Unknown> {
     let mut below = 1;
     let mut found = Vec::with_capacity(launch.threads.len());
     for (i, variable) in launch.threads.iter().copied().enumerate() {
@@ -149,7 +149,7 @@ fn threads(map: &IndexingMap, launch: &Launch, position: &Expr) -> Result<Vec<Th
         // The slowest index needs no remainder, since the position is bounded.
         let is_last = i + 1 == launch.threads.len();
         let value = if is_last { quotient } else { quotient.and_then(|q| q.checked_modulo(extent)) };
-        found.push(Thread { variable, value: value.map_err(|_| Undecided::Overflow)?, bounds });
+        found.push(Thread { variable, value: value.map_err(|_| Unknown::Overflow)?, bounds });
         below = below.saturating_mul(extent);
     }
     Ok(found)

@@ -86,7 +86,7 @@
 //!
 //! Runtime variables are unknown numbers in their bounds, one for all lanes: best and worst are over all their values, and
 //! there are no totals. Where the lanes of one subgroup read different ones, as in a gather, nothing is known
-//! ([`Undecided::RuntimePerLane`]).
+//! ([`Unknown::RuntimePerLane`]).
 
 mod lanes;
 mod model;
@@ -108,7 +108,7 @@ use strides::strides;
 use vector::vector_width;
 
 use crate::pieces::{Program, may_overflow, pieces};
-use crate::{Error, IndexingMap, Undecided};
+use crate::{Error, IndexingMap, Unknown};
 use num_integer::gcd;
 
 /// Parts of a domain that are counted one by one.
@@ -151,12 +151,12 @@ impl IndexingMap {
     /// where a size of the model or of an element is zero.
     pub fn coalescing(&self, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<Coalescing, Error> {
         check(self, tensor, launch, model)?;
-        let unknown = |reason: Undecided| Verdict::Unknown(reason);
+        let unknown = |reason: Unknown| Verdict::Unknown(reason);
         if self.is_undefined() {
-            return Ok(Coalescing::without(unknown(Undecided::Undefined), Vec::new()));
+            return Ok(Coalescing::without(unknown(Unknown::Undefined), Vec::new()));
         }
         let Ok(address) = self.linearized(&tensor.shape) else {
-            return Ok(Coalescing::without(unknown(Undecided::Overflow), Vec::new()));
+            return Ok(Coalescing::without(unknown(Unknown::Overflow), Vec::new()));
         };
         let strides = strides(&address);
         if self.is_known_empty() || self.variable_ranges().has_empty() {
@@ -217,9 +217,9 @@ fn reads(
     element_bytes: u32,
     launch: &Launch,
     model: &MemoryModel,
-) -> Result<Option<(Verdict, Reads)>, Undecided> {
+) -> Result<Option<(Verdict, Reads)>, Unknown> {
     if may_overflow(&Program::new(given)?) {
-        return Err(Undecided::Overflow);
+        return Err(Unknown::Overflow);
     }
     if subgroups.map.is_known_empty() {
         return Ok(None);
@@ -231,7 +231,7 @@ fn reads(
     let (verdict, pattern) = judge(&found);
     let extent = launch.vector.map(|_| subgroups.vector_extent());
     let (vector_width, vector_limit) = vector_width(&parts, extent, element_bytes, model);
-    let bytes = |elements: u128| elements.checked_mul(u128::from(element_bytes)).ok_or(Undecided::Overflow);
+    let bytes = |elements: u128| elements.checked_mul(u128::from(element_bytes)).ok_or(Unknown::Overflow);
     let alignment = gcd(bytes(found.starts)?, u128::from(model.base_alignment));
     Ok(Some((
         verdict,
@@ -239,7 +239,7 @@ fn reads(
             best: found.best,
             worst: found.worst,
             totals: if depends {
-                Known::Unknown(Undecided::RuntimeValues)
+                Known::Unknown(Unknown::RuntimeValues)
             } else {
                 Known::Known(Totals {
                     requests: found.requests,
@@ -248,7 +248,7 @@ fn reads(
                     bytes: found.bytes,
                 })
             },
-            alignment: u64::try_from(alignment).map_err(|_| Undecided::Overflow)?,
+            alignment: u64::try_from(alignment).map_err(|_| Unknown::Overflow)?,
             vector_width,
             vector_limit,
             bytes_per_lane: vector_width * u64::from(element_bytes),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::strides::VariableStride;
 use super::vector::VectorLimit;
-use crate::{Rational, Undecided};
+use crate::{Rational, Unknown};
 
 /// How well reads are coalesced, the best first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +19,7 @@ pub enum Verdict {
     /// Wherever more is needed than that, each element takes a segment of its own.
     Uncoalesced,
     /// It was not found out.
-    Unknown(Undecided),
+    Unknown(Unknown),
 }
 
 impl Verdict {
@@ -148,7 +148,7 @@ pub enum Known<T> {
     /// It is known, and exact.
     Known(T),
     /// It is not known.
-    Unknown(Undecided),
+    Unknown(Unknown),
 }
 
 impl<T> Known<T> {

@@ -1,7 +1,7 @@
 //! Requests: what a subgroup reads together, and the segments that takes.
 
 use crate::pieces::Piece;
-use crate::{MemoryModel, Undecided};
+use crate::{MemoryModel, Unknown};
 use num_integer::gcd;
 
 /// Positions within a segment that are told apart.
@@ -29,11 +29,7 @@ pub(crate) struct Requests {
 }
 
 /// Counts the requests of all parts; nothing where nothing is read. The first result of a part is the address, in elements.
-pub(crate) fn requests(
-    pieces: &[Piece],
-    element_bytes: u32,
-    model: &MemoryModel,
-) -> Result<Option<Requests>, Undecided> {
+pub(crate) fn requests(pieces: &[Piece], element_bytes: u32, model: &MemoryModel) -> Result<Option<Requests>, Unknown> {
     let mut all: Option<Requests> = None;
     for piece in pieces {
         let Some(own) = of_piece(piece, element_bytes, model)? else { continue };
@@ -46,8 +42,8 @@ pub(crate) fn requests(
 }
 
 impl Requests {
-    fn and(self, other: Requests) -> Result<Requests, Undecided> {
-        let sum = |a: u128, b: u128| a.checked_add(b).ok_or(Undecided::Overflow);
+    fn and(self, other: Requests) -> Result<Requests, Unknown> {
+        let sum = |a: u128, b: u128| a.checked_add(b).ok_or(Unknown::Overflow);
         Ok(Requests {
             best: self.best.min(other.best),
             worst: self.worst.max(other.worst),
@@ -64,7 +60,7 @@ impl Requests {
     }
 }
 
-fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Option<Requests>, Undecided> {
+fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Option<Requests>, Unknown> {
     let Some(address) = piece.results.first() else { return Ok(None) };
     let active = address.constants.iter().zip(&piece.active).filter(|(_, active)| **active).map(|(k, _)| *k);
     let mut elements: Vec<i128> = active.collect();
@@ -72,7 +68,7 @@ fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Op
     elements.dedup();
     let (Some(first), Some(last)) = (elements.first().copied(), elements.last().copied()) else { return Ok(None) };
     let distinct = elements.len() as u64;
-    let bytes = distinct.checked_mul(u64::from(element_bytes)).ok_or(Undecided::Overflow)?;
+    let bytes = distinct.checked_mul(u64::from(element_bytes)).ok_or(Unknown::Overflow)?;
     let least = bytes.div_ceil(u64::from(model.segment_bytes));
     let mut found = Requests {
         best: u64::MAX,
@@ -99,7 +95,7 @@ fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Op
         found.excess = found.excess.max(needed.saturating_sub(least));
         found.shares |= needed < distinct;
         let add = |sum: u128, each: u64| {
-            number.checked_mul(u128::from(each)).and_then(|n| sum.checked_add(n)).ok_or(Undecided::Overflow)
+            number.checked_mul(u128::from(each)).and_then(|n| sum.checked_add(n)).ok_or(Unknown::Overflow)
         };
         found.requests = add(found.requests, 1)?;
         found.transactions = add(found.transactions, needed)?;
@@ -113,12 +109,12 @@ fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Op
 ///
 /// The remainders of `a·d` for `d = 0, 1, …` repeat after `period / gcd(a, period)` values, and the digits are independent, so
 /// the numbers of one digit after another are convolved.
-fn positions(piece: &Piece, period: u128) -> Result<Vec<u128>, Undecided> {
+fn positions(piece: &Piece, period: u128) -> Result<Vec<u128>, Unknown> {
     if period > POSITIONS {
-        return Err(Undecided::TooManyPieces);
+        return Err(Unknown::TooManyPieces);
     }
-    let modulus = i128::try_from(period).map_err(|_| Undecided::Overflow)?;
-    let length = usize::try_from(period).map_err(|_| Undecided::Overflow)?;
+    let modulus = i128::try_from(period).map_err(|_| Unknown::Overflow)?;
+    let length = usize::try_from(period).map_err(|_| Unknown::Overflow)?;
     let mut numbers = vec![0u128; length];
     numbers[0] = 1;
     let coefficients = piece.results.first().map_or(&[][..], |address| &address.coefficients);
@@ -130,9 +126,9 @@ fn positions(piece: &Piece, period: u128) -> Result<Vec<u128>, Undecided> {
             let times = count / cycle + u128::from(value < count % cycle);
             let shift = step * value % period;
             for (position, number) in numbers.iter().enumerate().filter(|(_, number)| **number > 0) {
-                let at = usize::try_from((position as u128 + shift) % period).map_err(|_| Undecided::Overflow)?;
+                let at = usize::try_from((position as u128 + shift) % period).map_err(|_| Unknown::Overflow)?;
                 let more = number.checked_mul(times).and_then(|more| next[at].checked_add(more));
-                next[at] = more.ok_or(Undecided::Overflow)?;
+                next[at] = more.ok_or(Unknown::Overflow)?;
             }
         }
         numbers = next;

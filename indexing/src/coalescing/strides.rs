@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use weft_affine::{Expr, Interval, Var};
 
 use crate::pieces::{Lanes, Operand, Piece, Program, may_overflow, visit};
-use crate::{IndexingMap, Undecided};
+use crate::{IndexingMap, Unknown};
 
 /// How far the address moves, in elements, when one variable grows by one and the others stay, wherever both points lie in the
 /// domain.
@@ -26,7 +26,7 @@ pub enum Stride {
     /// Not at all: no two points of the domain are neighbors along the variable.
     Isolated,
     /// It was not found out.
-    Unknown(Undecided),
+    Unknown(Unknown),
 }
 
 impl Stride {
@@ -73,7 +73,7 @@ pub(crate) fn strides(map: &IndexingMap) -> Vec<VariableStride> {
     let ranges = (0..).map(Var::Range).zip(&map.ranges).map(|(v, own)| named(v, &own.name, own.bounds));
     let runtime = (0..).map(Var::Runtime).zip(&map.runtime).map(|(v, own)| named(v, &own.name, own.bounds));
     let refused = match Program::new(map) {
-        Ok(program) => may_overflow(&program).then_some(Undecided::Overflow),
+        Ok(program) => may_overflow(&program).then_some(Unknown::Overflow),
         Err(reason) => Some(reason),
     };
     let mut simple = map.clone();
@@ -85,12 +85,12 @@ pub(crate) fn strides(map: &IndexingMap) -> Vec<VariableStride> {
     dims.chain(ranges).chain(runtime).map(found).collect()
 }
 
-fn stride(given: &IndexingMap, simple: &IndexingMap, v: Var, bounds: Interval) -> Result<Stride, Undecided> {
+fn stride(given: &IndexingMap, simple: &IndexingMap, v: Var, bounds: Interval) -> Result<Stride, Unknown> {
     if bounds.size() < 2 || simple.is_known_empty() {
         return Ok(Stride::Isolated);
     }
     if follows_index(simple, v) {
-        return Ok(Stride::Unknown(Undecided::RuntimeValues));
+        return Ok(Stride::Unknown(Unknown::RuntimeValues));
     }
     let mut steps = to_next(simple, v, bounds)?;
     steps.simplify_keeping_runtime_bounds();
@@ -112,14 +112,14 @@ fn stride(given: &IndexingMap, simple: &IndexingMap, v: Var, bounds: Interval) -
 }
 
 /// From points to how far the address moves to their neighbors along `v`, where these lie in the domain as well.
-fn to_next(map: &IndexingMap, v: Var, bounds: Interval) -> Result<IndexingMap, Undecided> {
-    let next = |e: &Expr| -> Result<Expr, Undecided> {
-        let step = Expr::var(v).checked_add_constant(1).map_err(|_| Undecided::Overflow)?;
-        e.substitute(|w| (w == v).then(|| step.clone())).map_err(|_| Undecided::Overflow)
+fn to_next(map: &IndexingMap, v: Var, bounds: Interval) -> Result<IndexingMap, Unknown> {
+    let next = |e: &Expr| -> Result<Expr, Unknown> {
+        let step = Expr::var(v).checked_add_constant(1).map_err(|_| Unknown::Overflow)?;
+        e.substitute(|w| (w == v).then(|| step.clone())).map_err(|_| Unknown::Overflow)
     };
     let mut steps = map.clone();
     for e in &mut steps.results {
-        *e = next(e)?.checked_sub(e).map_err(|_| Undecided::Overflow)?;
+        *e = next(e)?.checked_sub(e).map_err(|_| Unknown::Overflow)?;
     }
     for c in &map.constraints {
         steps.add_constraint(next(&c.expr)?, c.bounds);
@@ -145,7 +145,7 @@ enum Distances {
     Several,
 }
 
-fn distances(steps: &IndexingMap) -> Result<Distances, Undecided> {
+fn distances(steps: &IndexingMap) -> Result<Distances, Unknown> {
     let mut found = Distances::None;
     visit(&Program::new(steps)?, &Lanes::default(), &mut |piece| {
         found = match (found, distance(&piece)) {

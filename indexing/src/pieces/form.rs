@@ -1,7 +1,7 @@
 //! Affine forms over the digits of a region, one for each lane, that differ in their constants alone.
 
 use super::Piece;
-use crate::Undecided;
+use crate::Unknown;
 
 /// `Σ coefficients[i] · digit i + constants[lane]`. The coefficient of a digit with one value is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Form {
     }
 
     /// Adds `factor * other`.
-    pub(crate) fn add_scaled(&mut self, other: &Form, factor: i64) -> Result<(), Undecided> {
+    pub(crate) fn add_scaled(&mut self, other: &Form, factor: i64) -> Result<(), Unknown> {
         let add = |into: &mut Vec<i128>, from: &[i128]| -> Option<()> {
             for (a, b) in into.iter_mut().zip(from) {
                 *a = a.checked_add(b.checked_mul(i128::from(factor))?)?;
@@ -32,7 +32,7 @@ impl Form {
         };
         add(&mut self.coefficients, &other.coefficients)
             .and_then(|()| add(&mut self.constants, &other.constants))
-            .ok_or(Undecided::Overflow)
+            .ok_or(Unknown::Overflow)
     }
 
     /// The digits that matter, with their coefficients.
@@ -41,15 +41,15 @@ impl Form {
     }
 
     /// The range over the lanes and digits of a part.
-    pub(crate) fn range(&self, piece: &Piece) -> Result<(i128, i128), Undecided> {
+    pub(crate) fn range(&self, piece: &Piece) -> Result<(i128, i128), Unknown> {
         let span = Form::span(&self.terms(), &piece.counts)?;
         let active = || self.constants.iter().zip(&piece.active).filter(|(_, active)| **active).map(|(k, _)| *k);
         let (least, greatest) = (active().min().unwrap_or(0), active().max().unwrap_or(0));
-        least.checked_add(span.lo).zip(greatest.checked_add(span.hi)).ok_or(Undecided::Overflow)
+        least.checked_add(span.lo).zip(greatest.checked_add(span.hi)).ok_or(Unknown::Overflow)
     }
 
     /// The range of terms where digits have so many values.
-    pub(crate) fn span(terms: &[(usize, i128)], counts: &[i128]) -> Result<Span, Undecided> {
+    pub(crate) fn span(terms: &[(usize, i128)], counts: &[i128]) -> Result<Span, Unknown> {
         let sum = |negative: bool| {
             terms.iter().filter(|(_, a)| (*a < 0) == negative).try_fold(0i128, |sum, (digit, a)| {
                 a.checked_mul(counts[*digit] - 1).and_then(|far| sum.checked_add(far))
@@ -57,7 +57,7 @@ impl Form {
         };
         match (sum(true), sum(false)) {
             (Some(lo), Some(hi)) => Ok(Span { lo, hi }),
-            _ => Err(Undecided::Overflow),
+            _ => Err(Unknown::Overflow),
         }
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! *Lanes* are values of some variables that are not taken apart but all looked at at once, such as the threads of a
 //! subgroup: a part is then a region of the other variables on which every lane has its own constant and all lanes have the
-//! same coefficients. All arithmetic is exact, in `i128`, or the answer is [`Undecided::Overflow`].
+//! same coefficients. All arithmetic is exact, in `i128`, or the answer is [`Unknown::Overflow`].
 
 mod form;
 mod program;
@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 use form::Span;
 use region::Region;
 
-use crate::Undecided;
+use crate::Unknown;
 
 /// Regions that are looked at before giving up.
 const REGIONS: usize = 1 << 14;
@@ -65,7 +65,7 @@ pub(crate) struct Piece {
 ///
 /// # Errors
 /// Where there are too many parts, or numbers are too large.
-pub(crate) fn pieces(program: &Program, lanes: &Lanes, most: usize) -> Result<Vec<Piece>, Undecided> {
+pub(crate) fn pieces(program: &Program, lanes: &Lanes, most: usize) -> Result<Vec<Piece>, Unknown> {
     let mut found = Vec::new();
     let mut enough = false;
     visit(program, lanes, &mut |piece| {
@@ -73,7 +73,7 @@ pub(crate) fn pieces(program: &Program, lanes: &Lanes, most: usize) -> Result<Ve
         found.push(piece);
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    if enough { Err(Undecided::TooManyPieces) } else { Ok(found) }
+    if enough { Err(Unknown::TooManyPieces) } else { Ok(found) }
 }
 
 /// Shows each part of the domain of a program, until told to stop.
@@ -84,7 +84,7 @@ pub(crate) fn visit(
     program: &Program,
     lanes: &Lanes,
     each: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-) -> Result<(), Undecided> {
+) -> Result<(), Unknown> {
     take_apart(program, lanes, Width::Unbounded, each)
 }
 
@@ -109,7 +109,7 @@ fn take_apart(
     lanes: &Lanes,
     width: Width,
     each: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-) -> Result<(), Undecided> {
+) -> Result<(), Unknown> {
     let lane_of = |i: usize| lanes.values.iter().find(|(v, _)| *v == i).map(|(_, list)| list);
     let program = &program.joined(|i| lane_of(i).is_some());
     let Some(whole) = Region::whole(program, |i| lane_of(i).is_some()) else { return Ok(()) };
@@ -122,7 +122,7 @@ fn take_apart(
     while let Some(region) = waiting.pop() {
         looked_at += 1;
         if looked_at > REGIONS || looked_at * lane_count > WORK {
-            return Err(Undecided::TooManyPieces);
+            return Err(Unknown::TooManyPieces);
         }
         let mut view = View { program, region: &region, lanes, active: admitted.clone(), sums: Vec::new(), width };
         match view.decide()? {
@@ -164,7 +164,7 @@ enum Divided {
 }
 
 impl View<'_> {
-    fn decide(&mut self) -> Result<Decision, Undecided> {
+    fn decide(&mut self) -> Result<Decision, Unknown> {
         for number in 0..self.program.sums.len() {
             if !self.active.contains(&true) {
                 return Ok(Decision::Empty);
@@ -183,7 +183,7 @@ impl View<'_> {
     }
 
     /// The value of a sum as an affine form, or the parts in which to look for it.
-    fn sum(&self, number: usize) -> Result<Result<Form, Vec<Region>>, Undecided> {
+    fn sum(&self, number: usize) -> Result<Result<Form, Vec<Region>>, Unknown> {
         let sum = &self.program.sums[number];
         let mut total = Form::constant(sum.constant, self.region.counts.len(), self.lanes.count());
         for (factor, operand) in &sum.terms {
@@ -202,7 +202,7 @@ impl View<'_> {
             for k in self.constants(&total) {
                 let fits = |v: i128| k.checked_add(v).is_some_and(|v| i64::try_from(v).is_ok());
                 if !fits(span.lo) || !fits(span.hi) {
-                    return Err(Undecided::Overflow);
+                    return Err(Unknown::Overflow);
                 }
             }
         }
@@ -223,11 +223,11 @@ impl View<'_> {
         x.constants.iter().zip(&self.active).filter(|(_, active)| **active).map(|(k, _)| *k)
     }
 
-    fn divided(&self, x: &Form, c: i128) -> Result<Divided, Undecided> {
+    fn divided(&self, x: &Form, c: i128) -> Result<Divided, Unknown> {
         let rest: Vec<(usize, i128)> = x.terms().into_iter().filter(|(_, a)| a % c != 0).collect();
         let span = Form::span(&rest, &self.region.counts)?;
         // Not more than 2⁶⁴ and what a coefficient times a count can be: checked once, so that sums below stay within `i128`.
-        let within = |k: i128| k.checked_add(span.lo).zip(k.checked_add(span.hi)).ok_or(Undecided::Overflow);
+        let within = |k: i128| k.checked_add(span.lo).zip(k.checked_add(span.hi)).ok_or(Unknown::Overflow);
         let mut decided = true;
         for k in self.constants(x) {
             let (lo, hi) = within(k)?;
@@ -243,10 +243,10 @@ impl View<'_> {
             }
             for (lane, k) in x.constants.iter().enumerate() {
                 // A lane outside the domain may have any quotient.
-                let whole = k.checked_add(span.lo).ok_or(Undecided::Overflow)?.div_euclid(c);
+                let whole = k.checked_add(span.lo).ok_or(Unknown::Overflow)?.div_euclid(c);
                 quotient.constants[lane] = whole;
                 remainder.constants[lane] =
-                    whole.checked_mul(c).and_then(|multiple| k.checked_sub(multiple)).ok_or(Undecided::Overflow)?;
+                    whole.checked_mul(c).and_then(|multiple| k.checked_sub(multiple)).ok_or(Unknown::Overflow)?;
             }
             return Ok(Divided::Decided { quotient, remainder });
         }
@@ -259,14 +259,14 @@ impl View<'_> {
     }
 
     /// Takes lanes that break a constraint out of the domain; the parts to look at where some lane breaks it only in places.
-    fn constrain(&mut self, number: usize, least: i128, greatest: i128) -> Result<Option<Vec<Region>>, Undecided> {
+    fn constrain(&mut self, number: usize, least: i128, greatest: i128) -> Result<Option<Vec<Region>>, Unknown> {
         let x = &self.sums[number];
         let terms = x.terms();
         let span = Form::span(&terms, &self.region.counts)?;
         let mut active = self.active.clone();
         let mut decided = true;
         for (k, active) in x.constants.iter().zip(&mut active).filter(|(_, active)| **active) {
-            let (lo, hi) = k.checked_add(span.lo).zip(k.checked_add(span.hi)).ok_or(Undecided::Overflow)?;
+            let (lo, hi) = k.checked_add(span.lo).zip(k.checked_add(span.hi)).ok_or(Unknown::Overflow)?;
             let inside = lo >= least && hi <= greatest;
             let outside = hi < least || lo > greatest;
             *active = inside;
@@ -287,7 +287,7 @@ impl View<'_> {
         terms: &[(usize, i128)],
         x: &Form,
         status: impl Fn(i128, i128) -> [i128; 4],
-    ) -> Result<Vec<Region>, Undecided> {
+    ) -> Result<Vec<Region>, Unknown> {
         let mut terms = terms.to_vec();
         let reach =
             |(digit, a): (usize, i128)| a.unsigned_abs().saturating_mul((self.region.counts[digit] - 1).unsigned_abs());
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use crate::IndexingMap;
 
-    fn parts(text: &str) -> Result<Vec<Piece>, Undecided> {
+    fn parts(text: &str) -> Result<Vec<Piece>, Unknown> {
         let map: IndexingMap = text.parse().expect("a map");
         pieces(&Program::new(&map)?, &Lanes::default(), usize::MAX)
     }
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(count(guard), Ok(3));
         assert_eq!(count("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [2, 5]"), Ok(0));
         let half = "(d0, d1) -> (d0), domain: d0 in [0, 99999], d1 in [0, 99999], d0 - d1 in [0, 99999]";
-        assert_eq!(count(half), Err(Undecided::TooManyPieces));
+        assert_eq!(count(half), Err(Unknown::TooManyPieces));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use weft_affine::{Atom, Expr, Interval, Var};
 
-use crate::{IndexingMap, Undecided};
+use crate::{IndexingMap, Unknown};
 
 /// What a term of a sum multiplies.
 #[derive(Copy, Clone, Debug)]
@@ -40,9 +40,9 @@ impl Program {
     ///
     /// # Errors
     /// Where the map is undefined, or mentions a variable that it does not have.
-    pub(crate) fn new(map: &IndexingMap) -> Result<Program, Undecided> {
+    pub(crate) fn new(map: &IndexingMap) -> Result<Program, Unknown> {
         if map.is_undefined() {
-            return Err(Undecided::Undefined);
+            return Err(Unknown::Undefined);
         }
         let bounds = map.variable_ranges();
         let variables: Vec<(Var, Interval)> = (0..)
@@ -150,7 +150,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// The number of the sum, added with what it needs where it is new. A stack of its own: expressions may be deep.
-    fn add(&mut self, root: &Expr) -> Result<usize, Undecided> {
+    fn add(&mut self, root: &Expr) -> Result<usize, Unknown> {
         let mut stack = vec![(root.clone(), false)];
         while let Some((node, ready)) = stack.pop() {
             if self.known.contains_key(&node.structural_hash()) {
@@ -170,11 +170,11 @@ impl Builder<'_> {
         Ok(self.known[&root.structural_hash()])
     }
 
-    fn operand(&self, atom: &Atom) -> Result<Operand, Undecided> {
+    fn operand(&self, atom: &Atom) -> Result<Operand, Unknown> {
         Ok(match atom {
             Atom::Var(v) => {
                 let found = self.variables.iter().position(|(w, _)| w == v);
-                Operand::Variable(found.ok_or(Undecided::Undefined)?)
+                Operand::Variable(found.ok_or(Unknown::Undefined)?)
             }
             Atom::FloorDiv(x, c) => Operand::FloorDiv(self.known[&x.structural_hash()], *c),
             Atom::Mod(x, c) => Operand::Mod(self.known[&x.structural_hash()], *c),

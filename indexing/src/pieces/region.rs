@@ -1,7 +1,7 @@
 //! Regions of a domain: boxes of digits, of which the variables are sums.
 
 use super::program::Program;
-use crate::Undecided;
+use crate::Unknown;
 
 /// A box of digits `0 .. counts[i]`, and each variable as an affine form of them: at first a variable is its lower bound
 /// plus one digit; dividing a digit writes it in a base, as in `d = 8·q + r`.
@@ -46,13 +46,13 @@ impl Region {
     }
 
     /// The parts in which the digit is below `at`, and not below.
-    pub(crate) fn cut(&self, digit: usize, at: i128) -> Result<[Region; 2], Undecided> {
+    pub(crate) fn cut(&self, digit: usize, at: i128) -> Result<[Region; 2], Unknown> {
         let (mut low, mut high) = (self.clone(), self.clone());
         low.counts[digit] = at;
         high.counts[digit] -= at;
         for (constant, weights) in &mut high.variables {
             let moved = weights[digit].checked_mul(at).and_then(|step| constant.checked_add(step));
-            *constant = moved.ok_or(Undecided::Overflow)?;
+            *constant = moved.ok_or(Unknown::Overflow)?;
         }
         low.settle();
         high.settle();
@@ -61,7 +61,7 @@ impl Region {
 
     /// The digit in base `base`: `digit = base · q + r`. Where the base does not divide the count, the rest is a part of
     /// its own.
-    pub(crate) fn divide(&self, digit: usize, base: i128) -> Result<Vec<Region>, Undecided> {
+    pub(crate) fn divide(&self, digit: usize, base: i128) -> Result<Vec<Region>, Unknown> {
         let whole = self.counts[digit] / base * base;
         let mut parts = Vec::new();
         let mut divided = self.clone();
@@ -74,7 +74,7 @@ impl Region {
         divided.counts.push(base);
         for ((_, weights), (_, before)) in divided.variables.iter_mut().zip(&self.variables) {
             weights.push(before[digit]);
-            weights[digit] = before[digit].checked_mul(base).ok_or(Undecided::Overflow)?;
+            weights[digit] = before[digit].checked_mul(base).ok_or(Unknown::Overflow)?;
         }
         divided.settle();
         parts.push(divided);

@@ -2,10 +2,10 @@
 
 use super::exact::exact;
 use super::{Basis, CountRange, Stays, Utilization};
-use crate::{Expr, IndexingMap, Interval, Undecided, Var};
+use crate::{Expr, IndexingMap, Interval, Unknown, Var};
 
 /// Bounds on what several uses read together, from what each reads alone.
-pub(crate) fn together(each: &[Utilization], elements: u128, reason: Undecided) -> Utilization {
+pub(crate) fn together(each: &[Utilization], elements: u128, reason: Unknown) -> Utilization {
     let sum = |count: fn(&Utilization) -> u128| each.iter().map(count).fold(0u128, u128::saturating_add);
     let most = |count: fn(&Utilization) -> u128| each.iter().map(count).max().unwrap_or(0);
     let used = CountRange::new(most(|one| one.used.least), sum(|one| one.used.greatest).min(elements));
@@ -23,7 +23,7 @@ fn fewest_at_most(used: CountRange, reads: CountRange, elements: u128) -> u128 {
 }
 
 /// Bounds on what one map reads that is not known to be undefined. `reason` is why nothing exact is known.
-pub(crate) fn alone(map: &IndexingMap, shape: &[i64], elements: u128, reason: Undecided, stays: Stays) -> Utilization {
+pub(crate) fn alone(map: &IndexingMap, shape: &[i64], elements: u128, reason: Unknown, stays: Stays) -> Utilization {
     let inside = stays == Stays::Surely;
     let MapBounds { used, reads } = MapBounds::new(map, shape, inside);
     // That read most is read no less than the average used one, if reads are of elements at all.
@@ -39,7 +39,7 @@ pub(crate) fn alone(map: &IndexingMap, shape: &[i64], elements: u128, reason: Un
 }
 
 /// What is read of an operand by a map about which nothing is known.
-pub(crate) fn nothing_known(elements: u128, reason: Undecided) -> Utilization {
+pub(crate) fn nothing_known(elements: u128, reason: Unknown) -> Utilization {
     let any = |greatest: u128| CountRange::new(0, greatest);
     let reads = any(if elements == 0 { 0 } else { u128::MAX });
     Utilization {

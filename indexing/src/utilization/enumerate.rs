@@ -1,26 +1,26 @@
 //! The plain way: walking the domain and counting.
 
 use super::image::Counts;
-use crate::{IndexingMap, Undecided};
+use crate::{IndexingMap, Unknown};
 
 /// Points of the boxes of all maps together that are walked.
 const POINTS: u128 = 1 << 16;
 
 /// Counts the elements that maps read by walking their domains. The maps stay within the shape, and have no runtime variable
 /// with more than one value.
-pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Undecided> {
+pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Unknown> {
     let points = maps.iter().fold(0u128, |n, map| n.saturating_add(map.box_size()));
     if points > POINTS {
-        return Err(Undecided::TooManyPieces);
+        return Err(Unknown::TooManyPieces);
     }
     let mut read: Vec<i128> = Vec::new();
     for map in maps {
         for p in map.points() {
-            let index = map.evaluate(&p.dims, &p.ranges, &p.runtime).map_err(|_| Undecided::Overflow)?;
+            let index = map.evaluate(&p.dims, &p.ranges, &p.runtime).map_err(|_| Unknown::Overflow)?;
             let position = index.iter().zip(shape).try_fold(0i128, |at, (i, n)| {
                 at.checked_mul(i128::from(*n)).and_then(|at| at.checked_add(i128::from(*i)))
             });
-            read.push(position.ok_or(Undecided::Overflow)?);
+            read.push(position.ok_or(Unknown::Overflow)?);
         }
     }
     read.sort_unstable();

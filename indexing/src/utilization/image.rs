@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::profile::{classes, progressions};
 use crate::pieces::{Lanes, Piece, Program, pieces};
-use crate::{IndexingMap, Undecided};
+use crate::{IndexingMap, Unknown};
 
 /// Parts that are counted together.
 const IMAGES: usize = 512;
@@ -49,7 +49,7 @@ struct Image {
 
 /// Counts the elements that maps read, all together. The maps have no runtime variable with more than one value, do not
 /// overflow, and stay within the shape.
-pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Undecided> {
+pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Unknown> {
     let mut images = Vec::new();
     for map in maps {
         let left = IMAGES - images.len();
@@ -76,7 +76,7 @@ impl Image {
     }
 
     /// How many digits no index depends on, as the number of times each element is read for them.
-    fn repetitions(&self) -> Result<u128, Undecided> {
+    fn repetitions(&self) -> Result<u128, Unknown> {
         let unused = |digit: usize| self.indices.iter().all(|index| index.coefficients[digit] == 0);
         let counts =
             (0..self.counts.len()).filter(|digit| unused(*digit)).map(|digit| self.counts[digit].unsigned_abs());
@@ -84,12 +84,12 @@ impl Image {
     }
 }
 
-fn product(mut factors: impl Iterator<Item = u128>) -> Result<u128, Undecided> {
-    factors.try_fold(1u128, |all, n| all.checked_mul(n)).ok_or(Undecided::Overflow)
+fn product(mut factors: impl Iterator<Item = u128>) -> Result<u128, Unknown> {
+    factors.try_fold(1u128, |all, n| all.checked_mul(n)).ok_or(Unknown::Overflow)
 }
 
 /// Makes one dimension of any two that a digit of some part moves together.
-fn join_dependent(images: &mut [Image], extents: &mut Vec<i128>) -> Result<(), Undecided> {
+fn join_dependent(images: &mut [Image], extents: &mut Vec<i128>) -> Result<(), Unknown> {
     let mut outer = 0;
     while outer < extents.len() {
         let depends = |inner: &usize| {
@@ -103,12 +103,12 @@ fn join_dependent(images: &mut [Image], extents: &mut Vec<i128>) -> Result<(), U
             continue;
         };
         let extent = extents.remove(inner);
-        extents[outer] = extents[outer].checked_mul(extent).ok_or(Undecided::Overflow)?;
+        extents[outer] = extents[outer].checked_mul(extent).ok_or(Unknown::Overflow)?;
         for image in images.iter_mut() {
             let low = image.indices.remove(inner);
             let high = &mut image.indices[outer];
             let joined =
-                |a: i128, b: i128| a.checked_mul(extent).and_then(|a| a.checked_add(b)).ok_or(Undecided::Overflow);
+                |a: i128, b: i128| a.checked_mul(extent).and_then(|a| a.checked_add(b)).ok_or(Unknown::Overflow);
             high.constant = joined(high.constant, low.constant)?;
             for (a, b) in high.coefficients.iter_mut().zip(low.coefficients) {
                 *a = joined(*a, b)?;
@@ -164,7 +164,7 @@ fn split_index(image: &Image, dim: usize, radix: i128) -> Option<(Index, Index)>
 }
 
 /// Counts elements by the classes of their indices: dimension by dimension, with what is known of each part multiplied up.
-fn by_class(images: &[Image]) -> Result<Counts, Undecided> {
+fn by_class(images: &[Image]) -> Result<Counts, Unknown> {
     let weights: Vec<u128> = images.iter().map(Image::repetitions).collect::<Result<_, _>>()?;
     let mut known: BTreeMap<Vec<u128>, u128> = BTreeMap::from([(weights, 1)]);
     let dims = images.first().map_or(0, |image| image.indices.len());
@@ -177,29 +177,29 @@ fn by_class(images: &[Image]) -> Result<Counts, Undecided> {
         });
         let classes = classes(&lists.collect::<Result<Vec<_>, _>>()?)?;
         if classes.len().saturating_mul(known.len()).saturating_mul(images.len()) > PRODUCTS {
-            return Err(Undecided::TooManyPieces);
+            return Err(Unknown::TooManyPieces);
         }
         let mut next: BTreeMap<Vec<u128>, u128> = BTreeMap::new();
         for (so_far, elements) in &known {
             for (reads, indices) in &classes {
                 let both = so_far.iter().zip(reads).map(|(a, b)| a.checked_mul(*b));
-                let both: Vec<u128> = both.collect::<Option<_>>().ok_or(Undecided::Overflow)?;
+                let both: Vec<u128> = both.collect::<Option<_>>().ok_or(Unknown::Overflow)?;
                 if both.iter().all(|n| *n == 0) {
                     continue;
                 }
-                let number = elements.checked_mul(*indices).ok_or(Undecided::Overflow)?;
+                let number = elements.checked_mul(*indices).ok_or(Unknown::Overflow)?;
                 let counted = next.entry(both).or_insert(0);
-                *counted = counted.checked_add(number).ok_or(Undecided::Overflow)?;
+                *counted = counted.checked_add(number).ok_or(Unknown::Overflow)?;
             }
         }
         known = next;
     }
     let mut counts = Counts { fewest: u128::MAX, ..Counts::NONE };
     for (reads, elements) in known {
-        let reads = reads.into_iter().try_fold(0u128, u128::checked_add).ok_or(Undecided::Overflow)?;
+        let reads = reads.into_iter().try_fold(0u128, u128::checked_add).ok_or(Unknown::Overflow)?;
         let all = reads.checked_mul(elements).and_then(|all| counts.reads.checked_add(all));
-        counts.reads = all.ok_or(Undecided::Overflow)?;
-        counts.used = counts.used.checked_add(elements).ok_or(Undecided::Overflow)?;
+        counts.reads = all.ok_or(Unknown::Overflow)?;
+        counts.used = counts.used.checked_add(elements).ok_or(Unknown::Overflow)?;
         counts.fewest = counts.fewest.min(reads);
         counts.most = counts.most.max(reads);
     }

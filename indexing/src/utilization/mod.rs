@@ -77,7 +77,7 @@ use runtime::Uses;
 
 use crate::pieces::{Program, may_overflow};
 use crate::within::Within;
-use crate::{Error, IndexingMap, Undecided};
+use crate::{Error, IndexingMap, Unknown};
 
 impl IndexingMap {
     /// How much of an operand of the given shape the map reads, and how often; the documentation of
@@ -96,7 +96,7 @@ impl IndexingMap {
             return Ok(nothing_known(elements, reason));
         }
         let mut simple = self.clone();
-        if reason != Undecided::Overflow {
+        if reason != Unknown::Overflow {
             // Simplification may remove what overflows, so what is known of the simplified map need not hold of this one.
             simple.simplify_keeping_runtime_bounds();
         }
@@ -131,7 +131,7 @@ enum Stays {
 
 /// Why there are no exact counts, and what is known nevertheless.
 struct Refusal {
-    reason: Undecided,
+    reason: Unknown,
     stays: Stays,
 }
 
@@ -144,9 +144,9 @@ fn check(maps: &[IndexingMap], shape: &[i64]) -> Result<(), Error> {
 
 /// Counts what all maps read together, for all runtime values; with the weakest basis among them.
 fn exactly(maps: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), Refusal> {
-    let refusal = |stays: Stays| move |reason: Undecided| Refusal { reason, stays };
+    let refusal = |stays: Stays| move |reason: Unknown| Refusal { reason, stays };
     if maps.iter().any(IndexingMap::is_undefined) {
-        return Err(refusal(Stays::Perhaps)(Undecided::Undefined));
+        return Err(refusal(Stays::Perhaps)(Unknown::Undefined));
     }
     // A map without points reads nothing, and must not keep what is known of the others from being used.
     let (mut given, mut simple) = (Vec::new(), Vec::new());
@@ -171,13 +171,13 @@ fn elements(shape: &[i64]) -> Result<u128, Error> {
     product.ok_or_else(|| weft_affine::Error::Overflow { what: "the number of elements of a shape" }.into())
 }
 
-fn counted(given: &[IndexingMap], simple: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), Undecided> {
-    let (given, mut simple) = Uses::pair(given, simple).map_err(|_| Undecided::Overflow)?;
+fn counted(given: &[IndexingMap], simple: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), Unknown> {
+    let (given, mut simple) = Uses::pair(given, simple).map_err(|_| Unknown::Overflow)?;
     if simple.varies_with_index() {
-        return Err(Undecided::RuntimeValues);
+        return Err(Unknown::RuntimeValues);
     }
     simple.fix_shifts();
-    let assignments = simple.assignments(&given).ok_or(Undecided::RuntimeValues)?;
+    let assignments = simple.assignments(&given).ok_or(Unknown::RuntimeValues)?;
     let mut all = Vec::with_capacity(assignments.len());
     let mut weakest = Basis::ClosedForm;
     for (simple, given) in assignments {

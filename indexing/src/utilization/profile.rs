@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Undecided;
+use crate::Unknown;
 use num_integer::gcd;
 
 /// Progressions that one sum of digits may be written out as.
@@ -34,7 +34,7 @@ impl Progression {
 ///
 /// # Errors
 /// Where there are too many progressions and values.
-pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Undecided> {
+pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Unknown> {
     let mut start = constant;
     let mut runs: Vec<(i128, i128)> = Vec::new();
     let mut sorted: Vec<(i128, i128)> = Vec::with_capacity(terms.len());
@@ -42,14 +42,14 @@ pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec
         if *a < 0 {
             // a·d for d in 0..n has the values of −a·d, from a·(n − 1) up.
             let least = a.checked_mul(count - 1).and_then(|least| start.checked_add(least));
-            start = least.ok_or(Undecided::Overflow)?;
+            start = least.ok_or(Unknown::Overflow)?;
         }
-        sorted.push((a.checked_abs().ok_or(Undecided::Overflow)?, *count));
+        sorted.push((a.checked_abs().ok_or(Unknown::Overflow)?, *count));
     }
     sorted.sort_unstable();
     for (stride, count) in sorted.iter().copied() {
         match runs.iter_mut().find(|(s, n)| s.checked_mul(*n) == Some(stride)) {
-            Some((_, n)) => *n = n.checked_mul(count).ok_or(Undecided::Overflow)?,
+            Some((_, n)) => *n = n.checked_mul(count).ok_or(Unknown::Overflow)?,
             None => runs.push((stride, count)),
         }
     }
@@ -68,20 +68,20 @@ pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec
 
 /// As [`progressions`] for positive coefficients, by counting each value: with one more digit `a·d` of `n` values, `x` occurs
 /// as often as `x, x − a, …, x − a·(n − 1)` did before, which is a sum that slides.
-fn counted(start: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Undecided> {
+fn counted(start: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Unknown> {
     let reach = terms.iter().try_fold(0i128, |sum, (a, n)| a.checked_mul(n - 1).and_then(|far| sum.checked_add(far)));
     let length = reach.filter(|reach| *reach < VALUES).and_then(|reach| usize::try_from(reach + 1).ok());
-    let length = length.ok_or(Undecided::TooManyPieces)?;
+    let length = length.ok_or(Unknown::TooManyPieces)?;
     let mut times = vec![0i128; length];
     times[0] = 1;
     for (a, n) in terms {
         let (Ok(step), Ok(past)) = (usize::try_from(*a), usize::try_from(*a * *n)) else {
-            return Err(Undecided::TooManyPieces);
+            return Err(Unknown::TooManyPieces);
         };
         let mut sums = times.clone();
         for x in step..length {
             let leaves = if x >= past { times[x - past] } else { 0 };
-            sums[x] = sums[x].checked_add(sums[x - step] - leaves).ok_or(Undecided::Overflow)?;
+            sums[x] = sums[x].checked_add(sums[x - step] - leaves).ok_or(Unknown::Overflow)?;
         }
         times = sums;
     }
@@ -102,7 +102,7 @@ fn counted(start: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Unde
 ///
 /// # Errors
 /// Where the strides have too many residue classes together, or there are too many progressions.
-pub(crate) fn classes(lists: &[Vec<Progression>]) -> Result<BTreeMap<Vec<u128>, u128>, Undecided> {
+pub(crate) fn classes(lists: &[Vec<Progression>]) -> Result<BTreeMap<Vec<u128>, u128>, Unknown> {
     let all = || lists.iter().flatten();
     let number = all().count() as u128;
     let mut modulus: u128 = 1;
@@ -111,12 +111,12 @@ pub(crate) fn classes(lists: &[Vec<Progression>]) -> Result<BTreeMap<Vec<u128>, 
         modulus = (modulus / gcd(modulus, stride))
             .checked_mul(stride)
             .filter(|m| *m <= WORK)
-            .ok_or(Undecided::TooManyPieces)?;
+            .ok_or(Unknown::TooManyPieces)?;
     }
     if modulus.saturating_mul(number) > WORK {
-        return Err(Undecided::TooManyPieces);
+        return Err(Unknown::TooManyPieces);
     }
-    let modulus = i128::try_from(modulus).map_err(|_| Undecided::Overflow)?;
+    let modulus = i128::try_from(modulus).map_err(|_| Unknown::Overflow)?;
     // A single index leaves no trace in other residue classes, so those that no progression meets are passed over.
     let residues: BTreeSet<i128> = all().flat_map(|p| residues(*p, modulus)).collect();
     let mut found: BTreeMap<Vec<u128>, u128> = BTreeMap::new();
@@ -138,7 +138,7 @@ fn sweep(
     modulus: i128,
     residue: i128,
     found: &mut BTreeMap<Vec<u128>, u128>,
-) -> Result<(), Undecided> {
+) -> Result<(), Unknown> {
     // (t, list, change of its number of reads from t on)
     let mut events: Vec<(i128, usize, i128)> = Vec::new();
     for (list, progressions) in lists.iter().enumerate() {
@@ -165,7 +165,7 @@ fn sweep(
         {
             let width = (t - before).unsigned_abs();
             let indices = found.entry(reads.clone()).or_insert(0);
-            *indices = indices.checked_add(width).ok_or(Undecided::Overflow)?;
+            *indices = indices.checked_add(width).ok_or(Unknown::Overflow)?;
         }
         reads[list] = reads[list]
             .checked_add_signed(change)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Rational, Undecided};
+use crate::{Rational, Unknown};
 
 /// A count between two ends, both included.
 ///
@@ -65,7 +65,7 @@ pub enum Basis {
     /// Exact: the points of the domain were counted one by one.
     Enumeration,
     /// The counts lie between the ends, which need not be reached; with the reason why more was not found out.
-    Bounds(Undecided),
+    Bounds(Unknown),
 }
 
 impl Basis {

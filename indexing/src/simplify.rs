@@ -65,7 +65,7 @@ impl IndexingMap {
 
     /// As [`IndexingMap::simplify`], with the steps by which the domain became what it is. Each step is an equivalence that
     /// holds where the rest of the domain does, as it stood then. For how the results became what they are, see
-    /// [`weft_affine::explain`].
+    /// [`IndexingMap::explain`].
     pub fn simplify_explained(&mut self) -> Vec<ConstraintStep> {
         let mut steps = Vec::new();
         self.simplify_logged(&SimplifyOptions::default(), &mut steps);
@@ -110,7 +110,7 @@ impl IndexingMap {
 }
 
 /// So often is a form simplified again until it is its own simplest form.
-const AGAIN: usize = 8;
+pub(crate) const AGAIN: usize = 8;
 
 /// Simplifies expressions over one domain; true when something changed. The forms are fixed points: simplifying them over
 /// this domain gives the same again.

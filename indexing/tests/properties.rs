@@ -138,18 +138,3 @@ fn zero_extents_have_no_points() {
     assert!(m.compose(&IndexingMap::identity(&[3, 0])).unwrap().is_known_empty());
     assert!(m.compose(&IndexingMap::undefined()).unwrap().is_undefined());
 }
-
-#[test]
-fn explained_results_are_the_simplified_ones() {
-    let text =
-        "(d0, d1) -> ((d0 * 8 + d1) floordiv 8, d1 mod 4), domain: d0 in [0, 3], d1 in [0, 7], d1 mod 4 in [1, 1]";
-    let mut simple: IndexingMap = text.parse().unwrap();
-    let mut explained = simple.clone();
-    simple.simplify();
-    let proofs = explained.explain().results;
-    assert_eq!(explained, simple);
-    let after: Vec<Expr> = proofs.iter().map(|proof| proof.after().clone()).collect();
-    assert_eq!(after, explained.results);
-    assert!(proofs.iter().all(|proof| proof.check().is_ok()));
-    assert!(IndexingMap::undefined().explain().results.is_empty());
-}

@@ -14,9 +14,6 @@ use weft_indexing::{Explanation, SimplifyOptions};
 /// Pictures with more edges are laid out in less time.
 const MANY_EDGES: usize = 64;
 
-/// So often is a map simplified again until nothing changes.
-const ROUNDS: usize = 8;
-
 /// `weft simplify`
 pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, Failure> {
     let mut reader = Reader::new(1, arguments.verbose);
@@ -24,7 +21,7 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     let (given, before) = (subject.map.clone(), reader.text(&subject));
     let picture = arguments.egraph.as_deref().map(|path| (path, egraph(&subject)));
     let options = SimplifyOptions { keep_point_variables: arguments.keep_point_dimensions };
-    let why = explained(&mut subject, &options);
+    let why = subject.explain(&options);
     let after = reader.text(&subject);
     if let Some((path, picture)) = picture {
         draw(path, &picture?)?;
@@ -33,7 +30,9 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
         if is_json(format) {
             let has_results = !subject.map.is_undefined() && !subject.map.is_known_empty();
             let results = given.results.iter().zip(&subject.map.results).enumerate().filter(|_| has_results);
-            let results: Vec<Value> = results.map(|(i, (before, after))| result_json(before, after, i, &why)).collect();
+            let proofs = |i: usize| why.results.get(i).map_or(&[][..], Vec::as_slice);
+            let results: Vec<Value> =
+                results.map(|(i, (before, after))| result_json(before, after, proofs(i))).collect();
             output::json(&json!({
                 "before": before,
                 "map": after,
@@ -41,11 +40,11 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
                 "undefined": subject.map.is_undefined(),
                 "changed": subject.map != given,
                 "capped": subject.map.is_capped(),
-                "domain": why.iter().flat_map(|one| &one.domain).map(domain_json).collect::<Vec<_>>(),
+                "domain": why.domain.iter().map(domain_json).collect::<Vec<_>>(),
                 "results": results,
             }))?;
         } else {
-            let reasons = if arguments.why { why.iter().map(reasons).collect() } else { String::new() };
+            let reasons = if arguments.why { reasons(&why) } else { String::new() };
             output::text(&format!("{after}\n{reasons}"))?;
         }
     }
@@ -55,21 +54,11 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     replayed(&why)
 }
 
-/// Simplifies until nothing changes, and says why: mostly in one round. Where several forms are equally cheap, a derivation may
-/// reach another one than that on which simplification settles.
-fn explained(subject: &mut Subject, options: &SimplifyOptions) -> Vec<Explanation> {
-    let mut rounds = Vec::new();
-    while rounds.len() < ROUNDS && subject.map.clone().simplify_with(options) {
-        rounds.push(subject.explain(options));
-    }
-    rounds
-}
-
 /// Sees to it that what is claimed holds: every derivation is checked, whether it is shown or not.
-fn replayed(why: &[Explanation]) -> Result<Outcome, Failure> {
+fn replayed(why: &Explanation) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Done;
-    for (i, proof) in why.iter().flat_map(|one| one.results.iter().enumerate()) {
-        if let Err(error) = proof.check() {
+    for (i, proofs) in why.results.iter().enumerate() {
+        if let Some(error) = proofs.iter().find_map(|proof| proof.check().err()) {
             say(&format!("error: the derivation of result {i} does not replay: {error}"))?;
             outcome = Outcome::Findings;
         }
@@ -83,7 +72,8 @@ fn reasons(why: &Explanation) -> String {
     for (i, step) in why.domain.iter().enumerate() {
         text += &format!("{}  {step}\n", if i == 0 { "\ndomain\n" } else { "" });
     }
-    for (i, proof) in why.results.iter().enumerate().filter(|(_, proof)| proof.before() != proof.after()) {
+    for (i, proof) in why.results.iter().enumerate().flat_map(|(i, proofs)| proofs.iter().map(move |proof| (i, proof)))
+    {
         text += &format!("\nresult {i}\n");
         for line in proof.to_string().lines() {
             text += &format!("  {line}\n");
@@ -104,15 +94,14 @@ fn domain_json(step: &ConstraintStep) -> Value {
     })
 }
 
-/// The result at this place, before and after, with the steps of all rounds.
-fn result_json(before: &Expr, after: &Expr, place: usize, why: &[Explanation]) -> Value {
-    let proofs = why.iter().filter_map(|one| one.results.get(place));
+/// A result before and after, with the steps of all its derivations.
+fn result_json(before: &Expr, after: &Expr, proofs: &[Proof]) -> Value {
     json!({
         "before": before.to_string(),
         "after": after.to_string(),
         "cost_before": before.cost(),
         "cost_after": after.cost(),
-        "derivation": proofs.flat_map(derivation).collect::<Vec<_>>(),
+        "derivation": proofs.iter().flat_map(derivation).collect::<Vec<_>>(),
     })
 }
 

@@ -7,6 +7,7 @@ use weft_affine::{Config, Constraint, ConstraintStep, Merge, Plain, Ranges, Simp
 
 use crate::IndexingMap;
 use crate::map::State;
+use crate::overflow::constraint_adds_overflow;
 
 /// Rounds in which bounds may narrow one another. Most domains need two; where bounds creep towards each other more are
 /// not worth it.
@@ -82,7 +83,9 @@ impl IndexingMap {
         let mut i = 0;
         while i < self.constraints.len() && !self.is_known_empty() {
             let constraint = self.constraints.remove(i);
-            let mut simplifier = Simplifier::new(&self.variable_ranges(), &self.constraints);
+            let ranges = self.variable_ranges();
+            let mut simplifier = Simplifier::new(&ranges, &self.constraints);
+            let logged = steps.len();
             match constraint.plainest(&mut simplifier, steps) {
                 Plain::Always => {}
                 Plain::Never => self.set_known_empty(),
@@ -90,10 +93,17 @@ impl IndexingMap {
                     if let Some(known) = plain.expr.as_var().and_then(|v| self.bounds_mut(v)) {
                         *known = known.intersect(plain.bounds);
                     } else {
+                        // A point at which only the plain form overflows would be lost.
+                        let kept = if constraint_adds_overflow(&plain, &constraint, &ranges) {
+                            steps.truncate(logged);
+                            constraint
+                        } else {
+                            plain
+                        };
                         if narrowing == Narrowing::On {
-                            self.narrow(&plain, &mut simplifier, steps);
+                            self.narrow(&kept, &mut simplifier, steps);
                         }
-                        self.constraints.insert(i, plain);
+                        self.constraints.insert(i, kept);
                         i += 1;
                     }
                 }
@@ -117,12 +127,18 @@ impl IndexingMap {
 
     /// Constraints on one sum become one where one says what both say, and tighten one another where none does.
     fn merge_constraints(&mut self, steps: &mut Vec<ConstraintStep>) {
+        let ranges = self.variable_ranges();
         let mut i = 0;
         while i < self.constraints.len() {
             let mut j = i + 1;
             while let (Some(first), Some(second)) = (self.constraints.get(i), self.constraints.get(j)) {
+                let logged = steps.len();
                 match first.merge(second, steps) {
                     Merge::Never => return self.set_known_empty(),
+                    Merge::One(both) if [first, second].iter().all(|c| constraint_adds_overflow(&both, c, &ranges)) => {
+                        steps.truncate(logged);
+                        j += 1;
+                    }
                     Merge::One(both) => {
                         self.constraints.remove(j);
                         self.constraints[i] = both;

@@ -153,6 +153,7 @@ mod json;
 mod linearize;
 mod map;
 mod map_set;
+mod overflow;
 mod owners;
 mod pieces;
 mod points;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use weft_affine::{Atom, Config, Constraint, ConstraintStep, Expr, Interval, Ranges, Simplifier, Var};
 
+use crate::overflow::adds_overflow;
 use crate::{IndexingMap, OutOfBounds, RuntimeVariable};
 
 /// What [`IndexingMap::simplify_with`] does beyond what always happens.
@@ -119,6 +120,8 @@ fn simplify_all(all: &mut [Expr], ranges: &Ranges, constraints: &[Constraint]) -
     // A linear sum is its own simplest form where nothing says more of its variables than a range of several values.
     let is_open = |v: &Var| ranges.get(*v).as_point().is_none() && !constrained.contains(v);
     let is_simple = |e: &Expr| e.terms().iter().all(|t| matches!(&t.atom, Atom::Var(v) if is_open(v)));
+    // Of a variable without bounds nobody says that it comes near the ends of `i64`.
+    let is_bounded = |e: &Expr| e.variables().iter().all(|v| ranges.get(*v) != Interval::EVERYTHING);
     let mut simplifier = None;
     // A simplifier gives back what it found before, so whether that is its own simplest form is for another one to say. Without
     // constraints the e-graph has seen the form already and found nothing, so the directed pass decides.
@@ -134,7 +137,7 @@ fn simplify_all(all: &mut [Expr], ranges: &Ranges, constraints: &[Constraint]) -
                 simple = settled(vec![simple], ranges, constraints);
             }
         }
-        if simple != *e {
+        if simple != *e && !(is_bounded(e) && adds_overflow(&simple, e, ranges)) {
             *e = simple;
             changed = true;
         }

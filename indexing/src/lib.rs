@@ -1,8 +1,28 @@
 //! Indexing maps: for each index of one tensor, the elements of another that belong to it.
 //!
-//! An [`IndexingMap`] is a function over three kinds of variables and the domain on which it holds. *Dimensions* are the index
-//! mapped from, *ranges* run over all their values for each index (a reduced dimension), and *runtime* variables are read from a
-//! tensor when the program runs (the start of a dynamic slice).
+//! A tensor is an array of numbers with some extents, and a program computes tensors of tensors. Who wants to run it quickly asks
+//! over and over which elements of an operand one element of a result needs. The transpose of a `[4, 6]` matrix has at `(d0, d1)`
+//! what the matrix has at `(d1, d0)`, for `d0` up to 5 and `d1` up to 3:
+//!
+//! ```text
+//! (d0, d1) -> (d1, d0), domain: d0 in [0, 5], d1 in [0, 3]
+//! ```
+//!
+//! This is an [`IndexingMap`]: a function, written with `+`, `-`, `*`, `floordiv` and `mod` by constants, and the *domain* on which
+//! it holds, with bounds of each variable, both ends included, and constraints where bounds do not say it all. Three kinds of
+//! variables tell what they are for. *Dimensions* are the index mapped from, *ranges* run over all their values for each index
+//! (a reduced dimension), and *runtime* variables are read from a tensor when the program runs (the start of a dynamic slice):
+//!
+//! | Operation | From the index of its result to its operand |
+//! |---|---|
+//! | sum of two `[4, 6]` | `(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 5]` |
+//! | a row of 6, broadcast to `[4, 6]` | `(d0, d1) -> (d1), domain: d0 in [0, 3], d1 in [0, 5]` |
+//! | sums of the rows of a `[4, 6]` | `(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 5]` |
+//! | 24 elements in a row, of a `[4, 6]` | `(d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 23]` |
+//! | 3 of 8 elements, from a start read at run time | `(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]` |
+//! | 3 elements with a zero between each two | `(d0) -> (d0 floordiv 2), domain: d0 in [0, 4], d0 mod 2 in [0, 0]` |
+//!
+//! The map of several operations, one after another, is the composition of theirs; simplified, it shows what they do together:
 //!
 //! ```
 //! use weft_indexing::IndexingMap;
@@ -17,6 +37,8 @@
 //! assert_eq!(both, IndexingMap::identity(&[10, 10, 10]));
 //! # Ok::<(), weft_indexing::Error>(())
 //! ```
+//!
+//! The idea and the notation are those of the *indexing analysis* of the compiler XLA; this crate needs no compiler.
 //!
 //! # What things mean
 //!
@@ -78,11 +100,6 @@
 //! Bounds that constraints imply are found by intervals, one constraint against the rest at a time, so they are right, and not
 //! always the narrowest; a domain without points may stay unnoticed. What decides both is [`IndexingMap::points`].
 //!
-//! # Tiles
-//!
-//! [`SymbolicTile`] says which box of an operand a box of the result needs, at which sizes that is a box at all, and why where it
-//! never is; [`FusionTiling`] says so of all instructions of a fusion together.
-//!
 //! # Questions about functions and sets
 //!
 //! | Question | Answered by |
@@ -106,17 +123,27 @@
 //! |---|---|---|
 //! | operand [utilization] | how much of an operand is read to compute all of an output, and how often? | [`IndexingMap::utilization`], [`operand_utilization`] |
 //! | [coalescing] | how many memory transactions does a subgroup of threads need, and may it read vectors? | [`IndexingMap::coalescing`], [`fusion_coalescing`] |
+//! | [tile](SymbolicTile) propagation | which box of an operand does a box of the result need, and at which sizes is that a box at all? | [`SymbolicTile::of`], [`SymbolicTile::of_preimage`]; of a whole fusion [`FusionTiling::of`] |
 //!
 //! A map from threads to elements becomes one to addresses by [`IndexingMap::linearized`]. What cannot be decided is
-//! [`Unknown`], a closed list of reasons.
+//! [`Unknown`], and what has no tile a [refusal](TileRefusal), each with a reason of a closed list.
 //!
 //! ```
-//! # use weft_indexing::IndexingMap;
+//! use weft_indexing::{IndexingMap, Launch, MemoryModel, SymbolicTile, Tensor, Var, Verdict};
+//!
 //! // Every second column of a [6, 8] matrix, transposed.
 //! let map: IndexingMap = "(d0, d1) -> (d1, d0 * 2), domain: d0 in [0, 3], d1 in [0, 5]".parse()?;
 //! let found = map.utilization(&[6, 8])?;
 //! assert_eq!(found.to_string(), "used 24 of 48 (1/2); 24 reads, 0 to 1 each; exact, in closed form");
-//! # Ok::<(), weft_indexing::Error>(())
+//!
+//! // Were d1 the number of a thread, neighbors would read elements eight apart: each fetches 32 bytes for its 4.
+//! let reads = map.coalescing(&Tensor::new(&[6, 8], 4), &Launch::of_thread(Var::Dim(1)), &MemoryModel::default())?;
+//! assert_eq!(reads.verdict, Verdict::Uncoalesced);
+//!
+//! // A tile of the result, at offset (o0, o1) and of size (t0, t1), needs every second column of t0.
+//! let tile = SymbolicTile::of(&map)?;
+//! assert_eq!(tile.to_string(), "(o0, o1)[t0, t1] -> offsets (o1, o0 * 2), sizes (t1, t0), strides (1, 2)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What it does not do
@@ -124,7 +151,7 @@
 //! It knows no operations and no devices: the analyses take what they need of a machine as a [`MemoryModel`]. Unions of domains do
 //! not hide inside a map; they are a [`MapSet`].
 //!
-//! It depends on nothing but `weft-affine`, and builds for `wasm32-unknown-unknown`.
+//! Of Weft it depends on nothing but `weft-affine`. It touches no file, clock or thread, and builds for `wasm32-unknown-unknown`.
 //!
 //! # Features
 //!

@@ -111,7 +111,7 @@ pub(crate) fn render(source: &Source, findings: &Diagnostics) -> io::Result<()> 
     for finding in &findings.0 {
         let range = range(source, finding);
         let outcome = match Excerpt::around(source, &range) {
-            Some((excerpt, range)) if !range.is_empty() => {
+            Some((excerpt, range)) if range != NOWHERE => {
                 term::emit_to_write_style(&mut stream.lock(), &config, &excerpt, &rendered(finding, range))
             }
             _ => term::emit_to_write_style(&mut stream.lock(), &config, &file, &rendered(finding, range)),
@@ -121,10 +121,13 @@ pub(crate) fn render(source: &Source, findings: &Diagnostics) -> io::Result<()> 
     Ok(())
 }
 
+/// No place of the text; any other range that is empty is where something is missing.
+const NOWHERE: Range<usize> = 0..0;
+
 /// The finding with its place: `range` of the text that is shown.
 fn rendered(finding: &Diagnostic, range: Range<usize>) -> Rendered<()> {
     let rendered = Rendered::error().with_code(finding.code).with_message(&finding.message);
-    if range.is_empty() {
+    if range == NOWHERE {
         let about = if finding.instruction.is_empty() { Vec::new() } else { vec![finding.instruction.clone()] };
         return rendered.with_notes(about);
     }

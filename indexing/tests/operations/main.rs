@@ -1,49 +1,81 @@
-//! Every operation on maps, judged by what the maps relate: random maps with runtime variables, in random worlds.
+//! Every operation on maps, and every analysis that goes from map to map, judged by what the maps relate: random maps with
+//! runtime variables, in random worlds.
 //!
-//! A few hundred cases of each by default; `WEFT_INDEXING_CASES=1000000 cargo test --release -p weft-indexing --test operations`
-//! is the long run.
+//! A few hundred maps for each by default. The long run is a million maps and more in all:
+//! `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test operations -- --nocapture`.
+//! Each test prints how many of its maps were judged, and of the others why not: `overflow`, where a number leaves `i64` at a point
+//! of the box, `too large` to be enumerated, and what an analysis said instead of an answer, by its code. Then come the sums over
+//! all tests that are done, of which the last is that of the run.
 
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
+mod analyses;
+#[path = "../judged/mod.rs"]
+mod judged;
+#[path = "../../../affine/tests/support/mod.rs"]
+mod support;
+#[path = "../tiles/judge.rs"]
+mod tiles;
+#[path = "../worlds/mod.rs"]
 mod worlds;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Mutex;
 
 use weft_indexing::{Expr, IndexingMap, SimplifyOptions, Var};
 use worlds::random::Random;
 use worlds::{Related, World, cases, map, pairs, related, set};
 
-const STANDARD: u64 = 400;
+/// Maps of each test by default.
+const STANDARD: u64 = 200;
+
+/// One map in so many is the undefined one.
+const UNDEFINED: usize = 128;
+
+/// The counts of all tests that are done.
+static DONE: Mutex<Counts> = Mutex::new(Counts(BTreeMap::new()));
 
 /// What became of the cases: how often each of these things was so.
 #[derive(Default)]
-struct Counts(BTreeMap<&'static str, u64>);
+struct Counts(BTreeMap<String, u64>);
 
 impl Counts {
-    fn add(&mut self, what: &'static str, is_so: bool) {
-        *self.0.entry(what).or_default() += u64::from(is_so);
+    fn add(&mut self, what: &str, is_so: bool) {
+        *self.0.entry(what.to_owned()).or_default() += u64::from(is_so);
+    }
+
+    fn of(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or_default()
     }
 
     fn add_map(&mut self, map: &IndexingMap) {
         let has_operations = map.results.iter().any(|e| e.operation_count() > 0);
         self.add("divisions or remainders", has_operations);
+        self.add("undefined", map.is_undefined());
         self.add("constraints", !map.constraints.is_empty());
         self.add("runtime variables", !map.runtime.is_empty());
         self.add("negative bounds", map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo < 0));
         self.add(
-            "bounds near the ends",
+            "near the ends",
             map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo.checked_abs().is_none_or(|lo| lo > 1 << 62)),
         );
     }
 
     /// Prints all, and makes sure that each is so in as many percent of the cases.
     fn expect(&self, name: &str, cases: u64, least: &[(&str, u64)]) {
-        let all: Vec<String> = self.0.iter().map(|(what, n)| format!("{what} {n}")).collect();
-        println!("{name}: {cases} cases; {}", all.join(", "));
+        println!("{name}: {self}");
         for (what, percent) in least {
-            let found = self.0.get(what).copied().unwrap_or_default();
+            let found = self.of(what);
             assert!(found * 100 >= cases * percent, "{what}: {found} of {cases}, less than {percent} %");
         }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.0.iter().map(|(what, n)| format!("{what} {n}")).collect();
+        f.write_str(&all.join(", "))
     }
 }
 
@@ -59,10 +91,15 @@ fn run(
     for case in 0..cases {
         let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9) ^ case.wrapping_mul(0xd129_0d3c_5bff_9a21));
         let (dims, results) = (random.pick(&[1, 1, 2, 2, 3]), random.pick(&[1, 1, 2]));
-        let made = map(&mut random, dims, results);
+        let is_undefined = random.below(UNDEFINED) == 0;
+        let made = if is_undefined { IndexingMap::undefined() } else { map(&mut random, dims, results) };
+        counts.add("maps", true);
         counts.add_map(&made);
-        let judged = check(&mut random, &made, World(case), &mut counts);
-        counts.add("judged", judged.is_some());
+        let too_large = counts.of("too large");
+        let checked = check(&mut random, &made, World(case), &mut counts);
+        counts.add("overflow", checked.is_none());
+        let is_judged = checked.is_some() && counts.of("too large") == too_large;
+        counts.add("judged", is_judged);
     }
     let always = [
         ("divisions or remainders", 30),
@@ -72,6 +109,18 @@ fn run(
         ("judged", 85),
     ];
     counts.expect(name, cases, &[always.as_slice(), least].concat());
+    let mut done = DONE.lock().expect("a test that fails has let go of the counts");
+    for (what, n) in counts.0.iter().filter(|(what, _)| is_total(what)) {
+        *done.0.entry(what.clone()).or_default() += n;
+    }
+    println!("all so far: {done}\n");
+}
+
+/// Whether something is counted over all tests: what was judged, and why not.
+fn is_total(what: &str) -> bool {
+    let reasons = ["refused", "bounds"];
+    ["maps", "judged", "overflow", "undefined", "too large"].contains(&what)
+        || reasons.iter().any(|reason| what.starts_with(reason))
 }
 
 /// Points of the domain and elements are the same.

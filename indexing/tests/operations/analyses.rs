@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use weft_indexing::{Basis, DomainPoint, IndexingMap, Interval, Limits, NoInverse, OutOfBounds};
 
-use crate::support::random::Random;
 use crate::tiles;
 use crate::worlds::{pairs, related, set};
 use crate::{Counts, run};
@@ -115,8 +114,7 @@ fn tile_propagation() {
     let mut all = tiles::Counts::default();
     run("tile propagation", 13, &[], |random, given, _, counts| {
         let grid: Vec<Interval> = given.dims.iter().map(|v| v.bounds).collect();
-        let mut own = Random::new(random.bits());
-        tiles_of(&mut all, counts, |all| tiles::judge(&mut own, given, &grid, all));
+        tiles_of(&mut all, counts, |all| tiles::judge(random, given, &grid, all));
         Some(())
     });
     println!("{all}");
@@ -134,8 +132,7 @@ fn tile_propagation_backwards() {
         let is_judged = !grid.iter().any(is_far);
         counts.add("too large", !is_judged);
         if is_judged {
-            let mut own = Random::new(random.bits());
-            tiles_of(&mut all, counts, |all| tiles::judge_back(&mut own, given, &grid, all));
+            tiles_of(&mut all, counts, |all| tiles::judge_back(random, given, &grid, all));
         }
         Some(())
     });

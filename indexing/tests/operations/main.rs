@@ -10,14 +10,15 @@
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
 mod analyses;
-#[path = "../judged/mod.rs"]
-mod judged;
-#[path = "../../../affine/tests/support/mod.rs"]
-mod support;
 #[path = "../tiles/judge.rs"]
 mod tiles;
 #[path = "../worlds/mod.rs"]
 mod worlds;
+
+/// What judging tiles takes from the support of tests.
+mod support {
+    pub(crate) use crate::worlds::random;
+}
 
 use std::collections::BTreeMap;
 use std::fmt;

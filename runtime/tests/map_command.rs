@@ -99,6 +99,14 @@ fn owners_of_one_name_are_one_in_all_maps() {
 }
 
 #[test]
+fn an_owner_with_a_name_is_none_with_a_number() {
+    let slice = "(d0){rt0} -> (d0 + rt0),\ndomain:\nd0 in [0, 3],\nrt0 in [0, 4]\n  hlo: #0\n  (d0) -> ()";
+    let named = slice.replace("d0 in [0, 3]", "d0 in [0, 7]").replace("#0", "start");
+    let both = told(0, &["compose", slice, &named, "--verbose"]).0;
+    assert!(both.contains("{rt0, rt1}") && both.contains("hlo: #0\n") && both.contains("hlo: start\n"), "{both}");
+}
+
+#[test]
 fn range_variables_are_rescaled() {
     let text = "(d0)[k] -> (d0, k floordiv 6), domain: d0 in [0, 3], k in [0, 20], k mod 6 in [3, 3]";
     let (out, err) = told(0, &["rescale-symbols", text]);
@@ -392,6 +400,9 @@ fn errors_have_a_code_and_a_place() {
             assert!(err.contains("error[AFF006]"), "{operation}: {err}");
         }
     }
+    // What is missing at the end is shown there.
+    let (_, err) = told(1, &["simplify", "(d0, d1) -> (d0), domain: d0 in [0, 3]"]);
+    assert!(err.contains("no bounds for `d1`") && err.contains("<argument>:1:39"), "{err}");
 }
 
 #[test]

@@ -16,6 +16,10 @@ use std::fmt;
 pub enum Unknown {
     /// A map is undefined: nothing is known about what it relates.
     Undefined,
+    /// The runtime variables of two maps are not known to have the same values.
+    RuntimeVariables,
+    /// The map may lead out of the shape that it should index, so its results are no addresses.
+    OutOfBounds,
     /// A value on the way leaves `i64`, or a count leaves `u128`.
     Overflow,
     /// Nothing structural decides it, and there are more points than [`Limits`](crate::Limits) allow to enumerate.
@@ -29,16 +33,12 @@ pub enum Unknown {
     TooManyPieces,
     /// A subgroup reads more elements at once than the analysis follows.
     LargeRequest,
-    /// The map may lead out of the shape that it should index, so its results are no addresses.
-    OutOfBounds,
-    /// A thread index may be negative, so that there is no first subgroup.
-    NegativeThread,
-    /// The runtime variables of two maps are not known to have the same values.
-    RuntimeVariables,
     /// The answer depends on the values of runtime variables, of which only the bounds are known.
     RuntimeValues,
     /// The lanes of a subgroup read different values of a runtime variable, such as the indices of a gather.
     RuntimePerLane,
+    /// A thread index may be negative, so that there is no first subgroup.
+    NegativeThread,
 }
 
 impl Unknown {

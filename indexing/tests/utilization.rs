@@ -252,6 +252,17 @@ fn bounds_hold_for_all_indices_of_a_gather() {
     }
 }
 
+/// An element that is read at an element of an index varies with the index as well.
+#[test]
+fn an_index_of_an_index_has_many_values() {
+    let text = "(d0)[s0]{rt0, rt1} -> (-s0 * 2 + rt1 + 6), domain: d0 in [0, 3], s0 in [0, 3], \
+        rt0 in [0, 4]\n hlo: #1\n (d0)[s0] -> (d0 * 4 + s0), rt1 in [0, 4]\n hlo: #1\n (d0){rt0} -> (rt0)";
+    let map: IndexingMap = text.parse().expect("a map");
+    let found = map.utilization(&[11]).expect("of one rank");
+    assert_eq!(found.basis, Basis::Bounds(weft_indexing::Unknown::RuntimeValues));
+    assert!(found.used.contains(9), "{found}");
+}
+
 /// The closed form knows no bound on the number of elements: what was counted for small extents holds for large ones.
 #[test]
 fn large_operands_are_counted_in_closed_form() {

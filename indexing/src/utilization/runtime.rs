@@ -12,6 +12,9 @@ const ASSIGNMENTS: u128 = 256;
 pub(crate) struct Uses {
     /// All have the same runtime variables in the same order; those that no map depends on have one value.
     pub(crate) maps: Vec<IndexingMap>,
+    /// Whether some runtime variable that maps depend on is an element that depends on the index, and so has many values in one
+    /// run.
+    varies: bool,
 }
 
 impl Uses {
@@ -49,7 +52,7 @@ impl Uses {
                 let bounds = map.variable_ranges();
                 map.constraints.retain(|c| !c.expr.as_var().is_some_and(|v| c.bounds.contains_interval(bounds.get(v))));
             }
-            Uses { maps }
+            Uses { varies: varies_with_index(&maps), maps }
         };
         let (mut given, mut simple) = (of(given_maps), of(simple_maps));
         for i in simple.runtime_numbers() {
@@ -82,19 +85,9 @@ impl Uses {
         self.runtime_numbers().filter(|i| self.bounds(*i).size() > 1).collect()
     }
 
-    /// Whether some open runtime variable is an element that depends on the index, and so has many values in one run.
+    /// Whether some runtime variable that matters has many values in one run.
     pub(crate) fn varies_with_index(&self) -> bool {
-        let Some(map) = self.maps.first() else { return false };
-        let mut varying: Vec<bool> = Vec::with_capacity(map.runtime.len());
-        for variable in &map.runtime {
-            let mentioned = variable.access.iter().flat_map(Expr::variables);
-            let own = mentioned.into_iter().any(|v| match v {
-                Var::Dim(_) | Var::Range(_) => true,
-                Var::Runtime(j) => varying.get(j as usize).copied().unwrap_or(false),
-            });
-            varying.push(own && variable.bounds.size() > 1);
-        }
-        varying.contains(&true)
+        self.varies
     }
 
     /// Runtime variables that shift what all maps read by the same steps matter to no count: they get one value.
@@ -141,6 +134,22 @@ fn rename(e: &Expr, numbers: &[Expr]) -> Result<Expr, weft_affine::Error> {
         Var::Runtime(i) => numbers.get(i as usize).cloned(),
         _ => None,
     })
+}
+
+/// Whether some map depends on an element that depends on the index, be it through an element that another one is read at.
+fn varies_with_index(maps: &[IndexingMap]) -> bool {
+    let Some(map) = maps.first() else { return false };
+    let mut varying: Vec<bool> = Vec::with_capacity(map.runtime.len());
+    for variable in &map.runtime {
+        let mentioned = variable.access.iter().flat_map(Expr::variables);
+        let own = mentioned.into_iter().any(|v| match v {
+            Var::Dim(_) | Var::Range(_) => true,
+            Var::Runtime(j) => varying.get(j as usize).copied().unwrap_or(false),
+        });
+        varying.push(own && variable.bounds.size() > 1);
+    }
+    let matters = |i: usize| maps.iter().any(|map| mentions(map, i));
+    (0..varying.len()).any(|i| varying[i] && matters(i))
 }
 
 /// Whether results or constraints depend on the runtime variable.

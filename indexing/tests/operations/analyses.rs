@@ -57,6 +57,9 @@ fn operand(given: &IndexingMap) -> Option<(IndexingMap, Vec<i64>)> {
     let mut shape = Vec::new();
     for result in &mut map.results {
         let range = weft_affine::range_of(result, &given.variable_ranges());
+        if range.lo == i64::MIN || range.hi == i64::MAX {
+            return None;
+        }
         *result = result.checked_add_constant(range.lo.checked_neg()?).ok()?;
         shape.push(range.hi.checked_sub(range.lo)?.checked_add(1).filter(|n| *n <= MOST_ELEMENTS)?);
     }

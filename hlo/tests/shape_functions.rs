@@ -1,6 +1,7 @@
 //! Laws of shape functions, on random ones: the three forms, their text, and what partial evaluation leaves.
 //!
 //! `WEFT_HLO_CASES=N` sets how many functions are tried.
+#![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "the helpers of tests fail as tests do")]
 
 #[path = "support/random/rng.rs"]
 #[allow(dead_code, reason = "shared with other tests")]

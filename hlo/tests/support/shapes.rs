@@ -83,8 +83,8 @@ impl Maker<'_> {
             })
             .collect();
         let place = self.text.len();
-        for position in 0..parameters.len() {
-            if parameters[position] == Ty::Operand {
+        for (position, &ty) in parameters.iter().enumerate() {
+            if ty == Ty::Operand {
                 let operand = self.values[position].0.clone();
                 self.line(Ty::Shape, &format!("shape.shape_of {operand}"));
             }

@@ -8,6 +8,11 @@ use std::collections::{HashMap, HashSet};
 pub(super) fn tidy(mut function: Function, safe: &HashSet<ValueId>) -> Function {
     let mut used = HashSet::new();
     prune(&mut function.body, safe, &mut used);
+    // Constants need nothing, and are read best where the function begins.
+    let constant = |operation: &Operation| {
+        matches!(operation.kind, Kind::ConstSize(_) | Kind::ConstShape(_) | Kind::ConstSizes(_) | Kind::ConstBool(_))
+    };
+    function.body.operations.sort_by_key(|operation| !constant(operation));
     let mut renumbering =
         Renumbering { old: &function.values, new: Vec::new(), ids: HashMap::new(), names: HashMap::new() };
     let body = renumbering.region(&function.body);

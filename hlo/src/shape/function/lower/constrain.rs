@@ -14,7 +14,10 @@ pub(super) fn constrain(function: &Function) -> Result<Function, LowerError> {
         let data = function.value(id);
         images[id.index()] = Some((builder.argument(data.ty, data.name.clone()), 0));
     }
-    let mut lowering = Lowering { function, builder, images, total: totality(function), next: 0 };
+    let total = totality(function);
+    let mut wanted = vec![false; function.values.len()];
+    mark_wanted(&function.body, &mut wanted);
+    let mut lowering = Lowering { function, builder, images, total, wanted, next: 0 };
     let results = lowering.region(&function.body)?;
     Ok(lowering.builder.finish(results).expect("form 2 has the types of form 1"))
 }
@@ -26,23 +29,41 @@ struct Lowering<'a> {
     images: Vec<Option<(ValueId, usize)>>,
     /// Which operations cannot fail, in the order of the walk.
     total: Vec<bool>,
+    /// Which values constraints are computed from.
+    wanted: Vec<bool>,
     next: usize,
 }
 
+/// Marks the values that constraints are computed from, also by way of others.
+fn mark_wanted(region: &Region, wanted: &mut [bool]) {
+    for operation in region.operations.iter().rev() {
+        for region in &operation.regions {
+            mark_wanted(region, wanted);
+        }
+        let constraint = matches!(operation.kind, Kind::Meet | Kind::Require | Kind::Broadcast);
+        if constraint || operation.results.iter().any(|id| wanted[id.index()]) {
+            operation.operands.iter().for_each(|id| wanted[id.index()] = true);
+        }
+    }
+}
+
 /// Evidence of one region.
-struct Level {
+struct Level<'a> {
     /// The depth of the region that is being lowered.
     base: usize,
+    /// Operations that cannot fail and that no constraint needs: they go under the evidence that is pending.
+    deferred: Vec<&'a Operation>,
     /// Evidence that was made and not yet assumed.
     pending: Vec<ValueId>,
     /// The evidence of the regions that are open inside the base, outermost first.
     assumed: Vec<ValueId>,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
     /// Lowers the operations into the innermost open region; what they yield, there.
-    fn region(&mut self, region: &Region) -> Result<Vec<ValueId>, LowerError> {
-        let mut level = Level { base: self.builder.depth(), pending: Vec::new(), assumed: Vec::new() };
+    fn region(&mut self, region: &'a Region) -> Result<Vec<ValueId>, LowerError> {
+        let mut level =
+            Level { base: self.builder.depth(), deferred: Vec::new(), pending: Vec::new(), assumed: Vec::new() };
         for operation in &region.operations {
             self.operation(operation, &mut level)?;
         }
@@ -59,7 +80,7 @@ impl Lowering<'_> {
         Ok(results)
     }
 
-    fn operation(&mut self, operation: &Operation, level: &mut Level) -> Result<(), LowerError> {
+    fn operation(&mut self, operation: &'a Operation, level: &mut Level<'a>) -> Result<(), LowerError> {
         let total = self.total[self.next];
         self.next += 1;
         match operation.kind {
@@ -79,16 +100,20 @@ impl Lowering<'_> {
             Kind::Broadcast if !total => {
                 self.constraint(Kind::CstrBroadcastable, operation, level);
                 self.assume(level)?;
-                let mut sure = operation.clone();
-                sure.error = None;
-                self.copy(&sure, self.builder.depth())
+                self.copy(operation, self.builder.depth())
             }
-            _ if total => {
-                let depth = self.depth_of(&operation.operands).max(level.base);
-                // Regions are copied where the builder stands; only what has none is moved up.
-                let depth = if operation.regions.is_empty() { depth } else { self.builder.depth() };
-                self.copy(operation, depth)
+            _ if total && operation.regions.is_empty() => {
+                let wanted = operation.results.iter().any(|id| self.wanted[id.index()]);
+                if wanted || level.pending.is_empty() {
+                    let depth = self.depth_of(&operation.operands).max(level.base);
+                    return self.copy(operation, depth);
+                }
+                level.deferred.push(operation);
+                Ok(())
             }
+            // A loop or a branch that cannot fail needs no evidence either, unless it sees something deferred; it is
+            // lowered where the builder stands.
+            _ if total && level.deferred.is_empty() => self.copy(operation, self.builder.depth()),
             _ => {
                 self.assume(level)?;
                 self.copy(operation, self.builder.depth())
@@ -97,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// Evidence, made where the operands are, and to be assumed.
-    fn constraint(&mut self, kind: Kind, operation: &Operation, level: &mut Level) {
+    fn constraint(&mut self, kind: Kind, operation: &Operation, level: &mut Level<'a>) {
         let operands: Vec<ValueId> = operation.operands.iter().map(|&id| self.image(id)).collect();
         let depth = self.depth_of(&operation.operands).max(level.base);
         let witness = self.push(depth, kind, operands, Vec::new(), operation.error.clone())[0];
@@ -106,8 +131,9 @@ impl Lowering<'_> {
     }
 
     /// Opens a region under all evidence that is pending.
-    fn assume(&mut self, level: &mut Level) -> Result<(), LowerError> {
+    fn assume(&mut self, level: &mut Level<'a>) -> Result<(), LowerError> {
         let witness = match level.pending.as_slice() {
+            // What is deferred waits for evidence that is pending.
             [] => return Ok(()),
             [witness] => *witness,
             _ => {
@@ -120,6 +146,9 @@ impl Lowering<'_> {
         level.pending.clear();
         self.open()?;
         level.assumed.push(witness);
+        for operation in std::mem::take(&mut level.deferred) {
+            self.copy(operation, self.builder.depth())?;
+        }
         Ok(())
     }
 
@@ -132,7 +161,7 @@ impl Lowering<'_> {
     }
 
     /// Copies an operation, whose regions are lowered, into the region open at `depth`.
-    fn copy(&mut self, operation: &Operation, depth: usize) -> Result<(), LowerError> {
+    fn copy(&mut self, operation: &'a Operation, depth: usize) -> Result<(), LowerError> {
         let operands = operation.operands.iter().map(|&id| self.image(id)).collect();
         let mut regions = Vec::new();
         for region in &operation.regions {

@@ -241,6 +241,7 @@ impl<'t> Parser<'t> {
             }
         }
         self.expect(')')?;
+        let declared_place = self.span;
         let declared = if self.token == Token::Arrow {
             self.advance()?;
             self.types()?
@@ -248,12 +249,11 @@ impl<'t> Parser<'t> {
             Vec::new()
         };
         self.expect('{')?;
-        let end = self.span;
         let results = self.statements(&mut builder, "return")?;
         self.expect('}')?;
         if builder.types(&results) != declared {
             let message = "the values returned are not of the types that the function declares";
-            return Err(Diagnostic::new(codes::TYPE, end, message));
+            return Err(Diagnostic::new(codes::TYPE, declared_place, message));
         }
         builder.finish(results).map_err(|message| Diagnostic::new(codes::TYPE, start, message))
     }

@@ -19,6 +19,12 @@ enum Spelling {
     Generic,
 }
 
+/// The types that stand after an operation, before the arrow and after it.
+struct Signature {
+    given: Option<Vec<Type>>,
+    yielded: Option<Vec<Type>>,
+}
+
 impl<'t> Parser<'t> {
     /// Operations up to the terminator; the values it yields.
     pub(super) fn statements(&mut self, builder: &mut Builder, terminator: &str) -> Parsed<Vec<ValueId>> {
@@ -96,7 +102,7 @@ impl<'t> Parser<'t> {
         }
         let error = self.error(&kind)?;
         let types_place = self.span;
-        let (given, mut yielded) = self.signature()?;
+        let Signature { given, mut yielded } = self.signature()?;
         match &mut kind {
             Kind::Attribute(_, ty) => {
                 let [only] = given.as_deref().or(yielded.as_deref()).unwrap_or_default() else {
@@ -200,7 +206,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `: types`, `: types -> types`, `-> types` or nothing.
-    fn signature(&mut self) -> Parsed<(Option<Vec<Type>>, Option<Vec<Type>>)> {
+    fn signature(&mut self) -> Parsed<Signature> {
         let mut given = None;
         if self.eat(':')? && self.token != Token::Arrow {
             given = Some(self.types()?);
@@ -210,7 +216,7 @@ impl<'t> Parser<'t> {
             self.advance()?;
             yielded = Some(self.types()?);
         }
-        Ok((given, yielded))
+        Ok(Signature { given, yielded })
     }
 
     fn regions(&mut self, builder: &mut Builder, kind: &Kind, operands: &[ValueId]) -> Parsed<Vec<Region>> {

@@ -60,17 +60,17 @@ fn elementwise_rules() {
     check(
         "c = pred[3] parameter(0)\nx = f32[2] parameter(1)\ny = f32[2] select(c, x, x)",
         "HLO108",
-        "scalar or have the extents [2]",
+        "must be a scalar or have the extents of the others; the operands have extents [3], [2] and [2]",
     );
     check(
         "c = pred[2] parameter(0)\nx = f32[2] parameter(1)\nz = s32[2] parameter(2)\ny = f32[2] select(c, x, z)",
-        "HLO108",
-        "one shape",
+        "HLO105",
+        "have f32 and s32",
     );
     check(
         "l = f32[3] parameter(0)\nx = f32[2] parameter(1)\ny = f32[2] clamp(l, x, x)",
         "HLO108",
-        "operand 0 of clamp",
+        "clamp: an operand must be a scalar or have the extents of the others",
     );
 }
 
@@ -79,16 +79,21 @@ fn movement_rules() {
     check("i = f32[2] iota(), iota_dimension=1", "HLO107", "iota_dimension=1");
     check("i = pred[2] iota(), iota_dimension=0", "HLO105", "iota counts");
     check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={}", "HLO107", "one entry per dimension");
-    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={1}", "HLO108", "extent 2 becomes");
+    check(
+        "x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={1}",
+        "HLO108",
+        "has extents [2]; the result has [2,3]",
+    );
     check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={2}", "HLO107", "dimension 2 of rank 2");
     check("x = f32[2,2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={0,0}", "HLO107", "twice");
-    check("x = f32[2] parameter(0)\ny = f32[3] reshape(x)", "HLO108", "keeps the number of elements");
+    check("x = f32[2] parameter(0)\ny = f32[3] reshape(x)", "HLO108", "same number of elements");
     check("x = f32[2] parameter(0)\ny = s32[2] reshape(x)", "HLO106", "yields f32[2]");
     check("x = f32[2] parameter(0)\ny = pred[2] bitcast(x)", "HLO105", "differ in size");
     check("x = f32[2,3] parameter(0)\ny = f32[2,3] transpose(x), dimensions={1,0}", "HLO106", "yields f32[3,2]");
     check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0,0}", "HLO107", "twice");
     check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0}", "HLO107", "permutation");
-    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[1:5]}", "HLO107", "start 1, limit 5, extent 4");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[1:5]}", "HLO108", "0 <= start <= limit <= extent");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[-1:4]}", "HLO107", "which is negative");
     check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[0:4:0]}", "HLO107", "stride must be at least 1");
     check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={}", "HLO107", "one entry for each");
     check("x = f32[4] parameter(0)\ny = f32[1] slice(x), slice={[0:4:2]}", "HLO106", "yields f32[2]");
@@ -97,7 +102,7 @@ fn movement_rules() {
     check(
         "x = f32[2,3] parameter(0)\nz = f32[2,4] parameter(1)\ny = f32[4,3] concatenate(x, z), dimensions={0}",
         "HLO108",
-        "outside dimension 0",
+        "outside of the joined dimension",
     );
     check(
         "x = f32[9223372036854775807] parameter(0)\ny = f32[0] concatenate(x, x), dimensions={0}",
@@ -111,8 +116,8 @@ fn movement_rules() {
     );
     check(
         "x = f32[4] parameter(0)\nv = f32[] parameter(1)\ny = f32[0] pad(x, v), padding=-3_-3",
-        "HLO107",
-        "would be -2",
+        "HLO108",
+        "would be negative",
     );
     check(
         "x = f32[4] parameter(0)\nv = f32[] parameter(1)\ny = f32[0] pad(x, v), padding=0_0_9223372036854775807",
@@ -152,7 +157,10 @@ fn calls_and_regions() {
     let wrong_result = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=LT";
     assert!(with(wrong_result, reduce).contains("f must return f32[] and returns pred[]"));
     let sum = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)";
-    assert!(with(sum, "y = f32[] reduce(x, x), dimensions={0}, to_apply=f").contains("initial value for operand 0"));
+    assert!(
+        with(sum, "y = f32[] reduce(x, x), dimensions={0}, to_apply=f")
+            .contains("an operand that must be a scalar is not")
+    );
     assert!(with(sum, "y = f32[] reduce(x, z, z), dimensions={0}, to_apply=f").contains("HLO104"));
     assert!(with(sum, "y = f32[] reduce(x, z), dimensions={0,0}, to_apply=f").contains("names dimension 0 twice"));
     assert!(with(sum, "y = f32[] reduce(x, z), dimensions={1}, to_apply=f").contains("HLO107"));

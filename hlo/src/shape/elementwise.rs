@@ -1,8 +1,8 @@
-//! Operations that work element by element: one extent list for all.
+//! Operations that work element by element: the types of their elements.
 
-use super::{Findings, Operation, refuse, show};
+use super::{Findings, Operation, refuse};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArrayShape, BinaryOp, ComparisonType, ElementType, Shape, UnaryOp};
+use crate::ir::{BinaryOp, ComparisonType, ElementType, Shape, UnaryOp};
 use crate::verify::code;
 
 /// Whether `op` is defined for elements of `element_type`.
@@ -64,23 +64,23 @@ pub(super) fn unary(operation: &Operation<'_>, op: UnaryOp) -> Result<Shape, Dia
         (UnaryOp::Abs, ElementType::C128) => ElementType::F64,
         (_, element_type) => element_type,
     };
-    Ok(like(operand, element_type))
+    operation.array_of(element_type)
 }
 
 pub(super) fn binary(operation: &Operation<'_>, op: BinaryOp) -> Result<Shape, Diagnostics> {
     let [left, right] = operation.arrays()?;
     let mut findings = Findings::default();
-    same(&mut findings, operation, left, right);
+    same_types(&mut findings, operation, left.element_type, right.element_type);
     if !binary_accepts(op, left.element_type) {
         findings.add(code::ELEMENT_TYPE, undefined_text(operation, left.element_type));
     }
-    findings.unless_any(like(left, left.element_type))
+    findings.and(operation.array_of(left.element_type))
 }
 
 pub(super) fn compare(operation: &Operation<'_>, order: Option<ComparisonType>) -> Result<Shape, Diagnostics> {
     let [left, right] = operation.arrays()?;
     let mut findings = Findings::default();
-    same(&mut findings, operation, left, right);
+    same_types(&mut findings, operation, left.element_type, right.element_type);
     let t = left.element_type;
     let fits = match order {
         None => true,
@@ -92,7 +92,7 @@ pub(super) fn compare(operation: &Operation<'_>, order: Option<ComparisonType>) 
     if let Some(order) = order.filter(|_| !fits) {
         findings.add(code::ATTRIBUTE, format!("type={} does not order elements of type {t}", order.name()));
     }
-    findings.unless_any(like(left, ElementType::Pred))
+    findings.and(operation.array_of(ElementType::Pred))
 }
 
 pub(super) fn select(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
@@ -101,23 +101,8 @@ pub(super) fn select(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
     if condition.element_type != ElementType::Pred {
         findings.add(code::ELEMENT_TYPE, format!("operand 0 of select must be pred and is {}", condition.element_type));
     }
-    if condition.rank() != 0 && condition.extents != on_true.extents {
-        findings.add(
-            code::EXTENTS,
-            format!(
-                "operand 0 of select must be a scalar or have the extents {} of operand 1, and has {}",
-                show(&on_true.extents),
-                show(&condition.extents)
-            ),
-        );
-    }
-    if !on_true.same_type_and_extents(on_false) {
-        findings.add(
-            code::EXTENTS,
-            format!("operands 1 and 2 of select must have one shape, and are {on_true} and {on_false}"),
-        );
-    }
-    findings.unless_any(like(on_true, on_true.element_type))
+    same_types(&mut findings, operation, on_true.element_type, on_false.element_type);
+    findings.and(operation.array_of(on_true.element_type))
 }
 
 pub(super) fn clamp(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
@@ -126,18 +111,10 @@ pub(super) fn clamp(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
     if operand.element_type.is_complex() {
         findings.add(code::ELEMENT_TYPE, undefined_text(operation, operand.element_type));
     }
-    for (position, bound) in [(0, low), (2, high)] {
-        let fits = bound.rank() == 0 || bound.extents == operand.extents;
-        if !fits || bound.element_type != operand.element_type {
-            findings.add(
-                code::EXTENTS,
-                format!(
-                    "operand {position} of clamp must be a scalar or an array like operand 1, {operand}, and is {bound}"
-                ),
-            );
-        }
+    for bound in [low, high] {
+        same_types(&mut findings, operation, bound.element_type, operand.element_type);
     }
-    findings.unless_any(like(operand, operand.element_type))
+    findings.and(operation.array_of(operand.element_type))
 }
 
 pub(super) fn convert(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
@@ -149,28 +126,15 @@ pub(super) fn convert(operation: &Operation<'_>) -> Result<Shape, Diagnostics> {
             format!("convert does not turn {} into {}", operand.element_type, declared.element_type),
         );
     }
-    Ok(like(operand, declared.element_type))
+    operation.array_of(declared.element_type)
 }
 
-fn same(findings: &mut Findings, operation: &Operation<'_>, left: &ArrayShape, right: &ArrayShape) {
-    let opcode = operation.op.opcode();
-    if left.element_type != right.element_type {
+fn same_types(findings: &mut Findings, operation: &Operation<'_>, left: ElementType, right: ElementType) {
+    if left != right {
+        let opcode = operation.op.opcode();
         findings.add(
             code::ELEMENT_TYPE,
-            format!(
-                "the operands of {opcode} must have one element type, and have {} and {}",
-                left.element_type, right.element_type
-            ),
-        );
-    }
-    if left.extents != right.extents {
-        findings.add(
-            code::EXTENTS,
-            format!(
-                "the operands of {opcode} must have the same extents, and have {} and {}",
-                show(&left.extents),
-                show(&right.extents)
-            ),
+            format!("the operands of {opcode} must have one element type, and have {left} and {right}"),
         );
     }
 }
@@ -181,8 +145,4 @@ fn undefined_text(operation: &Operation<'_>, element_type: ElementType) -> Strin
 
 fn undefined_for(operation: &Operation<'_>, element_type: ElementType) -> Result<Shape, Diagnostics> {
     refuse(code::ELEMENT_TYPE, undefined_text(operation, element_type))
-}
-
-fn like(shape: &ArrayShape, element_type: ElementType) -> Shape {
-    Shape::Array(ArrayShape { element_type, layout: None, ..shape.clone() })
 }

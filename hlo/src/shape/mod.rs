@@ -1,10 +1,15 @@
-//! Shape functions: the shape of a value from its operation and the shapes of its operands.
+//! Shapes: what an operation makes of those of its operands.
 //!
-//! One file per family of operations. The rules are those of XLA's operation semantics document, without its implicit
-//! broadcasting, which HLO text does not have. All arithmetic on extents is checked; rank 0 and extent 0 are ordinary.
+//! Extents are computed by shape functions, written in a [language of their own](function): the
+//! [`standard_library`] has one for each of HLO's operations that have a rule about extents, and there is no other set of
+//! rules. Which element types an operation takes and yields, and which attributes are legal, is in this module, a file
+//! per family of operations; [`infer`] asks both. The rules are those of XLA's operation semantics document, without its
+//! implicit broadcasting, which HLO text does not have. All arithmetic on extents is checked; rank 0 and extent 0 are
+//! ordinary.
 
 mod attributes;
 mod elementwise;
+mod extents;
 pub mod function;
 mod movement;
 mod reduce;
@@ -69,11 +74,11 @@ pub fn infer(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) ->
         Op::GetTupleElement { index } => structural::get_tuple_element(&operation, *index),
         Op::Call { to_apply } => structural::call(&operation, *to_apply),
         Op::Fusion { calls, .. } => structural::call(&operation, *calls),
-        _ => Ok(declared.without_layout()),
+        _ => operation.by_extents(),
     }
 }
 
-/// What a shape function looks at.
+/// What a rule looks at.
 struct Operation<'a> {
     module: &'a Module,
     op: &'a Op,
@@ -141,6 +146,17 @@ impl Findings {
     /// `value`, or what was found.
     fn unless_any<T>(self, value: T) -> Result<T, Diagnostics> {
         if self.0.is_empty() { Ok(value) } else { Err(Diagnostics(self.0)) }
+    }
+
+    /// What a rule independent of the others yields, or what was found by all of them.
+    fn and<T>(mut self, other: Result<T, Diagnostics>) -> Result<T, Diagnostics> {
+        match other {
+            Ok(value) => self.unless_any(value),
+            Err(found) => {
+                self.0.extend(found.0);
+                Err(Diagnostics(self.0))
+            }
+        }
     }
 }
 

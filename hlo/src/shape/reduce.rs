@@ -1,7 +1,7 @@
-//! Reductions.
+//! Reductions: types, dimension numbers and regions.
 
 use super::structural::callee;
-use super::{Findings, Operation, distinct_dimensions, refuse, show};
+use super::{Findings, Operation, distinct_dimensions, refuse};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArrayShape, ComputationId, Shape};
 use crate::verify::code;
@@ -21,37 +21,22 @@ pub(super) fn reduce(
     let (inputs, initials) = operands.split_at(operands.len() / 2);
     let mut findings = Findings::default();
     inputs_and_initials(&mut findings, inputs, initials);
-    let reduced = distinct_dimensions(&mut findings, "dimensions", dimensions, inputs[0].rank());
+    distinct_dimensions(&mut findings, "dimensions", dimensions, inputs[0].rank());
     if let Err(found) = region(operation, inputs, to_apply) {
         findings.0.extend(found.0);
     }
-    let kept: Vec<i64> = (0..inputs[0].rank())
-        .filter(|dimension| !reduced.contains(&Some(*dimension)))
-        .map(|dimension| inputs[0].extents[dimension])
-        .collect();
-    let mut results = inputs.iter().map(|input| Shape::array(input.element_type, kept.clone()));
-    let shape = match inputs.len() {
-        1 => results.next().expect("there is one input"),
+    findings.unless_any(())?;
+    let mut results =
+        inputs.iter().zip(operation.extents()?).map(|(input, kept)| Shape::array(input.element_type, kept.to_vec()));
+    Ok(match inputs {
+        [_] => results.next().expect("a reduction of one input has one result"),
         _ => Shape::Tuple(results.collect()),
-    };
-    findings.unless_any(shape)
+    })
 }
 
 fn inputs_and_initials(findings: &mut Findings, inputs: &[&ArrayShape], initials: &[&ArrayShape]) {
-    for (position, input) in inputs.iter().enumerate().skip(1) {
-        if input.extents != inputs[0].extents {
-            findings.add(
-                code::EXTENTS,
-                format!(
-                    "the inputs of reduce must have the same extents; operand 0 has {}, operand {position} has {}",
-                    show(&inputs[0].extents),
-                    show(&input.extents)
-                ),
-            );
-        }
-    }
     for (position, (input, initial)) in inputs.iter().zip(initials).enumerate() {
-        if initial.rank() != 0 || initial.element_type != input.element_type {
+        if initial.element_type != input.element_type {
             findings.add(
                 code::ELEMENT_TYPE,
                 format!(

@@ -35,8 +35,7 @@ pub(super) fn unknown(instruction: &Instruction, operands: &[&Shape]) -> Option<
         let message = format!("unsupported: operation {opcode} is read and printed, its rule is not verified yet");
         return Some((code::UNSUPPORTED_OPERATION, message));
     }
-    let all = || std::iter::once(&instruction.shape).chain(operands.iter().copied());
-    if all().flat_map(Shape::leaves).any(|leaf| leaf.as_array().is_some_and(|array| !array.dynamic.is_empty())) {
+    if is_dynamic(instruction, operands) {
         let message = "unsupported: dimensions of bounded extent are read and printed, no rule covers them yet";
         return Some((code::UNSUPPORTED_DYNAMIC, message.to_owned()));
     }
@@ -47,6 +46,12 @@ pub(super) fn unknown(instruction: &Instruction, operands: &[&Shape]) -> Option<
         other => format!("a value of shape {other}"),
     };
     Some((code::UNSUPPORTED_TYPE, format!("unsupported: {what} is read and printed, nothing computes with it yet")))
+}
+
+/// Whether an extent of the instruction or an operand is only bounded.
+pub(super) fn is_dynamic(instruction: &Instruction, operands: &[&Shape]) -> bool {
+    let mut all = std::iter::once(&instruction.shape).chain(operands.iter().copied());
+    all.any(|shape| shape.leaves().iter().any(|leaf| leaf.as_array().is_some_and(|array| !array.dynamic.is_empty())))
 }
 
 fn is_known(leaf: &Shape) -> bool {

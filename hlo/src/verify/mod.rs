@@ -112,10 +112,9 @@ impl Verifier<'_> {
         }
         let operands = self.operands(id, place);
         self.callees(computation_id, place);
-        let mut covered = instruction.op.is_computed();
+        // The rules for extents cover all operations and element types, but static extents only.
+        let covered = !leaves::is_dynamic(instruction, operands.as_deref().unwrap_or_default());
         if let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default()) {
-            // The rules for element types hold for every type; those for extents are about static ones.
-            covered &= code == code::UNSUPPORTED_TYPE;
             if !self.options.allow_unknown {
                 self.findings.push(place.finding(code, message));
             }

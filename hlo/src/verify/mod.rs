@@ -114,10 +114,10 @@ impl Verifier<'_> {
         self.callees(computation_id, place);
         // The rules for extents cover all operations and element types, but static extents only.
         let covered = !leaves::is_dynamic(instruction, operands.as_deref().unwrap_or_default());
-        if let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default()) {
-            if !self.options.allow_unknown {
-                self.findings.push(place.finding(code, message));
-            }
+        if !self.options.allow_unknown
+            && let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default())
+        {
+            self.findings.push(place.finding(code, message));
         }
         // Without sound operands nothing follows from them.
         let (true, Some(operands)) = (covered, operands) else { return };

@@ -180,6 +180,41 @@ fn unknown_parts_can_be_let_pass() {
 }
 
 #[test]
+fn bounded_extents_are_checked_as_far_as_they_are_known() {
+    let surely = "HLO108: main/y: add: the operands must have the same extents";
+    let text = |shape: &str, result: &str| {
+        let text = format!(
+            "ENTRY main {{\nx = f32[<=4,3] parameter(0)\nz = {shape} parameter(1)\nROOT y = {result} add(x, z)\n}}"
+        );
+        verify_with(&module(&text), &Options { allow_unknown: true })
+    };
+    assert_eq!(text("f32[<=4,3]", "f32[<=4,3]"), Ok(()));
+    assert_eq!(text("f32[2,3]", "f32[<=4,3]"), Ok(()));
+    assert!(text("f32[<=4,5]", "f32[<=4,3]").unwrap_err().to_string().contains(surely));
+    assert!(text("f32[5,3]", "f32[<=4,3]").unwrap_err().to_string().contains(surely));
+    assert!(text("f32[<=4]", "f32[<=4,3]").unwrap_err().to_string().contains(surely));
+}
+
+#[test]
+fn extents_of_operations_that_nothing_runs_are_checked() {
+    let options = Options { allow_unknown: true };
+    let check = |line: &str, words: &str| {
+        let text = format!("ENTRY main {{\nx = bf16[2,3] parameter(0)\nROOT y = {line}\n}}");
+        let found = verify_with(&module(&text), &options).expect_err(line);
+        assert!(found.to_string().contains(words), "{found}");
+    };
+    check(
+        "bf16[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "dot: dimensions of the operands that belong together must have the same extent; the operands have extents [2,3] and [2,3]",
+    );
+    check(
+        "bf16[2,3] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+        "dot yields bf16[2,2], the text says bf16[2,3]",
+    );
+    check("(bf16[2,3], s32[2,2]) topk(x), k=2, largest=true", "topk yields (bf16[2,2], s32[2,2])");
+}
+
+#[test]
 fn every_finding_is_reported_at_once() {
     let found = findings("x = f32[2] parameter(0)\ny = f32[3] negate(x)\nz = f32[2] not(x)\nw = f32[2] add(x, y)");
     let found: Vec<(&str, &str)> = found.0.iter().map(|f| (f.code, f.instruction.as_str())).collect();

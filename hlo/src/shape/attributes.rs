@@ -1,9 +1,11 @@
 //! The attributes of an instruction, as its shape function asks for them.
 
-use super::function::{Attributes, Extents, Value};
+use super::function::{Attributes, Extents, Known, KnownShape, Value};
 use crate::ir::{
-    ConvolutionDimensions, FieldView, Op, PadDimension, ReplicaGroups, Shape, SliceDimension, Window, WindowDimension,
+    ArrayShape, ConvolutionDimensions, FieldView, Op, PadDimension, ReplicaGroups, Shape, SliceDimension, Window,
+    WindowDimension,
 };
+use weft_affine::Interval;
 
 /// An instruction as its shape function sees it: by name, the attributes of the text that are numbers, lists of numbers or
 /// flags, with their defaults, and some that are made of others.
@@ -61,6 +63,30 @@ impl Attributes for InstructionAttributes<'_> {
             }
         }
     }
+
+    fn known(&self, name: &str) -> Option<Known> {
+        match name {
+            "shape" => Some(Known::List(known_shape(self.declared.as_array()?))),
+            "shapes" => Some(Known::Shapes(Ok(self.declared.leaves().into_iter().map(known_leaf).collect()))),
+            _ => self.attribute(name).map(Known::Exact),
+        }
+    }
+}
+
+/// What a shape says of its extents: bounded ones (`<=N`) are at most their bound.
+pub fn known_shape(array: &ArrayShape) -> KnownShape {
+    let mut dims: Vec<Interval> = array.extents.iter().map(|&extent| Interval::point(extent)).collect();
+    for &dimension in &array.dynamic {
+        if let Some(dim) = dims.get_mut(dimension) {
+            dim.lo = 0;
+        }
+    }
+    KnownShape::Ranked(dims)
+}
+
+/// What a leaf says of its extents; tokens and handles have none.
+pub(super) fn known_leaf(leaf: &Shape) -> KnownShape {
+    leaf.as_array().map_or_else(|| KnownShape::Ranked(Vec::new()), known_shape)
 }
 
 /// The extents of a leaf; none for tokens and handles.

@@ -1,7 +1,7 @@
 //! Extents, from the shape functions of the operations.
 
-use super::function::{ErrorKind, Extents, ShapeError};
-use super::{Operation, infer_extents, show, standard_library};
+use super::function::{ErrorKind, Extents, ShapeError, Specialized};
+use super::{Operation, infer_extents, show, specialize_extents, standard_library};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, ElementType, Op, Shape, Span};
 use crate::verify::code;
@@ -32,6 +32,15 @@ impl Operation<'_> {
             replace_extents(&mut shape, &mut extents.into_iter());
         }
         Ok(shape)
+    }
+
+    /// What is wrong with the extents whatever the bounded ones turn out to be.
+    pub(super) fn sure_error(&self) -> Result<(), Diagnostics> {
+        match specialize_extents(standard_library(), self.op, self.operands, self.declared) {
+            Ok(Specialized::Known(_) | Specialized::Residual(_)) => Ok(()),
+            Err(error) if error.kind == ErrorKind::Unknown => Ok(()),
+            Ok(Specialized::Error(error)) | Err(error) => Err(self.finding(&error)),
+        }
     }
 
     fn finding(&self, error: &ShapeError) -> Diagnostics {

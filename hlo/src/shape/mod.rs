@@ -20,9 +20,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Module, Op, Shape, Span};
 use crate::verify::code;
 
-pub use attributes::InstructionAttributes;
+pub use attributes::{InstructionAttributes, known_shape};
 pub use elementwise::{binary_accepts, unary_accepts};
-pub use standard::{infer_extents, standard_library};
+pub use standard::{infer_extents, specialize_extents, standard_library};
 
 /// The shape that `op` gives its value, without layout.
 ///
@@ -76,6 +76,14 @@ pub fn infer(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) ->
         Op::Fusion { calls, .. } => structural::call(&operation, *calls),
         _ => operation.by_extents(),
     }
+}
+
+/// Checks the extents of an operation some of which are only bounded (`<=N`): what is wrong whatever they turn out to be.
+///
+/// # Errors
+/// The first rule that is surely broken.
+pub fn check_bounded(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) -> Result<(), Diagnostics> {
+    Operation { module, op, operands, declared }.sure_error()
 }
 
 /// What a rule looks at.

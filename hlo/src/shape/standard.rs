@@ -1,7 +1,7 @@
 //! The shape functions of HLO's operations.
 
-use super::attributes::{InstructionAttributes, extents_of};
-use super::function::{Extents, Library, ShapeError};
+use super::attributes::{InstructionAttributes, extents_of, known_leaf};
+use super::function::{Extents, KnownShape, Library, ShapeError, Specialized};
 use crate::ir::{Op, Shape};
 use std::sync::OnceLock;
 
@@ -51,11 +51,30 @@ pub fn infer_extents(
     operands: &[&Shape],
     declared: &Shape,
 ) -> Result<Vec<Extents>, ShapeError> {
-    let name = match op {
-        Op::CustomCall { custom_call_target, .. } => custom_call_target.as_str(),
-        op => op.opcode(),
-    };
     let leaves: Vec<Extents> = operands.iter().flat_map(|shape| shape.leaves()).map(extents_of).collect();
     let extents: Vec<&[i64]> = leaves.iter().map(|extents| extents.as_slice()).collect();
-    library.infer(name, &extents, &InstructionAttributes { op, operands, declared })
+    library.infer(function_key(op), &extents, &InstructionAttributes { op, operands, declared })
+}
+
+/// As [`infer_extents`], where extents of operands or of the result may only be bounded: the extents, an error that there
+/// is whatever they turn out to be, or what is left to evaluate ([`Library::infer_by`]).
+///
+/// # Errors
+/// As [`Library::specialize_operation`].
+pub fn specialize_extents(
+    library: &Library,
+    op: &Op,
+    operands: &[&Shape],
+    declared: &Shape,
+) -> Result<Specialized, ShapeError> {
+    let known: Vec<KnownShape> = operands.iter().flat_map(|shape| shape.leaves()).map(known_leaf).collect();
+    library.specialize_operation(function_key(op), &known, &InstructionAttributes { op, operands, declared })
+}
+
+/// Under which name the function of an operation is mapped.
+fn function_key(op: &Op) -> &str {
+    match op {
+        Op::CustomCall { custom_call_target, .. } => custom_call_target,
+        op => op.opcode(),
+    }
 }

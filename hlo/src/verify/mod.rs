@@ -14,7 +14,7 @@ mod leaves;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
-use crate::shape::infer;
+use crate::shape::{check_bounded, infer};
 use std::collections::BTreeSet;
 
 /// What the verifier lets pass.
@@ -112,19 +112,22 @@ impl Verifier<'_> {
         }
         let operands = self.operands(id, place);
         self.callees(computation_id, place);
-        // The rules for extents cover all operations and element types, but static extents only.
-        let covered = !leaves::is_dynamic(instruction, operands.as_deref().unwrap_or_default());
         if !self.options.allow_unknown
             && let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default())
         {
             self.findings.push(place.finding(code, message));
         }
         // Without sound operands nothing follows from them.
-        let (true, Some(operands)) = (covered, operands) else { return };
+        let Some(operands) = operands else { return };
+        if leaves::is_dynamic(instruction, &operands) {
+            // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
+            if let Err(found) = check_bounded(self.module, &instruction.op, &operands, &instruction.shape) {
+                self.findings.extend(place.of(found));
+            }
+            return;
+        }
         match infer(self.module, &instruction.op, &operands, &instruction.shape) {
-            Err(found) => self.findings.extend(
-                found.0.into_iter().map(|finding| Diagnostic { span: instruction.span, ..finding.about(place.name()) }),
-            ),
+            Err(found) => self.findings.extend(place.of(found)),
             Ok(shape) if !shape.is_compatible(&instruction.shape) => {
                 let declared = instruction.shape.without_layout();
                 let message = format!("{} yields {shape}, the text says {declared}", instruction.op.opcode());
@@ -175,6 +178,12 @@ struct Place<'a> {
 impl Place<'_> {
     fn name(&self) -> String {
         format!("{}/{}", self.computation.name, self.instruction.name)
+    }
+
+    /// Findings of a rule, which does not know where.
+    fn of(&self, found: Diagnostics) -> impl Iterator<Item = Diagnostic> {
+        let (span, name) = (self.instruction.span, self.name());
+        found.0.into_iter().map(move |finding| Diagnostic { span, ..finding.about(name.clone()) })
     }
 
     fn finding(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! What an instruction tells its shape function besides the shapes of its operands.
 
-use super::{Extents, Value};
+use super::{Extents, Known, Value};
 use std::collections::BTreeMap;
 
 /// The attributes of one instruction, by name: sizes, lists of sizes, truth values.
@@ -9,6 +9,12 @@ use std::collections::BTreeMap;
 pub trait Attributes {
     /// The attribute, if the instruction has it.
     fn attribute(&self, name: &str) -> Option<Value>;
+
+    /// What is known of the attribute beforehand, if the instruction has it. Not all is where an instruction declares
+    /// extents that are only bounded; then [`attribute`](Self::attribute) is asked when they are known.
+    fn known(&self, name: &str) -> Option<Known> {
+        self.attribute(name).map(Known::Exact)
+    }
 }
 
 /// Attributes in a table.

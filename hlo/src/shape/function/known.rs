@@ -148,6 +148,19 @@ impl Known {
         }
     }
 
+    /// Whether this may be known of an operand or an attribute of the type.
+    pub(super) fn fits(&self, ty: Type) -> bool {
+        match (ty, self) {
+            (ty, Known::Exact(value)) => value.is(ty),
+            (Type::ValueShape | Type::Shape, Known::List(list)) => list.extent(Interval::EVERYTHING).lo >= 0,
+            (Type::Sizes, Known::List(_))
+            | (Type::Size, Known::Size(_))
+            | (Type::Bool, Known::Truth { .. })
+            | (Type::Shapes, Known::Shapes(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The value, if there is only one.
     pub fn exact(&self) -> Option<Value> {
         match self {

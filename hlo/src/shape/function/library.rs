@@ -209,18 +209,27 @@ impl Library {
         operands: &[&[i64]],
         attributes: &dyn Attributes,
     ) -> Result<Vec<Extents>, ShapeError> {
-        let function = self.of_operation(operation)?;
-        let variadic = function.body.arguments.last().is_some_and(|&id| function.ty(id) == Type::Shapes);
-        let single = function.body.arguments.len() - usize::from(variadic);
-        if operands.len() < single || (operands.len() > single && !variadic) {
-            let least = if variadic { "at least " } else { "" };
-            let message = format!("{operation} takes {least}{single} operands and has {}", operands.len());
-            return Err(ShapeError::new(ErrorKind::Arguments, message));
-        }
+        self.infer_by(self.of_operation(operation)?, operation, operands, attributes)
+    }
+
+    /// As [`Library::infer`], by a function that takes what the operation's function does: one that a user chose, or
+    /// what [`Library::specialize_operation`] left.
+    ///
+    /// # Errors
+    /// As [`Library::evaluate`].
+    pub fn infer_by(
+        &self,
+        function: &Function,
+        operation: &str,
+        operands: &[&[i64]],
+        attributes: &dyn Attributes,
+    ) -> Result<Vec<Extents>, ShapeError> {
+        let single = function.expect_operands(operation, operands.len())?;
+        let (first, rest) = operands.split_at(single);
         let mut arguments: Vec<Value> =
-            operands[..single].iter().map(|extents| Value::Extents(Extents::from_slice(extents))).collect();
-        if variadic {
-            arguments.push(Value::Shapes(operands[single..].iter().map(|e| Extents::from_slice(e)).collect()));
+            first.iter().map(|extents| Value::Extents(Extents::from_slice(extents))).collect();
+        if single < function.body.arguments.len() {
+            arguments.push(Value::Shapes(rest.iter().map(|extents| Extents::from_slice(extents)).collect()));
         }
         let mut shapes = Vec::new();
         for value in self.evaluate(function, &arguments, attributes)? {
@@ -234,6 +243,20 @@ impl Library {
             }
         }
         Ok(shapes)
+    }
+}
+
+impl Function {
+    /// How many parameters take one operand each; one more takes all others. Fails if there are more operands, or fewer.
+    pub(super) fn expect_operands(&self, operation: &str, count: usize) -> Result<usize, ShapeError> {
+        let variadic = self.body.arguments.last().is_some_and(|&id| self.ty(id) == Type::Shapes);
+        let single = self.body.arguments.len() - usize::from(variadic);
+        if count == single || (count > single && variadic) {
+            return Ok(single);
+        }
+        let least = if variadic { "at least " } else { "" };
+        let message = format!("{operation} takes {least}{single} operands and has {count}");
+        Err(ShapeError::new(ErrorKind::Arguments, message))
     }
 }
 

@@ -58,19 +58,33 @@ impl Library {
         attributes: &dyn Attributes,
     ) -> Result<Specialized, ShapeError> {
         let parameters = function.parameters();
-        let sound = |(ty, known): (&Type, &Known)| match (ty, known) {
-            (ty, Known::Exact(value)) => value.is(*ty),
-            (Type::ValueShape | Type::Shape | Type::Sizes, Known::List(_))
-            | (Type::Size, Known::Size(_))
-            | (Type::Bool, Known::Truth { .. })
-            | (Type::Shapes, Known::Shapes(_)) => true,
-            _ => false,
-        };
-        if parameters.len() != operands.len() || !parameters.iter().zip(operands).all(sound) {
+        if parameters.len() != operands.len() || !parameters.iter().zip(operands).all(|(&ty, known)| known.fits(ty)) {
             let message = format!("what is known does not fit the parameters of @{}", function.name);
             return Err(ShapeError::new(super::ErrorKind::Arguments, message));
         }
         Ok(Simplifier::run(Some(Context { library: self, attributes }), function, operands))
+    }
+
+    /// Evaluates as much of an operation's function as is known of its operands: [`Library::infer`] of what is known.
+    /// What is left is evaluated by [`Library::infer_by`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unknown`](super::ErrorKind::Unknown) if no function is mapped to the operation,
+    /// [`ErrorKind::Arguments`](super::ErrorKind::Arguments) if it takes another number of operands.
+    pub fn specialize_operation(
+        &self,
+        operation: &str,
+        operands: &[KnownShape],
+        attributes: &dyn Attributes,
+    ) -> Result<Specialized, ShapeError> {
+        let function = self.of_operation(operation)?;
+        let single = function.expect_operands(operation, operands.len())?;
+        let (first, rest) = operands.split_at(single);
+        let mut known: Vec<Known> = first.iter().cloned().map(Known::List).collect();
+        if single < function.body.arguments.len() {
+            known.push(Known::Shapes(Ok(rest.to_vec())));
+        }
+        self.specialize(function, &known, attributes)
     }
 }
 

@@ -144,22 +144,24 @@ impl Simplifier<'_> {
     }
 
     fn attribute(&mut self, frame: &Frame<'_>, operation: &Operation, name: &str, ty: Type) -> Result<Vec<Item>, Dead> {
-        let found = self.context.map(|context| context.attributes.attribute(name).filter(|value| value.is(ty)));
-        match found {
-            Some(Some(value)) => Ok(vec![Item::known(Known::Exact(value))]),
-            // Without a context the attributes come with the instruction; with one, this one is missing.
-            missing => {
-                if missing.is_some() {
-                    let usual = || format!("the instruction has no attribute {name} of type {ty}");
-                    let message = operation.error.clone().unwrap_or_else(usual);
-                    self.fails(ShapeError::new(ErrorKind::Attribute, message));
-                }
-                self.may_fail = true;
-                let known = vec![Known::of_type(ty)];
-                let items = self.emit(frame, operation, operation.kind.clone(), &[], known, false);
-                if missing.is_some() { Err(Dead) } else { Ok(items) }
-            }
+        let found = self.context.map(|context| context.attributes.known(name).filter(|known| known.fits(ty)));
+        let known = match found {
+            Some(Some(known)) if known.exact().is_some() => return Ok(vec![Item::known(known)]),
+            Some(Some(known)) => Some(known),
+            // Without a context the attributes come with the instruction.
+            None => Some(Known::of_type(ty)),
+            Some(None) => None,
+        };
+        if known.is_none() {
+            let usual = || format!("the instruction has no attribute {name} of type {ty}");
+            let message = operation.error.clone().unwrap_or_else(usual);
+            self.fails(ShapeError::new(ErrorKind::Attribute, message));
         }
+        self.may_fail = true;
+        let alive = known.is_some();
+        let known = vec![known.unwrap_or_else(|| Known::of_type(ty))];
+        let items = self.emit(frame, operation, operation.kind.clone(), &[], known, false);
+        if alive { Ok(items) } else { Err(Dead) }
     }
 
     fn call(

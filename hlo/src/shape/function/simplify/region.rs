@@ -6,6 +6,9 @@ use crate::shape::function::transfer::{Failure, transfer};
 use crate::shape::function::{ErrorKind, Kind, Known, Operation, Region, ShapeError, Type, Value, ValueId};
 use weft_affine::Interval;
 
+/// Lists of so many elements are made of these at once, rather than joined.
+const MAX_ELEMENTS: usize = 64;
+
 impl Simplifier<'_> {
     /// Copies the operations of a region into the innermost open one; what the region yields.
     pub(super) fn region(&mut self, frame: &mut Frame<'_>, region: &Region) -> Result<Vec<Item>, Dead> {
@@ -52,6 +55,15 @@ impl Simplifier<'_> {
                     return Ok(known.into_iter().map(Item::known).collect());
                 }
                 let (kind, items) = self.without_what_adds_nothing(kind, items);
+                if let (Kind::Concat, [only]) = (&kind, items.as_slice()) {
+                    return Ok(vec![only.clone()]);
+                }
+                if kind == Kind::Concat
+                    && let Some(elements) = self.short_list(&items)
+                {
+                    let ty = frame.function.ty(operation.operands[0]);
+                    return Ok(vec![self.list_of_elements(frame, operation, ty, elements, known)]);
+                }
                 match failure {
                     Failure::Never => Ok(self.emit(frame, operation, kind, &items, known, true)),
                     Failure::Possible => {
@@ -103,12 +115,39 @@ impl Simplifier<'_> {
         safe: bool,
     ) -> Vec<Item> {
         let operands = self.operands(operation, frame, &kind, items);
-        let results = self.push(frame, operation, kind.clone(), operands, Vec::new());
+        // What might fail and does not needs no words for it; evidence keeps them for where it is assumed.
+        let error = if safe && kind.is_partial() { None } else { operation.error.clone() };
+        let results = self.push(frame, operation, kind.clone(), operands, Vec::new(), error);
         if safe {
             self.safe.extend(results.iter().copied());
         }
         self.record_elements(&kind, items, &results);
         results.into_iter().zip(known).map(|(id, known)| Item { known, id: Some(id) }).collect()
+    }
+
+    /// The elements of lists one after the other, if all are there as values and they are few.
+    fn short_list(&self, lists: &[Item]) -> Option<Vec<Item>> {
+        let all = lists.iter().map(|list| self.elements_of(list)).collect::<Option<Vec<_>>>()?.concat();
+        (all.len() <= MAX_ELEMENTS).then_some(all)
+    }
+
+    /// A list of these elements, in place of one that was joined from others.
+    fn list_of_elements(
+        &mut self,
+        frame: &Frame<'_>,
+        operation: &Operation,
+        ty: Type,
+        elements: Vec<Item>,
+        known: Vec<Known>,
+    ) -> Item {
+        let kind = if ty == Type::Shape { Kind::FromExtents } else { Kind::FromElements };
+        let operands = elements.iter().map(|element| self.materialize(element, Type::Size)).collect();
+        // The elements of shapes are extents already.
+        let results = self.push(frame, operation, kind, operands, Vec::new(), None);
+        self.safe.extend(results.iter().copied());
+        self.elements.insert(results[0], elements);
+        let known = known.into_iter().next().unwrap_or_else(|| Known::of_type(ty));
+        Item { known, id: Some(results[0]) }
     }
 
     /// The operands as values of the new function. All lists of operands that may be shortened are of one type.
@@ -131,11 +170,12 @@ impl Simplifier<'_> {
         kind: Kind,
         operands: Vec<ValueId>,
         regions: Vec<Region>,
+        error: Option<String>,
     ) -> Vec<ValueId> {
         self.emitted += 1;
         let results = self
             .builder
-            .push(kind, operands, regions, operation.error.clone())
+            .push(kind, operands, regions, error)
             .expect("a copy has the types of what is copied");
         for (&old, &new) in operation.results.iter().zip(&results) {
             self.builder.rename(new, frame.function.value(old).name.clone());
@@ -268,7 +308,7 @@ impl Simplifier<'_> {
         // A loop has steps, of which there may be too many.
         self.may_fail = true;
         let copied = self.nested(frame, region);
-        let results = self.push(frame, operation, operation.kind.clone(), operands, vec![copied.0]);
+        let results = self.push(frame, operation, operation.kind.clone(), operands, vec![copied.0], None);
         let types: Vec<Type> = self.builder.types(&results);
         Ok(results.into_iter().zip(types).map(|(id, ty)| Item { known: Known::of_type(ty), id: Some(id) }).collect())
     }
@@ -288,7 +328,7 @@ impl Simplifier<'_> {
                 (known, more) => known.or(more),
             };
         }
-        let results = self.push(frame, operation, operation.kind.clone(), operands, regions);
+        let results = self.push(frame, operation, operation.kind.clone(), operands, regions, None);
         let types = self.builder.types(&results);
         let known = known.unwrap_or_else(|| types.into_iter().map(Known::of_type).collect());
         Ok(results.into_iter().zip(known).map(|(id, known)| Item { known, id: Some(id) }).collect())

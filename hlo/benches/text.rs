@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 use weft_hlo::text::{parse, print};
-use weft_hlo::verify::{Options, verify_with};
+use weft_hlo::verify::verify;
 
 fn program(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
@@ -52,8 +52,7 @@ fn text(criterion: &mut Criterion) {
         group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function("parse", |bencher| bencher.iter(|| parse(black_box(text))));
-        let options = Options { allow_unknown: true };
-        group.bench_function("verify", |bencher| bencher.iter(|| verify_with(black_box(&module), &options)));
+        group.bench_function("verify", |bencher| bencher.iter(|| verify(black_box(&module))));
         group.throughput(Throughput::Bytes(print(&module).len() as u64));
         group.bench_function("print", |bencher| bencher.iter(|| print(black_box(&module))));
         group.finish();

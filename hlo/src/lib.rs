@@ -18,7 +18,7 @@
 //! | [`indexing`] | Which elements does each operation read? |
 //! | [`diagnostic`] | What is wrong, and where? |
 //!
-//! Read and printed is the whole syntax. Verified, evaluated and mapped are elementwise operations, those that move
+//! Read, printed and verified is the whole language. Evaluated and mapped are elementwise operations, those that move
 //! elements, `reduce`, tuples, `call` and `fusion`, on `f32`, `s32`, `u32` and `pred`; everything else is refused by an
 //! error with a code, the place and the reason.
 //!

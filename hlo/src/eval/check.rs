@@ -34,7 +34,7 @@ pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics
         return Err(Diagnostics(findings));
     }
     // What is not reachable need not be understood, but the rest of this relies on every rule that there is.
-    verify::verify_with(module, &verify::Options { allow_unknown: true })?;
+    verify::verify(module)?;
     bound_calls(module, config)?;
     let mut plan = Plan { regions: BTreeMap::new(), last_uses: BTreeMap::new() };
     for (id, reached) in reachable {

@@ -8,19 +8,19 @@ pub const ROOT: &str = "HLO102";
 pub const PARAMETER_NUMBERS: &str = "HLO103";
 /// An operation has too few or too many operands.
 pub const OPERAND_COUNT: &str = "HLO104";
-/// An operand has a type the operation is not defined for, or two types that must agree do not.
+/// An operand has a kind or type the operation is not defined for, or two types that must agree do not.
 pub const ELEMENT_TYPE: &str = "HLO105";
 /// The shape that stands in the text is not the one that follows from the operands.
 pub const RESULT_SHAPE: &str = "HLO106";
-/// An attribute is out of range, too short or too long, or not a permutation.
+/// An attribute is out of range, too short or too long, not sorted, or not a permutation.
 pub const ATTRIBUTE: &str = "HLO107";
-/// Extents of operands that must agree do not.
+/// Ranks or extents of operands that must agree do not.
 pub const EXTENTS: &str = "HLO108";
 /// A layout is not a permutation of the dimensions.
 pub const LAYOUT: &str = "HLO109";
-/// The computation of a `reduce` has the wrong signature.
+/// A computation that an operation applies to elements (`reduce`, `sort`, `scatter`, …) has the wrong signature.
 pub const REGION: &str = "HLO110";
-/// The computation of a `call` or `fusion` does not fit operands or result.
+/// A computation that is called with whole values (`call`, `while`, …) does not fit operands or result.
 pub const SIGNATURE: &str = "HLO111";
 /// A computation is called that does not exist, or does not precede its caller, which also rules out recursion.
 pub const CALL_ORDER: &str = "HLO112";
@@ -32,9 +32,19 @@ pub const NAME: &str = "HLO114";
 pub const CONSTANT: &str = "HLO115";
 /// A shape is impossible: a negative extent, more elements than `i64` counts, a mark on a dimension that is not there.
 pub const SHAPE: &str = "HLO116";
-/// The operation is read and printed, its rule is not verified yet.
-pub const UNSUPPORTED_OPERATION: &str = "HLO190";
-/// The element type is read and printed, no operation computes with it yet.
-pub const UNSUPPORTED_TYPE: &str = "HLO191";
-/// Dimensions of bounded extent are read and printed, no rule covers them yet.
-pub const UNSUPPORTED_DYNAMIC: &str = "HLO192";
+/// A window is not one: the wrong number of dimensions, or a size, stride or dilation below 1.
+pub const WINDOW: &str = "HLO117";
+/// The groups of a collective, or its pairs of sources and targets, name members wrongly.
+pub const GROUPS: &str = "HLO118";
+/// The channels of a transfer or collective are missing or disagree.
+pub const CHANNEL: &str = "HLO119";
+/// What starts an asynchronous operation and what ends it do not belong together.
+pub const PAIRING: &str = "HLO120";
+/// Values that share a buffer do not exist, do not fit each other, or share it twice.
+pub const ALIAS: &str = "HLO121";
+/// A scheduled computation computes a value after its use.
+pub const SCHEDULE: &str = "HLO122";
+/// A control predecessor does not exist or makes a cycle.
+pub const CONTROL: &str = "HLO123";
+/// An attribute of the module's header is malformed or out of range.
+pub const HEADER: &str = "HLO124";

@@ -1,7 +1,7 @@
-//! Single shapes: whether they can exist, and whether rules cover them.
+//! Single shapes and their parts: whether they can exist.
 
 use super::code;
-use crate::ir::{ArrayShape, ElementType, Instruction, Shape};
+use crate::ir::Shape;
 
 /// Why an array of this shape cannot exist.
 pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
@@ -28,34 +28,7 @@ pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
     Some((code::LAYOUT, format!("the layout {layout} is no permutation of {} dimensions", array.rank())))
 }
 
-/// What about an instruction and its operands no rule covers.
-pub(super) fn unknown(instruction: &Instruction, operands: &[&Shape]) -> Option<(&'static str, String)> {
-    if !instruction.op.is_computed() {
-        let opcode = instruction.op.opcode();
-        let message = format!("unsupported: operation {opcode} is read and printed, its rule is not verified yet");
-        return Some((code::UNSUPPORTED_OPERATION, message));
-    }
-    if is_dynamic(instruction, operands) {
-        let message = "unsupported: dimensions of bounded extent are read and printed, no rule covers them yet";
-        return Some((code::UNSUPPORTED_DYNAMIC, message.to_owned()));
-    }
-    // The operands' own types are reported where the operands are.
-    let leaf = instruction.shape.leaves().into_iter().find(|leaf| !is_known(leaf))?;
-    let what = match leaf {
-        Shape::Array(ArrayShape { element_type, .. }) => format!("element type {element_type}"),
-        other => format!("a value of shape {other}"),
-    };
-    Some((code::UNSUPPORTED_TYPE, format!("unsupported: {what} is read and printed, nothing computes with it yet")))
-}
-
-/// Whether an extent of the instruction or an operand is only bounded.
-pub(super) fn is_dynamic(instruction: &Instruction, operands: &[&Shape]) -> bool {
-    let mut all = std::iter::once(&instruction.shape).chain(operands.iter().copied());
-    all.any(|shape| shape.leaves().iter().any(|leaf| leaf.as_array().is_some_and(|array| !array.dynamic.is_empty())))
-}
-
-fn is_known(leaf: &Shape) -> bool {
-    leaf.as_array().is_some_and(|array| {
-        matches!(array.element_type, ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32)
-    })
+/// The part of a value at an index into nested tuples.
+pub(super) fn part<'a>(shape: &'a Shape, index: &[i64]) -> Option<&'a Shape> {
+    index.iter().try_fold(shape, |shape, &position| shape.as_tuple()?.get(usize::try_from(position).ok()?))
 }

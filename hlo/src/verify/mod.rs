@@ -1,86 +1,141 @@
 //! The verifier: whether a module means something.
 //!
-//! It checks structure (operands before users, callees before callers, parameters numbered, roots and names), the
-//! shape of every value against the [shape function](crate::shape) of its operation, layouts, the signatures of called
-//! computations and the module's entry layout. It reports everything it finds, in the order of the module, each finding
-//! with a [code], the instruction and its span.
+//! It checks structure (operands before users, callees before callers, parameters numbered, roots and names), every
+//! operation against its [rule](self#rules), layouts, the pairing of asynchronous operations, schedules and control
+//! predecessors, and the header. It reports everything it finds, in the order of the module, each finding with a [code],
+//! the instruction and its span. What follows only from another finding is not reported.
 //!
-//! Operations and element types that are read and printed without being understood are findings of their own
-//! (`HLO190` and up); [`Options::allow_unknown`] leaves them out, to check only what has a rule.
+//! It knows every operation and every element type; whether something can be evaluated or compiled is no question of
+//! meaning and is answered by [`eval::check`](crate::eval::check) and by the compiler. Time and memory are linear in the
+//! module and the signatures of its calls.
+//!
+//! # Rules
+//!
+//! The rules of `rules/` are those of XLA's operation semantics document: number, kinds and element types of operands,
+//! legality of attributes, signatures of computations, types of results. Extents follow from the
+//! [shape functions](crate::shape), where one covers the operation. HLO text has no implicit broadcasting and no
+//! implicit conversions, and the rules have none.
+//!
+//! # Codes
+//!
+//! | Code | Finding |
+//! |---|---|
+//! | `HLO101` | an operand does not precede its user, or does not exist |
+//! | `HLO102` | the module has no entry, or a computation has no root |
+//! | `HLO103` | parameters are not numbered 0, 1, 2, … once each |
+//! | `HLO104` | an operation has too few or too many operands |
+//! | `HLO105` | an operand is of a kind or element type that the operation is not defined for |
+//! | `HLO106` | the shape that the text gives is not the one that follows from the operands |
+//! | `HLO107` | an attribute is out of range, too short or long, not sorted, or no permutation |
+//! | `HLO108` | ranks or extents of operands that must agree do not |
+//! | `HLO109` | a layout is no permutation of the dimensions |
+//! | `HLO110` | a computation applied to elements (`reduce`, `sort`, …) has the wrong signature |
+//! | `HLO111` | a computation called with whole values (`call`, `while`, …) does not fit |
+//! | `HLO112` | a computation that is called does not exist or does not precede its caller |
+//! | `HLO113` | `entry_computation_layout` does not describe the entry |
+//! | `HLO114` | a name is used twice |
+//! | `HLO115` | the value of a constant does not fit its shape |
+//! | `HLO116` | a shape is impossible |
+//! | `HLO117` | a window has the wrong number of dimensions, or a size, stride or dilation below 1 |
+//! | `HLO118` | groups, or pairs of sources and targets, name members wrongly |
+//! | `HLO119` | channels are missing or disagree |
+//! | `HLO120` | a start and an end of an asynchronous operation do not belong together |
+//! | `HLO121` | values that share a buffer do not exist, do not fit, or share it twice |
+//! | `HLO122` | a scheduled computation computes a value after its use |
+//! | `HLO123` | a control predecessor does not exist or makes a cycle |
+//! | `HLO124` | an attribute of the header is malformed or out of range |
 
 pub mod code;
 mod entry_layout;
+mod extents;
+mod header;
 mod leaves;
+mod order;
+mod pairing;
+mod rules;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
-use crate::shape::{check_bounded, infer};
+use extents::{Extents, extents};
+use rules::Rule;
 use std::collections::BTreeSet;
-
-/// What the verifier lets pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether operations, element types and dynamic dimensions that no rule covers are let pass unchecked.
-    pub allow_unknown: bool,
-}
-
-/// Checks the whole module; what no rule covers is a finding.
-///
-/// # Errors
-/// All findings.
-pub fn verify(module: &Module) -> Result<(), Diagnostics> {
-    verify_with(module, &Options::default())
-}
 
 /// Checks the whole module.
 ///
 /// # Errors
 /// All findings.
-pub fn verify_with(module: &Module, options: &Options) -> Result<(), Diagnostics> {
-    let mut verifier = Verifier { module, options, findings: Vec::new() };
+pub fn verify(module: &Module) -> Result<(), Diagnostics> {
+    let parameters = module.computations.values().map(Computation::parameters).collect();
+    let mut verifier = Verifier { module, parameters, findings: Vec::new() };
     verifier.module();
     if verifier.findings.is_empty() { Ok(()) } else { Err(Diagnostics(verifier.findings)) }
 }
 
 struct Verifier<'a> {
     module: &'a Module,
-    options: &'a Options,
+    /// The parameters of each computation, by number.
+    parameters: Vec<Vec<InstrId>>,
     findings: Vec<Diagnostic>,
 }
 
 impl Verifier<'_> {
     fn module(&mut self) {
         let mut names = BTreeSet::new();
+        let scheduled = self.module.attribute("is_scheduled").is_some_and(|value| matches!(value.trim(), "true" | "1"));
         for (id, computation) in self.module.computations.iter() {
             if !names.insert(computation.name.as_str()) {
                 let message = format!("the module has two computations of the name {}", computation.name);
                 self.findings.push(Diagnostic::new(code::NAME, computation.span, message).about(&computation.name));
             }
             self.computation(id, computation);
+            let mut ordered = Vec::new();
+            if scheduled {
+                order::schedule(computation, &mut ordered);
+            }
+            order::control(computation, &mut ordered);
+            pairing::check(computation, &mut ordered);
+            self.findings.extend(ordered.into_iter().map(|(id, code, message)| {
+                Place { computation, instruction: &computation.instructions[id] }.finding(code, message)
+            }));
         }
         match self.module.computations.get(self.module.entry) {
             None => {
                 self.findings.push(Diagnostic::new(code::ROOT, Span::default(), "the module has no entry computation"));
             }
             Some(entry) => {
-                if let Some(message) = entry_layout::mismatch(self.module, entry) {
-                    self.findings.push(Diagnostic::new(code::ENTRY_LAYOUT, entry.span, message).about(&entry.name));
-                }
+                let layout = entry_layout::mismatch(self.module, entry).map(|message| (code::ENTRY_LAYOUT, message));
+                let faults = layout.into_iter().chain(header::faults(self.module, entry));
+                self.findings.extend(
+                    faults.map(|(code, message)| Diagnostic::new(code, entry.span, message).about(&entry.name)),
+                );
             }
         }
     }
 
     fn computation(&mut self, id: ComputationId, computation: &Computation) {
         let mut names = BTreeSet::new();
+        let mut possible = Vec::with_capacity(computation.instructions.len());
         for (instr, instruction) in computation.instructions.iter() {
             let place = Place { computation, instruction };
             if !names.insert(instruction.name.as_str()) {
                 let message = format!("the computation has two instructions of the name {}", instruction.name);
                 self.findings.push(place.finding(code::NAME, message));
             }
-            self.instruction(id, instr, &place);
+            possible.push(self.shape(&place));
+            let operands = self.operands(instr, &place);
+            let callable = self.callees(id, &place);
+            // From operands and computations that do not exist, and from shapes that cannot, nothing follows.
+            let sound = callable
+                && possible[instr.index()]
+                && instruction
+                    .operands
+                    .iter()
+                    .all(|operand| possible.get(operand.index()).is_some_and(|possible| *possible));
+            if let Some(operands) = operands.filter(|_| sound) {
+                self.instruction(&operands, &place);
+            }
         }
-        self.parameters(computation);
+        self.parameters(id, computation);
         if computation.instructions.get(computation.root).is_none() {
             let message = format!("{} has no root", computation.name);
             self.findings.push(Diagnostic::new(code::ROOT, computation.span, message).about(&computation.name));
@@ -88,8 +143,8 @@ impl Verifier<'_> {
     }
 
     /// Numbers are 0, 1, 2, … once each. Reported where a number is wrong; a gap is reported at the number after it.
-    fn parameters(&mut self, computation: &Computation) {
-        for (expected, id) in computation.parameters().into_iter().enumerate() {
+    fn parameters(&mut self, id: ComputationId, computation: &Computation) {
+        for (expected, &id) in self.parameters[id.index()].iter().enumerate() {
             let instruction = &computation.instructions[id];
             let Op::Parameter { number } = instruction.op else { continue };
             if i64::try_from(expected) != Ok(number) {
@@ -103,38 +158,49 @@ impl Verifier<'_> {
         }
     }
 
-    fn instruction(&mut self, computation_id: ComputationId, id: InstrId, place: &Place<'_>) {
+    /// Whether a value of this shape can exist.
+    fn shape(&mut self, place: &Place<'_>) -> bool {
+        let before = self.findings.len();
+        let faults = place.instruction.shape.leaves().into_iter().filter_map(leaves::fault);
+        self.findings.extend(faults.map(|(code, message)| place.finding(code, message)));
+        self.findings.len() == before
+    }
+
+    /// Checks an instruction against the rule of its operation and the extents that follow.
+    fn instruction(&mut self, operands: &[&Shape], place: &Place<'_>) {
         let instruction = place.instruction;
-        for leaf in instruction.shape.leaves() {
-            if let Some((code, message)) = leaves::fault(leaf) {
-                self.findings.push(place.finding(code, message));
+        let (op, declared) = (&instruction.op, &instruction.shape);
+        let mut rule = Rule {
+            module: self.module,
+            parameters: &self.parameters,
+            instruction,
+            op,
+            operands,
+            declared,
+            findings: Vec::new(),
+            sound: true,
+        };
+        let expected = rules::check(&mut rule);
+        let Rule { findings: mut found, sound, .. } = rule;
+        let known = if sound { extents(self.module, op, operands, declared) } else { Extents::Open };
+        let mut differs = |yields: &dyn std::fmt::Display| {
+            let message = format!("{} yields {yields}, the text says {}", op.opcode(), declared.without_layout());
+            found.push((code::RESULT_SHAPE, message));
+        };
+        match known {
+            Extents::Known(shape) if !shape.is_compatible(declared) => differs(&shape),
+            Extents::Known(_) | Extents::Open if !expected.admits(declared) => differs(&expected),
+            Extents::Known(_) | Extents::Open => {}
+            Extents::Refused(refused) => {
+                // Shape functions may look at types as well, which the rule has looked at already.
+                let alone = found.is_empty();
+                let by_type = matches!(op, Op::Select | Op::Clamp);
+                let more = refused.0.into_iter();
+                let more = more.filter(|finding| alone || (finding.code == code::EXTENTS && !by_type));
+                found.extend(more.map(|finding| (finding.code, finding.message)));
             }
         }
-        let operands = self.operands(id, place);
-        self.callees(computation_id, place);
-        if !self.options.allow_unknown
-            && let Some((code, message)) = leaves::unknown(instruction, operands.as_deref().unwrap_or_default())
-        {
-            self.findings.push(place.finding(code, message));
-        }
-        // Without sound operands nothing follows from them.
-        let Some(operands) = operands else { return };
-        if leaves::is_dynamic(instruction, &operands) {
-            // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
-            if let Err(found) = check_bounded(self.module, &instruction.op, &operands, &instruction.shape) {
-                self.findings.extend(place.of(found));
-            }
-            return;
-        }
-        match infer(self.module, &instruction.op, &operands, &instruction.shape) {
-            Err(found) => self.findings.extend(place.of(found)),
-            Ok(shape) if !shape.is_compatible(&instruction.shape) => {
-                let declared = instruction.shape.without_layout();
-                let message = format!("{} yields {shape}, the text says {declared}", instruction.op.opcode());
-                self.findings.push(place.finding(code::RESULT_SHAPE, message));
-            }
-            Ok(_) => {}
-        }
+        self.findings.extend(found.into_iter().map(|(code, message)| place.finding(code, message)));
     }
 
     /// The shapes of the operands, if all of them precede the instruction.
@@ -153,15 +219,22 @@ impl Verifier<'_> {
         (shapes.len() == place.instruction.operands.len()).then_some(shapes)
     }
 
-    fn callees(&mut self, caller: ComputationId, place: &Place<'_>) {
+    /// Whether all computations that are called can be.
+    fn callees(&mut self, caller: ComputationId, place: &Place<'_>) -> bool {
+        let mut callable = true;
         for callee in place.instruction.op.called_computations() {
-            if callee < caller && callee.index() < self.module.computations.len() {
-                continue;
+            match self.module.computations.get(callee).filter(|_| callee < caller) {
+                // That it has no root is reported where it stands.
+                Some(computation) => callable &= computation.instructions.get(computation.root).is_some(),
+                None => {
+                    callable = false;
+                    let name = name_of(&self.module.computations, callee);
+                    let message = format!("a computation that is called must precede its caller; {name} does not");
+                    self.findings.push(place.finding(code::CALL_ORDER, message));
+                }
             }
-            let name = name_of(&self.module.computations, callee);
-            let message = format!("a computation that is called must precede its caller; {name} does not");
-            self.findings.push(place.finding(code::CALL_ORDER, message));
         }
+        callable
     }
 }
 
@@ -178,12 +251,6 @@ struct Place<'a> {
 impl Place<'_> {
     fn name(&self) -> String {
         format!("{}/{}", self.computation.name, self.instruction.name)
-    }
-
-    /// Findings of a rule, which does not know where.
-    fn of(&self, found: Diagnostics) -> impl Iterator<Item = Diagnostic> {
-        let (span, name) = (self.instruction.span, self.name());
-        found.0.into_iter().map(move |finding| Diagnostic { span, ..finding.about(name.clone()) })
     }
 
     fn finding(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {

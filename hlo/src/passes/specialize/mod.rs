@@ -12,7 +12,7 @@ mod rebuild;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Instruction, Module, Op, Shape, Span};
 use crate::shape::function::Library;
-use crate::verify::{Options, verify_with};
+use crate::verify::verify;
 use equations::Equations;
 use instance::Instances;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub fn specialize(module: &Module, given: &BTreeMap<String, Shape>, library: &Li
     equations.give(given);
     equations.solve(library);
     let specialized = rebuild::rebuild(module, &instances, &mut equations)?;
-    verify_with(&specialized, &Options { allow_unknown: true })?;
+    verify(&specialized)?;
     Ok(specialized)
 }
 

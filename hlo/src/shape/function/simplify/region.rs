@@ -173,10 +173,8 @@ impl Simplifier<'_> {
         error: Option<String>,
     ) -> Vec<ValueId> {
         self.emitted += 1;
-        let results = self
-            .builder
-            .push(kind, operands, regions, error)
-            .expect("a copy has the types of what is copied");
+        let results =
+            self.builder.push(kind, operands, regions, error).expect("a copy has the types of what is copied");
         for (&old, &new) in operation.results.iter().zip(&results) {
             self.builder.rename(new, frame.function.value(old).name.clone());
         }

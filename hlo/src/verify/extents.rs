@@ -1,0 +1,39 @@
+//! The one place where the verifier asks for extents.
+
+use crate::diagnostic::Diagnostics;
+use crate::ir::{Module, Op, Shape};
+use crate::shape::{check_bounded, infer};
+
+/// What is known of the extents of a result.
+pub(super) enum Extents {
+    /// Nothing yet: they are not known until run time.
+    Open,
+    /// The shape that follows from the operands.
+    Known(Shape),
+    /// The operands do not fit each other or the attributes.
+    Refused(Diagnostics),
+}
+
+/// The shape that follows from the operands of an operation whose number of operands, kinds and attributes are legal.
+pub(super) fn extents(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) -> Extents {
+    if operands.iter().any(|operand| is_dynamic(operand)) || is_dynamic(declared) {
+        // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
+        return match check_bounded(module, op, operands, declared) {
+            Ok(()) => Extents::Open,
+            Err(found) => Extents::Refused(found),
+        };
+    }
+    let inferred = infer(module, op, operands, declared);
+    match inferred {
+        Ok(shape) => Extents::Known(shape),
+        Err(found) => Extents::Refused(found),
+    }
+}
+
+fn is_dynamic(shape: &Shape) -> bool {
+    match shape {
+        Shape::Array(array) => !array.dynamic.is_empty(),
+        Shape::Tuple(elements) => elements.iter().any(is_dynamic),
+        Shape::Token | Shape::Opaque => false,
+    }
+}

@@ -1,0 +1,161 @@
+//! Dot products and their kin.
+
+use super::{Expected, Rule};
+use crate::ir::{ArrayShape, ElementType, Op, Precision};
+use crate::verify::code;
+
+/// The dimension numbers of both operands of a dot.
+struct Numbers<'a> {
+    lhs_batch: &'a [i64],
+    lhs_contracting: &'a [i64],
+    rhs_batch: &'a [i64],
+    rhs_contracting: &'a [i64],
+}
+
+impl Numbers<'_> {
+    fn check(&self, rule: &mut Rule<'_>, lhs: &ArrayShape, rhs: &ArrayShape) {
+        let sides = [
+            (["lhs_batch_dims", "lhs_contracting_dims"], self.lhs_batch, self.lhs_contracting, lhs),
+            (["rhs_batch_dims", "rhs_contracting_dims"], self.rhs_batch, self.rhs_contracting, rhs),
+        ];
+        for (names, batch, contracting, operand) in sides {
+            rule.dimensions(names[0], batch, operand.rank());
+            rule.dimensions(names[1], contracting, operand.rank());
+            rule.disjoint(names, batch, contracting);
+        }
+        rule.as_many(["lhs_batch_dims", "rhs_batch_dims"], self.lhs_batch, self.rhs_batch);
+        rule.as_many(["lhs_contracting_dims", "rhs_contracting_dims"], self.lhs_contracting, self.rhs_contracting);
+    }
+}
+
+pub(super) fn dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let Op::Dot {
+        lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, operand_precision, ..
+    } = rule.op
+    else {
+        return None;
+    };
+    let [lhs, rhs] = rule.arrays()?;
+    let numbers = Numbers {
+        lhs_batch: lhs_batch_dims,
+        lhs_contracting: lhs_contracting_dims,
+        rhs_batch: rhs_batch_dims,
+        rhs_contracting: rhs_contracting_dims,
+    };
+    numbers.check(rule, lhs, rhs);
+    precisions(rule, operand_precision);
+    products(rule)
+}
+
+pub(super) fn scaled_dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let Op::ScaledDot {
+        lhs_batch_dims,
+        lhs_contracting_dims,
+        rhs_batch_dims,
+        rhs_contracting_dims,
+        operand_precision,
+        ..
+    } = rule.op
+    else {
+        return None;
+    };
+    let [lhs, rhs, lhs_scale, rhs_scale] = rule.arrays()?;
+    let numbers = Numbers {
+        lhs_batch: lhs_batch_dims,
+        lhs_contracting: lhs_contracting_dims,
+        rhs_batch: rhs_batch_dims,
+        rhs_contracting: rhs_contracting_dims,
+    };
+    numbers.check(rule, lhs, rhs);
+    for (position, scaled, scale) in [(2, lhs, lhs_scale), (3, rhs, rhs_scale)] {
+        rule.typed(position, ElementType::is_float, "a float type");
+        // A scalar scales the whole operand.
+        if scale.rank() != 0 {
+            rule.ranked(position, scaled.rank(), ", that of what it scales,");
+        }
+    }
+    precisions(rule, operand_precision);
+    products(rule)
+}
+
+/// The ragged dimension is a free, a contracting or a batch dimension on the left; only if it is free, there is a group
+/// dimension on the right.
+pub(super) fn ragged_dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let Op::RaggedDot {
+        lhs_batch_dims,
+        lhs_contracting_dims,
+        rhs_batch_dims,
+        rhs_contracting_dims,
+        lhs_ragged_dims,
+        rhs_group_dims,
+        operand_precision,
+    } = rule.op
+    else {
+        return None;
+    };
+    let [lhs, rhs, _] = rule.arrays()?;
+    let numbers = Numbers {
+        lhs_batch: lhs_batch_dims,
+        lhs_contracting: lhs_contracting_dims,
+        rhs_batch: rhs_batch_dims,
+        rhs_contracting: rhs_contracting_dims,
+    };
+    numbers.check(rule, lhs, rhs);
+    rule.typed(2, ElementType::is_integer, "an integer type");
+    rule.dimensions("rhs_group_dims", rhs_group_dims, rhs.rank());
+    match lhs_ragged_dims[..] {
+        [ragged] => {
+            rule.dimension("lhs_ragged_dims", ragged, lhs.rank(), "operand 0");
+            let free = !lhs_batch_dims.contains(&ragged) && !lhs_contracting_dims.contains(&ragged);
+            if rhs_group_dims.len() != usize::from(free) {
+                let (wanted, given) = (usize::from(free), rhs_group_dims.len());
+                let kind = if free { "free" } else { "contracted or batched" };
+                rule.attribute(format!(
+                    "rhs_group_dims must name {wanted} dimensions where the ragged dimension is {kind}, and names {given}"
+                ));
+            }
+        }
+        _ => rule.attribute(format!("lhs_ragged_dims must name one dimension and names {}", lhs_ragged_dims.len())),
+    }
+    rule.disjoint(["rhs_group_dims", "rhs_batch_dims"], rhs_group_dims, rhs_batch_dims);
+    rule.disjoint(["rhs_group_dims", "rhs_contracting_dims"], rhs_group_dims, rhs_contracting_dims);
+    precisions(rule, operand_precision);
+    products(rule)
+}
+
+/// Checks that there is one precision for each of the two factors, or none.
+pub(super) fn precisions(rule: &mut Rule<'_>, precisions: &[Precision]) {
+    if !matches!(precisions.len(), 0 | 2) {
+        let given = precisions.len();
+        rule.attribute(format!("operand_precision must have one entry for each of the 2 operands, and has {given}"));
+    }
+}
+
+/// Checks that the two factors, and what their products are added up in, are of one class: integers (and `pred`),
+/// floats or complex numbers. Within a class types may be mixed.
+pub(super) fn products<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let (left, right) = (rule.array(0)?.element_type, rule.array(1)?.element_type);
+    let declared = rule.declared_array()?.element_type;
+    if class(left) != class(right) {
+        let message = format!(
+            "the operands of {} must both be integers, floats or complex numbers, and are {left} and {right}",
+            rule.opcode()
+        );
+        rule.report(code::ELEMENT_TYPE, message);
+    } else if class(left) != class(declared) {
+        let message =
+            format!("{} of {left} and {right} yields {}, the text says {declared}", rule.opcode(), class(left));
+        rule.report(code::RESULT_SHAPE, message);
+    }
+    Some(Expected::Open)
+}
+
+fn class(element_type: ElementType) -> &'static str {
+    if element_type.is_complex() {
+        "complex numbers"
+    } else if element_type.is_float() {
+        "floats"
+    } else {
+        "integers"
+    }
+}

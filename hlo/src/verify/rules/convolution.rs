@@ -1,0 +1,109 @@
+//! Convolutions.
+
+use super::contraction::{precisions, products};
+use super::{Expected, Rule, window};
+use crate::ir::{ArrayShape, ConvolutionDimensions, ConvolutionKind, Op};
+use crate::verify::code;
+
+pub(super) fn convolution<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let Op::Convolution {
+        window,
+        dim_labels,
+        feature_group_count,
+        batch_group_count,
+        operand_precision,
+        convolution_kind,
+        ..
+    } = rule.op
+    else {
+        return None;
+    };
+    let [input, kernel] = rule.arrays()?;
+    let output = rule.declared_array()?;
+    precisions(rule, operand_precision);
+    let spatial = dim_labels.input_spatial.len();
+    window::check(rule, window, spatial, "space that dim_labels names");
+    if labels(rule, dim_labels, [input.rank(), kernel.rank(), output.rank()]).is_some() {
+        let counts = (*feature_group_count, *batch_group_count);
+        // The gradients are written with operands in other roles.
+        let forward = matches!(convolution_kind, ConvolutionKind::Unset | ConvolutionKind::Forward);
+        if groups(rule, counts).is_some() && forward {
+            divisible(rule, dim_labels, input, kernel, counts);
+        }
+    }
+    products(rule)
+}
+
+/// Checks that each side names each of its dimensions once.
+fn labels(rule: &mut Rule<'_>, labels: &ConvolutionDimensions, ranks: [usize; 3]) -> Option<()> {
+    let sides = [
+        ("input", [labels.input_batch, labels.input_feature], &labels.input_spatial),
+        ("kernel", [labels.kernel_input_feature, labels.kernel_output_feature], &labels.kernel_spatial),
+        ("output", [labels.output_batch, labels.output_feature], &labels.output_spatial),
+    ];
+    let mut good = true;
+    for ((name, named, spatial), rank) in sides.into_iter().zip(ranks) {
+        let mut all: Vec<i64> = named.into_iter().chain(spatial.iter().copied()).collect();
+        all.sort_unstable();
+        let each_once = (0i64..).zip(&all).all(|(wanted, &given)| wanted == given);
+        if all.len() != rank || !each_once || spatial.len() != labels.input_spatial.len() {
+            good = false;
+            let message = format!(
+                "dim_labels={labels} must name each of the {rank} dimensions of the {name} once, and as much space on \
+                 each side"
+            );
+            rule.attribute(message);
+        }
+    }
+    good.then_some(())
+}
+
+fn groups(rule: &mut Rule<'_>, (features, batch): (i64, i64)) -> Option<()> {
+    let mut good = true;
+    for (name, count) in [("feature_group_count", features), ("batch_group_count", batch)] {
+        if count < 1 {
+            good = false;
+            rule.attribute(format!("{name} must be at least 1 and is {count}"));
+        }
+    }
+    if features > 1 && batch > 1 {
+        good = false;
+        let message = "feature_group_count and batch_group_count must not both be greater than 1, and are";
+        rule.attribute(format!("{message} {features} and {batch}"));
+    }
+    good.then_some(())
+}
+
+/// Each group of features has its part of the kernel's output features and sees as many input features as the kernel
+/// has; each group of the batch has its part of the kernel's output features.
+fn divisible(
+    rule: &mut Rule<'_>,
+    labels: &ConvolutionDimensions,
+    input: &ArrayShape,
+    kernel: &ArrayShape,
+    (features, batch): (i64, i64),
+) {
+    let extent = |array: &ArrayShape, at: i64| {
+        usize::try_from(at).ok().and_then(|at| array.extents.get(at).copied()).unwrap_or(0)
+    };
+    let input_features = extent(input, labels.input_feature);
+    let kernel_inputs = extent(kernel, labels.kernel_input_feature);
+    let kernel_outputs = extent(kernel, labels.kernel_output_feature);
+    if kernel_inputs.checked_mul(features) != Some(input_features) {
+        let message = format!(
+            "the input features, {input_features}, must be those of the kernel, {kernel_inputs}, times \
+             feature_group_count, {features}"
+        );
+        rule.refuse(code::EXTENTS, message);
+    }
+    let divided = [
+        ("the kernel's output features", kernel_outputs, "feature_group_count", features),
+        ("the kernel's output features", kernel_outputs, "batch_group_count", batch),
+        ("the input batch", extent(input, labels.input_batch), "batch_group_count", batch),
+    ];
+    for (what, extent, name, count) in divided {
+        if extent % count != 0 {
+            rule.refuse(code::EXTENTS, format!("{what}, {extent}, must be a multiple of {name}, {count}"));
+        }
+    }
+}

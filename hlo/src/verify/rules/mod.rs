@@ -1,0 +1,194 @@
+//! The rules of single operations: how many operands of which kinds and types, which attributes and computations are
+//! legal, and what types the result has.
+//!
+//! One function per operation, in one file per family. Each writes what it finds to the [`Rule`] and says what result
+//! it expects; extents are none of its business, unless an attribute is legal only within them. The rules are those of
+//! XLA's operation semantics document.
+
+mod asynchronous;
+mod collective;
+mod contraction;
+mod control;
+mod convolution;
+mod dynamic;
+mod elementwise;
+mod expected;
+mod indexed;
+mod linear;
+mod movement;
+mod normalization;
+mod random;
+mod reduction;
+mod regional;
+mod rule;
+mod structural;
+mod transfer;
+mod window;
+
+pub(super) use expected::Expected;
+pub(super) use rule::Rule;
+
+use crate::ir::{Op, ReplicaGroups};
+use collective::{Demands, Members};
+
+/// Checks one operation; the result that follows from its operands.
+pub(super) fn check<'a>(rule: &mut Rule<'a>) -> Expected<'a> {
+    dispatch(rule).unwrap_or(Expected::Open)
+}
+
+fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    match rule.op {
+        Op::Parameter { .. } => structural::parameter(rule),
+        Op::Constant(literal) => structural::constant(rule, &literal.shape),
+        Op::Unary(op) => elementwise::unary(rule, *op),
+        Op::Binary(op) => elementwise::binary(rule, *op),
+        Op::MultiplyHigh => elementwise::multiply_high(rule),
+        Op::Compare { order, .. } => elementwise::compare(rule, *order),
+        Op::Select => elementwise::select(rule),
+        Op::Clamp => elementwise::clamp(rule),
+        Op::Convert => elementwise::convert(rule),
+        Op::BitcastConvert => elementwise::bitcast_convert(rule),
+        Op::StochasticConvert => elementwise::stochastic_convert(rule),
+        Op::ReducePrecision { exponent_bits, mantissa_bits } => {
+            elementwise::reduce_precision(rule, *exponent_bits, *mantissa_bits)
+        }
+        Op::Complex => elementwise::complex(rule),
+        Op::Real | Op::Imag => elementwise::part(rule),
+        Op::Iota { dimension } => movement::iota(rule, *dimension),
+        Op::Broadcast { dimensions } => movement::broadcast(rule, dimensions),
+        Op::Reshape => movement::reshape(rule),
+        Op::Bitcast => movement::bitcast(rule),
+        Op::Transpose { permutation } => movement::transpose(rule, permutation),
+        Op::Slice { dimensions } => movement::slice(rule, dimensions),
+        Op::Reverse { dimensions } => movement::reverse(rule, dimensions),
+        Op::Concatenate { dimension } => movement::concatenate(rule, *dimension),
+        Op::Pad { padding } => movement::pad(rule, padding),
+        Op::DynamicSlice { dynamic_slice_sizes } => movement::dynamic_slice(rule, dynamic_slice_sizes),
+        Op::DynamicUpdateSlice => movement::dynamic_update_slice(rule),
+        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } => structural::same(rule),
+        Op::Tuple => structural::tuple(rule),
+        Op::GetTupleElement { index } => structural::get_tuple_element(rule, *index),
+        Op::AfterAll => structural::after_all(rule),
+        Op::AddDependency => structural::add_dependency(rule),
+        Op::PartitionId | Op::ReplicaId => structural::own_id(rule),
+        Op::GetDimensionSize { dimension } => dynamic::get_dimension_size(rule, *dimension),
+        Op::SetDimensionSize { dimension } => dynamic::set_dimension_size(rule, *dimension),
+        Op::DynamicReshape => dynamic::dynamic_reshape(rule),
+        Op::Reduce { dimensions, to_apply } => reduction::reduce(rule, dimensions, *to_apply),
+        Op::ReduceWindow { window, to_apply } => reduction::reduce_window(rule, window, *to_apply),
+        Op::SelectAndScatter { window, select, scatter } => {
+            reduction::select_and_scatter(rule, window, *select, *scatter)
+        }
+        Op::Map { dimensions, to_apply } => regional::map(rule, dimensions, *to_apply),
+        Op::Sort { dimension, to_apply, .. } => regional::sort(rule, *dimension, *to_apply),
+        Op::TopK { k, .. } => regional::top_k(rule, *k),
+        Op::Scan { dimension, num_carries, to_apply, .. } => regional::scan(rule, *dimension, *num_carries, *to_apply),
+        Op::Gather { .. } => indexed::gather(rule),
+        Op::Scatter { to_apply, .. } => indexed::scatter(rule, *to_apply),
+        Op::Dot { .. } => contraction::dot(rule),
+        Op::RaggedDot { .. } => contraction::ragged_dot(rule),
+        Op::ScaledDot { .. } => contraction::scaled_dot(rule),
+        Op::Convolution { .. } => convolution::convolution(rule),
+        Op::Fft { fft_type, fft_length } => linear::fft(rule, *fft_type, fft_length),
+        Op::Cholesky { .. } => linear::cholesky(rule),
+        Op::TriangularSolve { transpose_a, .. } => linear::triangular_solve(rule, *transpose_a),
+        Op::Rng { distribution } => random::rng(rule, *distribution),
+        Op::RngBitGenerator { .. } => random::rng_bit_generator(rule),
+        Op::RngGetAndUpdateState { .. } => random::rng_get_and_update_state(rule),
+        Op::BatchNormTraining { feature_index, .. } => normalization::training(rule, *feature_index),
+        Op::BatchNormInference { feature_index, .. } => normalization::inference(rule, *feature_index),
+        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(rule, *feature_index),
+        Op::Call { to_apply } => control::call(rule, *to_apply),
+        Op::Fusion { output_to_operand_aliasing, calls, .. } => {
+            control::fusion(rule, output_to_operand_aliasing, *calls)
+        }
+        Op::While { condition, body } => control::while_loop(rule, *condition, *body),
+        Op::Conditional { branches, indexed } => control::conditional(rule, branches, *indexed),
+        Op::CustomCall { operand_layout_constraints, output_to_operand_aliasing, .. } => {
+            control::custom_call(rule, operand_layout_constraints.as_deref(), output_to_operand_aliasing)
+        }
+        Op::Infeed { .. } => transfer::infeed(rule),
+        Op::Outfeed { outfeed_shape, .. } => transfer::outfeed(rule, outfeed_shape.as_ref()),
+        Op::Send { .. } => transfer::send(rule),
+        Op::SendDone { .. } => transfer::send_done(rule),
+        Op::Recv { .. } => transfer::recv(rule),
+        Op::RecvDone { .. } => transfer::recv_done(rule),
+        Op::CopyStart { .. } => transfer::copy_start(rule),
+        Op::CopyDone => transfer::element_done(rule, 0),
+        Op::AllGatherDone | Op::CollectivePermuteDone => transfer::element_done(rule, 1),
+        Op::AllReduceDone => structural::same(rule),
+        _ => collectives(rule),
+    }
+}
+
+fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    let members = |groups: &'a ReplicaGroups, channel: Option<i64>, global_ids: bool, demands: Demands| Members {
+        groups,
+        channel,
+        global_ids,
+        demands,
+    };
+    match rule.op {
+        Op::AllGather { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            collective::along(rule, members, *dimension, None)
+        }
+        Op::AllGatherStart { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            collective::all_gather_start(rule, members, *dimension)
+        }
+        Op::ReduceScatter { channel_id, replica_groups, dimension, use_global_device_ids, to_apply, .. } => {
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            collective::along(rule, members, *dimension, Some(*to_apply))
+        }
+        Op::AllReduce { channel_id, replica_groups, use_global_device_ids, to_apply, .. }
+        | Op::AllReduceStart { channel_id, replica_groups, use_global_device_ids, to_apply, .. } => {
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::Cover);
+            collective::all_reduce(rule, members, *to_apply)
+        }
+        Op::AllToAll { channel_id, replica_groups, dimension, .. } => {
+            let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);
+            collective::all_to_all(rule, members, *dimension)
+        }
+        Op::RaggedAllToAll { channel_id, replica_groups, .. } => {
+            let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);
+            collective::ragged_all_to_all(rule, members)
+        }
+        Op::CollectiveBroadcast { channel_id, replica_groups } => {
+            let members = members(replica_groups, *channel_id, false, Demands::Disjoint);
+            collective::broadcast(rule, members)
+        }
+        Op::CollectivePermute { source_target_pairs, .. } => collective::permute(rule, source_target_pairs),
+        Op::CollectivePermuteStart { source_target_pairs, .. } => collective::permute_start(rule, source_target_pairs),
+        _ => asynchronous(rule),
+    }
+}
+
+fn asynchronous<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    match rule.op {
+        Op::AsyncStart { async_execution_thread, output_to_operand_aliasing, calls } => {
+            asynchronous::start(rule, async_execution_thread.as_deref(), output_to_operand_aliasing, *calls)
+        }
+        Op::AsyncUpdate { .. } => asynchronous::update(rule),
+        Op::AsyncDone { .. } => asynchronous::done(rule),
+        Op::AsyncShorthand { opcode, operation, .. } => match operation {
+            Some(operation) => shorthand(rule, operation),
+            None if opcode.ends_with("-done") => asynchronous::done(rule),
+            None => asynchronous::update(rule),
+        },
+        _ => None,
+    }
+}
+
+/// What is started keeps its own rule, with the second element of what the start yields as its result.
+fn shorthand<'a>(rule: &mut Rule<'a>, operation: &'a Op) -> Option<Expected<'a>> {
+    let Some(result) = rule.declared.as_tuple().and_then(|elements| elements.get(1)) else {
+        return Some(asynchronous::started(rule, Expected::Open));
+    };
+    let mut inner = Rule { op: operation, declared: result, findings: Vec::new(), ..*rule };
+    let expected = check(&mut inner);
+    let (findings, sound) = (inner.findings, inner.sound);
+    rule.findings.extend(findings);
+    rule.sound &= sound;
+    Some(asynchronous::started(rule, expected))
+}

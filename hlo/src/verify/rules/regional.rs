@@ -1,0 +1,97 @@
+//! Operations that apply a computation to elements and keep extents: map, sort, topk, scan.
+
+use super::{Expected, Rule};
+use crate::ir::{ComputationId, ElementType, Shape};
+use crate::verify::code;
+
+pub(super) fn map<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: ComputationId) -> Option<Expected<'a>> {
+    rule.at_least(1)?;
+    let operands = rule.all_arrays(0)?;
+    let rank = operands[0].rank();
+    let all = dimensions.iter().enumerate().all(|(position, &dimension)| i64::try_from(position) == Ok(dimension));
+    if !all || dimensions.len() != rank {
+        let given = super::rule::show(dimensions);
+        rule.attribute(format!("dimensions={given} must be all {rank} dimensions of the operands in order"));
+    }
+    let wanted: Vec<Shape> = operands.iter().map(|operand| Shape::scalar(operand.element_type)).collect();
+    let result = rule.callee(to_apply)?.result_shape();
+    // What the computation returns is its own choice, as long as that is a scalar.
+    let Some(scalar) = result.as_array().filter(|array| array.rank() == 0) else {
+        let name = rule.callee(to_apply).map_or("", |computation| &computation.name);
+        rule.report(code::REGION, format!("{name} must return a scalar and returns {result}"));
+        rule.region(to_apply, &wanted, "one for each operand", result);
+        return None;
+    };
+    rule.region(to_apply, &wanted, "one for each operand", result);
+    Some(Expected::Array(scalar.element_type))
+}
+
+/// The comparator takes two elements of each operand in turn.
+pub(super) fn sort<'a>(rule: &mut Rule<'a>, dimension: i64, to_apply: ComputationId) -> Option<Expected<'a>> {
+    rule.at_least(1)?;
+    let operands = rule.all_arrays(0)?;
+    rule.dimension("dimensions", dimension, operands[0].rank(), "operands");
+    let pairs: Vec<Shape> = operands
+        .iter()
+        .flat_map(|operand| [Shape::scalar(operand.element_type), Shape::scalar(operand.element_type)])
+        .collect();
+    rule.region(to_apply, &pairs, "two elements of each operand", &Shape::scalar(ElementType::Pred));
+    Some(match rule.operands {
+        [operand] => Expected::Same(operand),
+        operands => Expected::Tuple(operands.iter().map(|operand| Expected::Same(operand)).collect()),
+    })
+}
+
+pub(super) fn top_k<'a>(rule: &mut Rule<'a>, k: i64) -> Option<Expected<'a>> {
+    let [operand] = rule.arrays()?;
+    rule.typed(0, |element_type| !element_type.is_complex(), "a type that has an order");
+    match operand.extents.last() {
+        None => rule.refuse(code::EXTENTS, format!("operand 0 of topk must have a last dimension and is {operand}")),
+        Some(&extent) if !(0..=extent).contains(&k) => {
+            rule.attribute(format!("k must be between 0 and {extent}, the last extent of operand 0, and is {k}"));
+        }
+        Some(_) => {}
+    }
+    Some(Expected::Tuple(vec![Expected::Array(operand.element_type), Expected::Array(ElementType::S32)]))
+}
+
+/// The operands are inputs and, behind them, the initial values of what is carried; the results are outputs and what
+/// was carried last.
+pub(super) fn scan<'a>(
+    rule: &mut Rule<'a>,
+    dimension: i64,
+    carries: i64,
+    to_apply: ComputationId,
+) -> Option<Expected<'a>> {
+    let count = rule.operands.len();
+    let operands = rule.all_arrays(0)?;
+    let Some(carried) = usize::try_from(carries).ok().filter(|&carries| carries <= count) else {
+        rule.attribute(format!("num_carries must be between 0 and the number of operands, {count}, and is {carries}"));
+        return None;
+    };
+    for input in &operands[..count - carried] {
+        rule.dimension("dimensions", dimension, input.rank(), "an input");
+    }
+    let computation = rule.callee(to_apply)?;
+    let given = rule.parameters_of(to_apply).len();
+    if given != count {
+        let name = &computation.name;
+        let message = format!("{name} must take {count} parameters, one for each operand, and takes {given}");
+        rule.report(code::REGION, message);
+    }
+    let returned = computation.result_shape().as_tuple().map_or(1, <[Shape]>::len);
+    let declared = match rule.declared {
+        Shape::Tuple(elements) => &elements[..],
+        one => std::slice::from_ref(one),
+    };
+    if returned != declared.len() || declared.len() < carried {
+        let (name, results) = (&computation.name, declared.len());
+        let message = format!("{name} must return one value for each of the {results} results and returns {returned}");
+        rule.report(code::REGION, message);
+        return None;
+    }
+    let outputs = declared.len() - carried;
+    let initials = rule.operands[count - carried..].iter().map(|initial| Expected::Same(initial));
+    let results: Vec<Expected<'a>> = std::iter::repeat_n(Expected::Open, outputs).chain(initials).collect();
+    Some(if rule.declared.as_tuple().is_some() { Expected::Tuple(results) } else { results.into_iter().next()? })
+}

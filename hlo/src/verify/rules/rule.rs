@@ -1,0 +1,297 @@
+//! What every rule looks at and writes to.
+
+use crate::ir::{
+    ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,
+};
+use crate::verify::code;
+
+/// One operation under examination, and what was found about it.
+pub(in crate::verify) struct Rule<'a> {
+    pub(in crate::verify) module: &'a Module,
+    /// The parameters of each of its computations, by number.
+    pub(in crate::verify) parameters: &'a [Vec<InstrId>],
+    pub(in crate::verify) instruction: &'a Instruction,
+    /// The operation, which an asynchronous shorthand wraps.
+    pub(in crate::verify) op: &'a Op,
+    pub(in crate::verify) operands: &'a [&'a Shape],
+    /// The shape that the text gives the result.
+    pub(in crate::verify) declared: &'a Shape,
+    pub(in crate::verify) findings: Vec<(&'static str, String)>,
+    /// Whether number and kinds of operands and all attributes are legal, so that asking for extents makes sense.
+    pub(in crate::verify) sound: bool,
+}
+
+impl<'a> Rule<'a> {
+    /// The opcode, for messages.
+    pub(super) fn opcode(&self) -> &'a str {
+        self.op.opcode()
+    }
+
+    /// A finding after which extents mean nothing.
+    pub(super) fn refuse(&mut self, code: &'static str, message: String) {
+        self.sound = false;
+        self.findings.push((code, message));
+    }
+
+    /// A finding about element types or computations, which leaves extents meaningful.
+    pub(super) fn report(&mut self, code: &'static str, message: String) {
+        self.findings.push((code, message));
+    }
+
+    /// A finding about an attribute.
+    pub(super) fn attribute(&mut self, message: String) {
+        self.refuse(code::ATTRIBUTE, message);
+    }
+
+    /// Checks the number of operands.
+    pub(super) fn count(&mut self, count: usize) -> Option<()> {
+        if self.operands.len() == count {
+            return Some(());
+        }
+        let plural = if count == 1 { "operand" } else { "operands" };
+        let message = format!("{} takes {count} {plural} and has {}", self.opcode(), self.operands.len());
+        self.refuse(code::OPERAND_COUNT, message);
+        None
+    }
+
+    /// Checks that there are at least so many operands.
+    pub(super) fn at_least(&mut self, count: usize) -> Option<()> {
+        if self.operands.len() >= count {
+            return Some(());
+        }
+        let plural = if count == 1 { "operand" } else { "operands" };
+        let message = format!("{} takes at least {count} {plural} and has {}", self.opcode(), self.operands.len());
+        self.refuse(code::OPERAND_COUNT, message);
+        None
+    }
+
+    /// The operands, of which there must be so many.
+    pub(super) fn operands<const COUNT: usize>(&mut self) -> Option<[&'a Shape; COUNT]> {
+        self.count(COUNT)?;
+        self.operands.try_into().ok()
+    }
+
+    /// The operands, of which there must be so many, all of them arrays.
+    pub(super) fn arrays<const COUNT: usize>(&mut self) -> Option<[&'a ArrayShape; COUNT]> {
+        self.count(COUNT)?;
+        self.all_arrays(0)?.try_into().ok()
+    }
+
+    /// The operands from `from` on, all of which must be arrays.
+    pub(super) fn all_arrays(&mut self, from: usize) -> Option<Vec<&'a ArrayShape>> {
+        let operands = self.operands.get(from..)?;
+        let mut arrays = Vec::with_capacity(operands.len());
+        for (offset, shape) in operands.iter().enumerate() {
+            match shape.as_array() {
+                Some(array) => arrays.push(array),
+                None => self.wrong_kind(from + offset, "an array"),
+            }
+        }
+        (arrays.len() == operands.len()).then_some(arrays)
+    }
+
+    /// The operand at a position that exists, which must be an array.
+    pub(super) fn array(&mut self, position: usize) -> Option<&'a ArrayShape> {
+        let array = self.operands.get(position)?.as_array();
+        if array.is_none() {
+            self.wrong_kind(position, "an array");
+        }
+        array
+    }
+
+    /// Checks that the operand at a position is a token.
+    pub(super) fn token(&mut self, position: usize) {
+        if self.operands.get(position).is_some_and(|shape| **shape != Shape::Token) {
+            self.wrong_kind(position, "a token");
+        }
+    }
+
+    fn wrong_kind(&mut self, position: usize, wanted: &str) {
+        let shape = self.operands[position];
+        let message = format!("operand {position} of {} must be {wanted} and is {shape}", self.opcode());
+        self.refuse(code::ELEMENT_TYPE, message);
+    }
+
+    /// The declared shape, which must be an array.
+    pub(super) fn declared_array(&mut self) -> Option<&'a ArrayShape> {
+        let array = self.declared.as_array();
+        if array.is_none() {
+            let message = format!("{} yields an array, the declared shape is {}", self.opcode(), self.declared);
+            self.refuse(code::RESULT_SHAPE, message);
+        }
+        array
+    }
+
+    /// Checks that the operand at a position has elements of a type that `accepts`; `wanted` says which.
+    pub(super) fn typed(&mut self, position: usize, accepts: impl Fn(ElementType) -> bool, wanted: &str) -> bool {
+        let Some(array) = self.operands.get(position).and_then(|shape| shape.as_array()) else { return false };
+        let fits = accepts(array.element_type);
+        if !fits {
+            let message = format!(
+                "operand {position} of {} must have elements of {wanted} and has {}",
+                self.opcode(),
+                array.element_type
+            );
+            self.report(code::ELEMENT_TYPE, message);
+        }
+        fits
+    }
+
+    /// Checks that the array at a position has the type of another operand.
+    pub(super) fn typed_as(&mut self, position: usize, other: usize) -> bool {
+        let operands = self.operands;
+        let element_type = |position: usize| operands.get(position)?.as_array().map(|array| array.element_type);
+        let (Some(given), Some(wanted)) = (element_type(position), element_type(other)) else { return false };
+        if given != wanted {
+            let message =
+                format!("operand {position} of {} must be {wanted} as operand {other} and is {given}", self.opcode());
+            self.report(code::ELEMENT_TYPE, message);
+        }
+        given == wanted
+    }
+
+    /// Checks the rank of the array at a position.
+    pub(super) fn ranked(&mut self, position: usize, rank: usize, why: &str) -> bool {
+        let Some(array) = self.operands.get(position).and_then(|shape| shape.as_array()) else { return false };
+        if array.rank() != rank {
+            let message = format!("operand {position} of {} must have rank {rank}{why} and is {array}", self.opcode());
+            self.refuse(code::EXTENTS, message);
+        }
+        array.rank() == rank
+    }
+
+    /// Checks that the array at a position is a scalar of this type.
+    pub(super) fn scalar(&mut self, position: usize, element_type: ElementType) -> bool {
+        let Some(array) = self.operands.get(position).and_then(|shape| shape.as_array()) else { return false };
+        let fits = array.rank() == 0 && array.element_type == element_type;
+        if !fits {
+            let message = format!("operand {position} of {} must be {element_type}[] and is {array}", self.opcode());
+            self.refuse(code::ELEMENT_TYPE, message);
+        }
+        fits
+    }
+
+    /// The dimension as an index below `rank`; `of` says whose rank it is.
+    pub(super) fn dimension(&mut self, name: &str, dimension: i64, rank: usize, of: &str) -> Option<usize> {
+        let index = usize::try_from(dimension).ok().filter(|&index| index < rank);
+        if index.is_none() {
+            self.attribute(format!("{name}={dimension} is no dimension of {of} of rank {rank}"));
+        }
+        index
+    }
+
+    /// Checks that these are dimensions of an array of `rank`, none of them twice.
+    pub(super) fn dimensions(&mut self, name: &str, dimensions: &[i64], rank: usize) -> bool {
+        let mut seen = vec![false; rank];
+        let mut good = true;
+        for &dimension in dimensions {
+            match usize::try_from(dimension).ok().and_then(|index| seen.get_mut(index)) {
+                None => {
+                    good = false;
+                    self.attribute(format!("{name} names dimension {dimension} of rank {rank}"));
+                }
+                Some(seen) => {
+                    if std::mem::replace(seen, true) {
+                        good = false;
+                        self.attribute(format!("{name} names dimension {dimension} twice"));
+                    }
+                }
+            }
+        }
+        good
+    }
+
+    /// Checks that these are dimensions of an array of `rank`, ascending.
+    pub(super) fn ascending(&mut self, name: &str, dimensions: &[i64], rank: usize) -> bool {
+        let good = self.dimensions(name, dimensions, rank);
+        if good && !dimensions.is_sorted() {
+            self.attribute(format!("{name}={} must be sorted", show(dimensions)));
+        }
+        good
+    }
+
+    /// Checks that two lists have no dimension in common.
+    pub(super) fn disjoint(&mut self, names: [&str; 2], one: &[i64], other: &[i64]) -> bool {
+        let common = one.iter().find(|dimension| other.contains(dimension));
+        if let Some(common) = common {
+            self.attribute(format!("{} and {} both name dimension {common}", names[0], names[1]));
+        }
+        common.is_none()
+    }
+
+    /// Checks that two lists are equally long.
+    pub(super) fn as_many(&mut self, names: [&str; 2], one: &[i64], other: &[i64]) -> bool {
+        if one.len() != other.len() {
+            let message = format!(
+                "{} and {} must name as many dimensions, and name {} and {}",
+                names[0],
+                names[1],
+                one.len(),
+                other.len()
+            );
+            self.attribute(message);
+        }
+        one.len() == other.len()
+    }
+
+    /// A computation that the operation names, if it exists and has a root; that it must is another rule.
+    pub(super) fn callee(&self, id: ComputationId) -> Option<&'a Computation> {
+        let computation = self.module.computations.get(id)?;
+        computation.instructions.get(computation.root).map(|_| computation)
+    }
+
+    /// The parameters of a computation.
+    pub(super) fn parameters_of(&self, id: ComputationId) -> &'a [InstrId] {
+        self.parameters.get(id.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Checks that a computation that is applied to elements takes and returns these shapes.
+    pub(super) fn region(&mut self, id: ComputationId, wanted: &[Shape], roles: &str, result: &Shape) {
+        let Some(computation) = self.callee(id) else { return };
+        let (name, parameters) = (&computation.name, self.parameters_of(id));
+        if parameters.len() != wanted.len() {
+            let (count, given) = (wanted.len(), parameters.len());
+            self.report(code::REGION, format!("{name} must take {count} parameters, {roles}, and takes {given}"));
+        }
+        for (number, (&id, wanted)) in parameters.iter().zip(wanted).enumerate() {
+            let given = &computation.instructions[id].shape;
+            if !given.is_compatible(wanted) {
+                let message = format!("parameter {number} of {name} must be {wanted} and is {given}");
+                self.report(code::REGION, message);
+            }
+        }
+        let given = computation.result_shape();
+        if !given.is_compatible(result) {
+            self.report(code::REGION, format!("{name} must return {result} and returns {given}"));
+        }
+    }
+
+    /// Checks that a computation takes these whole values; its result, if it can be called with them.
+    pub(super) fn signature(&mut self, id: ComputationId, passed: &[&'a Shape], first: usize) -> Option<&'a Shape> {
+        let computation = self.callee(id)?;
+        let (name, parameters) = (&computation.name, self.parameters_of(id));
+        if parameters.len() != passed.len() {
+            let (count, opcode, given) = (parameters.len(), self.opcode(), passed.len());
+            self.report(code::SIGNATURE, format!("{name} takes {count} parameters, {opcode} passes {given}"));
+        }
+        for (number, (&id, given)) in parameters.iter().zip(passed).enumerate() {
+            let wanted = &computation.instructions[id].shape;
+            if !wanted.is_compatible(given) {
+                let message = format!(
+                    "parameter {number} of {name} is {}, operand {} is {}",
+                    wanted.without_layout(),
+                    first + number,
+                    given.without_layout()
+                );
+                self.report(code::SIGNATURE, message);
+            }
+        }
+        Some(computation.result_shape())
+    }
+}
+
+/// Dimensions as text spells them.
+pub(super) fn show(dimensions: &[i64]) -> String {
+    let parts: Vec<String> = dimensions.iter().map(i64::to_string).collect();
+    format!("{{{}}}", parts.join(","))
+}

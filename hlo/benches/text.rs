@@ -30,6 +30,11 @@ fn mixed(number: usize) -> u32 {
     (number as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(13).wrapping_mul(0xc2b2_ae35)
 }
 
+/// Well mixed 64 bits of a number.
+fn wide(number: usize) -> u64 {
+    u64::from(mixed(number)) << 32 | u64::from(mixed(number + 0x1234_5678))
+}
+
 fn text(criterion: &mut Criterion) {
     let weights =
         constant("f32", 300, |number| format!("{:.9}", f64::from(mixed(number)) / f64::from(u32::MAX) * 0.2 - 0.1));
@@ -44,7 +49,13 @@ fn text(criterion: &mut Criterion) {
         ("f32 of all magnitudes", anything),
         ("s32", constant("s32", 300, |number| (mixed(number) as i32).to_string())),
         ("pred", constant("pred", 300, |number| (mixed(number) & 1).to_string())),
-        ("f64 kept as text", constant("f64", 300, |number| format!("{:.17}", f64::from(mixed(number)) / 1e9))),
+        ("s64", constant("s64", 300, |number| (wide(number) as i64).to_string())),
+        ("f64", constant("f64", 300, |number| format!("{:.17}", f64::from(mixed(number)) / 1e9))),
+        ("f64 of few digits", constant("f64", 300, |number| (f64::from(mixed(number) >> 8) / 1e3).to_string())),
+        ("bf16", constant("bf16", 300, |number| format!("{:.4e}", f64::from(mixed(number)) / 1e9 - 2.0))),
+        ("f16", constant("f16", 300, |number| format!("{:.5e}", f64::from(mixed(number)) / 1e9 - 2.0))),
+        ("f8e4m3fn", constant("f8e4m3fn", 300, |number| format!("{:.3}", f64::from(mixed(number) % 512) / 8.0))),
+        ("c64", constant("c64", 300, |number| format!("({:.9}, {})", f64::from(mixed(number)) / 1e9, number % 9))),
     ];
     for (name, text) in &cases {
         let module = parse(text).expect("the text is a module");

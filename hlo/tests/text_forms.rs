@@ -42,7 +42,7 @@ fn canonical_lines_stay() {
         "x = f32[] custom-call(), custom_call_target=\"f\", custom_call_has_side_effect=true",
         "x = f32[2,3]{1,0} fusion(p), kind=kCustom, calls=r, backend_config={\"a\":[{\"b\":\"}\"}]}",
         "x = f32[] call(q, q), to_apply=r, is_composite=true",
-        "x = (f32[], s32[2,1]{1,0}, ()) constant((1.5, { {1}, {-2} }, ()))",
+        "x = (f32[], s32[2,1]{1,0}, ()) constant(( 1.5, { {1}, {-2} }, (  ) ))",
         "x = (f32[]) constant({...})",
         "x = f32[2]{0} constant({nan(0x1), -nan})",
         "x = c64[2]{0} constant({(1, -inf), (nan, 1e+30)})",
@@ -71,7 +71,7 @@ fn other_spellings_become_canonical() {
         ("x = f32[0,2] constant({})", Some("x = f32[0,2] constant({  })")),
         ("x = pred[2] constant({true, false})", Some("x = pred[2] constant({1, 0})")),
         ("x = bf16[1,2] constant({{1,/* two */2}})", Some("x = bf16[1,2] constant({ { 1, 2 } })")),
-        ("x = (s32[], f32[1]) constant((s32[] 1, f32[1] {2}))", Some("x = (s32[], f32[1]) constant((1, {2}))")),
+        ("x = (s32[], f32[1]) constant((s32[] 1, f32[1] {2}))", Some("x = (s32[], f32[1]) constant(( 1, {2} ))")),
         (
             "x = (f32[], f32[]) tuple(/*index=0*/q, q), sharding={{a}, /*index=1*/{b}}",
             Some("x = (f32[], f32[]) tuple(q, q), sharding={{a}, {b}}"),

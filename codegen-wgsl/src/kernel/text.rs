@@ -224,6 +224,7 @@ fn constant(scalar: Scalar) -> String {
         Scalar::U32(value) => format!("u32 {value}"),
         Scalar::F32(value) if value.is_nan() => format!("f32 nan({:#010x})", value.to_bits()),
         Scalar::F32(value) => format!("f32 {value:?}"),
+        other => format!("{} {other}", other.element_type()),
     }
 }
 

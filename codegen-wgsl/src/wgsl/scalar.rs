@@ -18,6 +18,8 @@ pub(super) fn literal(scalar: Scalar) -> String {
         }
         Scalar::F32(value) if value < 0.0 => format!("({value:?}f)"),
         Scalar::F32(value) => format!("{value:?}f"),
+        // WGSL has no other types, and no kernel values of them.
+        other => other.to_string(),
     }
 }
 

@@ -58,7 +58,7 @@ element_types! {
     S16 "s16" 16 Signed, S32 "s32" 32 Signed, S64 "s64" 64 Signed,
     U1 "u1" 1 Unsigned, U2 "u2" 2 Unsigned, U4 "u4" 4 Unsigned, U8 "u8" 8 Unsigned,
     U16 "u16" 16 Unsigned, U32 "u32" 32 Unsigned, U64 "u64" 64 Unsigned,
-    F4E2M1Fn "f4e2m1fn" 4 Float,
+    F4E2M1Fn "f4e2m1fn" 4 Float, F6E2M3Fn "f6e2m3fn" 6 Float, F6E3M2Fn "f6e3m2fn" 6 Float,
     F8E3M4 "f8e3m4" 8 Float, F8E4M3 "f8e4m3" 8 Float, F8E4M3B11Fnuz "f8e4m3b11fnuz" 8 Float,
     F8E4M3Fn "f8e4m3fn" 8 Float, F8E4M3Fnuz "f8e4m3fnuz" 8 Float, F8E5M2 "f8e5m2" 8 Float,
     F8E5M2Fnuz "f8e5m2fnuz" 8 Float, F8E8M0Fnu "f8e8m0fnu" 8 Float,

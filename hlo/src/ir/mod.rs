@@ -7,10 +7,14 @@
 mod arena;
 mod attribute;
 mod computation;
+mod data;
 mod element_type;
+mod float_format;
 mod instruction;
 mod literal;
+mod minifloat;
 mod module;
+mod narrow;
 mod op;
 mod opcode;
 mod shape;
@@ -19,10 +23,19 @@ mod span;
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
 pub use attribute::Attribute;
 pub use computation::Computation;
+pub use data::{Data, NativeType, Scalar};
 pub use element_type::ElementType;
+pub(crate) use float_format::Decoded;
+pub use float_format::FloatFormat;
+pub use half::{bf16, f16};
 pub use instruction::Instruction;
-pub use literal::{Data, Literal, Scalar};
+pub use literal::Literal;
+pub use minifloat::{
+    F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu,
+};
 pub use module::Module;
+pub use narrow::{S1, S2, S4, U1, U2, U4};
+pub use num_complex::Complex;
 pub use op::{
     ApiVersion, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionDimensions,
     ConvolutionKind, DotAlgorithm, Epsilon, FftType, FusionKind, Op, OperandAlias, PadDimension, PaddingType,

@@ -33,7 +33,7 @@ fn misfit(literal: &Literal) -> Option<String> {
                 && shapes.iter().zip(elements).all(|(shape, element)| shape.is_compatible(&element.shape));
             (!fits).then(|| format!("the elements of the constant do not have the shapes {}", literal.shape))
         }
-        (Shape::Array(_), Data::Elided | Data::Text(_)) => None,
+        (Shape::Array(_), Data::Elided) => None,
         (Shape::Array(array), data) => {
             let held = data.len().and_then(|count| i64::try_from(count).ok());
             if data.element_type() != Some(array.element_type) {

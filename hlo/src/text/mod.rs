@@ -30,10 +30,26 @@
 //!
 //! # Elements
 //!
-//! Literals of `pred`, `s32`, `u32` and `f32` are read as numbers, `f32` bit for bit; those of other types are checked
-//! for form, count and the range of integers, and kept as text in canonical spelling. `{...}` stands for elements that
-//! the printer left out. A float is written with six significant digits if they suffice, else with nine, as XLA does; a
-//! NaN is `nan`, `-nan`, or `nan(0x…)` with the bits of its mantissa.
+//! Literals of every [`ElementType`](crate::ir::ElementType) are read as numbers and held bit for bit in
+//! [`Data`](crate::ir::Data). What is accepted and how it is printed was compared with XLA's own reader and printer
+//! (that of jaxlib 0.10.2; the answers are stored with the tests).
+//!
+//! - Digits are those of C: `1`, `-1`, `1.`, `1.5e-3`, `-.5`, also with zeros before them; not `.5`, `+1`, `0x1`. A
+//!   number without point and exponent is a word of 64 bits: `s64` and `u64` take either spelling of it (`-1` is the
+//!   greatest `u64`); narrower types refuse what is out of their range, floats what is beyond the word. `pred` is
+//!   `true`, `false` or a number, true unless zero.
+//! - A decimal is rounded once, to nearest, ties to even, whatever the type. (XLA rounds through `f64`, and for `bf16`
+//!   through `f32` too.) What rounds beyond the greatest value is refused; the types that have no NaN and no infinity,
+//!   `f4e2m1fn`, `f6e2m3fn` and `f6e3m2fn`, keep to their greatest value. `f8e8m0fnu` has no zero and no sign.
+//! - `inf`, `nan` and their negatives are refused by types that lack them. (XLA makes NaNs, zeros or greatest values of
+//!   them.) `nan(0x…)` gives the bits of the mantissa, where all of them are free. `-0` is negative zero, as it is
+//!   printed. (XLA reads it as the integer.)
+//! - Complex numbers are `(real, imaginary)`.
+//! - Commas in braces are blanks, as for XLA, but none may stand outside them; the braces around a single number may be
+//!   missing. `{...}` stands for elements that the printer left out; so do dots behind some elements, which are then
+//!   forgotten.
+//! - A float is written with six significant digits (`f64`: 15) if they suffice, else with nine (17); one of 16 bits or
+//!   fewer at once with as many digits as its type can need: 5 for `f16`, 4 for `bf16`, 2 or 3 for smaller ones.
 //!
 //! # Limits
 //!

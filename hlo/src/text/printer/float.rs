@@ -1,48 +1,82 @@
-//! Decimal spelling of `f32`.
+//! Decimal spelling of floats.
 //!
-//! XLA writes a float as C's `%.6g` does if that reads back as the same float, else as `%.9g`, which always does. Both
-//! roundings here are exact: the float is a 24-bit integer times a power of two, so its first digits are a quotient of
-//! 128-bit integers for all but the smallest magnitudes; those go through the standard library.
+//! XLA writes an `f32` as C's `%.6g` does if that reads back as the same float, else as `%.9g`, which always does; an
+//! `f64` with 15 or 17 digits likewise ([`super::double`]); and the smaller formats at once with as many digits as
+//! always suffice. All roundings are exact: a float of up to 24 bits is an integer times a power of two, so its first
+//! digits are a quotient of 128-bit integers for all but the smallest magnitudes; those go through the standard library.
 
-/// The mantissa of a NaN that needs no payload.
+use crate::ir::{Decoded, FloatFormat};
+
+/// The mantissa of an `f32` NaN that needs no payload.
 const PLAIN_NAN: u32 = 1 << 22;
 
 /// The largest power of ten that times 24 bits fits 128 bits.
 const MAX_POWER: i32 = 31;
 
+/// How many digits any spelling has at most.
+const MAX_DIGITS: usize = 17;
+
 /// The first digits of a positive number: `digits` has as many digits as were asked for, and the first of them counts
 /// `10^exponent`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-struct Decimal {
-    digits: u32,
-    exponent: i32,
+pub(super) struct Decimal {
+    pub(super) digits: u64,
+    pub(super) exponent: i32,
 }
 
 /// Appends `value` so that it reads back bit for bit.
 pub(super) fn push_f32(out: &mut String, value: f32) {
+    if value.is_nan() {
+        let payload = value.to_bits() & 0x7f_ffff;
+        push_nan(out, value.is_sign_negative(), (payload != PLAIN_NAN).then_some(u64::from(payload)));
+    } else if let Some(magnitude) = push_special(out, f64::from(value)) {
+        push_finite(out, magnitude as f32);
+    }
+}
+
+/// Appends the number of a small format with these bits.
+pub(super) fn push_small(out: &mut String, format: FloatFormat, bits: u16) {
+    match format.decode(bits) {
+        Decoded::Nan { negative, payload } => {
+            let plain = format.nan(negative) == Some(bits);
+            push_nan(out, negative, payload.filter(|_| !plain).map(u64::from));
+        }
+        Decoded::Value(value) => {
+            if let Some(magnitude) = push_special(out, f64::from(value)) {
+                let count = format.digits() as i32;
+                push_decimal(out, count, decimal(magnitude as f32, count));
+            }
+        }
+    }
+}
+
+/// Appends a NaN.
+pub(super) fn push_nan(out: &mut String, negative: bool, payload: Option<u64>) {
+    out.push_str(if negative { "-nan" } else { "nan" });
+    if let Some(payload) = payload {
+        out.push_str(&format!("(0x{payload:x})"));
+    }
+}
+
+/// Appends the sign of a number and all of it if it is zero or infinite; else returns the magnitude, which is left.
+pub(super) fn push_special(out: &mut String, value: f64) -> Option<f64> {
     if value.is_sign_negative() {
         out.push('-');
     }
-    let magnitude = value.abs();
-    if value.is_nan() {
-        out.push_str("nan");
-        let payload = value.to_bits() & 0x7f_ffff;
-        if payload != PLAIN_NAN {
-            out.push_str(&format!("(0x{payload:x})"));
-        }
-    } else if value.is_infinite() {
+    if value.is_infinite() {
         out.push_str("inf");
-    } else if magnitude == 0.0 {
+    } else if value == 0.0 {
         out.push('0');
     } else {
-        push_finite(out, magnitude);
+        return Some(value.abs());
     }
+    None
 }
 
 fn push_finite(out: &mut String, value: f32) {
     // Small integers are their own six digits.
     if value < 1e6 && value.trunc() == value {
-        push_decimal(out, 6, scale_up(value as u32));
+        push_decimal(out, 6, scale_up(value as u64));
         return;
     }
     let short = decimal(value, 6);
@@ -54,7 +88,7 @@ fn push_finite(out: &mut String, value: f32) {
 }
 
 /// An integer from 1 to 999999 as six digits.
-fn scale_up(mut digits: u32) -> Decimal {
+fn scale_up(mut digits: u64) -> Decimal {
     let mut exponent = 5;
     while digits < 100_000 {
         digits *= 10;
@@ -81,7 +115,7 @@ fn decimal(value: f32, count: i32) -> Decimal {
             return decimal_of_small(value, count);
         };
         if digits < limit {
-            return Decimal { digits: digits as u32, exponent: estimate };
+            return Decimal { digits: digits as u64, exponent: estimate };
         }
         estimate += 1;
     }
@@ -115,9 +149,13 @@ fn scaled(mantissa: u32, exponent: i32, power: i32) -> Option<u128> {
 
 /// The same as [`decimal`] through the standard library, for magnitudes near the smallest.
 fn decimal_of_small(value: f32, count: i32) -> Decimal {
-    let text = format!("{value:.*e}", count as usize - 1);
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits = digits.bytes().filter(u8::is_ascii_digit).fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    read(&format!("{value:.*e}", count as usize - 1))
+}
+
+/// The digits and the exponent of `d.ddde±x`.
+pub(super) fn read(text: &str) -> Decimal {
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let digits = digits.bytes().filter(u8::is_ascii_digit).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
     Decimal { digits, exponent: exponent.parse().unwrap_or(0) }
 }
 
@@ -135,8 +173,8 @@ fn reads_back(decimal: Decimal, value: f32) -> bool {
 }
 
 /// Appends digits as C's `%g` does: without trailing zeros, with an exponent below `1e-4` and from `10^count`.
-fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
-    let mut buffer = [b'0'; 9];
+pub(super) fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
+    let mut buffer = [b'0'; MAX_DIGITS];
     let mut rest = decimal.digits;
     for digit in buffer[..count as usize].iter_mut().rev() {
         *digit = b'0' + (rest % 10) as u8;
@@ -153,7 +191,10 @@ fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
         }
         out.push_str(if exponent < 0 { "e-" } else { "e+" });
         let exponent = exponent.unsigned_abs();
-        out.push(char::from(b'0' + (exponent / 10) as u8));
+        if exponent >= 100 {
+            out.push(char::from(b'0' + (exponent / 100) as u8));
+        }
+        out.push(char::from(b'0' + (exponent / 10 % 10) as u8));
         out.push(char::from(b'0' + (exponent % 10) as u8));
     } else if exponent < 0 {
         out.push_str("0.");
@@ -163,7 +204,7 @@ fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
         let whole = exponent as usize + 1;
         if digits.len() <= whole {
             out.push_str(digits);
-            out.push_str(&"00000000"[..whole - digits.len()]);
+            out.push_str(&"0000000000000000"[..whole - digits.len()]);
         } else {
             out.push_str(&digits[..whole]);
             out.push('.');

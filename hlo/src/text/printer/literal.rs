@@ -1,9 +1,9 @@
 //! Literals in XLA's spelling: `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, and from four dimensions on with the indices of the
 //! inner braces in comments.
 
-use super::float::push_f32;
-use crate::ir::{Data, Literal, Shape};
-use std::borrow::Cow;
+use super::double::push_f64;
+use super::float::{push_f32, push_small};
+use crate::ir::{self, Complex, Data, FloatFormat, Literal, Scalar, Shape};
 use std::fmt::{self, Write};
 
 /// How much text is gathered before it is handed on.
@@ -15,44 +15,83 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
         Shape::Array(array) => array.extents.as_slice(),
         _ => &[],
     };
+    macro_rules! small {
+        ($values:expr, $format:expr) => {
+            write_array(out, extents, $values, |out, value| push_small(out, $format, u16::from(value.to_bits())))
+        };
+    }
     match &literal.data {
         Data::Pred(values) if extents.is_empty() => out.write_str(if values == &[true] { "true" } else { "false" }),
-        Data::Pred(values) => {
-            write_array(out, extents, true, values, |out, &value| out.push(if value { '1' } else { '0' }))
-        }
-        Data::S32(values) => write_array(out, extents, true, values, |out, &value| {
-            if value < 0 {
-                out.push('-');
-            }
-            push_integer(out, value.unsigned_abs());
-        }),
-        Data::U32(values) => write_array(out, extents, true, values, |out, &value| push_integer(out, value)),
-        Data::F32(values) => write_array(out, extents, true, values, |out, &value| push_f32(out, value)),
-        Data::Text(text) => out.write_str(text),
+        Data::Pred(values) => write_array(out, extents, values, |out, &value| out.push(if value { '1' } else { '0' })),
+        Data::S1(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
+        Data::S2(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
+        Data::S4(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
+        Data::S8(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
+        Data::S16(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
+        Data::S32(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
+        Data::S64(values) => write_array(out, extents, values, |out, &value| push_signed(out, value)),
+        Data::U1(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
+        Data::U2(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
+        Data::U4(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
+        Data::U8(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
+        Data::U16(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
+        Data::U32(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
+        Data::U64(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value)),
+        Data::F4E2M1Fn(values) => small!(values, ir::F4E2M1Fn::FORMAT),
+        Data::F6E2M3Fn(values) => small!(values, ir::F6E2M3Fn::FORMAT),
+        Data::F6E3M2Fn(values) => small!(values, ir::F6E3M2Fn::FORMAT),
+        Data::F8E3M4(values) => small!(values, ir::F8E3M4::FORMAT),
+        Data::F8E4M3(values) => small!(values, ir::F8E4M3::FORMAT),
+        Data::F8E4M3B11Fnuz(values) => small!(values, ir::F8E4M3B11Fnuz::FORMAT),
+        Data::F8E4M3Fn(values) => small!(values, ir::F8E4M3Fn::FORMAT),
+        Data::F8E4M3Fnuz(values) => small!(values, ir::F8E4M3Fnuz::FORMAT),
+        Data::F8E5M2(values) => small!(values, ir::F8E5M2::FORMAT),
+        Data::F8E5M2Fnuz(values) => small!(values, ir::F8E5M2Fnuz::FORMAT),
+        Data::F8E8M0Fnu(values) => small!(values, ir::F8E8M0Fnu::FORMAT),
+        Data::F16(values) => small!(values, FloatFormat::F16),
+        Data::Bf16(values) => small!(values, FloatFormat::BF16),
+        Data::F32(values) => write_array(out, extents, values, |out, &value| push_f32(out, value)),
+        Data::F64(values) => write_array(out, extents, values, |out, &value| push_f64(out, value)),
+        Data::C64(values) => write_array(out, extents, values, |out, value| push_complex(out, value, push_f32)),
+        Data::C128(values) => write_array(out, extents, values, |out, value| push_complex(out, value, push_f64)),
         Data::Elided => out.write_str("{...}"),
         Data::Tuple(elements) => {
-            out.write_str("(")?;
+            out.write_str("( ")?;
             for (position, element) in elements.iter().enumerate() {
                 if position > 0 {
                     out.write_str(", ")?;
                 }
                 write_literal(out, element)?;
             }
-            out.write_str(")")
+            out.write_str(" )")
         }
     }
 }
 
-/// The canonical text, without comments, of an array whose elements are kept as text.
-pub(in crate::text) fn array_text(extents: &[i64], elements: &[Cow<'_, str>]) -> String {
-    let mut text = String::new();
-    write_array(&mut text, extents, false, elements, |out, element| out.push_str(element))
-        .expect("a String takes any text");
-    text
+impl fmt::Display for Scalar {
+    /// The spelling of HLO text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_literal(f, &Literal::scalar(*self))
+    }
 }
 
-fn push_integer(out: &mut String, value: u32) {
-    let mut buffer = [0u8; 10];
+fn push_complex<T: Copy>(out: &mut String, value: &Complex<T>, push: fn(&mut String, T)) {
+    out.push('(');
+    push(out, value.re);
+    out.push_str(", ");
+    push(out, value.im);
+    out.push(')');
+}
+
+fn push_signed(out: &mut String, value: i64) {
+    if value < 0 {
+        out.push('-');
+    }
+    push_unsigned(out, value.unsigned_abs());
+}
+
+fn push_unsigned(out: &mut String, value: u64) {
+    let mut buffer = [0u8; 20];
     let mut start = buffer.len();
     let mut rest = value;
     loop {
@@ -71,7 +110,6 @@ fn push_integer(out: &mut String, value: u32) {
 fn write_array<T>(
     out: &mut dyn Write,
     extents: &[i64],
-    comments: bool,
     elements: &[T],
     mut write: impl FnMut(&mut String, &T),
 ) -> fmt::Result {
@@ -82,11 +120,11 @@ fn write_array<T>(
         return out.write_str(&chunk);
     }
     if elements.is_empty() && extents.contains(&0) {
-        return write_empty(out, extents, comments);
+        return write_empty(out, extents);
     }
     let flat = [i64::try_from(elements.len()).unwrap_or(i64::MAX)];
     let extents = if count == Some(elements.len()) && !extents.is_empty() { extents } else { &flat };
-    let braces = Braces { extents, comments };
+    let braces = Braces { extents };
     let rank = extents.len();
     let inner = usize::try_from(extents[rank - 1]).unwrap_or(usize::MAX).max(1);
     let mut indices = vec![0i64; rank.saturating_sub(1)];
@@ -116,12 +154,18 @@ fn write_array<T>(
 /// How many empty braces are spelled out for an array without elements; `{}` stands for more.
 const MAX_EMPTY: i64 = 1 << 12;
 
+/// How many empty braces an array without elements has, if they are spelled out.
+pub(in crate::text) fn spelled_empty(extents: &[i64]) -> Option<i64> {
+    let outer = extents.iter().take_while(|&&extent| extent != 0);
+    let count = outer.into_iter().try_fold(1i64, |count, &extent| count.checked_mul(extent))?;
+    (count <= MAX_EMPTY && count > 0).then_some(count)
+}
+
 /// Writes the braces of an array without elements.
-fn write_empty(out: &mut dyn Write, extents: &[i64], comments: bool) -> fmt::Result {
+fn write_empty(out: &mut dyn Write, extents: &[i64]) -> fmt::Result {
     let depth = extents.iter().position(|&extent| extent == 0).unwrap_or(0);
-    let braces = Braces { extents, comments };
-    let spelled = extents[..depth].iter().try_fold(1i64, |count, &extent| count.checked_mul(extent));
-    let Some(spelled) = spelled.filter(|&count| count <= MAX_EMPTY && count > 0) else {
+    let braces = Braces { extents };
+    let Some(spelled) = spelled_empty(extents) else {
         return out.write_str("{}");
     };
     let mut chunk = String::new();
@@ -142,7 +186,6 @@ fn write_empty(out: &mut dyn Write, extents: &[i64], comments: bool) -> fmt::Res
 /// The spelling of the braces around the items of each dimension.
 struct Braces<'e> {
     extents: &'e [i64],
-    comments: bool,
 }
 
 impl Braces<'_> {
@@ -153,7 +196,7 @@ impl Braces<'_> {
             return;
         }
         out.push(' ');
-        if self.comments && rank > 3 && level > 0 && level + 1 < rank {
+        if rank > 3 && level > 0 && level + 1 < rank {
             let index = indices.get(level - 1).copied().unwrap_or(0);
             write!(out, "/*i{}={index}*/ ", level - 1).expect("a String takes any text");
         }
@@ -188,7 +231,6 @@ impl Braces<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Scalar;
 
     fn text(literal: &Literal) -> String {
         let mut out = String::new();
@@ -208,7 +250,7 @@ mod tests {
             "{ { /*i0=0*/ { /*i1=0*/ {2} }, { /*i1=1*/ {3} } } }"
         );
         let tuple = Literal::tuple(vec![Literal::scalar(Scalar::S32(1)), Literal::array([1], vec![2f32])]);
-        assert_eq!(text(&tuple), "(1, {2})");
+        assert_eq!(text(&tuple), "( 1, {2} )");
     }
 
     #[test]

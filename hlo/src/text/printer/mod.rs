@@ -1,13 +1,14 @@
 //! The writer. Total: invalid modules are printed too, with `?` where an id leads nowhere.
 
 mod attribute;
+mod double;
 mod float;
 mod literal;
 
 use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op};
 use std::fmt::{self, Write};
 
-pub(super) use literal::array_text;
+pub(super) use literal::spelled_empty;
 
 /// How a module is spelled. The default is XLA's long form.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::inputs::literal;
 use super::{Config, Rng};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
-    Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Layout, Literal, Op,
-    Scalar, Shape,
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Literal,
+    Op, Scalar, Shape,
 };
 
 pub(super) const TYPES: [ElementType; 4] = [ElementType::F32, ElementType::S32, ElementType::U32, ElementType::Pred];
@@ -249,6 +249,7 @@ impl<'w> Body<'w> {
             Scalar::S32(value) => Facts::integer(f64::from(value).abs()),
             Scalar::U32(value) => Facts::integer(f64::from(value)),
             Scalar::Pred(_) => Facts::integer(1.0),
+            other => panic!("the generator makes no constants of {}", other.element_type()),
         };
         let shape = ArrayShape::new(value.element_type(), extents);
         if extents.is_empty() || self.rng().chance(40) {
@@ -374,10 +375,5 @@ impl<'w> Body<'w> {
 
 pub(super) fn splat(extents: &[i64], value: Scalar) -> Literal {
     let count = usize::try_from(extents.iter().product::<i64>()).unwrap_or(0);
-    match value {
-        Scalar::F32(value) => Literal::array(extents, vec![value; count]),
-        Scalar::S32(value) => Literal::array(extents, vec![value; count]),
-        Scalar::U32(value) => Literal::array(extents, vec![value; count]),
-        Scalar::Pred(value) => Literal::array(extents, vec![value; count]),
-    }
+    Literal::array(extents, Data::filled(value, count))
 }

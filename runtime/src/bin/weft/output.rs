@@ -76,6 +76,7 @@ fn scalar_text(scalar: Scalar) -> String {
         Scalar::U32(value) => value.to_string(),
         // The shortest decimal that reads back as the same float.
         Scalar::F32(value) => format!("{value:?}"),
+        other => other.to_string(),
     }
 }
 
@@ -86,6 +87,7 @@ fn scalar_json(scalar: Scalar) -> Value {
         Scalar::U32(value) => json!(value),
         // Through its shortest decimal, so that 0.1 is not shown as 0.10000000149011612.
         Scalar::F32(value) => number(format!("{value:?}").parse().unwrap_or(f64::from(value))),
+        other => json!(other.to_string()),
     }
 }
 

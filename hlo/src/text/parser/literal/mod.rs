@@ -1,0 +1,152 @@
+//! Literals: scalars, nested braces, tuples.
+//!
+//! Commas inside braces may be missing or repeated, and one may be missing between the elements of a tuple: XLA's
+//! reader takes them for blanks.
+
+mod decimal;
+mod element;
+mod number;
+
+use crate::ir::{ArrayShape, Data, Literal, Shape, Span};
+use crate::text::codes;
+use crate::text::lexer::{Cursor, Failure, failure};
+use crate::text::printer::spelled_empty;
+
+impl Cursor<'_> {
+    /// The literal of a shape, as it stands in the parentheses of `constant`.
+    pub(super) fn literal(&mut self, shape: &Shape) -> Result<Literal, Failure> {
+        let data = match shape {
+            Shape::Array(array) => self.array_literal(array)?,
+            Shape::Tuple(elements) => self.tuple_literal(elements)?,
+            Shape::Token | Shape::Opaque => {
+                let span = self.since(self.position());
+                return Err(failure(codes::LITERAL_TYPE, span, format!("there are no literals of shape {shape}")));
+            }
+        };
+        Ok(Literal { shape: shape.clone(), data })
+    }
+
+    /// The depth of recursion is that of the shape, which its reader bounds.
+    fn tuple_literal(&mut self, shapes: &[Shape]) -> Result<Data, Failure> {
+        if self.eat_token("{...}") {
+            return Ok(Data::Elided);
+        }
+        self.expect(b'(', "`(` at the start of a tuple literal")?;
+        let mut elements = Vec::with_capacity(shapes.len());
+        for (position, shape) in shapes.iter().enumerate() {
+            if position > 0 && !self.eat(b',') && matches!(self.peek(), Some(b')') | None) {
+                return Err(self.unexpected(&format!("`,` and {} elements in this tuple literal", shapes.len())));
+            }
+            self.skip_element_shape(shape)?;
+            elements.push(self.literal(shape)?);
+        }
+        if !self.eat(b')') {
+            return Err(self.unexpected(&format!("`)` after {} elements of a tuple literal", shapes.len())));
+        }
+        Ok(Data::Tuple(elements))
+    }
+
+    /// Some printers repeat the shape before each element of a tuple.
+    fn skip_element_shape(&mut self, shape: &Shape) -> Result<(), Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        let Some(word) = self.word() else { return Ok(()) };
+        let repeated = self.byte() == Some(b'[');
+        self.set_position(start);
+        if !repeated {
+            return Ok(());
+        }
+        let found = self.shape()?;
+        if !found.is_compatible(shape) {
+            let message = format!("expected an element of shape {}, found {found}", shape.without_layout());
+            return Err(failure(codes::LITERAL_TYPE, word.span, message));
+        }
+        Ok(())
+    }
+
+    /// Walks the braces of an array and reads each element; `None` where the printer left elements out. Refuses any
+    /// count but that of the extents.
+    fn elements<T>(
+        &mut self,
+        shape: &ArrayShape,
+        mut element: impl FnMut(&mut Self) -> Result<T, Failure>,
+    ) -> Result<Option<Vec<T>>, Failure> {
+        let rank = shape.rank();
+        let count = shape.element_count();
+        // The braces around a single number may be missing, but complex numbers need them.
+        let bare = count == Some(1) && !shape.element_type.is_complex() && self.peek() != Some(b'{');
+        if rank == 0 || bare {
+            return Ok(Some(vec![element(self)?]));
+        }
+        // An element takes at least two bytes, so the text bounds what is reserved.
+        let reserved = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
+        let mut values = Vec::with_capacity(reserved.min(self.rest().len() / 2 + 1));
+        self.skip_trivia();
+        let start = self.position();
+        if !self.eat(b'{') {
+            return Err(self.unexpected(&format!("`{{` at the start of a literal of shape {shape}")));
+        }
+        // For each open brace, how many items it holds so far.
+        let mut counts: Vec<i64> = vec![0];
+        while let Some(count) = counts.last().copied() {
+            let depth = counts.len();
+            let extent = shape.extents[depth - 1];
+            while self.eat(b',') {}
+            match self.byte() {
+                Some(b'}') => {
+                    self.bump();
+                    if count != extent && !is_short_form(shape, depth, count) {
+                        let brace = Span::new(self.position() - 1..self.position());
+                        return Err(wrong_count(shape, depth, brace, format!("found {count}")));
+                    }
+                    counts.pop();
+                    continue;
+                }
+                Some(b'.') if depth == 1 && self.eat_token("...") => {
+                    while self.eat(b',') {}
+                    self.expect(b'}', "`}` after `...`")?;
+                    return Ok(None);
+                }
+                _ => {}
+            }
+            let Some(next) = self.rest().chars().next() else {
+                let message = "this `{` is never closed";
+                return Err(failure(codes::UNBALANCED, Span::new(start..start + 1), message));
+            };
+            if count == extent {
+                let found = Span::new(self.position()..self.position() + next.len_utf8());
+                return Err(wrong_count(shape, depth, found, "found more".to_owned()));
+            }
+            counts[depth - 1] += 1;
+            if depth < rank {
+                if !self.eat(b'{') {
+                    return Err(self.unexpected(&format!("`{{`: the shape has {rank} dimensions")));
+                }
+                counts.push(0);
+            } else {
+                values.push(element(self)?);
+            }
+        }
+        Ok(Some(values))
+    }
+}
+
+/// The braces at this depth hold another number of items than the extent says.
+fn wrong_count(shape: &ArrayShape, depth: usize, span: Span, found: String) -> Failure {
+    let extents: Vec<String> = shape.extents.iter().map(i64::to_string).collect();
+    let expected = shape.extents[depth - 1];
+    let message = format!(
+        "the literal does not have the shape {}[{}]: expected {expected} {} in these braces (dimension {}), {found}",
+        shape.element_type,
+        extents.join(","),
+        if expected == 1 { "item" } else { "items" },
+        depth - 1,
+    );
+    failure(codes::LITERAL_COUNT, span, message)
+}
+
+/// Whether these are the braces `{}` that the printer writes for an array without elements whose braces would be too
+/// many.
+fn is_short_form(shape: &ArrayShape, depth: usize, count: i64) -> bool {
+    depth == 1 && count == 0 && shape.element_count() == Some(0) && spelled_empty(&shape.extents).is_none()
+}

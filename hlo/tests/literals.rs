@@ -5,6 +5,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{
     self, Complex, Data, ElementType, FloatFormat, Literal, Module, Op, S1, S2, S4, Scalar, U1, U2, U4, bf16, f16,
 };
@@ -324,4 +325,26 @@ fn elements_are_displayed_as_they_are_spelled() {
     assert_eq!(Scalar::C128(Complex::new(0.1, -0.0)).to_string(), "(0.1, -0)");
     assert_eq!(Scalar::Pred(true).to_string(), "true");
     assert_eq!(Scalar::S4(S4::MIN).to_string(), "-8");
+}
+
+/// The evaluator computes with four types; constants and inputs of the others are findings, never panics.
+#[test]
+fn types_that_are_not_computed_with_are_refused() {
+    let computed = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
+    for &element_type in ElementType::ALL {
+        let literal = from_bits(element_type, &[2], &[0x3f80_0000_3c00_3f38; 2]);
+        let module = parse(&module(&format!("{element_type}[2]"), &spell(literal.clone()))).unwrap();
+        match evaluate(&module, &[]) {
+            Ok(found) => assert!(computed.contains(&element_type) && found == [literal.clone()], "{element_type}"),
+            Err(found) => assert!(!computed.contains(&element_type) && found.0[0].code == "HLO202", "{found}"),
+        }
+        let taker = parse("HloModule m\n\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n}\n").unwrap();
+        let found = evaluate(&taker, std::slice::from_ref(&literal));
+        assert_eq!(found.is_ok(), element_type == ElementType::F32, "{element_type}");
+        // A literal that says it is what it is not.
+        let liar = Literal { data: literal.data, ..Literal::array([2], vec![0f32; 2]) };
+        let found = evaluate(&taker, &[liar]);
+        assert_eq!(found.is_ok(), element_type == ElementType::F32, "{element_type}");
+        assert!(found.err().is_none_or(|found| found.0[0].code == "HLO211"), "{element_type}");
+    }
 }

@@ -109,12 +109,13 @@ impl Cursor<'_> {
                 }
                 _ => {}
             }
-            let Some(next) = self.rest().chars().next() else {
+            if self.byte().is_none() {
                 let message = "this `{` is never closed";
                 return Err(failure(codes::UNBALANCED, Span::new(start..start + 1), message));
-            };
+            }
             if count == extent {
-                let found = Span::new(self.position()..self.position() + next.len_utf8());
+                let length = self.rest().chars().next().map_or(0, char::len_utf8);
+                let found = Span::new(self.position()..self.position() + length);
                 return Err(wrong_count(shape, depth, found, "found more".to_owned()));
             }
             counts[depth - 1] += 1;

@@ -62,21 +62,23 @@ impl Diagnostics {
         let mut order: Vec<usize> = (0..self.0.len()).collect();
         order.sort_by_key(|&index| self.0[index].span.start);
         let first = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        let (mut line, mut line_start, mut scanned) = (1, first, first);
+        let (mut line, mut column, mut scanned) = (1, 1, first);
         for index in order {
             let finding = &mut self.0[index];
             let mut start = (finding.span.start as usize).clamp(first, text.len());
             while !text.is_char_boundary(start) {
                 start -= 1;
             }
-            for (offset, byte) in text.as_bytes()[scanned..start.max(scanned)].iter().enumerate() {
-                if *byte == b'\n' {
-                    line += 1;
-                    line_start = scanned + offset + 1;
+            for byte in &text.as_bytes()[scanned..start.max(scanned)] {
+                match byte {
+                    b'\n' => (line, column) = (line + 1, 1),
+                    // Columns count characters, of which these bytes are not the first.
+                    0x80..=0xbf => {}
+                    _ => column += 1,
                 }
             }
             scanned = scanned.max(start);
-            finding.position = Some((line, text[line_start..start].chars().count() + 1));
+            finding.position = Some((line, column));
         }
         self
     }

@@ -28,6 +28,8 @@ fn canonical_lines_stay() {
         "x = f32[<=2,3]{1,0} copy(p)",
         "x = (f32[2,3]{0,1}, (), token[], opaque[]) custom-call(p), custom_call_target=\"f,{\\\"\"",
         "x = f32[2,3]{1,0} negate(p), sharding={devices=[2,1]<=[2]}, control-predecessors={p, q}",
+        "x = f32[2,3]{1,0:D(D,C+~)T(8,128)(2,*)L(4)#(u32)*(u64)E(4)S(1)SC(1:20,40)(0:3)M(8)} copy(p)",
+        "x = f32[?,3,<=5]{2,1,0} custom-call(p), custom_call_target=\"f\"",
         "x = f32[2,3]{1,0} exponential(p), result_accuracy={mode=highest}",
         "x = f32[2,3]{1,0} slice(p), slice={[0:2:1], [1:3:2]}",
         "x = f32[9,3]{1,0} pad(p, q), padding=1_4_1x0_0_0",
@@ -60,11 +62,17 @@ fn other_spellings_become_canonical() {
     for (line, canonical) in [
         ("%x = f32[ 2 , 3 ] {1,0}", None),
         (
-            "x=f32[2,3]{1, 0}negate( f32[2,3]{0,1}  %p ) ,metadata={ a=1 }",
-            Some("x = f32[2,3]{1,0} negate(p), metadata={ a=1 }"),
+            "x=f32[2,3]{1, 0}negate( f32[2,3]{0,1}  %p ), metadata={ op_name='a' }",
+            Some("x = f32[2,3]{1,0} negate(p), metadata={ op_name='a' }"),
         ),
         ("ROOT /* a */ x = f32[] // b\n copy(q)", Some("x = f32[] copy(q)")),
-        ("x = f32[]{} copy(q)", Some("x = f32[] copy(q)")),
+        ("x = f32[2,3] { 1, 0 : E(0) S( 1 ) } copy(p)", Some("x = f32[2,3]{1,0:S(1)} copy(p)")),
+        ("x = f32[2,3]{1,0:L(1)} copy(p)", Some("x = f32[2,3]{1,0} copy(p)")),
+        ("x = f32[] add(q, f32[] negate(f32[] negate(q)))", Some("x = f32[] add(q, negate.anon.1)")),
+        (
+            "x = f32[] call(q, q), to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) }",
+            Some("x = f32[] call(q, q), to_apply=_"),
+        ),
         ("x = f32[2,1]{1,0} slice(p), slice={[0:2:1],[1:2]}", Some("x = f32[2,1]{1,0} slice(p), slice={[0:2], [1:2]}")),
         ("x = f32[7,3]{1,0} pad(p, q), padding=1_4_0x0_0", Some("x = f32[7,3]{1,0} pad(p, q), padding=1_4x0_0")),
         ("x = f32[2] constant({1.50, 1E3})", Some("x = f32[2] constant({1.5, 1000})")),
@@ -73,8 +81,8 @@ fn other_spellings_become_canonical() {
         ("x = bf16[1,2] constant({{1,/* two */2}})", Some("x = bf16[1,2] constant({ { 1, 2 } })")),
         ("x = (s32[], f32[1]) constant((s32[] 1, f32[1] {2}))", Some("x = (s32[], f32[1]) constant(( 1, {2} ))")),
         (
-            "x = (f32[], f32[]) tuple(/*index=0*/q, q), sharding={{a}, /*index=1*/{b}}",
-            Some("x = (f32[], f32[]) tuple(q, q), sharding={{a}, {b}}"),
+            "x = (f32[], f32[]) tuple(/*index=0*/q, q), sharding={{manual}, /*index=1*/{replicated}}",
+            Some("x = (f32[], f32[]) tuple(q, q), sharding={{manual}, {replicated}}"),
         ),
     ] {
         match canonical {
@@ -120,15 +128,18 @@ fn literals_hold_their_bits() {
 
 #[test]
 fn options_choose_what_is_printed() {
-    let text = "HloModule m, a=1\n\nFileNames\n1 \"a.py\"\n\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  \
-                %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={b=2}\n}\n\n";
+    let text = "HloModule m, replica_count=2\n\nFileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n\
+                1 {file_name_id=1 function_name_id=1 line=3 end_line=4 column=1 end_column=2}\n\nStackFrames\n\
+                1 {file_location_id=1 parent_frame_id=1}\n\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  \
+                %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={source_line=2}\n}\n\n";
     let module = parse(text).unwrap();
     assert_eq!(print(&module), text);
-    assert_eq!(module.tables, [("FileNames".to_owned(), vec!["1 \"a.py\"".to_owned()])]);
+    assert_eq!(module.tables[0], ("FileNames".to_owned(), vec!["1 \"a.py\"".to_owned()]));
+    assert_eq!(module.tables.len(), 4);
     let bare = PrintOptions { tables: false, carried: false, operand_shapes: true, ..PrintOptions::short() };
     assert_eq!(
         print_with(&module, &bare),
-        "HloModule m, a=1\n\nENTRY e {\n  p = f32[2]{0} parameter(0)\n  ROOT n = f32[2]{0} negate(f32[2]{0} p)\n}\n\n"
+        "HloModule m, replica_count=2\n\nENTRY e {\n  p = f32[2]{0} parameter(0)\n  ROOT n = f32[2]{0} negate(f32[2]{0} p)\n}\n\n"
     );
     assert_eq!(
         print_computation(&module, module.entry, &bare),

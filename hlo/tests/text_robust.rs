@@ -143,7 +143,7 @@ proptest! {
 
     #[test]
     fn instructions_of_random_tokens_do_not_panic(edits in prop::collection::vec(edit(), 1..8)) {
-        let mut text = b"HloModule m\nENTRY e {\n ROOT x = f32[2]{0} constant({1, 2}), metadata={a=1}\n}\n".to_vec();
+        let mut text = b"HloModule m\nENTRY e {\n ROOT x = f32[2]{0} constant({1, 2}), metadata={op_name=\"a\"}\n}\n".to_vec();
         for edit in &edits {
             apply(&mut text, edit);
         }
@@ -202,12 +202,16 @@ fn long_texts_take_linear_time() {
     check(&entry(&chain));
     // A chain of computations, each before its callee.
     let mut calls =
-        String::from("HloModule m\nENTRY f0 {\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=f1\n}\n");
+        String::from("HloModule m\nENTRY fun0 {\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=fun1\n}\n");
     for number in 1..many {
-        writeln!(calls, "f{number} {{\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=f{}\n}}", number + 1)
-            .unwrap();
+        writeln!(
+            calls,
+            "fun{number} {{\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=fun{}\n}}",
+            number + 1
+        )
+        .unwrap();
     }
-    writeln!(calls, "f{many} {{\nROOT p = f32[] parameter(0)\n}}").unwrap();
+    writeln!(calls, "fun{many} {{\nROOT p = f32[] parameter(0)\n}}").unwrap();
     assert_eq!(parse(&calls).unwrap().computations.len(), many + 1);
     // One wide instruction, one long name, one long comment, many unknown names.
     let operands = vec!["x"; many].join(", ");

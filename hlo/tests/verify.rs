@@ -282,6 +282,6 @@ fn broken_structure_is_found_and_never_panics() {
 
 fn set_layout(computation: &mut weft_hlo::ir::Computation, id: InstrId, minor_to_major: Vec<usize>) {
     if let Shape::Array(array) = &mut computation.instructions[id].shape {
-        array.layout = Some(Layout { minor_to_major, suffix: String::new() });
+        array.layout = Some(Layout::new(minor_to_major));
     }
 }

@@ -1,7 +1,7 @@
 //! What can be compiled into kernels at all.
 
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, Data, ElementType, Instruction, Module, Op, Shape};
+use weft_hlo::ir::{ArenaId, Computation, Data, ElementType, Instruction, Layout, Module, Op, Shape};
 
 /// Refuses what no kernel can express yet, all findings at once.
 ///
@@ -50,7 +50,7 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<(&'st
     // Kernels see row-major elements; where tiles put them in memory is not known to the maps.
     let is_tiled = |instruction: &Instruction| {
         let layout = instruction.shape.as_array().and_then(|array| array.layout.as_ref());
-        layout.is_some_and(|layout| layout.suffix.contains("T("))
+        layout.is_some_and(Layout::is_tiled)
     };
     match &instruction.op {
         Op::Bitcast => {

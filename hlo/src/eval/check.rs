@@ -4,7 +4,9 @@ use super::Config;
 use super::region::Program;
 use super::value::byte_size;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{ArenaId, Computation, ComputationId, Data, ElementType, Instruction, Literal, Module, Op, Shape};
+use crate::ir::{
+    ArenaId, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module, Op, Shape,
+};
 use crate::verify;
 use std::collections::BTreeMap;
 
@@ -133,17 +135,13 @@ fn refusal(computation: &Computation, instruction: &Instruction, config: &Config
         Op::Constant(literal) => unknown_value(literal),
         Op::Bitcast => {
             let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
-            let tiled = |shape: &Shape| shape.as_array().and_then(|array| array.layout.as_ref()).is_some_and(is_tiled);
+            let tiled =
+                |shape: &Shape| shape.as_array().and_then(|array| array.layout.as_ref()).is_some_and(Layout::is_tiled);
             let tiled = tiled(&instruction.shape) || operands.map(|operand| &operand.shape).any(tiled);
             tiled.then(|| ("HLO204", "unsupported: bitcast of a tiled layout is not yet evaluated".to_owned()))
         }
         _ => None,
     }
-}
-
-/// Whether elements do not simply lie one after the other. A memory space (`S(1)`) and an element size do not matter.
-fn is_tiled(layout: &crate::ir::Layout) -> bool {
-    layout.suffix.contains("T(")
 }
 
 fn unsupported(leaf: &Shape) -> Option<String> {

@@ -10,7 +10,9 @@ mod computation;
 mod data;
 mod element_type;
 mod float_format;
+mod header;
 mod instruction;
+mod layout;
 mod literal;
 mod minifloat;
 mod module;
@@ -28,7 +30,9 @@ pub use element_type::ElementType;
 pub(crate) use float_format::Decoded;
 pub use float_format::FloatFormat;
 pub use half::{bf16, f16};
+pub use header::{BufferDonor, EntryLayout, HeaderAttribute, InputOutputAlias};
 pub use instruction::Instruction;
+pub use layout::{DimensionLevel, Layout, LevelFormat, PhysicalLayout, SplitConfig, Tile};
 pub use literal::Literal;
 pub use minifloat::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu,
@@ -43,8 +47,9 @@ pub use op::{
     WindowDimension,
 };
 pub(crate) use op::{
-    Field, FieldValue, FieldValues, FieldView, Spelling, async_shorthand, fields_of, from_fields, thread_field,
+    Field, FieldValue, FieldValues, FieldView, Presence, Spelling, async_shorthand, fields_of, from_fields,
+    thread_field,
 };
 pub use opcode::{OPCODES, is_opcode};
-pub use shape::{ArrayShape, Layout, Shape};
+pub use shape::{ArrayShape, Shape};
 pub use span::Span;

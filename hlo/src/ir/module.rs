@@ -1,14 +1,14 @@
 //! Modules.
 
-use super::{Arena, Attribute, Computation, ComputationId};
+use super::{Arena, Computation, ComputationId, EntryLayout, HeaderAttribute};
 
 /// A program: computations, one of which is the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// Its name.
     pub name: String,
-    /// What the header says (`is_scheduled=true`, `entry_computation_layout={…}`, …), in the order of the text.
-    pub attributes: Vec<Attribute>,
+    /// What the header says besides the name, in the order of the text, each attribute at most once.
+    pub attributes: Vec<HeaderAttribute>,
     /// The tables `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, in the order of the text: the
     /// heading and its lines.
     pub tables: Vec<(String, Vec<String>)>,
@@ -24,9 +24,17 @@ impl Module {
         &self.computations[self.entry]
     }
 
-    /// The value of a header attribute.
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.value.as_str())
+    /// The layouts of arguments and result, if the header says them.
+    pub fn entry_layout(&self) -> Option<&EntryLayout> {
+        self.attributes.iter().find_map(|attribute| match attribute {
+            HeaderAttribute::EntryComputationLayout(layout) => Some(layout),
+            _ => None,
+        })
+    }
+
+    /// Whether the order of instructions is the order in which they run.
+    pub fn is_scheduled(&self) -> bool {
+        self.attributes.contains(&HeaderAttribute::IsScheduled(true))
     }
 
     /// How many instructions all computations have together.

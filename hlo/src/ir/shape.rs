@@ -1,6 +1,6 @@
 //! Shapes: arrays, tuples, tokens.
 
-use super::ElementType;
+use super::{ElementType, Layout};
 use std::fmt;
 
 /// What a value is: an array, a tuple of values, a token that orders effects, or a handle nothing looks into.
@@ -21,31 +21,24 @@ pub enum Shape {
 pub struct ArrayShape {
     /// Type of the elements.
     pub element_type: ElementType,
-    /// Extents, outermost first; each is at least 0. For a dynamic dimension this is the bound.
+    /// Extents, outermost first; each is at least 0. For a dynamic dimension this is the bound, or
+    /// [`UNBOUNDED`](Self::UNBOUNDED).
     pub extents: Vec<i64>,
-    /// Dimensions whose extent is only bounded (`<=N`), ascending; empty for static shapes.
+    /// Dimensions whose extent is only bounded (`<=N`) or not known at all (`?`), ascending; empty for static shapes.
     pub dynamic: Vec<usize>,
     /// How the array lies in memory; `None` where the text does not say, which means row-major.
     pub layout: Option<Layout>,
 }
 
-/// How an array lies in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Layout {
-    /// Dimensions from the fastest varying to the slowest; a permutation.
-    pub minor_to_major: Vec<usize>,
-    /// Tiling, element size and memory space, exactly as in the text after the first colon; empty if there was none.
-    pub suffix: String,
-}
-
-impl Layout {
-    /// The row-major layout of `rank` dimensions.
-    pub fn row_major(rank: usize) -> Self {
-        Layout { minor_to_major: (0..rank).rev().collect(), suffix: String::new() }
-    }
-}
-
 impl ArrayShape {
+    /// What stands in place of the bound of a dynamic dimension that has none (`?`).
+    pub const UNBOUNDED: i64 = i64::MIN;
+
+    /// Whether a dimension has neither an extent nor a bound.
+    pub fn is_unbounded(&self) -> bool {
+        !self.dynamic.is_empty() && self.dynamic.iter().any(|&at| self.extents.get(at) == Some(&Self::UNBOUNDED))
+    }
+
     /// A static array without layout.
     pub fn new(element_type: ElementType, extents: impl Into<Vec<i64>>) -> Self {
         ArrayShape { element_type, extents: extents.into(), dynamic: Vec::new(), layout: None }
@@ -56,8 +49,11 @@ impl ArrayShape {
         self.extents.len()
     }
 
-    /// The number of elements, or `None` if it exceeds `i64`.
+    /// The number of elements, or `None` if it exceeds `i64` or a dimension is unbounded.
     pub fn element_count(&self) -> Option<i64> {
+        if self.is_unbounded() {
+            return None;
+        }
         if self.extents.contains(&0) {
             return Some(0);
         }
@@ -141,32 +137,21 @@ impl Shape {
     }
 }
 
-impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (position, dimension) in self.minor_to_major.iter().enumerate() {
-            let comma = if position > 0 { "," } else { "" };
-            write!(f, "{comma}{dimension}")?;
-        }
-        if !self.suffix.is_empty() {
-            write!(f, ":{}", self.suffix)?;
-        }
-        f.write_str("}")
-    }
-}
-
 impl fmt::Display for ArrayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[", self.element_type)?;
         for (dimension, extent) in self.extents.iter().enumerate() {
             let comma = if dimension > 0 { "," } else { "" };
-            let bound = if self.dynamic.contains(&dimension) { "<=" } else { "" };
-            write!(f, "{comma}{bound}{extent}")?;
+            match (*extent, self.dynamic.contains(&dimension)) {
+                (ArrayShape::UNBOUNDED, true) => write!(f, "{comma}?")?,
+                (extent, true) => write!(f, "{comma}<={extent}")?,
+                (extent, false) => write!(f, "{comma}{extent}")?,
+            }
         }
         f.write_str("]")?;
         match &self.layout {
             // XLA prints no layout for scalars unless there is more to say than the empty permutation.
-            Some(layout) if !layout.minor_to_major.is_empty() || !layout.suffix.is_empty() => layout.fmt(f),
+            Some(layout) if !layout.is_blank() => layout.fmt(f),
             _ => Ok(()),
         }
     }

@@ -33,7 +33,7 @@ pub fn flatten(module: &Module) -> Result<Module, Diagnostics> {
     }
     let entry = pass.realize(module.entry);
     let dropped = ["entry_computation_layout", "is_scheduled"];
-    let attributes = module.attributes.iter().filter(|kept| !dropped.contains(&kept.name.as_str())).cloned().collect();
+    let attributes = module.attributes.iter().filter(|kept| !dropped.contains(&kept.name())).cloned().collect();
     let (name, tables) = (module.name.clone(), module.tables.clone());
     Ok(without_unused(Module { name, attributes, tables, computations: pass.made, entry }))
 }

@@ -73,12 +73,14 @@ impl Attributes for InstructionAttributes<'_> {
     }
 }
 
-/// What a shape says of its extents: bounded ones (`<=N`) are at most their bound.
+/// What a shape says of its extents: bounded ones (`<=N`) are at most their bound, and of unknown ones (`?`) nothing is
+/// known.
 pub fn known_shape(array: &ArrayShape) -> KnownShape {
     let mut dims: Vec<Interval> = array.extents.iter().map(|&extent| Interval::point(extent)).collect();
     for &dimension in &array.dynamic {
         if let Some(dim) = dims.get_mut(dimension) {
             dim.lo = 0;
+            dim.hi = if dim.hi < 0 { i64::MAX } else { dim.hi };
         }
     }
     KnownShape::Ranked(dims)

@@ -5,7 +5,7 @@
 
 use super::codes;
 use crate::diagnostic::{BYTE_ORDER_MARK, Diagnostic};
-use crate::ir::Span;
+use crate::ir::{ElementType, Span};
 use std::ops::Range;
 
 /// A finding on its way to the list of findings.
@@ -23,6 +23,8 @@ pub(super) struct Cursor<'a> {
     position: usize,
     /// Where a comment starts that never ends; the cursor then stands at the end of the text.
     open_comment: Option<usize>,
+    /// How many comments were passed over.
+    comments: usize,
 }
 
 /// A name and where it stands, `%` included.
@@ -34,6 +36,34 @@ pub(super) struct Name<'a> {
 
 pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+/// Whether a word names an element type, or what stands in its place.
+pub(super) fn is_type(word: &str) -> bool {
+    matches!(word, "token" | "opaque") || word.parse::<ElementType>().is_ok()
+}
+
+/// Whether a word means something of its own, so that it is a name only behind `%`.
+pub(super) fn is_reserved(word: &str) -> bool {
+    let is_keyword = matches!(
+        word,
+        "ENTRY"
+            | "HloModule"
+            | "ROOT"
+            | "false"
+            | "inf"
+            | "last_tile_dim_replicate"
+            | "manual"
+            | "maximal"
+            | "nan"
+            | "replicated"
+            | "shard_as"
+            | "shard_like"
+            | "true"
+            | "unknown"
+            | "unreduced"
+    );
+    is_keyword || is_type(word)
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -57,7 +87,7 @@ impl<'a> Cursor<'a> {
     /// A cursor at the start of the text, after the byte order mark that some editors write there.
     pub(super) fn new(text: &'a str) -> Self {
         let position = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        Cursor { text, position, open_comment: None }
+        Cursor { text, position, open_comment: None, comments: 0 }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -117,10 +147,14 @@ impl<'a> Cursor<'a> {
         if rest.starts_with(b"//") {
             let length = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
             self.position += length;
+            self.comments += 1;
             true
         } else if rest.starts_with(b"/*") {
             match self.rest()[2..].find("*/") {
-                Some(length) => self.position += length + 4,
+                Some(length) => {
+                    self.position += length + 4;
+                    self.comments += 1;
+                }
                 None => {
                     self.open_comment.get_or_insert(self.position);
                     self.position = self.text.len();
@@ -225,21 +259,34 @@ impl<'a> Cursor<'a> {
         Name { text: self.slice(from..self.position), span: self.since(start) }
     }
 
-    /// The name of an instruction or a computation, with or without `%`.
+    /// The name of an instruction or a computation, with or without `%`; without it, none of the words that mean
+    /// something else.
     pub(super) fn name(&mut self, expected: &str) -> Result<Name<'a>, Failure> {
-        if self.peek() == Some(b'%') {
-            let start = self.position;
-            self.position += 1;
-            let name = self.name_bytes(start);
-            if name.text.is_empty() {
-                return Err(self.unexpected(expected));
-            }
-            return Ok(name);
+        let name = self.loose_name(expected)?;
+        let is_bare = name.span.range().len() == name.text.len();
+        if is_bare && is_reserved(name.text) {
+            let message = if is_type(name.text) {
+                format!("expected {expected}, found the element type `{}`", name.text)
+            } else {
+                format!("expected {expected}, found the word `{0}`; as a name it is written `%{0}`", name.text)
+            };
+            return Err(failure(codes::NAME, name.span, message));
         }
-        match self.word() {
-            Some(name) => Ok(name),
-            None => Err(self.unexpected(expected)),
+        Ok(name)
+    }
+
+    /// A name with or without `%`, whatever else it may mean.
+    pub(super) fn loose_name(&mut self, expected: &str) -> Result<Name<'a>, Failure> {
+        if self.peek() != Some(b'%') {
+            return self.word().ok_or_else(|| self.unexpected(expected));
         }
+        let start = self.position;
+        self.position += 1;
+        if !self.byte().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_') {
+            self.position = start;
+            return Err(self.unexpected(expected));
+        }
+        Ok(self.name_bytes(start))
     }
 
     /// A decimal number that fits an `i64`.
@@ -319,19 +366,23 @@ impl<'a> Cursor<'a> {
         failure(codes::UNBALANCED, Span::new(self.position..self.position + 1), message)
     }
 
-    /// Moves past a string in double quotes, which starts here.
+    /// Moves past a string, which starts here with one of the two kinds of quotes. Its escapes must be those of C.
     pub(super) fn skip_string(&mut self) -> Result<(), Failure> {
         let bytes = self.text.as_bytes();
         let start = self.position;
+        let quotes = bytes.get(start).copied().unwrap_or(b'"');
         let mut position = start + 1;
         loop {
             match bytes.get(position) {
                 None => {
-                    let message = "this string never ends, expected `\"`";
+                    let message = format!("this string never ends, expected `{}`", char::from(quotes));
                     return Err(failure(codes::UNBALANCED, Span::new(start..start + 1), message));
                 }
-                Some(b'\\') => position += 2,
-                Some(b'"') => break,
+                Some(b'\\') => match escape_length(&bytes[position..]) {
+                    Some(length) => position += length,
+                    None => return Err(self.no_escape(position)),
+                },
+                Some(&byte) if byte == quotes => break,
                 Some(_) => position += 1,
             }
         }
@@ -339,10 +390,131 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    fn no_escape(&self, at: usize) -> Failure {
+        let end = self.slice(at + 1..self.text.len()).chars().next().map_or(at + 1, |next| at + 1 + next.len_utf8());
+        if end == self.text.len() {
+            return failure(codes::UNBALANCED, Span::new(at..end), "this string never ends, expected its quotes");
+        }
+        let message =
+            format!("expected an escape of C such as `\\n`, `\\\"`, `\\x41`, found {}", quote(self.slice(at..end)));
+        failure(codes::ESCAPE, Span::new(at..end), message)
+    }
+
+    /// Moves past a value in braces, which starts here, of which only braces and strings in double quotes count, and
+    /// returns it.
+    pub(super) fn braced_value(&mut self) -> Result<&'a str, Failure> {
+        let bytes = self.text.as_bytes();
+        let start = self.position;
+        let mut depth = 0usize;
+        while let Some(&byte) = bytes.get(self.position) {
+            match byte {
+                b'"' => {
+                    self.skip_loose_string()?;
+                    continue;
+                }
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            self.position += 1;
+            if depth == 0 {
+                return Ok(self.slice(start..self.position));
+            }
+        }
+        Err(failure(codes::UNBALANCED, Span::new(start..start + 1), "this `{` is never closed"))
+    }
+
+    /// Moves past a string in double quotes whose escapes are not looked at.
+    fn skip_loose_string(&mut self) -> Result<(), Failure> {
+        let bytes = self.text.as_bytes();
+        let mut position = self.position + 1;
+        while let Some(&byte) = bytes.get(position) {
+            position += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                self.position = position;
+                return Ok(());
+            }
+        }
+        let message = "this string never ends, expected `\"`";
+        Err(failure(codes::UNBALANCED, Span::new(self.position..self.position + 1), message))
+    }
+
+    /// The text since `start`, where [`comments`](Self::comments) was as given, with the comments left out.
+    pub(super) fn without_comments(&self, start: usize, comments: usize) -> String {
+        let text = self.slice(start..self.position);
+        if self.comments == comments {
+            return text.to_owned();
+        }
+        let mut cursor =
+            Cursor { text: self.slice(0..self.position), position: start, open_comment: None, comments: 0 };
+        let (mut kept, mut from) = (String::with_capacity(text.len()), start);
+        while let Some(byte) = cursor.byte() {
+            let at = cursor.position;
+            if byte == b'/' && cursor.skip_comment() {
+                kept.push_str(self.slice(from..at));
+                from = cursor.position;
+            } else if !matches!(byte, b'"' | b'\'') || cursor.skip_string().is_err() {
+                cursor.position = at + 1;
+            }
+        }
+        kept.push_str(self.slice(from..self.position));
+        kept
+    }
+
+    /// How many comments were passed over so far.
+    pub(super) fn comments(&self) -> usize {
+        self.comments
+    }
+
+    /// Moves past the rest of a value that was not understood, to the comma or the end of the line after it; `false`
+    /// where brackets or strings do not end on this line, so that nothing can be said of what follows.
+    pub(super) fn skip_value(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        while let Some(&byte) = bytes.get(self.position) {
+            match byte {
+                b'"' | b'\'' => {
+                    let start = self.position;
+                    if self.skip_loose_string().is_err() || self.slice(start..self.position).contains('\n') {
+                        self.position = start;
+                        return false;
+                    }
+                    continue;
+                }
+                b'{' | b'[' | b'(' => depth += 1,
+                b'}' | b']' | b')' => match depth.checked_sub(1) {
+                    Some(less) => depth = less,
+                    None => return true,
+                },
+                b',' if depth == 0 => return true,
+                b'\n' => return depth == 0,
+                _ => {}
+            }
+            self.position += 1;
+        }
+        depth == 0
+    }
+
     /// Moves to the next newline, or the end.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.position..];
         self.position += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+    }
+}
+
+/// How many bytes the escape takes that starts here with a backslash; `None` if it is none.
+fn escape_length(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize, most: usize, is: fn(&u8) -> bool| {
+        bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| is(byte)).count()
+    };
+    let hexadecimal: fn(&u8) -> bool = u8::is_ascii_hexdigit;
+    match bytes.get(1)? {
+        b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'\\' | b'?' | b'\'' | b'"' => Some(2),
+        b'0'..=b'7' => Some(1 + digits(1, 3, |byte| matches!(byte, b'0'..=b'7'))),
+        b'x' | b'X' => Some(2 + digits(2, 2, hexadecimal)).filter(|&length| length > 2),
+        b'u' => Some(6).filter(|_| digits(2, 4, hexadecimal) == 4),
+        b'U' => Some(10).filter(|_| digits(2, 8, hexadecimal) == 8),
+        _ => None,
     }
 }
 

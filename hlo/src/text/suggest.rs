@@ -3,20 +3,30 @@
 /// Words longer than this are not compared: nobody misspells them by a letter or two.
 const MAX_LENGTH: usize = 48;
 
+/// The end of a sentence that suggests the candidate nearest to `word`; empty if none is near.
+pub(super) fn did_you_mean<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> String {
+    nearest(word, candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}
+
 /// The candidate nearest to `word`, if it is near enough to be meant; of equally near ones the first.
 pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > MAX_LENGTH {
         return None;
     }
+    let farthest = 1 + word.len() / 4;
     let mut best: Option<(usize, &'c str)> = None;
     for candidate in candidates {
+        // The distance is at least the difference of the lengths.
+        if candidate.len().abs_diff(word.len()) > farthest {
+            continue;
+        }
         let distance = edit_distance(word.as_bytes(), candidate.as_bytes());
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
     let (distance, candidate) = best?;
-    (distance <= 1 + word.len() / 4).then_some(candidate)
+    (distance <= farthest).then_some(candidate)
 }
 
 /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.

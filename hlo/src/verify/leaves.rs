@@ -1,15 +1,18 @@
 //! Single shapes and their parts: whether they can exist.
 
 use super::code;
-use crate::ir::Shape;
+use crate::ir::{ArrayShape, Shape};
 
 /// Why an array of this shape cannot exist.
 pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
     let array = leaf.as_array()?;
-    if let Some(extent) = array.extents.iter().find(|&&extent| extent < 0) {
+    let negative = |&(at, &extent): &(usize, &i64)| {
+        extent < 0 && !(extent == ArrayShape::UNBOUNDED && array.dynamic.contains(&at))
+    };
+    if let Some((_, extent)) = array.extents.iter().enumerate().find(negative) {
         return Some((code::SHAPE, format!("an extent is at least 0, and one of {array} is {extent}")));
     }
-    if array.element_count().is_none() {
+    if !array.is_unbounded() && array.element_count().is_none() {
         return Some((code::SHAPE, format!("{array} has more elements than 64 bits count")));
     }
     let marks = &array.dynamic;

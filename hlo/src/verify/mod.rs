@@ -81,7 +81,7 @@ struct Verifier<'a> {
 impl Verifier<'_> {
     fn module(&mut self) {
         let mut names = BTreeSet::new();
-        let scheduled = self.module.attribute("is_scheduled").is_some_and(|value| matches!(value.trim(), "true" | "1"));
+        let scheduled = self.module.is_scheduled();
         for (id, computation) in self.module.computations.iter() {
             if !names.insert(computation.name.as_str()) {
                 let message = format!("the module has two computations of the name {}", computation.name);

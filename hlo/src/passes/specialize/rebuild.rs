@@ -5,7 +5,8 @@ use super::instance::{Instances, has_open_extents};
 use super::{BOUND, OPEN, finding, is_open};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Layout, Module, Op, Shape,
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, EntryLayout, HeaderAttribute, InstrId, Instruction, Layout,
+    Module, Op, Shape,
 };
 use crate::passes::UniqueNames;
 use std::collections::HashMap;
@@ -39,18 +40,18 @@ pub(super) fn rebuild(
         entry,
     };
     let layout = entry_layout(&specialized.computations[entry]);
-    for attribute in specialized.attributes.iter_mut().filter(|attribute| attribute.name == "entry_computation_layout")
-    {
-        attribute.value.clone_from(&layout);
+    for attribute in &mut specialized.attributes {
+        if let HeaderAttribute::EntryComputationLayout(given) = attribute {
+            *given = layout.clone();
+        }
     }
     Ok(specialized)
 }
 
 /// The shapes of parameters and result with the layouts they have, row-major where they have none.
-fn entry_layout(entry: &Computation) -> String {
-    let shape = |id: InstrId| laid_out(&entry.instructions[id].shape).to_string();
-    let parameters: Vec<String> = entry.parameters().into_iter().map(shape).collect();
-    format!("{{({})->{}}}", parameters.join(", "), shape(entry.root))
+fn entry_layout(entry: &Computation) -> EntryLayout {
+    let shape = |id: InstrId| laid_out(&entry.instructions[id].shape);
+    EntryLayout { parameters: entry.parameters().into_iter().map(shape).collect(), result: shape(entry.root) }
 }
 
 fn laid_out(shape: &Shape) -> Shape {

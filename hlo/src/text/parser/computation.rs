@@ -1,13 +1,14 @@
 //! Computations: the header, the instructions, and what is known once all of them are read.
 
 use super::Parser;
-use super::instruction::{Body, End};
-use super::module::{MAX_ATTRIBUTES, MAX_SUGGESTED};
+use super::instruction::{Body, End, OperandShape};
+use super::module::{MAX_SUGGESTED, unused_name};
 use super::order::{dependencies_first, describe_cycle};
 use crate::ir::{ArenaId, Attribute, Computation, ComputationId, InstrId, Instruction, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, quote};
-use crate::text::suggest::nearest;
+use crate::text::suggest::did_you_mean;
+use std::collections::HashSet;
 
 /// A computation that was read, well or not.
 pub(super) struct Parsed<'a> {
@@ -20,7 +21,7 @@ pub(super) struct Parsed<'a> {
 }
 
 /// What the header says of parameters and result.
-struct Signature {
+pub(super) struct Signature {
     parameters: Vec<Shape>,
     result: Shape,
     span: Span,
@@ -57,12 +58,43 @@ impl<'a> Parser<'a> {
         };
         self.computation = header.name.text;
         let mut body = Body::default();
+        self.instructions(&mut body)?;
+        let attributes = self.computation_attributes();
+        let callees = body.callees();
+        let computation = self.finish(header.name, header.signature.as_ref(), body, attributes);
+        Some(Parsed { name: header.name, entry: header.entry, computation, callees })
+    }
+
+    /// A computation that stands in place of its name, `{ … }`; its placeholder.
+    pub(super) fn nested_computation(&mut self) -> Result<ComputationId, Failure> {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        self.cursor.expect(b'{', "`{`")?;
+        let name = Name { text: "_", span: self.cursor.since(start) };
+        self.descend(name.span)?;
+        let outer = std::mem::replace(&mut self.computation, name.text);
+        let mut body = Body::default();
+        let ended = self.instructions(&mut body);
+        let callees = body.callees();
+        let computation = self.finish(name, None, body, Vec::new());
+        self.computation = outer;
+        self.depth -= 1;
+        self.nested.push(Parsed { name, entry: false, computation, callees });
+        let position = self.nested.len() - 1;
+        match ended {
+            Some(End::Instruction) => Ok(self.nested_reference(name, position)),
+            _ => Err(self.cursor.unexpected("`}` after a computation in place of its name")),
+        }
+    }
+
+    /// The instructions up to and with the closing brace; `None` after too many findings.
+    fn instructions(&mut self, body: &mut Body<'a>) -> Option<End> {
         let known_findings = self.findings.len();
         loop {
             match self.cursor.peek() {
                 Some(b'}') => {
                     self.cursor.bump();
-                    break;
+                    return Some(End::Instruction);
                 }
                 None => {
                     self.lost = true;
@@ -70,21 +102,17 @@ impl<'a> Parser<'a> {
                         let failure = self.cursor.unexpected("an instruction or `}`");
                         self.report(failure);
                     }
-                    break;
+                    return Some(End::Computation);
                 }
                 Some(_) => {}
             }
             if self.stopped() {
                 return None;
             }
-            if self.instruction(&mut body) == End::Computation {
-                break;
+            if self.instruction(body) == End::Computation {
+                return Some(End::Computation);
             }
         }
-        let attributes = self.computation_attributes();
-        let callees = body.callees();
-        let computation = self.finish(&header, body, attributes);
-        Some(Parsed { name: header.name, entry: header.entry, computation, callees })
     }
 
     fn computation_header(&mut self, found: &mut Option<(Name<'a>, bool)>) -> Result<Header<'a>, Failure> {
@@ -105,9 +133,10 @@ impl<'a> Parser<'a> {
         let mut parameters = Vec::new();
         if !self.cursor.eat(b')') {
             loop {
-                self.cursor.name("the name of a parameter")?;
-                self.cursor.expect(b':', "`:` and the shape of the parameter")?;
-                parameters.push(self.cursor.shape()?);
+                self.cursor.loose_name("the name of a parameter")?;
+                // As in XLA, the colon may be missing.
+                self.cursor.eat(b':');
+                parameters.push(self.cursor.spaced_shape()?);
                 if !self.cursor.eat(b',') {
                     break;
                 }
@@ -117,7 +146,7 @@ impl<'a> Parser<'a> {
         if !self.cursor.eat_token("->") {
             return Err(self.cursor.unexpected("`->` and the shape of the result"));
         }
-        let result = self.cursor.shape()?;
+        let result = self.cursor.spaced_shape()?;
         Ok(Signature { parameters, result, span: self.cursor.since(start) })
     }
 
@@ -138,19 +167,18 @@ impl<'a> Parser<'a> {
     }
 
     fn computation_attribute(&mut self, known: &[Attribute]) -> Result<Attribute, Failure> {
-        let Some(name) = self.cursor.word() else {
-            return Err(self.cursor.unexpected("the name of an attribute of the computation"));
-        };
-        if known.iter().any(|attribute| attribute.name == name.text) {
+        const THREAD: &str = "execution_thread";
+        let name = self.cursor.attribute_name("the name of an attribute of the computation")?;
+        if name.text != THREAD {
+            let hint = did_you_mean(name.text, std::iter::once(THREAD));
+            let message = format!("a computation has no attribute {}; it has `{THREAD}`{hint}", quote(name.text));
+            return Err(failure(codes::ATTRIBUTE_UNKNOWN, name.span, message));
+        }
+        if !known.is_empty() {
             let message = format!("the computation has the attribute {} twice", quote(name.text));
             return Err(failure(codes::ATTRIBUTE_REPEATED, name.span, message));
         }
-        if known.len() == MAX_ATTRIBUTES {
-            let message = format!("the computation has more than {MAX_ATTRIBUTES} attributes");
-            return Err(failure(codes::TOO_MANY, name.span, message));
-        }
-        self.cursor.expect(b'=', "`=` after the name of an attribute")?;
-        Ok(Attribute::new(name.text, self.attribute_text(name)?))
+        Ok(Attribute::new(THREAD, format!("\"{}\"", self.cursor.quoted(name)?)))
     }
 
     /// Skips to the next line that looks like the header of a computation.
@@ -169,12 +197,20 @@ impl<'a> Parser<'a> {
     }
 
     /// Resolves operands, orders the instructions, and checks the signature.
-    fn finish(&mut self, header: &Header<'a>, mut body: Body<'a>, attributes: Vec<Attribute>) -> Option<Computation> {
-        let forward = self.resolve(&mut body)?;
+    pub(super) fn finish(
+        &mut self,
+        name: Name<'a>,
+        signature: Option<&Signature>,
+        mut body: Body<'a>,
+        attributes: Vec<Attribute>,
+    ) -> Option<Computation> {
+        let forward = self.resolve(&mut body);
+        let (forward, predecessors) = self.predecessors(&body, forward)?;
+        settle_names(&mut body);
         let Some(last) = body.instructions.ids().next_back() else {
             if !self.lost {
                 let message = "a computation has at least one instruction, found none";
-                self.report(failure(codes::EMPTY_COMPUTATION, header.name.span, message));
+                self.report(failure(codes::EMPTY_COMPUTATION, name.span, message));
             }
             return None;
         };
@@ -184,7 +220,11 @@ impl<'a> Parser<'a> {
         let instructions = if forward {
             let dependency = |user: usize, k: usize| {
                 let operands = &body.instructions[InstrId::from_index(user)].operands;
-                operands.get(k).map(|operand| operand.index())
+                let before = || {
+                    let first = predecessors.partition_point(|(other, _)| other.index() < user);
+                    predecessors.get(first + (k - operands.len())).filter(|(other, _)| other.index() == user)
+                };
+                operands.get(k).copied().or_else(|| before().map(|(_, id)| *id)).map(|operand| operand.index())
             };
             match dependencies_first(body.instructions.len(), dependency) {
                 Ok(order) => reorder(body.instructions.values().cloned(), &order, &mut root),
@@ -200,9 +240,8 @@ impl<'a> Parser<'a> {
         } else {
             body.instructions
         };
-        let computation =
-            Computation { name: header.name.text.to_owned(), instructions, root, attributes, span: header.name.span };
-        if let Some(signature) = header.signature.as_ref().filter(|_| !body.failed) {
+        let computation = Computation { name: name.text.to_owned(), instructions, root, attributes, span: name.span };
+        if let Some(signature) = signature.filter(|_| !body.failed) {
             self.check_signature(signature, &computation);
         }
         (!body.failed).then_some(computation)
@@ -214,35 +253,65 @@ impl<'a> Parser<'a> {
         let forward = !pending.is_empty();
         let mut sound = true;
         for operand in pending {
-            let name = operand.name;
-            if let Some(&id) = body.names.get(name.text) {
-                body.instructions[operand.user].operands[operand.position] = id;
-                continue;
+            let Some(user) = operand.user else { continue };
+            match body.names.get(operand.name.text) {
+                Some(&id) => body.instructions[user].operands[operand.position] = id,
+                None => {
+                    sound = false;
+                    if self.stopped() {
+                        break;
+                    }
+                    self.unknown_instruction(body, user, operand.name);
+                }
             }
-            sound = false;
-            if self.stopped() {
-                break;
-            }
-            let user = body.instructions[operand.user].name.clone();
-            let names = body.instructions.values().take(MAX_SUGGESTED).map(|instruction| instruction.name.as_str());
-            let hint = nearest(name.text, names.filter(|&near| near != user));
-            let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            let message = format!("there is no instruction {} in this computation{hint}", quote(name.text));
-            self.report_about(&user, failure(codes::UNKNOWN_OPERAND, name.span, message));
         }
         sound.then_some(forward)
     }
 
+    /// The control predecessors as pairs of an instruction and one that runs before it, by instruction, and whether any
+    /// of the uses of instructions stands before what it uses.
+    fn predecessors(&mut self, body: &Body<'a>, forward: Option<bool>) -> Option<(bool, Vec<(InstrId, InstrId)>)> {
+        let mut pairs = Vec::with_capacity(body.predecessors.len());
+        let mut sound = true;
+        for before in &body.predecessors {
+            let Some(user) = before.user else { continue };
+            match body.names.get(before.name.text) {
+                Some(&id) => pairs.push((user, id)),
+                None => {
+                    sound = false;
+                    if self.stopped() {
+                        break;
+                    }
+                    self.unknown_instruction(body, user, before.name);
+                }
+            }
+        }
+        pairs.sort_by_key(|(user, _)| *user);
+        let forward = forward? || pairs.iter().any(|(user, before)| user <= before);
+        sound.then_some((forward, pairs))
+    }
+
+    fn unknown_instruction(&mut self, body: &Body<'a>, user: InstrId, name: Name<'a>) {
+        let user = body.instructions[user].name.clone();
+        let names = body.instructions.values().take(MAX_SUGGESTED).map(|instruction| instruction.name.as_str());
+        let hint = did_you_mean(name.text, names.filter(|&near| near != user));
+        // In a single instruction the shape of an operand is all there is of it.
+        let why = if self.single { "; before its name its shape would do" } else { "" };
+        let message = format!("there is no instruction {} in this computation{why}{hint}", quote(name.text));
+        self.report_about(&user, failure(codes::UNKNOWN_OPERAND, name.span, message));
+    }
+
     fn check_operand_shapes(&mut self, body: &Body<'a>) {
-        for (user, position, shape, span) in &body.operand_shapes {
-            let operands = &body.instructions[*user].operands;
-            let Some(operand) = operands.get(*position).and_then(|&operand| body.instructions.get(operand)) else {
+        for OperandShape { user, position, shape, span } in &body.operand_shapes {
+            let Some(user) = user.and_then(|user| body.instructions.get(user)) else { continue };
+            let Some(operand) = user.operands.get(*position).and_then(|&operand| body.instructions.get(operand)) else {
                 continue;
             };
+            // Of an instruction that was not understood the shape is not known.
             if !body.failed && !operand.shape.is_compatible(shape) {
                 let message =
                     format!("operand {} has the shape {}, found {shape}", quote(&operand.name), operand.shape);
-                let user = body.instructions[*user].name.clone();
+                let user = user.name.clone();
                 self.report_about(&user, failure(codes::OPERAND_SHAPE, *span, message));
             }
         }
@@ -266,6 +335,18 @@ impl<'a> Parser<'a> {
         if !found.is_compatible(expected) {
             complain(format!("the signature gives the result the shape {expected}, the root has {found}"));
         }
+    }
+}
+
+/// Gives instructions that stood in place of operands names that nobody has.
+fn settle_names(body: &mut Body<'_>) {
+    if body.nameless.is_empty() {
+        return;
+    }
+    let mut taken: HashSet<String> = body.names.keys().map(|name| (*name).to_owned()).collect();
+    for &id in &body.nameless {
+        let name = unused_name(&body.instructions[id].name, &mut taken);
+        body.instructions[id].name = name;
     }
 }
 

@@ -5,6 +5,7 @@ use crate::ir::{
 };
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
+use crate::text::suggest::did_you_mean;
 
 impl<'a> Cursor<'a> {
     /// The value of an attribute; its name is for findings. Names of computations and raw text are read elsewhere.
@@ -15,9 +16,9 @@ impl<'a> Cursor<'a> {
             }
             Spelling::Dimension => FieldValue::Integer(self.dimension(name)?),
             Spelling::Dimensions => FieldValue::Integers(self.integers(b'{', b'}', "a dimension")?),
-            Spelling::Flag => FieldValue::Flag(self.one_of(name, &["true", "false"])? == "true"),
+            Spelling::Flag => FieldValue::Flag(self.flag(name)?),
             Spelling::Epsilon => FieldValue::Epsilon(Epsilon(self.f32()?)),
-            Spelling::Quoted => FieldValue::Text(self.quoted(name)?.to_owned()),
+            Spelling::Quoted => FieldValue::Text(self.quoted(name)?),
             Spelling::Word(names) => FieldValue::Word(self.one_of(name, names)?),
             Spelling::Precisions => FieldValue::Precisions(self.list(b'{', b'}', "a precision", |cursor| {
                 let word = cursor.one_of_any_case(name, Precision::NAMES)?;
@@ -77,7 +78,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn integers(&mut self, open: u8, close: u8, item: &str) -> Result<Vec<i64>, Failure> {
+    pub(super) fn integers(&mut self, open: u8, close: u8, item: &str) -> Result<Vec<i64>, Failure> {
         self.list(open, close, item, |cursor| cursor.integer(item))
     }
 
@@ -100,15 +101,34 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A string between double quotes; escapes are kept as they are.
-    fn quoted(&mut self, name: Name<'a>) -> Result<&'a str, Failure> {
-        if self.peek() != Some(b'"') {
-            let expected = format!("a string in double quotes as the attribute `{}`", name.text);
+    /// What stands in a string; escapes are kept as they are.
+    pub(super) fn quoted(&mut self, name: Name<'a>) -> Result<String, Failure> {
+        if !matches!(self.peek(), Some(b'"' | b'\'')) {
+            let expected = format!("a string in quotes as the attribute `{}`", name.text);
             return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, &expected));
         }
         let start = self.position();
         self.skip_string()?;
-        Ok(self.slice(start + 1..self.position() - 1))
+        let text = self.slice(start + 1..self.position() - 1);
+        if self.bytes().get(start) == Some(&b'"') {
+            return Ok(text.to_owned());
+        }
+        // It is printed in double quotes, within which those need an escape.
+        let mut quoted = String::with_capacity(text.len());
+        let mut escaped = false;
+        for character in text.chars() {
+            if character == '"' && !escaped {
+                quoted.push('\\');
+            }
+            escaped = character == '\\' && !escaped;
+            quoted.push(character);
+        }
+        Ok(quoted)
+    }
+
+    /// `true` or `false`
+    pub(super) fn flag(&mut self, name: Name<'a>) -> Result<bool, Failure> {
+        Ok(self.one_of(name, &["true", "false"])? == "true")
     }
 
     /// One of a few words.
@@ -139,7 +159,8 @@ impl<'a> Cursor<'a> {
             return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, &expected()));
         };
         names.iter().copied().find(|name| is(name, word.text)).ok_or_else(|| {
-            let message = format!("expected {}, found {}", expected(), quote(word.text));
+            let hint = did_you_mean(word.text, names.iter().copied());
+            let message = format!("expected {}, found {}{hint}", expected(), quote(word.text));
             failure(codes::ATTRIBUTE_VALUE, word.span, message)
         })
     }

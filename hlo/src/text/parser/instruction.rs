@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use crate::text::codes;
-use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
+use crate::text::lexer::{Failure, Name, failure, is_name_byte, is_type, quote};
 use std::collections::HashMap;
 
 /// The instructions of a computation while it is read.
@@ -13,8 +13,14 @@ pub(super) struct Body<'a> {
     pub(super) names: HashMap<&'a str, InstrId>,
     /// Operands that were not defined yet when they were used.
     pub(super) pending: Vec<Pending<'a>>,
-    /// The shapes that stand before operands: user, position, shape, place.
-    pub(super) operand_shapes: Vec<(InstrId, usize, Shape, Span)>,
+    /// The shapes that stand before operands.
+    pub(super) operand_shapes: Vec<OperandShape>,
+    /// Instructions that others name as their control predecessors.
+    pub(super) predecessors: Vec<Predecessor<'a>>,
+    /// Instructions that stood in place of an operand; their names are not settled yet.
+    pub(super) nameless: Vec<InstrId>,
+    /// How many parameters were made of the operands of a single instruction.
+    parameters: i64,
     pub(super) root: Option<InstrId>,
     /// Whether an instruction was not understood; a stand-in holds its name.
     pub(super) failed: bool,
@@ -22,9 +28,34 @@ pub(super) struct Body<'a> {
 
 /// An operand that was not defined yet.
 pub(super) struct Pending<'a> {
-    pub(super) user: InstrId,
+    /// The instruction it is an operand of; `None` while that is being read.
+    pub(super) user: Option<InstrId>,
     pub(super) position: usize,
     pub(super) name: Name<'a>,
+}
+
+/// A shape before an operand.
+pub(super) struct OperandShape {
+    /// The instruction it stands in; `None` while that is being read.
+    pub(super) user: Option<InstrId>,
+    pub(super) position: usize,
+    pub(super) shape: Shape,
+    pub(super) span: Span,
+}
+
+/// An instruction that another names as its control predecessor.
+pub(super) struct Predecessor<'a> {
+    /// The instruction that comes after it; `None` while that is being read.
+    pub(super) user: Option<InstrId>,
+    pub(super) name: Name<'a>,
+}
+
+/// How much was known of the uses of instructions before an instruction was read.
+#[derive(Copy, Clone)]
+pub(super) struct Mark {
+    pending: usize,
+    operand_shapes: usize,
+    predecessors: usize,
 }
 
 /// Where an instruction left the reader.
@@ -38,15 +69,47 @@ pub(super) enum End {
 
 /// What stands before the `=`.
 #[derive(Default)]
-struct Head<'a> {
-    name: Option<Name<'a>>,
-    root: bool,
+pub(super) struct Head<'a> {
+    pub(super) name: Option<Name<'a>>,
+    pub(super) root: bool,
 }
 
 impl Body<'_> {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            pending: self.pending.len(),
+            operand_shapes: self.operand_shapes.len(),
+            predecessors: self.predecessors.len(),
+        }
+    }
+
+    /// Says of the uses since `mark`, as far as nobody has, that they are those of this instruction.
+    fn settle(&mut self, mark: Mark, id: InstrId) {
+        let pending = self.pending[mark.pending..].iter_mut().map(|pending| &mut pending.user);
+        let shapes = self.operand_shapes[mark.operand_shapes..].iter_mut().map(|shape| &mut shape.user);
+        let predecessors = self.predecessors[mark.predecessors..].iter_mut().map(|before| &mut before.user);
+        for user in pending.chain(shapes).chain(predecessors) {
+            user.get_or_insert(id);
+        }
+    }
+
+    /// Forgets the uses since `mark`.
+    fn forget(&mut self, mark: Mark) {
+        self.pending.truncate(mark.pending);
+        self.operand_shapes.truncate(mark.operand_shapes);
+        self.predecessors.truncate(mark.predecessors);
+    }
+
     /// The references to the computations its instructions call, in the order of the text.
     pub(super) fn callees(&self) -> Vec<ComputationId> {
         self.instructions.values().flat_map(|instruction| instruction.op.called_computations()).collect()
+    }
+
+    /// Adds a parameter, the next by number.
+    fn add_parameter(&mut self, name: String, shape: Shape) -> InstrId {
+        let number = self.parameters;
+        self.parameters += 1;
+        self.instructions.push(Instruction::new(name, shape, Op::Parameter { number }, Vec::new()))
     }
 
     fn next_id(&self) -> InstrId {
@@ -59,12 +122,12 @@ impl<'a> Parser<'a> {
     pub(super) fn instruction(&mut self, body: &mut Body<'a>) -> End {
         self.cursor.skip_trivia();
         let start = self.cursor.position();
-        let (pending, operand_shapes) = (body.pending.len(), body.operand_shapes.len());
+        let mark = body.mark();
         let mut head = Head::default();
         match self.try_instruction(body, &mut head) {
             Ok(Some(mut instruction)) => {
                 instruction.span = self.cursor.since(start);
-                self.define(body, &head, instruction);
+                self.define(body, &head, instruction, mark);
             }
             Ok(None) => {
                 self.cursor.set_position(start);
@@ -77,11 +140,10 @@ impl<'a> Parser<'a> {
                 let from = failure.span.range().start.max(start);
                 self.report_about(head.name.map_or("", |name| name.text), failure);
                 body.failed = true;
-                body.pending.truncate(pending);
-                body.operand_shapes.truncate(operand_shapes);
+                body.forget(mark);
                 if let Some(name) = head.name {
                     let stand_in = Instruction::new(name.text, Shape::Token, Op::Tuple, Vec::new());
-                    self.define(body, &head, stand_in);
+                    self.define(body, &head, stand_in, mark);
                 }
                 self.recover(from);
             }
@@ -89,8 +151,10 @@ impl<'a> Parser<'a> {
         End::Instruction
     }
 
-    fn define(&mut self, body: &mut Body<'a>, head: &Head<'a>, instruction: Instruction) {
+    /// Adds an instruction, to which the uses since `mark` belong.
+    pub(super) fn define(&mut self, body: &mut Body<'a>, head: &Head<'a>, instruction: Instruction, mark: Mark) {
         let id = body.next_id();
+        body.settle(mark, id);
         if let Some(name) = head.name
             && *body.names.entry(name.text).or_insert(id) != id
         {
@@ -116,28 +180,32 @@ impl<'a> Parser<'a> {
     /// The instruction that comes next; `None` if that is the header of a computation.
     fn try_instruction(&mut self, body: &mut Body<'a>, head: &mut Head<'a>) -> Result<Option<Instruction>, Failure> {
         head.root = self.keyword("ROOT");
-        let name = self.cursor.name("an instruction or `}`")?;
-        if self.cursor.peek() != Some(b'=') {
-            let header = matches!(self.cursor.byte(), Some(b'{' | b'(' | b'%')) || name.text == "ENTRY";
-            if header && !head.root && self.at_header_line(name) {
-                return Ok(None);
-            }
-            head.name = Some(name);
-            return Err(self.cursor.unexpected("`=` after the name of an instruction"));
+        if !head.root && self.at_header_line() {
+            return Ok(None);
         }
+        let name = self.cursor.name("an instruction or `}`")?;
         head.name = Some(name);
-        self.cursor.bump();
-        let shape = self.cursor.shape()?;
+        self.cursor.expect(b'=', "`=` after the name of an instruction")?;
+        if is_type(name.text) {
+            let message =
+                format!("`{0}` is an element type and no name for an instruction; `{0}_` would be", name.text);
+            return Err(failure(codes::NAME, name.span, message));
+        }
+        let shape = self.cursor.spaced_shape()?;
         let Some(opcode) = self.cursor.word() else {
             return Err(self.cursor.unexpected("an opcode"));
         };
         self.operation(body, name, shape, opcode).map(Some)
     }
 
-    /// Whether the line on which a name stands ends as the header of a computation does.
-    fn at_header_line(&self, name: Name<'a>) -> bool {
-        let rest = self.cursor.slice(name.span.range().start..self.cursor.bytes().len());
-        rest.split('\n').next().is_some_and(|line| line.trim_end().ends_with('{'))
+    /// Whether the header of a computation comes next: a name without `=`, on a line that ends with a brace.
+    fn at_header_line(&mut self) -> bool {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        let header = self.keyword("ENTRY")
+            || (self.cursor.loose_name("").is_ok() && matches!(self.cursor.peek(), Some(b'{' | b'(')));
+        self.cursor.set_position(start);
+        header && self.cursor.rest().split('\n').next().is_some_and(|line| line.trim_end().ends_with('{'))
     }
 
     /// The operands up to and with the closing parenthesis.
@@ -146,23 +214,85 @@ impl<'a> Parser<'a> {
         if self.cursor.eat(b')') {
             return Ok(operands);
         }
-        let user = body.next_id();
         loop {
-            if let Some((shape, span)) = self.operand_shape()? {
-                body.operand_shapes.push((user, operands.len(), shape, span));
-            }
-            let name = self.cursor.name("the name of an operand")?;
-            let operand = body.names.get(name.text).copied();
-            if operand.is_none() {
-                body.pending.push(Pending { user, position: operands.len(), name });
-            }
-            operands.push(operand.unwrap_or(user));
+            let operand = self.operand(body, operands.len())?;
+            operands.push(operand);
             if !self.cursor.eat(b',') {
                 break;
             }
         }
         self.cursor.expect(b')', "`,` or `)` after an operand")?;
         Ok(operands)
+    }
+
+    /// An operand: a name, or an instruction in its place.
+    fn operand(&mut self, body: &mut Body<'a>, position: usize) -> Result<InstrId, Failure> {
+        let shape = self.operand_shape()?;
+        if let Some(opcode) = self.nested_opcode() {
+            return self.nested_instruction(body, shape, opcode);
+        }
+        if self.single
+            && let Some((shape, _)) = &shape
+            && matches!(self.cursor.peek(), Some(b',' | b')'))
+        {
+            return Ok(body.add_parameter(format!("_{position}"), shape.clone()));
+        }
+        let name = self.cursor.name("the name of an operand")?;
+        let operand = body.names.get(name.text).copied();
+        match (operand, shape) {
+            (None, Some((shape, _))) if self.single => {
+                let parameter = body.add_parameter(name.text.to_owned(), shape);
+                body.names.insert(name.text, parameter);
+                return Ok(parameter);
+            }
+            (_, Some((shape, span))) => {
+                body.operand_shapes.push(OperandShape { user: None, position, shape, span });
+            }
+            _ => {}
+        }
+        if operand.is_none() {
+            body.pending.push(Pending { user: None, position, name });
+        }
+        // What is pending is set once it is known.
+        Ok(operand.unwrap_or(InstrId::from_index(0)))
+    }
+
+    /// The opcode of an instruction in place of an operand, if one starts here.
+    fn nested_opcode(&mut self) -> Option<Name<'a>> {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        let opcode = self.cursor.word();
+        let found = opcode.is_some() && self.cursor.peek() == Some(b'(');
+        if !found {
+            self.cursor.set_position(start);
+        }
+        opcode.filter(|_| found)
+    }
+
+    /// An instruction in place of an operand, from the parenthesis after its opcode. As in XLA its name is made of the
+    /// opcode.
+    fn nested_instruction(
+        &mut self,
+        body: &mut Body<'a>,
+        shape: Option<(Shape, Span)>,
+        opcode: Name<'a>,
+    ) -> Result<InstrId, Failure> {
+        let Some((shape, span)) = shape else {
+            let opcode = quote(opcode.text);
+            let message = format!("expected a shape before {opcode}, an instruction in place of an operand");
+            return Err(failure(codes::SYNTAX, self.cursor.since(self.cursor.position()), message));
+        };
+        self.descend(span)?;
+        let mark = body.mark();
+        let result = self.operation(body, opcode, shape, opcode);
+        self.depth -= 1;
+        let mut instruction = result?;
+        instruction.name = format!("{}.anon", opcode.text);
+        instruction.span = self.cursor.since(span.range().start);
+        body.settle(mark, body.next_id());
+        let id = body.instructions.push(instruction);
+        body.nameless.push(id);
+        Ok(id)
     }
 
     /// The shape before an operand, if there is one.
@@ -180,7 +310,7 @@ impl<'a> Parser<'a> {
                 start
             }
         };
-        let shape = self.cursor.shape()?;
+        let shape = self.cursor.spaced_shape()?;
         Ok(Some((shape, self.cursor.since(start))))
     }
 

@@ -1,25 +1,37 @@
 //! The reader: recursive descent over the bytes of the text, several findings per run.
 
+mod carried;
 mod computation;
 mod field;
+mod header;
 mod instruction;
+mod layout;
 mod literal;
 mod module;
 mod operation;
 mod order;
 mod shape;
+mod single;
+mod tables;
 mod window;
 
 use super::codes;
-use super::lexer::{Cursor, Failure, Name};
+use super::lexer::{Cursor, Failure, Name, failure};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArenaId, ComputationId, Module, Shape, Span};
+use computation::Parsed;
 use std::collections::HashMap;
+
+/// How deep instructions in place of operands and computations in place of names may nest.
+const MAX_NESTED: usize = 32;
 
 /// How many findings are gathered before reading stops.
 const MAX_FINDINGS: usize = 100;
 
 /// Reads a module.
+///
+/// Without the header `HloModule …` the text may be computations, or one instruction, whose operands become parameters.
+/// Where no computation is marked `ENTRY`, the last one is the entry.
 ///
 /// Instructions and computations may stand in any order without cycles; the module returned has operands before users
 /// and callees before callers, and keeps the order of the text where that already is so.
@@ -39,6 +51,9 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
         findings: Vec::new(),
         references: References::default(),
         computation: "",
+        nested: Vec::new(),
+        depth: 0,
+        single: false,
         lost: false,
     };
     let module = parser.module();
@@ -76,6 +91,12 @@ struct Parser<'a> {
     references: References<'a>,
     /// The name of the computation being read.
     computation: &'a str,
+    /// Computations that stand where their name might stand.
+    nested: Vec<Parsed<'a>>,
+    /// How many instructions that stand in place of operands, and computations in place of names, are open.
+    depth: usize,
+    /// Whether the text is one instruction, whose operands then are parameters.
+    single: bool,
     /// Whether recovery may have skipped computations, so that what is not found may well be there.
     lost: bool,
 }
@@ -88,9 +109,11 @@ struct References<'a> {
     uses: Vec<Use<'a>>,
 }
 
-/// The first use of a computation's name.
+/// The first use of a computation's name, or the use of a computation without one.
 struct Use<'a> {
     name: Name<'a>,
+    /// The position of a nested computation, which is not looked for by its name.
+    nested: Option<usize>,
     computation: &'a str,
     instruction: &'a str,
 }
@@ -121,9 +144,26 @@ impl<'a> Parser<'a> {
     fn reference(&mut self, name: Name<'a>, instruction: &'a str) -> ComputationId {
         let References { numbers, uses } = &mut self.references;
         *numbers.entry(name.text).or_insert_with(|| {
-            uses.push(Use { name, computation: self.computation, instruction });
+            uses.push(Use { name, nested: None, computation: self.computation, instruction });
             ComputationId::from_index(uses.len() - 1)
         })
+    }
+
+    /// The placeholder of the nested computation at this position.
+    fn nested_reference(&mut self, name: Name<'a>, nested: usize) -> ComputationId {
+        let uses = &mut self.references.uses;
+        uses.push(Use { name, nested: Some(nested), computation: self.computation, instruction: "" });
+        ComputationId::from_index(uses.len() - 1)
+    }
+
+    /// Goes one level deeper into what stands in place of a name; fails if that is too deep.
+    fn descend(&mut self, span: Span) -> Result<(), Failure> {
+        if self.depth == MAX_NESTED {
+            let message = format!("instructions and computations nest deeper than {MAX_NESTED}");
+            return Err(failure(codes::TOO_DEEP, span, message));
+        }
+        self.depth += 1;
+        Ok(())
     }
 
     /// Whether a keyword and then a name come next; moves past the keyword.

@@ -1,16 +1,13 @@
-//! The header, the tables, and what is known only once every computation is read.
+//! The whole text, and what is known only once every computation is read.
 
 use super::computation::Parsed;
 use super::order::{dependencies_first, describe_cycle};
 use super::{Parser, Use};
-use crate::ir::{Arena, ArenaId, Attribute, Computation, ComputationId, Module};
+use crate::ir::{Arena, ArenaId, Computation, ComputationId, Module};
 use crate::text::codes;
-use crate::text::lexer::{Failure, failure, quote};
-use crate::text::suggest::nearest;
-use std::collections::HashMap;
-
-/// Tables of source locations that may stand between the header and the computations.
-const TABLES: &[&str] = &["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
+use crate::text::lexer::{failure, quote};
+use crate::text::suggest::did_you_mean;
+use std::collections::{HashMap, HashSet};
 
 /// How many attributes a header, a computation or an instruction may have.
 pub(super) const MAX_ATTRIBUTES: usize = 256;
@@ -22,15 +19,24 @@ impl<'a> Parser<'a> {
     /// The whole text; `None` only if there are findings.
     pub(super) fn module(&mut self) -> Option<Module> {
         let mut attributes = Vec::new();
-        let name = match self.header(&mut attributes) {
-            Ok(name) => name.to_owned(),
-            Err(failure) => {
-                self.report(failure);
-                self.skip_to_computation();
-                String::new()
+        let mut name = None;
+        let mut tables = Vec::new();
+        if self.at_header() {
+            match self.header(&mut attributes) {
+                Ok(found) => name = Some(found),
+                Err(failure) => {
+                    self.report(failure);
+                    self.skip_to_computation();
+                }
             }
-        };
-        let tables = self.tables();
+            tables = self.tables();
+        } else if self.at_instruction() {
+            return self.single_instruction();
+        } else if !self.at_computation() {
+            let failure = self.cursor.unexpected_as(codes::HEADER, "`HloModule` and the module's name");
+            self.report(failure);
+            self.skip_to_computation();
+        }
         let mut computations: Vec<Parsed<'a>> = Vec::new();
         while !self.cursor.at_end() && !self.stopped() {
             computations.extend(self.computation());
@@ -44,81 +50,41 @@ impl<'a> Parser<'a> {
             }
         }
         let (computations, entry) = self.link(computations)?;
+        let name = match name {
+            Some(name) => name.to_owned(),
+            // As XLA does.
+            None => format!("module_{}", computations[entry].name),
+        };
         Some(Module { name, attributes, tables, computations, entry })
     }
 
-    fn header(&mut self, attributes: &mut Vec<Attribute>) -> Result<&'a str, Failure> {
+    /// Whether a computation comes next: `ENTRY`, or a name and a signature or a body.
+    fn at_computation(&mut self) -> bool {
         self.cursor.skip_trivia();
         let start = self.cursor.position();
-        if self.cursor.word().is_none_or(|word| word.text != "HloModule") {
-            self.cursor.set_position(start);
-            return Err(self.cursor.unexpected_as(codes::HEADER, "`HloModule` and the module's name"));
-        }
-        if self.keyword("ENTRY") {
-            let span = self.cursor.since(start);
-            return Err(failure(codes::HEADER, span, "expected the module's name after `HloModule`, found `ENTRY`"));
-        }
-        let name = match self.cursor.word() {
-            Some(name) => name.text,
-            None => return Err(self.cursor.unexpected_as(codes::HEADER, "the module's name")),
-        };
-        while self.cursor.eat(b',') {
-            let attribute = match self.cursor.word() {
-                Some(attribute) => attribute,
-                None => return Err(self.cursor.unexpected("the name of an attribute of the module")),
-            };
-            if attributes.iter().any(|known| known.name == attribute.text) {
-                let message = format!("the module has the attribute {} twice", quote(attribute.text));
-                self.report(failure(codes::ATTRIBUTE_REPEATED, attribute.span, message));
-            }
-            if attributes.len() == MAX_ATTRIBUTES {
-                let message = format!("the module has more than {MAX_ATTRIBUTES} attributes");
-                return Err(failure(codes::TOO_MANY, attribute.span, message));
-            }
-            self.cursor.expect(b'=', "`=` after the name of an attribute")?;
-            attributes.push(Attribute { name: attribute.text.to_owned(), value: self.cursor.raw_value()? });
-        }
-        Ok(name)
-    }
-
-    fn tables(&mut self) -> Vec<(String, Vec<String>)> {
-        let mut tables = Vec::new();
-        loop {
-            self.cursor.skip_trivia();
-            let start = self.cursor.position();
-            let heading = self.cursor.word().map_or("", |word| word.text);
-            let line_end = self.cursor.rest().find('\n').unwrap_or(self.cursor.rest().len());
-            if !TABLES.contains(&heading) || !self.cursor.rest()[..line_end].trim().is_empty() {
-                self.cursor.set_position(start);
-                return tables;
-            }
-            self.cursor.set_position(self.cursor.position() + line_end);
-            let mut lines = Vec::new();
-            // A line of a table starts with its number.
-            while let Some(rest) = self.cursor.rest().strip_prefix('\n') {
-                let line = rest.split('\n').next().unwrap_or("");
-                if !line.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
-                    break;
-                }
-                lines.push(line.trim().to_owned());
-                self.cursor.set_position(self.cursor.position() + 1 + line.len());
-            }
-            tables.push((heading.to_owned(), lines));
-        }
+        let found =
+            self.keyword("ENTRY") || (self.cursor.name("").is_ok() && matches!(self.cursor.peek(), Some(b'{' | b'(')));
+        self.cursor.set_position(start);
+        found
     }
 
     /// Replaces names of computations by ids, and puts callees before callers.
-    fn link(&mut self, parsed: Vec<Parsed<'a>>) -> Option<(Arena<ComputationId, Computation>, ComputationId)> {
+    pub(super) fn link(
+        &mut self,
+        mut parsed: Vec<Parsed<'a>>,
+    ) -> Option<(Arena<ComputationId, Computation>, ComputationId)> {
+        let named = parsed.len();
+        parsed.append(&mut self.nested);
         let mut positions: HashMap<&str, usize> = HashMap::with_capacity(parsed.len());
-        for (position, computation) in parsed.iter().enumerate() {
+        for (position, computation) in parsed[..named].iter().enumerate() {
             let name = computation.name;
             if *positions.entry(name.text).or_insert(position) != position {
                 let message = format!("there already is a computation {}", quote(name.text));
                 self.report(failure(codes::DUPLICATE_COMPUTATION, name.span, message));
             }
         }
-        let entry = self.entry(&parsed);
-        let targets = self.targets(&positions, &parsed)?;
+        let entry = self.entry(&parsed[..named]);
+        let targets = self.targets(&positions, &parsed[..named])?;
         let callees = |caller: usize, k: usize| parsed[caller].callees.get(k).map(|callee| targets[callee.index()]);
         let order = match dependencies_first(parsed.len(), callees) {
             Ok(order) => order,
@@ -138,11 +104,18 @@ impl<'a> Parser<'a> {
         let mut slots: Vec<Option<Computation>> =
             parsed.into_iter().map(|computation| computation.computation).collect();
         let mut computations = Arena::new();
+        let mut taken: HashSet<String> = HashSet::new();
+        if slots.len() > named {
+            taken = slots.iter().take(named).flatten().map(|computation| computation.name.clone()).collect();
+        }
         for position in order {
             // A computation without a value was reported when it was read.
             let mut computation = slots[position].take()?;
             for instruction in computation.instructions.values_mut() {
                 instruction.op.rename_computations(|reference| ids[targets[reference.index()]]);
+            }
+            if position >= named {
+                computation.name = unused_name(&computation.name, &mut taken);
             }
             computations.push(computation);
         }
@@ -162,33 +135,26 @@ impl<'a> Parser<'a> {
             }
             return Some(position);
         }
-        match parsed {
-            [_] => return Some(0),
-            _ if self.lost => {}
-            [] => {
-                let failure = self.cursor.unexpected_as(codes::ENTRY, "a computation");
-                self.report(failure);
-            }
-            [first, ..] => {
-                let message = format!("one of the {} computations must be marked `ENTRY`", parsed.len());
-                self.report(failure(codes::ENTRY, first.name.span, message));
-            }
+        if parsed.is_empty() && !self.lost {
+            let failure = self.cursor.unexpected_as(codes::ENTRY, "a computation");
+            self.report(failure);
         }
-        None
+        // As in XLA, the last computation is the entry where none is marked.
+        if self.lost { None } else { parsed.len().checked_sub(1) }
     }
 
     /// For each reference the position of the computation it names.
     fn targets(&mut self, positions: &HashMap<&str, usize>, parsed: &[Parsed<'a>]) -> Option<Vec<usize>> {
         let uses = std::mem::take(&mut self.references.uses);
         let mut targets = Vec::with_capacity(uses.len());
-        for Use { name, computation, instruction } in &uses {
-            match positions.get(name.text) {
-                Some(&position) => targets.push(position),
+        for Use { name, nested, computation, instruction } in &uses {
+            match nested.map(|nested| parsed.len() + nested).or_else(|| positions.get(name.text).copied()) {
+                Some(position) => targets.push(position),
                 None if self.lost || self.stopped() => return None,
                 None => {
                     let names = parsed.iter().take(MAX_SUGGESTED).map(|computation| computation.name.text);
-                    let hint = nearest(name.text, names).map(|near| format!("; did you mean `{near}`?"));
-                    let message = format!("there is no computation {}{}", quote(name.text), hint.unwrap_or_default());
+                    let hint = did_you_mean(name.text, names);
+                    let message = format!("there is no computation {}{hint}", quote(name.text));
                     let failure = failure(codes::UNKNOWN_COMPUTATION, name.span, message);
                     self.report(failure.about(format!("{computation}/{instruction}")));
                 }
@@ -196,4 +162,29 @@ impl<'a> Parser<'a> {
         }
         (targets.len() == uses.len()).then_some(targets)
     }
+}
+
+/// `base`, or with the first number behind it that makes it a name nobody has; takes it.
+pub(super) fn unused_name(base: &str, taken: &mut HashSet<String>) -> String {
+    let mut name = base.to_owned();
+    // The number goes up by powers of two and comes down, so that many equal names do not take quadratic time.
+    let is_free = |number: usize, taken: &HashSet<String>| !taken.contains(&format!("{base}.{number}"));
+    if taken.contains(&name) {
+        let mut high = 1;
+        while !is_free(high, taken) {
+            high *= 2;
+        }
+        let mut low = high / 2;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if is_free(middle, taken) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        name = format!("{base}.{high}");
+    }
+    taken.insert(name.clone());
+    name
 }

@@ -1,32 +1,16 @@
 //! What follows an instruction's shape: opcode, operands or payload, attributes.
 
 use super::Parser;
-use super::instruction::Body;
+use super::carried::{CARRIED, CARRIED_BY, Mentions};
+use super::instruction::{Body, Predecessor};
 use super::module::MAX_ATTRIBUTES;
 use crate::ir::{
-    Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Shape, UnaryOp,
+    Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Presence, Shape, UnaryOp,
     async_shorthand, fields_of, from_fields, thread_field,
 };
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
-use crate::text::suggest::nearest;
-
-/// Attributes that any instruction may carry; they are kept as text.
-const CARRIED: &[&str] = &[
-    "metadata",
-    "backend_config",
-    "frontend_attributes",
-    "sharding",
-    "parameter_replication",
-    "control-predecessors",
-    "origin",
-    "original_value",
-    "statistics",
-];
-
-/// Attributes that the instructions of one opcode may carry besides.
-const CARRIED_BY: &[(&str, &[&str])] =
-    &[("call", &["is_composite"]), ("fusion", &["async_execution_thread"]), ("reshape", &["inferred_dimension"])];
+use crate::text::suggest::did_you_mean;
 
 /// What the text says of one operation.
 #[derive(Copy, Clone)]
@@ -39,6 +23,18 @@ struct Opcode<'a> {
     shorthand: bool,
 }
 
+/// The attributes of an instruction as far as they are read.
+#[derive(Default)]
+struct Found<'a> {
+    seen: Vec<&'a str>,
+    values: FieldValues,
+    carried: Vec<Attribute>,
+    mentions: Mentions<'a>,
+    /// Whether an attribute is wrong or missing, which was reported.
+    unsound: bool,
+    failures: usize,
+}
+
 impl<'a> Opcode<'a> {
     fn find(name: Name<'a>) -> Result<Self, Failure> {
         if let Some(fields) = fields_of(name.text) {
@@ -48,8 +44,7 @@ impl<'a> Opcode<'a> {
             let fields = if starts { fields_of(owner).unwrap_or(&[]) } else { &[] };
             return Ok(Opcode { name, owner, fields, shorthand: true });
         }
-        let hint = nearest(name.text, OPCODES.iter().copied());
-        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let hint = did_you_mean(name.text, OPCODES.iter().copied());
         let message = format!("expected an opcode, found {}{hint}", quote(name.text));
         Err(failure(codes::OPCODE, name.span, message))
     }
@@ -61,18 +56,31 @@ impl<'a> Opcode<'a> {
 
     fn carries(&self, attribute: &str) -> bool {
         CARRIED.contains(&attribute)
-            || CARRIED_BY.iter().any(|(by, carried)| *by == self.owner && carried.contains(&attribute))
+            || CARRIED_BY.contains(&(self.owner, attribute))
             || (attribute == "result_accuracy" && UnaryOp::from_name(self.owner).is_some())
     }
 
     fn unknown_attribute(&self, attribute: Name<'_>) -> Failure {
-        let names = self.fields.iter().map(|field| field.name);
-        let hint = nearest(attribute.text, names.clone().chain(CARRIED.iter().copied()));
-        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let thread = self.shorthand.then(thread_field);
+        let names = self.fields.iter().chain(thread).map(|field| field.name);
+        let hint = did_you_mean(attribute.text, names.clone().chain(CARRIED.iter().copied()));
         let known: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none of its own".to_owned() } else { known.join(", ") };
         let message = format!("`{}` has no attribute {}; it has {known}{hint}", self.name.text, quote(attribute.text));
         failure(codes::ATTRIBUTE_UNKNOWN, attribute.span, message)
+    }
+
+    /// Reports the attributes that must be there and are not among those seen.
+    fn missing(&self, seen: &[&str]) -> Option<Failure> {
+        let required = self.fields.iter().filter(|field| field.presence == Presence::Required);
+        let missing: Vec<&str> = required.map(|field| field.name).filter(|name| !seen.contains(name)).collect();
+        let attributes = match missing.as_slice() {
+            [] => return None,
+            [one] => format!("attribute `{one}`"),
+            several => format!("attributes `{}`", several.join("`, `")),
+        };
+        let message = format!("`{}` needs the {attributes}, found none", self.name.text);
+        Some(failure(codes::ATTRIBUTE_MISSING, self.name.span, message))
     }
 
     /// The operation, once its attributes are read.
@@ -130,17 +138,33 @@ impl<'a> Parser<'a> {
                 None
             }
         };
-        let mut values = FieldValues::default();
-        let mut carried = Vec::new();
+        let mut found = Found::default();
         if self.cursor.peek() == Some(b',') {
-            self.attributes(name, &opcode, &mut values, &mut carried)?;
+            self.attributes(name, &opcode, &mut found)?;
         }
+        if let Some(failure) = opcode.missing(&found.seen) {
+            self.report_about(name.text, failure);
+            found.unsound = true;
+        }
+        if let Some(leaves) = found.mentions.replicated.filter(|_| opcode.name.text == "parameter") {
+            let expected = shape.leaves().len();
+            if leaves != expected {
+                let message = format!("the parameter has {expected} leaves, `parameter_replication` has {leaves}");
+                self.report_about(name.text, failure(codes::ATTRIBUTE_VALUE, name.span, message));
+                found.unsound = true;
+            }
+        }
+        body.predecessors.extend(found.mentions.predecessors.into_iter().map(|name| Predecessor { user: None, name }));
         let op = match special {
+            _ if found.unsound => {
+                body.failed = true;
+                Op::Tuple
+            }
             Some(op) => op,
-            None => opcode.build(values)?,
+            None => opcode.build(found.values)?,
         };
         let mut instruction = Instruction::new(name.text, shape, op, operands);
-        instruction.attributes = carried;
+        instruction.attributes = found.carried;
         Ok(instruction)
     }
 
@@ -155,47 +179,57 @@ impl<'a> Parser<'a> {
         Ok(number)
     }
 
-    fn attributes(
-        &mut self,
-        instruction: Name<'a>,
-        opcode: &Opcode<'a>,
-        values: &mut FieldValues,
-        carried: &mut Vec<Attribute>,
-    ) -> Result<(), Failure> {
-        let mut seen: Vec<&str> = Vec::new();
+    /// The attributes of an instruction. A finding in one does not end the others.
+    fn attributes(&mut self, instruction: Name<'a>, opcode: &Opcode<'a>, found: &mut Found<'a>) -> Result<(), Failure> {
         while self.cursor.eat(b',') {
-            let Some(name) = self.cursor.word() else {
-                return Err(self.cursor.unexpected("the name of an attribute"));
-            };
-            if !self.cursor.eat(b'=') {
-                return Err(self.cursor.unexpected(&format!("`=` after the attribute {}", quote(name.text))));
-            }
-            if seen.contains(&name.text) {
-                let message = format!("the attribute {} is repeated", quote(name.text));
-                return Err(failure(codes::ATTRIBUTE_REPEATED, name.span, message));
-            }
-            if seen.len() == MAX_ATTRIBUTES {
-                let message = format!("an instruction has at most {MAX_ATTRIBUTES} attributes");
-                return Err(failure(codes::TOO_MANY, name.span, message));
-            }
-            seen.push(name.text);
-            if let Some(field) = opcode.owned(name.text) {
-                let value = self.field_value(instruction, name, field)?;
-                if self.cursor.byte().is_some_and(is_name_byte) {
-                    return Err(self.cursor.unexpected("`,` or the end of the instruction"));
+            let name = self.cursor.attribute_name("the name of an attribute")?;
+            let value = self.cursor.position();
+            if let Err(failure) = self.attribute(instruction, opcode, name, found) {
+                let failed = self.cursor.position();
+                self.cursor.set_position(value);
+                // Where the value has no end, nothing can be said of what follows it.
+                if self.stopped() || found.failures == MAX_ATTRIBUTES || !self.cursor.skip_value() {
+                    self.cursor.set_position(failed);
+                    return Err(failure);
                 }
-                values.insert(field.name, value);
-            } else if opcode.carries(name.text) {
-                carried.push(Attribute { name: name.text.to_owned(), value: self.attribute_text(name)? });
-            } else {
-                return Err(opcode.unknown_attribute(name));
+                self.report_about(instruction.text, failure);
+                found.unsound = true;
+                found.failures += 1;
             }
         }
         Ok(())
     }
 
+    fn attribute(
+        &mut self,
+        instruction: Name<'a>,
+        opcode: &Opcode<'a>,
+        name: Name<'a>,
+        found: &mut Found<'a>,
+    ) -> Result<(), Failure> {
+        if found.seen.contains(&name.text) {
+            let message = format!("the attribute {} is repeated", quote(name.text));
+            return Err(failure(codes::ATTRIBUTE_REPEATED, name.span, message));
+        }
+        if let Some(field) = opcode.owned(name.text) {
+            found.seen.push(name.text);
+            let value = self.field_value(instruction, name, field)?;
+            found.values.insert(field.name, value);
+        } else if opcode.carries(name.text) {
+            found.seen.push(name.text);
+            let value = self.cursor.carried(name, &mut found.mentions)?;
+            found.carried.push(Attribute { name: name.text.to_owned(), value });
+        } else {
+            return Err(opcode.unknown_attribute(name));
+        }
+        if matches!(self.cursor.byte(), Some(byte) if is_name_byte(byte) || matches!(byte, b'{' | b'[' | b'(')) {
+            return Err(self.cursor.unexpected("`,` or the end of the instruction"));
+        }
+        Ok(())
+    }
+
     /// A value kept as text, which is not empty.
-    pub(super) fn attribute_text(&mut self, name: Name<'a>) -> Result<String, Failure> {
+    fn attribute_text(&mut self, name: Name<'a>) -> Result<String, Failure> {
         let value = self.cursor.raw_value()?;
         if value.is_empty() {
             return Err(self.cursor.unexpected(&format!("a value of the attribute {}", quote(name.text))));
@@ -245,6 +279,9 @@ impl<'a> Parser<'a> {
     }
 
     fn called(&mut self, instruction: Name<'a>) -> Result<ComputationId, Failure> {
+        if self.cursor.peek() == Some(b'{') {
+            return self.nested_computation();
+        }
         let name = self.cursor.name("the name of a computation")?;
         Ok(self.reference(name, instruction.text))
     }

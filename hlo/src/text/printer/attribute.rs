@@ -6,38 +6,6 @@ use super::literal::write_literal;
 use crate::ir::{Attribute, Field, FieldView, Op, Spelling};
 use std::fmt::{self, Write};
 
-/// Writes a value with the comments in which XLA counts the elements of long tuples.
-pub(super) fn write_counted(out: &mut dyn Write, value: &str) -> fmt::Result {
-    // In a string the comment would become part of the value.
-    if value.contains('"') {
-        return out.write_str(value);
-    }
-    // For each open bracket whether it counts, and how many commas stood in it.
-    let mut open: Vec<(bool, usize)> = Vec::new();
-    let mut from = 0;
-    for (position, byte) in value.bytes().enumerate() {
-        match byte {
-            b'(' => open.push((true, 0)),
-            b'{' | b'[' => open.push((false, 0)),
-            b')' | b'}' | b']' => {
-                open.pop();
-            }
-            b',' => {
-                let Some((true, commas)) = open.last_mut() else { continue };
-                *commas += 1;
-                if *commas % 5 == 0 {
-                    let next = value.as_bytes().get(position + 1);
-                    let end = position + 1 + usize::from(next == Some(&b' '));
-                    write!(out, "{}/*index={commas}*/", &value[from..end])?;
-                    from = end;
-                }
-            }
-            _ => {}
-        }
-    }
-    out.write_str(&value[from..])
-}
-
 impl Printer<'_> {
     /// Writes attributes, each with a comma before it.
     pub(super) fn attributes(&mut self, attributes: &[Attribute]) -> fmt::Result {

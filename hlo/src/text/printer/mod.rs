@@ -6,6 +6,7 @@ mod float;
 mod literal;
 
 use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op};
+use crate::text::lexer::is_reserved;
 use std::fmt::{self, Write};
 
 pub(super) use literal::spelled_empty;
@@ -104,12 +105,7 @@ impl Printer<'_> {
         let module = self.module;
         write!(self.out, "HloModule {}", module.name)?;
         for attribute in &module.attributes {
-            write!(self.out, ", {}=", attribute.name)?;
-            if attribute.name == "entry_computation_layout" {
-                attribute::write_counted(self.out, &attribute.value)?;
-            } else {
-                self.out.write_str(&attribute.value)?;
-            }
+            write!(self.out, ", {}={attribute}", attribute.name())?;
         }
         self.out.write_str("\n\n")?;
         if self.options.tables && !module.tables.is_empty() {
@@ -162,7 +158,8 @@ impl Printer<'_> {
     }
 
     fn name(&mut self, name: &str) -> fmt::Result {
-        if self.options.percent {
+        // Some words mean something else where no `%` says that they are names.
+        if self.options.percent || is_reserved(name) {
             self.out.write_str("%")?;
         }
         self.out.write_str(name)

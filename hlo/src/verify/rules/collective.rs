@@ -1,7 +1,7 @@
 //! Collectives: who takes part, and what each of them yields.
 
 use super::{Expected, Rule, reduction};
-use crate::ir::{ComputationId, ElementType, ReplicaGroups, Shape};
+use crate::ir::{ComputationId, ElementType, HeaderAttribute, ReplicaGroups, Shape};
 use crate::verify::code;
 use std::collections::BTreeSet;
 
@@ -205,8 +205,14 @@ fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
 
 /// Checks the largest member against the number of those that the header says run the module.
 fn within(rule: &mut Rule<'_>, largest: Option<i64>, members: Members<'_>) {
-    let header = |name: &str| rule.module.attribute(name).and_then(|value| value.trim().parse::<i64>().ok());
-    let (replicas, partitions) = (header("replica_count"), header("num_partitions"));
+    let (mut replicas, mut partitions) = (None, None);
+    for attribute in &rule.module.attributes {
+        match attribute {
+            HeaderAttribute::ReplicaCount(count) => replicas = Some(*count),
+            HeaderAttribute::NumPartitions(count) => partitions = Some(*count),
+            _ => {}
+        }
+    }
     let count = if members.global_ids {
         replicas.unwrap_or(1).checked_mul(partitions.unwrap_or(1))
     } else {

@@ -83,7 +83,7 @@ impl World {
             if self.rng.chance(75) {
                 self.rng.shuffle(&mut order);
             }
-            shape.layout = Some(Layout { minor_to_major: order, suffix: String::new() });
+            shape.layout = Some(Layout::new(order));
         }
         Shape::Array(shape)
     }

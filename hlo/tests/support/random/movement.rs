@@ -89,7 +89,7 @@ impl Body<'_> {
         if self.world.config.layouts && shape.rank() > 0 {
             let mut order: Vec<usize> = (0..shape.rank()).rev().collect();
             self.world.rng.shuffle(&mut order);
-            shape.layout = Some(Layout { minor_to_major: order, suffix: String::new() });
+            shape.layout = Some(Layout::new(order));
         }
         let facts = self.facts(operand);
         self.push(Op::Bitcast, Shape::Array(shape), vec![operand], vec![facts])

@@ -1,0 +1,190 @@
+//! How a value is cut into pieces for devices: `{devices=[2,1]<=[2]}`.
+
+use crate::ir::Span;
+use crate::text::codes;
+use crate::text::lexer::{Cursor, Failure, failure, quote};
+use crate::text::suggest::did_you_mean;
+
+/// The words of a sharding.
+const WORDS: [&str; 13] = [
+    "replicated",
+    "maximal",
+    "manual",
+    "unknown",
+    "unreduced",
+    "device",
+    "devices",
+    "metadata",
+    "last_tile_dims",
+    "last_tile_dim_replicate",
+    "shard_as",
+    "shard_like",
+    "mesh",
+];
+
+/// What dimensions of devices beyond those of the array may be for.
+const SUBGROUPS: [&str; 5] = ["manual", "replicated", "unreduced", "unknown", "maximal"];
+
+/// What a sharding has said so far.
+#[derive(Default)]
+struct Said {
+    /// Whether no list of devices is needed.
+    whole: bool,
+    replicated: bool,
+    maximal: bool,
+    device: bool,
+    devices: bool,
+}
+
+impl Cursor<'_> {
+    /// One sharding, or one per leaf of a tuple.
+    pub(super) fn sharding(&mut self) -> Result<(), Failure> {
+        self.expect(b'{', "`{` and a sharding")?;
+        match self.peek() {
+            Some(b'}') => {
+                self.bump();
+                Ok(())
+            }
+            Some(b'{') => loop {
+                self.expect(b'{', "`{` and the sharding of a leaf")?;
+                self.single_sharding()?;
+                if self.list_ends(b'}', "the sharding of a leaf")? {
+                    return Ok(());
+                }
+            },
+            _ => self.single_sharding(),
+        }
+    }
+
+    /// The words of one sharding, up to and with the closing brace.
+    fn single_sharding(&mut self) -> Result<(), Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        let mut said = Said::default();
+        while !self.eat(b'}') {
+            let Some(word) = self.word() else { return Err(self.unexpected("`}` or a word of a sharding")) };
+            match word.text {
+                "replicated" => (said.replicated, said.whole) = (true, true),
+                "maximal" => said.maximal = true,
+                "manual" | "unknown" | "unreduced" => said.whole = true,
+                "device" => {
+                    self.expect(b'=', "`=` and the number of a device")?;
+                    self.integer("the number of a device")?;
+                    said.device = true;
+                }
+                "devices" => {
+                    self.expect(b'=', "`=` and the extents of the devices")?;
+                    self.devices()?;
+                    said.devices = true;
+                }
+                "metadata" => {
+                    self.expect(b'=', "`=` and metadata")?;
+                    self.sharding_metadata()?;
+                }
+                "last_tile_dims" => {
+                    self.expect(b'=', "`=` and what the last dimensions of the devices are for")?;
+                    self.list(b'{', b'}', "what a dimension of devices is for", Self::subgroup)?;
+                }
+                "last_tile_dim_replicate" => {}
+                "shard_as" | "shard_like" => {
+                    self.integer("the number of a group of shardings")?;
+                }
+                "mesh" => {
+                    self.mesh()?;
+                    said.whole = true;
+                }
+                _ => {
+                    let hint = did_you_mean(word.text, WORDS.into_iter());
+                    let message = format!("{} is no word of a sharding{hint}", quote(word.text));
+                    return Err(failure(codes::ATTRIBUTE_VALUE, word.span, message));
+                }
+            }
+        }
+        let wrong = if said.maximal && !said.device {
+            "a maximal sharding names its device, as `maximal device=0`"
+        } else if said.replicated && said.device {
+            "a replicated sharding names no device"
+        } else if !said.maximal && !said.whole && !said.devices {
+            "a sharding that is not `replicated`, `maximal`, `manual`, `unknown` or `unreduced` needs `devices=[…]`"
+        } else {
+            return Ok(());
+        };
+        Err(failure(codes::ATTRIBUTE_VALUE, Span::new(start - 1..self.position()), wrong))
+    }
+
+    /// `[2,2]<=[4]T(0)` or `[2,2]0,1,2,3`
+    fn devices(&mut self) -> Result<(), Failure> {
+        let extents = self.integers(b'[', b']', "an extent of the devices")?;
+        if extents.is_empty() {
+            let span = self.since(self.position() - 1);
+            return Err(failure(codes::SYNTAX, span, "expected an extent of the devices, found `]`"));
+        }
+        if !self.eat_token("<=") {
+            loop {
+                self.integer("`<=` and extents, or the number of a device")?;
+                if !self.eat(b',') {
+                    return Ok(());
+                }
+            }
+        }
+        let reshape = self.integers(b'[', b']', "an extent of the numbers of devices")?;
+        if self.peek() != Some(b'T') {
+            return Ok(());
+        }
+        let start = self.position();
+        self.bump();
+        let mut order = self.integers(b'(', b')', "a dimension")?;
+        order.sort_unstable();
+        if order.len() == reshape.len() && (0..).zip(&order).all(|(expected, found)| expected == *found) {
+            return Ok(());
+        }
+        let message = format!("`T` has each dimension from 0 to {} once", reshape.len().saturating_sub(1));
+        Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message))
+    }
+
+    fn subgroup(&mut self) -> Result<(), Failure> {
+        let Some(word) = self.word() else { return Err(self.unexpected("`manual`, `replicated` or `unreduced`")) };
+        if SUBGROUPS.contains(&word.text) {
+            return Ok(());
+        }
+        let hint = did_you_mean(word.text, SUBGROUPS.into_iter());
+        let message = format!("expected `manual`, `replicated` or `unreduced`, found {}{hint}", quote(word.text));
+        Err(failure(codes::ATTRIBUTE_VALUE, word.span, message))
+    }
+
+    /// `{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`
+    fn sharding_metadata(&mut self) -> Result<(), Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        self.expect(b'{', "`{` and metadata")?;
+        if self.peek() != Some(b'{') {
+            self.set_position(start);
+            return self.metadata();
+        }
+        loop {
+            self.metadata()?;
+            if self.list_ends(b'}', "metadata")? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `['x'=2,'y'=2], [{'x'}, {'y'}]`: axes with their extents, then for each dimension the axes that cut it.
+    fn mesh(&mut self) -> Result<(), Failure> {
+        let axis = "the name of an axis in quotes";
+        self.list(b'[', b']', axis, |cursor| {
+            cursor.quoted_word(axis)?;
+            cursor.expect(b'=', "`=` and the extent of an axis")?;
+            cursor.integer("the extent of an axis")
+        })?;
+        self.eat(b',');
+        self.list(b'[', b']', "the axes of a dimension", |cursor| {
+            cursor.list(b'{', b'}', axis, |cursor| cursor.quoted_word(axis))
+        })?;
+        Ok(())
+    }
+
+    fn quoted_word(&mut self, expected: &str) -> Result<(), Failure> {
+        if matches!(self.peek(), Some(b'"' | b'\'')) { self.skip_string() } else { Err(self.unexpected(expected)) }
+    }
+}

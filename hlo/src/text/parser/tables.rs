@@ -1,0 +1,93 @@
+//! The tables of source locations that may stand between the header and the computations.
+
+use super::Parser;
+use super::carried::{FILE_LOCATION, STACK_FRAME};
+use crate::text::codes;
+use crate::text::lexer::{Failure, failure, quote};
+use crate::text::suggest::did_you_mean;
+
+/// Their headings, in the order in which they stand; where one is, all are.
+const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
+
+impl Parser<'_> {
+    /// The tables with their entries as text; none after a finding.
+    pub(super) fn tables(&mut self) -> Vec<(String, Vec<String>)> {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        let Some(heading) = self.cursor.word() else { return Vec::new() };
+        self.cursor.skip_trivia();
+        // After a heading an entry starts with its number, which nothing else in a module does.
+        let is_table = TABLES.contains(&heading.text) || self.cursor.byte().is_some_and(|byte| byte.is_ascii_digit());
+        self.cursor.set_position(start);
+        if !is_table {
+            return Vec::new();
+        }
+        let mut tables = Vec::with_capacity(TABLES.len());
+        for heading in TABLES {
+            match self.table(heading) {
+                Ok(entries) => tables.push((heading.to_owned(), entries)),
+                Err(failure) => {
+                    self.report(failure);
+                    self.skip_tables();
+                    return Vec::new();
+                }
+            }
+        }
+        tables
+    }
+
+    fn table(&mut self, heading: &'static str) -> Result<Vec<String>, Failure> {
+        self.cursor.skip_trivia();
+        let at = self.cursor.position();
+        let expected = format!("the table `{heading}`; the tables are {}, in this order", TABLES.join(", "));
+        let Some(found) = self.cursor.word() else { return Err(self.cursor.unexpected_as(codes::TABLE, &expected)) };
+        if found.text != heading {
+            self.cursor.set_position(at);
+            let hint = did_you_mean(found.text, TABLES.into_iter());
+            let message = format!("expected {expected}; found {}{hint}", quote(found.text));
+            return Err(failure(codes::TABLE, found.span, message));
+        }
+        let mut entries = Vec::new();
+        while self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            let start = self.cursor.position();
+            let number = self.cursor.integer("the number of an entry")?;
+            let next = entries.len() + 1;
+            if usize::try_from(number) != Ok(next) {
+                let message =
+                    format!("the entries of `{heading}` are numbered from 1; expected {next}, found {number}");
+                return Err(failure(codes::TABLE, self.cursor.since(start), message));
+            }
+            match heading {
+                "FileLocations" => self.cursor.record(&FILE_LOCATION)?,
+                "StackFrames" => self.cursor.record(&STACK_FRAME)?,
+                _ if matches!(self.cursor.peek(), Some(b'"' | b'\'')) => self.cursor.skip_string()?,
+                _ => return Err(self.cursor.unexpected_as(codes::TABLE, "a name in quotes after the number")),
+            }
+            entries.push(self.cursor.slice(start..self.cursor.position()).to_owned());
+        }
+        if entries.is_empty() {
+            return Err(self.cursor.unexpected_as(codes::TABLE, &format!("entry 1 of the table `{heading}`")));
+        }
+        Ok(entries)
+    }
+
+    /// Moves past the lines of tables, to the first that is neither a heading nor starts with a number nor is empty.
+    fn skip_tables(&mut self) {
+        // The cursor may stand within a line, so the rest of that goes first.
+        if !self.at_table_line() {
+            self.cursor.skip_line();
+        }
+        while !self.cursor.rest().is_empty() {
+            self.cursor.skip_trivia();
+            if !self.at_table_line() {
+                return;
+            }
+            self.cursor.skip_line();
+        }
+    }
+
+    fn at_table_line(&self) -> bool {
+        let line = self.cursor.rest().split('\n').next().unwrap_or("").trim();
+        TABLES.contains(&line) || line.starts_with(|first: char| first.is_ascii_digit() || first == '"')
+    }
+}

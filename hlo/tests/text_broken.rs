@@ -41,6 +41,7 @@ fn findings_are_those_expected() {
     let mut count = 0;
     let mut codes = BTreeSet::new();
     let mut wrong = String::new();
+    let mut not_broken = Vec::new();
     let mut paths: Vec<_> = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths {
@@ -49,7 +50,9 @@ fn findings_are_those_expected() {
         for case in cases(&file) {
             count += 1;
             let found = findings(case.text);
-            assert_ne!(found, "none", "{} is not broken", case.name);
+            if found == "none" {
+                not_broken.push(case.name.to_owned());
+            }
             codes.extend(found.lines().filter_map(|line| line.split(": ").nth(1)).map(str::to_owned));
             write!(rewritten, "=== {}\n{}\n---\n{found}\n\n", case.name, case.text).unwrap();
             if found != case.expected {
@@ -60,8 +63,9 @@ fn findings_are_those_expected() {
             fs::write(&path, rewritten).unwrap();
         }
     }
+    assert!(not_broken.is_empty(), "these are not broken: {not_broken:?}");
     assert!(overwrite || wrong.is_empty(), "{wrong}");
-    assert!(count >= 40, "{count} cases");
+    assert!(count >= 200, "{count} cases");
     let documented = include_str!("../src/text/mod.rs");
     for code in codes {
         assert!(documented.contains(&format!("| `{code}` |")), "{code} is not documented");

@@ -75,12 +75,18 @@ pub(super) fn failure(code: &'static str, span: Span, message: impl Into<String>
     Box::new(Diagnostic::new(code, span, message))
 }
 
-/// `text` as a message quotes it.
+/// `text` as a message quotes it: on one line, and not too long.
 pub(super) fn quote(text: &str) -> String {
-    match text.char_indices().nth(MAX_QUOTE) {
-        None => format!("`{}`", text.escape_debug()),
-        Some((end, _)) => format!("`{}…`", text[..end].escape_debug()),
+    let end = text.char_indices().nth(MAX_QUOTE).map(|(end, _)| end);
+    let mut quoted = String::from("`");
+    for character in text[..end.unwrap_or(text.len())].chars() {
+        match character {
+            '"' | '\'' | '\\' => quoted.push(character),
+            other => quoted.extend(other.escape_debug()),
+        }
     }
+    quoted.push_str(if end.is_some() { "…`" } else { "`" });
+    quoted
 }
 
 impl<'a> Cursor<'a> {
@@ -219,8 +225,16 @@ impl<'a> Cursor<'a> {
             }
             return failure(code, span, format!("expected {expected}, found the end of the text"));
         }
-        let found = quote(self.slice(span.range()));
-        failure(code, span, format!("expected {expected}, found {found}"))
+        let found = self.slice(span.range());
+        let after_name = self.position > 0 && is_name_byte(self.text.as_bytes()[self.position - 1]);
+        let is_foreign =
+            |first: char| matches!(first, '/' | '$' | '@' | '#') || (!first.is_ascii() && first.is_alphanumeric());
+        let hint = if after_name && found.starts_with(is_foreign) {
+            "; names have ASCII letters, digits, `_`, `.` and `-`"
+        } else {
+            ""
+        };
+        failure(code, span, format!("expected {expected}, found {}{hint}", quote(found)))
     }
 
     /// The failure of a comment that never ends, if there is one.
@@ -233,7 +247,12 @@ impl<'a> Cursor<'a> {
     fn next_token(&self) -> Span {
         let rest = self.rest();
         let word = rest.bytes().take_while(|&byte| is_name_byte(byte) || byte == b'%').count();
-        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        let string = || {
+            let line = rest.split('\n').next().unwrap_or("");
+            line.strip_prefix('"')?.find('"').map(|length| length + 2)
+        };
+        let character = || rest.chars().next().map_or(0, char::len_utf8);
+        let length = if word > 0 { word } else { string().unwrap_or_else(character) };
         Span::new(self.position..self.position + length)
     }
 
@@ -302,68 +321,17 @@ impl<'a> Cursor<'a> {
         if end == digits {
             return Err(self.unexpected(expected));
         }
+        // What goes on as a word or a fraction is no such number.
+        let is_arrow = bytes.get(end) == Some(&b'-') && bytes.get(end + 1) == Some(&b'>');
+        if bytes.get(end).is_some_and(|&byte| is_name_byte(byte)) && !is_arrow {
+            return Err(self.unexpected(expected));
+        }
         self.position = end;
         let text = self.slice(start..end);
         text.parse().map_err(|_| {
             let message = format!("expected {expected} that fits 64 bits, found {}", quote(text));
             failure(codes::NUMBER, self.since(start), message)
         })
-    }
-
-    /// A value kept as text: up to the first comma, blank or closing bracket outside all brackets and strings.
-    /// Comments are left out.
-    pub(super) fn raw_value(&mut self) -> Result<String, Failure> {
-        self.skip_trivia();
-        let bytes = self.text.as_bytes();
-        let mut kept = String::new();
-        let mut from = self.position;
-        let mut open: Vec<(u8, usize)> = Vec::new();
-        while let Some(&byte) = bytes.get(self.position) {
-            match byte {
-                b'"' => {
-                    self.skip_string()?;
-                    continue;
-                }
-                b'{' | b'[' | b'(' => {
-                    if open.len() == MAX_DEPTH {
-                        let message = format!("brackets nest deeper than {MAX_DEPTH}");
-                        return Err(failure(codes::TOO_DEEP, Span::new(self.position..self.position + 1), message));
-                    }
-                    open.push((byte, self.position));
-                }
-                b'}' | b']' | b')' => match open.pop() {
-                    None => break,
-                    Some((opening, _)) if closing(opening) != byte => {
-                        return Err(self.mismatched(opening, byte));
-                    }
-                    Some(_) => {}
-                },
-                b'/' => {
-                    let start = self.position;
-                    if self.skip_comment() {
-                        kept.push_str(self.slice(from..start));
-                        from = self.position;
-                        continue;
-                    }
-                }
-                b',' if open.is_empty() => break,
-                _ if is_blank(byte) && open.is_empty() => break,
-                _ => {}
-            }
-            self.position += 1;
-        }
-        if let Some((opening, at)) = open.pop() {
-            let message = format!("this `{}` is never closed", char::from(opening));
-            return Err(failure(codes::UNBALANCED, Span::new(at..at + 1), message));
-        }
-        kept.push_str(self.slice(from..self.position));
-        Ok(kept)
-    }
-
-    fn mismatched(&self, opening: u8, found: u8) -> Failure {
-        let (expected, opening, found) = (char::from(closing(opening)), char::from(opening), char::from(found));
-        let message = format!("expected `{expected}` to close `{opening}`, found `{found}`");
-        failure(codes::UNBALANCED, Span::new(self.position..self.position + 1), message)
     }
 
     /// Moves past a string, which starts here with one of the two kinds of quotes. Its escapes must be those of C.
@@ -470,6 +438,7 @@ impl<'a> Cursor<'a> {
     /// where brackets or strings do not end on this line, so that nothing can be said of what follows.
     pub(super) fn skip_value(&mut self) -> bool {
         let bytes = self.text.as_bytes();
+        let start = self.position;
         let mut depth = 0usize;
         while let Some(&byte) = bytes.get(self.position) {
             match byte {
@@ -488,6 +457,14 @@ impl<'a> Cursor<'a> {
                 },
                 b',' if depth == 0 => return true,
                 b'\n' => return depth == 0,
+                // After a blank only brackets go on with a value.
+                _ if is_blank(byte) && depth == 0 && self.position > start => {
+                    self.skip_trivia();
+                    if !matches!(self.byte(), Some(b'{' | b'[' | b'(')) {
+                        return true;
+                    }
+                    continue;
+                }
                 _ => {}
             }
             self.position += 1;
@@ -518,14 +495,6 @@ fn escape_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-fn closing(opening: u8) -> u8 {
-    match opening {
-        b'{' => b'}',
-        b'[' => b']',
-        _ => b')',
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,19 +508,38 @@ mod tests {
     }
 
     #[test]
-    fn values_end_outside_brackets_only() {
-        let mut cursor = Cursor::new("{a, \"}\\\"\" /*index=5*/b}, c");
-        assert_eq!(cursor.raw_value().unwrap(), "{a, \"}\\\"\" b}");
-        assert!(cursor.eat(b','));
+    fn comments_in_strings_are_none() {
+        let text = "{a, \"/*}\\\"\" /*index=5*/b}";
+        let mut cursor = Cursor::new(text);
+        assert_eq!(cursor.braced_value().unwrap(), text);
+        // As if a comment had been passed over meanwhile.
+        cursor.comments = 1;
+        assert_eq!(cursor.without_comments(0, 0), "{a, \"/*}\\\"\" b}");
     }
 
     #[test]
-    fn open_brackets_strings_and_comments_are_found() {
-        assert_eq!(Cursor::new("{a").raw_value().unwrap_err().code, codes::UNBALANCED);
-        assert_eq!(Cursor::new("{a]").raw_value().unwrap_err().code, codes::UNBALANCED);
-        assert_eq!(Cursor::new("\"a\\").raw_value().unwrap_err().code, codes::UNBALANCED);
+    fn open_braces_strings_and_comments_are_found() {
+        assert_eq!(Cursor::new("{a").braced_value().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("{\"a").braced_value().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("\"a\\").skip_string().unwrap_err().code, codes::UNBALANCED);
+        assert_eq!(Cursor::new("\"\\q\"").skip_string().unwrap_err().code, codes::ESCAPE);
+        assert!(Cursor::new("'\\x41\\101\\u00e4\\\"\"'").skip_string().is_ok());
         assert_eq!(Cursor::new("/* a").unexpected("b").code, codes::UNBALANCED);
-        assert_eq!(Cursor::new(&"{".repeat(300)).raw_value().unwrap_err().code, codes::TOO_DEEP);
+    }
+
+    #[test]
+    fn values_are_skipped_to_the_comma_after_them() {
+        let after = |text: &'static str| {
+            let mut cursor = Cursor::new(text);
+            cursor.skip_value().then(|| cursor.rest())
+        };
+        assert_eq!(after("{a, (b)}, c"), Some(", c"));
+        assert_eq!(after("a\nc"), Some("\nc"));
+        assert_eq!(after("{a} b = c"), Some("b = c"));
+        assert_eq!(after("a[2] {1}, b"), Some(", b"));
+        assert_eq!(after("a)"), Some(")"));
+        assert_eq!(after("{a\nb}"), None);
+        assert_eq!(after("\"a\nb\""), None);
     }
 
     #[test]

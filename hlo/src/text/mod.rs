@@ -63,16 +63,19 @@
 //! | `HLO001` | something else was expected here |
 //! | `HLO002` | a bracket, string or comment is never closed, or closed by another bracket |
 //! | `HLO003` | brackets or tuples nest too deep |
-//! | `HLO004` | the header `HloModule name` is missing |
+//! | `HLO004` | the header `HloModule name` is missing or has no name |
 //! | `HLO005` | a number is out of range |
 //! | `HLO006` | there is no such element type |
-//! | `HLO007` | a shape is not one: negative or unbounded extent, layout that is no permutation, too many dimensions |
+//! | `HLO007` | a shape is not one: negative extent, layout that is no permutation or has unknown marks, too many dimensions |
 //! | `HLO008` | the number of elements exceeds 64 bits |
+//! | `HLO009` | a name is an element type, or a word that is a name only behind `%` |
 //! | `HLO010` | there is no such opcode |
 //! | `HLO011` | an attribute is missing |
 //! | `HLO012` | an attribute is repeated |
 //! | `HLO013` | the operation has no such attribute |
 //! | `HLO014` | the attribute has no such value |
+//! | `HLO015` | a string has an escape that C does not have |
+//! | `HLO016` | a table of source locations is missing, misspelled or malformed |
 //! | `HLO020` | two instructions of a computation have one name |
 //! | `HLO021` | two computations have one name |
 //! | `HLO022` | there is no such instruction |
@@ -80,7 +83,7 @@
 //! | `HLO024` | an instruction depends on itself |
 //! | `HLO025` | a computation calls itself |
 //! | `HLO026` | two instructions are marked `ROOT` |
-//! | `HLO027` | no computation is there, none of several is marked `ENTRY`, or two are |
+//! | `HLO027` | no computation is there, or two are marked `ENTRY` |
 //! | `HLO028` | a computation has no instructions |
 //! | `HLO029` | a signature does not fit its computation |
 //! | `HLO030` | the shape before an operand is not that of the operand |

@@ -8,6 +8,28 @@ pub(super) fn did_you_mean<'c>(word: &str, candidates: impl Iterator<Item = &'c 
     nearest(word, candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
+/// The element type that other languages call by this name.
+pub(super) fn translated(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "bool" | "boolean" | "i1" => "pred",
+        "int8" | "i8" => "s8",
+        "int16" | "i16" => "s16",
+        "int" | "int32" | "i32" => "s32",
+        "int64" | "i64" | "long" => "s64",
+        "uint8" | "ui8" | "byte" => "u8",
+        "uint16" | "ui16" => "u16",
+        "uint32" | "ui32" => "u32",
+        "uint64" | "ui64" => "u64",
+        "float16" | "half" => "f16",
+        "bfloat16" => "bf16",
+        "float" | "float32" => "f32",
+        "double" | "float64" => "f64",
+        "complex64" => "c64",
+        "complex128" => "c128",
+        _ => return None,
+    })
+}
+
 /// The candidate nearest to `word`, if it is near enough to be meant; of equally near ones the first.
 pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > MAX_LENGTH {
@@ -20,7 +42,11 @@ pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>)
         if candidate.len().abs_diff(word.len()) > farthest {
             continue;
         }
-        let distance = edit_distance(word.as_bytes(), candidate.as_bytes());
+        // Nothing is nearer than the same word in other case.
+        let distance = match candidate.eq_ignore_ascii_case(word) {
+            true => 0,
+            false => edit_distance(word.as_bytes(), candidate.as_bytes()),
+        };
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
@@ -56,6 +82,7 @@ mod tests {
         let words = || ["multiply", "add", "subtract"].into_iter();
         assert_eq!(nearest("mulitply", words()), Some("multiply"));
         assert_eq!(nearest("ad", words()), Some("add"));
+        assert_eq!(nearest("ADD", words()), Some("add"));
         assert_eq!(nearest("frobnicate", words()), None);
         assert_eq!(nearest(&"add".repeat(100), words()), None);
     }

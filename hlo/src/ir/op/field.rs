@@ -25,8 +25,10 @@ pub(crate) enum Spelling {
     Epsilon,
     /// `"text"`
     Quoted,
-    /// Anything up to a comma outside of brackets.
-    Raw,
+    /// `{kind="sharding", entry={replicated}, exit={manual}}`
+    Domain,
+    /// `{}`
+    Sparsity,
     /// One of these words.
     Word(&'static [&'static str]),
     /// `{high,default}`

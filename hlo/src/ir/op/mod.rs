@@ -430,7 +430,7 @@ operations! {
             /// What it was written as.
             convolution_kind: ConvolutionKind = "convolution_kind" Word(ConvolutionKind::NAMES), Default(ConvolutionKind::Unset);
             /// As in the text.
-            sparsity_config: String = "sparsity_config" Raw, Optional;
+            sparsity_config: String = "sparsity_config" Sparsity, Optional;
         }
         /// The inputs sorted along a dimension by a comparator of pairs of elements.
         Sort "sort" {
@@ -599,7 +599,7 @@ operations! {
         /// What others think of the metadata of a value changes here.
         Domain "domain" {
             /// As in the text.
-            domain: String = "domain" Raw, Required;
+            domain: String = "domain" Domain, Required;
         }
         /// Data from the host.
         Infeed "infeed" {

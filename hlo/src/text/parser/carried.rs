@@ -4,6 +4,7 @@ mod origin;
 mod record;
 mod sharding;
 
+use crate::ir::Span;
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
 use crate::text::suggest::did_you_mean;
@@ -106,6 +107,14 @@ impl<'a> Cursor<'a> {
         if self.byte() == Some(b'=') {
             self.bump();
             return Ok(name);
+        }
+        if matches!(name.text, "ENTRY" | "ROOT") {
+            self.set_position(name.span.range().start);
+            return Err(self.unexpected(expected));
+        }
+        if self.peek() == Some(b'=') {
+            let message = format!("expected `=` right after {}, found a blank between them", quote(name.text));
+            return Err(failure(codes::SYNTAX, Span::new(name.span.range().end..self.position()), message));
         }
         Err(self.unexpected(&format!("`=` right after {}", quote(name.text))))
     }

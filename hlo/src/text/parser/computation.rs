@@ -99,7 +99,8 @@ impl<'a> Parser<'a> {
                 None => {
                     self.lost = true;
                     if self.findings.len() == known_findings {
-                        let failure = self.cursor.unexpected("an instruction or `}`");
+                        let name = if self.depth > 0 { "a computation".to_owned() } else { quote(self.computation) };
+                        let failure = self.cursor.unexpected(&format!("an instruction or the `}}` that closes {name}"));
                         self.report(failure);
                     }
                     return Some(End::Computation);

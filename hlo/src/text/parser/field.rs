@@ -37,9 +37,11 @@ impl<'a> Cursor<'a> {
                 FieldValue::Literal(self.literal(&shape)?)
             }
             Spelling::Aliases => {
-                FieldValue::Aliases(self.list(b'{', b'}', "`{output}: (operand, {index})`", Self::alias)?)
+                FieldValue::Aliases(self.trailing_list("`{output}: (operand, {index})`", Self::alias)?)
             }
-            Spelling::Raw | Spelling::Computation | Spelling::Computations => FieldValue::Text(self.raw_value()?),
+            Spelling::Domain => FieldValue::Text(self.domain()?),
+            Spelling::Sparsity => FieldValue::Text(self.sparsity()?),
+            Spelling::Computation | Spelling::Computations => return Err(self.unexpected("the name of a computation")),
         })
     }
 
@@ -182,7 +184,10 @@ impl<'a> Cursor<'a> {
             return Ok(Vec::new());
         }
         let start = self.position();
-        let text = self.raw_value()?;
+        while self.byte().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+            self.bump();
+        }
+        let text = self.slice(start..self.position());
         let mut dimensions = Vec::new();
         for part in text.split('x') {
             let numbers: Option<Vec<i64>> = part.split('_').map(|number| number.parse().ok()).collect();
@@ -191,7 +196,7 @@ impl<'a> Cursor<'a> {
                 Some(&[low, high, interior]) => PadDimension { low, high, interior },
                 _ => {
                     let message =
-                        format!("expected `low_high` or `low_high_interior` joined by `x`, found {}", quote(&text));
+                        format!("expected `low_high` or `low_high_interior` joined by `x`, found {}", quote(text));
                     return Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message));
                 }
             };
@@ -204,23 +209,45 @@ impl<'a> Cursor<'a> {
     fn replica_groups(&mut self) -> Result<ReplicaGroups, Failure> {
         match self.peek() {
             Some(b'{') => Ok(ReplicaGroups::List(self.nested_integers()?)),
-            Some(b'[') => {
-                let dimensions = self.integers(b'[', b']', "an extent")?;
-                if !self.eat_token("<=") {
-                    return Err(self.unexpected("`<=` and the extents of the numbers"));
-                }
-                let reshape = self.integers(b'[', b']', "an extent")?;
-                let transpose = if self.eat(b'T') { self.integers(b'(', b')', "a dimension")? } else { Vec::new() };
-                Ok(ReplicaGroups::Iota { dimensions, reshape, transpose })
-            }
+            Some(b'[') => self.iota_groups(),
             _ => {
-                let text = self.raw_value()?;
-                if text.starts_with("mesh") || text.starts_with('@') {
-                    return Ok(ReplicaGroups::Mesh(text));
+                let (start, comments) = (self.position(), self.comments());
+                if self.word().is_none_or(|word| word.text != "mesh") {
+                    self.set_position(start);
+                    let expected = "`{{0,1},…}`, `[groups,members]<=[count]` or `mesh['x'=2] {'x'}`";
+                    return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, expected));
                 }
-                Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, "`{{0,1},…}` or `[groups,members]<=[count]`"))
+                self.mesh_axes()?;
+                self.axes()?;
+                Ok(ReplicaGroups::Mesh(self.without_comments(start, comments)))
             }
         }
+    }
+
+    /// `[2,4]<=[4,2]T(1,0)`
+    fn iota_groups(&mut self) -> Result<ReplicaGroups, Failure> {
+        let start = self.position();
+        let dimensions = self.integers(b'[', b']', "how many groups and members")?;
+        if dimensions.len() != 2 {
+            let message = format!("expected two numbers, of groups and of members, found {}", dimensions.len());
+            return Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message));
+        }
+        if !self.eat_token("<=") {
+            return Err(self.unexpected("`<=` and the extents of the numbers"));
+        }
+        let reshape = self.integers(b'[', b']', "an extent")?;
+        let mut transpose = Vec::new();
+        if reshape.len() > 1 && self.peek() == Some(b'T') {
+            let at = self.position();
+            self.bump();
+            transpose = self.integers(b'(', b')', "a dimension")?;
+            let rank = i64::try_from(reshape.len()).unwrap_or(i64::MAX);
+            if transpose.len() != reshape.len() || transpose.iter().any(|dimension| !(0..rank).contains(dimension)) {
+                let message = format!("`T` has each dimension from 0 to {} once", rank - 1);
+                return Err(failure(codes::ATTRIBUTE_VALUE, self.since(at), message));
+            }
+        }
+        Ok(ReplicaGroups::Iota { dimensions, reshape, transpose })
     }
 
     /// `{0}: (1, {})`, with `, may-alias` or `, must-alias` after the index.

@@ -46,12 +46,33 @@ impl<'a> Parser<'a> {
                 seen.pop();
                 continue;
             }
+            let value = self.cursor.position();
             match self.cursor.header_attribute(name) {
                 Ok(attribute) => attributes.push(attribute),
-                Err(failure) => self.skip_header_value(failure)?,
+                Err(failure) => {
+                    self.cursor.set_position(value);
+                    self.skip_header_value(failure)?;
+                }
             }
         }
+        self.missing_comma()?;
         Ok(name)
+    }
+
+    /// Fails where an attribute follows without a comma.
+    fn missing_comma(&mut self) -> Result<(), Failure> {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        let word = self.cursor.word();
+        let is_attribute = word.is_some() && self.cursor.byte() == Some(b'=');
+        self.cursor.set_position(start);
+        match word.filter(|_| is_attribute) {
+            None => Ok(()),
+            Some(word) => {
+                let message = format!("expected `,` before the attribute {} of the module", quote(word.text));
+                Err(failure(codes::SYNTAX, word.span, message))
+            }
+        }
     }
 
     /// Reports a failure and goes on after the value it is in; fails with it where that value does not end.
@@ -91,7 +112,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Items with commas between braces, of which one may stand at the end.
-    fn trailing_list<T>(
+    pub(super) fn trailing_list<T>(
         &mut self,
         item: &str,
         mut read: impl FnMut(&mut Self) -> Result<T, Failure>,

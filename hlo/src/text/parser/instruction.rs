@@ -1,9 +1,11 @@
 //! Instructions, their operands, and recovery after a finding in one.
 
 use super::Parser;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, is_type, quote};
+use crate::text::suggest::nearest;
 use std::collections::HashMap;
 
 /// The instructions of a computation while it is read.
@@ -185,7 +187,10 @@ impl<'a> Parser<'a> {
         }
         let name = self.cursor.name("an instruction or `}`")?;
         head.name = Some(name);
-        self.cursor.expect(b'=', "`=` after the name of an instruction")?;
+        if self.cursor.peek() != Some(b'=') {
+            return Err(self.no_equals_sign(name, head));
+        }
+        self.cursor.bump();
         if is_type(name.text) {
             let message =
                 format!("`{0}` is an element type and no name for an instruction; `{0}_` would be", name.text);
@@ -196,6 +201,23 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.unexpected("an opcode"));
         };
         self.operation(body, name, shape, opcode).map(Some)
+    }
+
+    /// What is wrong where a name has no `=`, which may be because `ROOT` is misspelled.
+    fn no_equals_sign(&mut self, name: Name<'a>, head: &mut Head<'a>) -> Failure {
+        let failure = self.cursor.unexpected("`=` after the name of an instruction");
+        if head.root || nearest(name.text, std::iter::once("ROOT")).is_none() {
+            return failure;
+        }
+        match self.cursor.name("") {
+            Ok(second) if self.cursor.peek() == Some(b'=') => {
+                head.name = Some(second);
+                let message =
+                    format!("expected `ROOT` or a name and `=`, found {}; did you mean `ROOT`?", quote(name.text));
+                Box::new(Diagnostic::new(codes::SYNTAX, name.span, message))
+            }
+            _ => failure,
+        }
     }
 
     /// Whether the header of a computation comes next: a name without `=`, on a line that ends with a brace.
@@ -211,18 +233,18 @@ impl<'a> Parser<'a> {
     /// The operands up to and with the closing parenthesis.
     pub(super) fn operands(&mut self, body: &mut Body<'a>) -> Result<Vec<InstrId>, Failure> {
         let mut operands = Vec::new();
-        if self.cursor.eat(b')') {
-            return Ok(operands);
-        }
         loop {
+            // As in XLA, commas without an operand between them do not count.
+            while self.cursor.eat(b',') {}
+            if self.cursor.eat(b')') {
+                return Ok(operands);
+            }
             let operand = self.operand(body, operands.len())?;
             operands.push(operand);
-            if !self.cursor.eat(b',') {
-                break;
+            if !matches!(self.cursor.peek(), Some(b',' | b')')) {
+                return Err(self.cursor.unexpected("`,` or `)` after an operand"));
             }
         }
-        self.cursor.expect(b')', "`,` or `)` after an operand")?;
-        Ok(operands)
     }
 
     /// An operand: a name, or an instruction in its place.

@@ -156,7 +156,10 @@ impl Cursor<'_> {
         if self.eat(b'*') {
             return Ok(None);
         }
-        self.at_least("an extent of a tile or `*`", 0).map(Some)
+        if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
+            return Err(self.unexpected("an extent of a tile or `*`"));
+        }
+        self.at_least("an extent of a tile", 0).map(Some)
     }
 
     /// `(1:20,40)`

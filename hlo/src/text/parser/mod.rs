@@ -136,7 +136,8 @@ impl<'a> Parser<'a> {
 
     /// Reports a finding about an instruction of the computation being read.
     fn report_about(&mut self, instruction: &str, finding: impl Into<Failure>) {
-        let about = format!("{}/{instruction}", self.computation);
+        let slash = if instruction.is_empty() { "" } else { "/" };
+        let about = format!("{}{slash}{instruction}", self.computation);
         self.report(finding.into().about(about));
     }
 

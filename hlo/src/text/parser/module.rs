@@ -153,6 +153,7 @@ impl<'a> Parser<'a> {
                 None if self.lost || self.stopped() => return None,
                 None => {
                     let names = parsed.iter().take(MAX_SUGGESTED).map(|computation| computation.name.text);
+                    let names = names.filter(|near| near != computation);
                     let hint = did_you_mean(name.text, names);
                     let message = format!("there is no computation {}{hint}", quote(name.text));
                     let failure = failure(codes::UNKNOWN_COMPUTATION, name.span, message);

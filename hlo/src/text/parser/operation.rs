@@ -12,6 +12,28 @@ use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
 use crate::text::suggest::did_you_mean;
 
+/// Whether it may be said how accurately an operation is computed: whether it is a function that is approximated.
+fn has_accuracy(opcode: &str) -> bool {
+    use UnaryOp::{
+        Abs, Ceil, CountLeadingZeros, Floor, IsFinite, Negate, Not, PopulationCount, RoundNearestAfz, RoundNearestEven,
+        Sign,
+    };
+    let exact = [
+        Abs,
+        Ceil,
+        CountLeadingZeros,
+        Floor,
+        IsFinite,
+        Negate,
+        Not,
+        PopulationCount,
+        RoundNearestAfz,
+        RoundNearestEven,
+        Sign,
+    ];
+    UnaryOp::from_name(opcode).is_some_and(|op| !exact.contains(&op))
+}
+
 /// What the text says of one operation.
 #[derive(Copy, Clone)]
 struct Opcode<'a> {
@@ -32,6 +54,8 @@ struct Found<'a> {
     mentions: Mentions<'a>,
     /// Whether an attribute is wrong or missing, which was reported.
     unsound: bool,
+    /// Whether there was an attribute that the operation does not have.
+    unknown: bool,
     failures: usize,
 }
 
@@ -57,7 +81,7 @@ impl<'a> Opcode<'a> {
     fn carries(&self, attribute: &str) -> bool {
         CARRIED.contains(&attribute)
             || CARRIED_BY.contains(&(self.owner, attribute))
-            || (attribute == "result_accuracy" && UnaryOp::from_name(self.owner).is_some())
+            || (attribute == "result_accuracy" && has_accuracy(self.owner))
     }
 
     fn unknown_attribute(&self, attribute: Name<'_>) -> Failure {
@@ -142,14 +166,17 @@ impl<'a> Parser<'a> {
         if self.cursor.peek() == Some(b',') {
             self.attributes(name, &opcode, &mut found)?;
         }
-        if let Some(failure) = opcode.missing(&found.seen) {
+        // An attribute that nobody knows may be the one that is missing, misspelled.
+        if let Some(failure) = opcode.missing(&found.seen).filter(|_| !found.unknown) {
             self.report_about(name.text, failure);
             found.unsound = true;
         }
         if let Some(leaves) = found.mentions.replicated.filter(|_| opcode.name.text == "parameter") {
             let expected = shape.leaves().len();
             if leaves != expected {
-                let message = format!("the parameter has {expected} leaves, `parameter_replication` has {leaves}");
+                let message = format!(
+                    "`parameter_replication` says of each leaf of the shape whether it is replicated: expected {expected} of them, found {leaves}"
+                );
                 self.report_about(name.text, failure(codes::ATTRIBUTE_VALUE, name.span, message));
                 found.unsound = true;
             }
@@ -220,21 +247,13 @@ impl<'a> Parser<'a> {
             let value = self.cursor.carried(name, &mut found.mentions)?;
             found.carried.push(Attribute { name: name.text.to_owned(), value });
         } else {
+            found.unknown = true;
             return Err(opcode.unknown_attribute(name));
         }
         if matches!(self.cursor.byte(), Some(byte) if is_name_byte(byte) || matches!(byte, b'{' | b'[' | b'(')) {
             return Err(self.cursor.unexpected("`,` or the end of the instruction"));
         }
         Ok(())
-    }
-
-    /// A value kept as text, which is not empty.
-    fn attribute_text(&mut self, name: Name<'a>) -> Result<String, Failure> {
-        let value = self.cursor.raw_value()?;
-        if value.is_empty() {
-            return Err(self.cursor.unexpected(&format!("a value of the attribute {}", quote(name.text))));
-        }
-        Ok(value)
     }
 
     /// The value of an attribute that an operation owns.
@@ -252,7 +271,6 @@ impl<'a> Parser<'a> {
                     self.list(b'{', b'}', "the name of a computation", |parser| parser.called(instruction))?,
                 )
             }
-            Spelling::Raw => FieldValue::Text(self.attribute_text(name)?),
             spelling => self.cursor.field_value(name, spelling)?,
         })
     }

@@ -3,7 +3,7 @@
 use crate::ir::{ArrayShape, ElementType, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, failure, quote};
-use crate::text::suggest::did_you_mean;
+use crate::text::suggest::{did_you_mean, translated};
 
 /// How many dimensions an array may have.
 pub(super) const MAX_RANK: usize = 255;
@@ -58,7 +58,14 @@ impl Cursor<'_> {
         let Ok(element_type) = word.text.parse::<ElementType>() else {
             let others = ["token", "opaque"];
             let names = ElementType::ALL.iter().map(|element_type| element_type.name()).chain(others);
-            let hint = did_you_mean(word.text, names);
+            if word.text == "b" && self.peek() == Some(b'(') {
+                let message = "expected an array, a tuple, `token[]` or `opaque[]`; buffers, `b(…)`, are not supported";
+                return Err(failure(codes::SHAPE, word.span, message));
+            }
+            let hint = match translated(word.text) {
+                Some(name) => format!("; HLO calls it `{name}`"),
+                None => did_you_mean(word.text, names),
+            };
             let message = format!("expected a shape, found {}, which is no element type{hint}", quote(word.text));
             return Err(failure(codes::ELEMENT_TYPE, word.span, message));
         };
@@ -106,7 +113,10 @@ impl Cursor<'_> {
         }
         self.skip_trivia();
         let start = self.position();
-        let extent = self.integer("an extent, `<=` and a bound, or `?`")?;
+        if !matches!(self.byte(), Some(b'-' | b'0'..=b'9')) {
+            return Err(self.unexpected("an extent, `<=` and a bound, or `?`"));
+        }
+        let extent = self.integer("an extent")?;
         if extent < 0 {
             return Err(failure(codes::SHAPE, self.since(start), format!("an extent is at least 0, found {extent}")));
         }

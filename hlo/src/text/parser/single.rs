@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::instruction::{Body, Head};
-use crate::ir::{HeaderAttribute, Module};
+use crate::ir::{HeaderAttribute, Module, is_opcode};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_type};
 
@@ -16,7 +16,12 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         let marked = self.keyword("ROOT");
         let found = match self.cursor.loose_name("") {
-            Ok(name) => self.cursor.peek() == Some(b'=') || (is_type(name.text) && self.cursor.peek() == Some(b'[')),
+            Ok(name) => match self.cursor.peek() {
+                Some(b'=') => true,
+                Some(b'[') => is_type(name.text),
+                Some(b'(') => is_opcode(name.text),
+                _ => false,
+            },
             Err(_) => self.cursor.peek() == Some(b'('),
         };
         self.cursor.set_position(start);

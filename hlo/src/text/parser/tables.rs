@@ -43,20 +43,15 @@ impl Parser<'_> {
         let Some(found) = self.cursor.word() else { return Err(self.cursor.unexpected_as(codes::TABLE, &expected)) };
         if found.text != heading {
             self.cursor.set_position(at);
-            let hint = did_you_mean(found.text, TABLES.into_iter());
+            let is_other = TABLES.contains(&found.text);
+            let hint = if is_other { String::new() } else { did_you_mean(found.text, TABLES.into_iter()) };
             let message = format!("expected {expected}; found {}{hint}", quote(found.text));
             return Err(failure(codes::TABLE, found.span, message));
         }
         let mut entries = Vec::new();
         while self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             let start = self.cursor.position();
-            let number = self.cursor.integer("the number of an entry")?;
-            let next = entries.len() + 1;
-            if usize::try_from(number) != Ok(next) {
-                let message =
-                    format!("the entries of `{heading}` are numbered from 1; expected {next}, found {number}");
-                return Err(failure(codes::TABLE, self.cursor.since(start), message));
-            }
+            self.cursor.integer("the number of an entry")?;
             match heading {
                 "FileLocations" => self.cursor.record(&FILE_LOCATION)?,
                 "StackFrames" => self.cursor.record(&STACK_FRAME)?,
@@ -73,8 +68,8 @@ impl Parser<'_> {
 
     /// Moves past the lines of tables, to the first that is neither a heading nor starts with a number nor is empty.
     fn skip_tables(&mut self) {
-        // The cursor may stand within a line, so the rest of that goes first.
-        if !self.at_table_line() {
+        // The cursor may stand within a line, or at a word where a heading should be.
+        if !self.at_table_line() && !self.at_body() {
             self.cursor.skip_line();
         }
         while !self.cursor.rest().is_empty() {
@@ -89,5 +84,10 @@ impl Parser<'_> {
     fn at_table_line(&self) -> bool {
         let line = self.cursor.rest().split('\n').next().unwrap_or("").trim();
         TABLES.contains(&line) || line.starts_with(|first: char| first.is_ascii_digit() || first == '"')
+    }
+
+    /// Whether this line opens the body of a computation.
+    fn at_body(&self) -> bool {
+        self.cursor.rest().split('\n').next().is_some_and(|line| line.trim_end().ends_with('{'))
     }
 }

@@ -3,7 +3,7 @@
 use crate::ir::{ConvolutionDimensions, Window, WindowDimension};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
-use crate::text::suggest::nearest;
+use crate::text::suggest::did_you_mean;
 
 /// What a window says of its dimensions.
 const PROPERTIES: [&str; 6] = ["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"];
@@ -14,20 +14,17 @@ const MAX_DIMENSIONS: usize = 255;
 impl<'a> Cursor<'a> {
     /// `{size=3x3 stride=2x2 pad=1_1x1_1}`
     pub(super) fn window(&mut self) -> Result<Window, Failure> {
+        self.skip_trivia();
+        let start = self.position();
         self.expect(b'{', "`{` and the sizes of a window")?;
         let mut seen: Vec<&str> = Vec::new();
         let mut dimensions: Vec<WindowDimension> = Vec::new();
         while !self.eat(b'}') {
-            // Properties stand one after the other; commas between them are read too.
-            if !seen.is_empty() {
-                self.eat(b',');
-            }
             let Some(property) = self.word() else {
-                return Err(self.unexpected("a property of a window or `}`"));
+                return Err(self.unexpected("`}` or a property of a window after a blank"));
             };
             if !PROPERTIES.contains(&property.text) {
-                let hint = nearest(property.text, PROPERTIES.iter().copied());
-                let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let hint = did_you_mean(property.text, PROPERTIES.into_iter());
                 let known = PROPERTIES.map(|name| format!("`{name}`")).join(", ");
                 let message = format!("a window has {known}, found {}{hint}", quote(property.text));
                 return Err(failure(codes::ATTRIBUTE_VALUE, property.span, message));
@@ -41,7 +38,11 @@ impl<'a> Cursor<'a> {
             self.window_property(property, &mut dimensions)?;
         }
         if !seen.is_empty() && !seen.contains(&"size") {
-            return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, "the property `size` in a window before this"));
+            return Err(failure(
+                codes::ATTRIBUTE_MISSING,
+                self.since(start),
+                "a window needs the property `size`, found none",
+            ));
         }
         Ok(Window { dimensions })
     }

@@ -5,6 +5,9 @@ use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, failure, quote};
 use crate::text::suggest::did_you_mean;
 
+/// What names an axis of a mesh.
+const AXIS: &str = "the name of an axis in quotes";
+
 /// The words of a sharding.
 const WORDS: [&str; 13] = [
     "replicated",
@@ -171,17 +174,65 @@ impl Cursor<'_> {
 
     /// `['x'=2,'y'=2], [{'x'}, {'y'}]`: axes with their extents, then for each dimension the axes that cut it.
     fn mesh(&mut self) -> Result<(), Failure> {
-        let axis = "the name of an axis in quotes";
-        self.list(b'[', b']', axis, |cursor| {
-            cursor.quoted_word(axis)?;
+        self.mesh_axes()?;
+        self.eat(b',');
+        self.list(b'[', b']', "the axes of a dimension", Self::axes)?;
+        Ok(())
+    }
+
+    /// `['x'=2,'y'=2]`
+    pub(in crate::text::parser) fn mesh_axes(&mut self) -> Result<(), Failure> {
+        self.list(b'[', b']', AXIS, |cursor| {
+            cursor.quoted_word(AXIS)?;
             cursor.expect(b'=', "`=` and the extent of an axis")?;
             cursor.integer("the extent of an axis")
         })?;
-        self.eat(b',');
-        self.list(b'[', b']', "the axes of a dimension", |cursor| {
-            cursor.list(b'{', b'}', axis, |cursor| cursor.quoted_word(axis))
-        })?;
         Ok(())
+    }
+
+    /// `{'x','y'}`
+    pub(in crate::text::parser) fn axes(&mut self) -> Result<(), Failure> {
+        self.list(b'{', b'}', AXIS, |cursor| cursor.quoted_word(AXIS))?;
+        Ok(())
+    }
+
+    /// `{kind="sharding", entry={replicated}, exit={manual}}`
+    pub(in crate::text::parser) fn domain(&mut self) -> Result<String, Failure> {
+        const PARTS: [&str; 3] = ["kind", "entry", "exit"];
+        self.skip_trivia();
+        let (start, comments) = (self.position(), self.comments());
+        self.expect(b'{', "`{` and a kind, an entry and an exit")?;
+        let mut seen: Vec<&str> = Vec::with_capacity(PARTS.len());
+        while !self.eat(b'}') {
+            self.eat(b',');
+            let part = self.attribute_name("`kind=`, `entry=` or `exit=`")?;
+            if !PARTS.contains(&part.text) || seen.contains(&part.text) {
+                let hint = did_you_mean(part.text, PARTS.into_iter().filter(|known| !seen.contains(known)));
+                let message =
+                    format!("a domain has `kind`, `entry` and `exit`, each once; found {}{hint}", quote(part.text));
+                return Err(failure(codes::ATTRIBUTE_VALUE, part.span, message));
+            }
+            seen.push(part.text);
+            if part.text != "kind" {
+                self.sharding()?;
+            } else if self.quoted(part)? != "sharding" {
+                let message = "the only kind of domain is `\"sharding\"`";
+                return Err(failure(codes::ATTRIBUTE_VALUE, part.span, message));
+            }
+        }
+        let missing: Vec<&str> = PARTS.into_iter().filter(|part| !seen.contains(part)).collect();
+        if !missing.is_empty() {
+            let message = format!("a domain needs `{}`, found none", missing.join("`, `"));
+            return Err(failure(codes::ATTRIBUTE_MISSING, self.since(start), message));
+        }
+        Ok(self.without_comments(start, comments))
+    }
+
+    /// `{}`: nothing else is known of it.
+    pub(in crate::text::parser) fn sparsity(&mut self) -> Result<String, Failure> {
+        self.expect(b'{', "`{}`")?;
+        self.expect(b'}', "`}`: nothing else is known of a sparsity")?;
+        Ok("{}".to_owned())
     }
 
     fn quoted_word(&mut self, expected: &str) -> Result<(), Failure> {

@@ -5,9 +5,12 @@ use super::{Attributes, ErrorKind, Function, Kind, Library, Operation, Region, S
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// How many iterations of loops and calls one evaluation may take in all. No shape rule comes near it; it keeps a
-/// function of a user from running on and on.
-const MAX_STEPS: u32 = 1 << 20;
+/// How many operations one evaluation may take in all, a long list counting as several. No shape rule comes near it; it
+/// keeps a function of a user from running on and on.
+const MAX_STEPS: u32 = 1 << 22;
+
+/// So many elements of a list are copied for the price of an operation.
+const STEP_ELEMENTS: usize = 16;
 
 /// How deep calls may nest; [`Library`] refuses functions that would exceed it.
 pub(super) const MAX_CALL_DEPTH: usize = 32;
@@ -44,8 +47,10 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn step(&self) -> Result<(), ShapeError> {
-        let left = self.steps.get().checked_sub(1);
+    /// Takes a step, and one more for every few elements that it copies.
+    fn step(&self, elements: usize) -> Result<(), ShapeError> {
+        let steps = u32::try_from(1 + elements / STEP_ELEMENTS).unwrap_or(u32::MAX);
+        let left = self.steps.get().checked_sub(steps);
         self.steps.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| ShapeError::new(ErrorKind::Limit, "the shape function takes too many steps"))
     }
@@ -66,15 +71,27 @@ impl Frame<'_> {
         arguments: Vec<Value>,
         context: &Context<'_>,
     ) -> Result<Vec<Value>, ShapeError> {
+        context.step(function.values.len())?;
         let mut frame = Frame { library, values: vec![None; function.values.len()] };
-        frame.bind(&function.body.arguments, arguments);
+        frame.bind(&function.body.arguments, arguments, context)?;
         Ok(frame.region(&function.body, context)?.into_vec())
     }
 
-    fn bind(&mut self, ids: &[ValueId], values: impl IntoIterator<Item = Value>) {
+    fn bind(
+        &mut self,
+        ids: &[ValueId],
+        values: impl IntoIterator<Item = Value>,
+        context: &Context<'_>,
+    ) -> Result<(), ShapeError> {
         for (&id, value) in ids.iter().zip(values) {
+            context.step(match &value {
+                Value::Extents(extents) => extents.len(),
+                Value::Shapes(shapes) => STEP_ELEMENTS * shapes.len(),
+                Value::Size(_) | Value::Bool(_) | Value::Witness(_) => 0,
+            })?;
             self.values[id.index()] = Some(value);
         }
+        Ok(())
     }
 
     fn value(&self, id: ValueId) -> &Value {
@@ -84,7 +101,7 @@ impl Frame<'_> {
     fn region(&mut self, region: &Region, context: &Context<'_>) -> Result<Yielded, ShapeError> {
         for operation in &region.operations {
             let values = self.operation(operation, context)?;
-            self.bind(&operation.results, values);
+            self.bind(&operation.results, values, context)?;
         }
         Ok(region.results.iter().map(|&id| self.value(id).clone()).collect())
     }
@@ -100,7 +117,6 @@ impl Frame<'_> {
                 Ok(Values::from_iter([found.ok_or_else(missing)?]))
             }
             Kind::Call(name, _) => {
-                context.step()?;
                 let callee = self.library.function(name)?;
                 if context.depth >= MAX_CALL_DEPTH {
                     return Err(ShapeError::new(ErrorKind::Limit, "calls nest too deep"));
@@ -130,8 +146,7 @@ impl Frame<'_> {
         let elements: Vec<Value> = elements(self.value(operation.operands[0]));
         let mut accumulators: Yielded = operation.operands[1..].iter().map(|&id| self.value(id).clone()).collect();
         for (index, element) in (0i64..).zip(elements) {
-            context.step()?;
-            self.bind(&body.arguments, [Value::Size(index), element].into_iter().chain(accumulators));
+            self.bind(&body.arguments, [Value::Size(index), element].into_iter().chain(accumulators), context)?;
             accumulators = self.region(body, context)?;
         }
         Ok(accumulators.into_iter().collect())

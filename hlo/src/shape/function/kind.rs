@@ -118,7 +118,7 @@ plain_kinds! {
     Meet "shape.meet",
     /// True, or an error where the operand is false. Form 1.
     Require "shape.require",
-    /// One of the operands, which are known to be equal.
+    /// The first operand; all are known to be equal.
     Any "shape.any",
     /// A loop over the elements of a list, `^bb0(%index, %element, %accumulators…)`.
     Reduce "shape.reduce",

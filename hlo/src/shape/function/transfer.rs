@@ -134,7 +134,7 @@ fn inexact(kind: &Kind, operands: &[&Known]) -> (Vec<Known>, bool) {
         Kind::ShapeEq => one(truth(may_be_equal(operands), true), true),
         Kind::CstrEq => one(evidence(true, true), true),
         Kind::Meet => one(combined(operands), false),
-        Kind::Any => one(combined(operands), true),
+        Kind::Any => one(operands[0].clone(), true),
         Kind::Require => {
             let (_, may_fail) = operands[0].as_truth();
             one(Known::Exact(Value::Bool(true)), !may_fail)

@@ -17,7 +17,14 @@ pub(super) fn constrain(function: &Function) -> Result<Function, LowerError> {
     let total = totality(function);
     let mut wanted = vec![false; function.values.len()];
     mark_wanted(&function.body, &mut wanted);
-    let mut lowering = Lowering { function, builder, images, total, wanted, next: 0 };
+    // Simplification leaves constants at the top of the body.
+    let mut constant = vec![false; function.values.len()];
+    for operation in &function.body.operations {
+        if let Kind::ConstSize(_) | Kind::ConstShape(_) | Kind::ConstSizes(_) = operation.kind {
+            operation.results.iter().for_each(|id| constant[id.index()] = true);
+        }
+    }
+    let mut lowering = Lowering { function, builder, images, total, wanted, constant, next: 0 };
     let results = lowering.region(&function.body)?;
     Ok(lowering.builder.finish(results).expect("form 2 has the types of form 1"))
 }
@@ -31,6 +38,8 @@ struct Lowering<'a> {
     total: Vec<bool>,
     /// Which values constraints are computed from.
     wanted: Vec<bool>,
+    /// Which values are constants.
+    constant: Vec<bool>,
     next: usize,
 }
 
@@ -87,7 +96,7 @@ impl<'a> Lowering<'a> {
             Kind::Meet => {
                 self.constraint(Kind::CstrEq, operation, level);
                 // Under the evidence the operands are equal, and any of them is the result: a constant is the best.
-                let constant = operation.operands.iter().find(|&&id| self.is_constant(id));
+                let constant = operation.operands.iter().find(|id| self.constant[id.index()]);
                 let chosen = constant.unwrap_or(&operation.operands[0]);
                 self.images[operation.results[0].index()] = self.images[chosen.index()];
                 Ok(())
@@ -200,15 +209,5 @@ impl<'a> Lowering<'a> {
     /// How deep the innermost region is that defines one of the values.
     fn depth_of(&self, ids: &[ValueId]) -> usize {
         ids.iter().filter_map(|id| self.images[id.index()]).map(|(_, depth)| depth).max().unwrap_or(0)
-    }
-
-    fn is_constant(&self, id: ValueId) -> bool {
-        let makes = |operation: &Operation| {
-            operation.results.contains(&id)
-                && matches!(operation.kind, Kind::ConstSize(_) | Kind::ConstShape(_) | Kind::ConstSizes(_))
-        };
-        // Simplification leaves constants at the top of the body.
-        let constants = |operation: &&Operation| operation.operands.is_empty();
-        self.function.body.operations.iter().filter(constants).any(makes)
     }
 }

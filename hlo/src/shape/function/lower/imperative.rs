@@ -15,14 +15,15 @@ pub(super) fn imperative(function: &Function) -> Function {
         let data = function.value(id);
         images[id.index()] = Some(builder.argument(data.ty, data.name.clone()));
     }
-    let mut lowering = Lowering { function, builder, images, conditions: HashMap::new(), asserted: Vec::new() };
+    let mut lowering =
+        Lowering { function, builder, images, conditions: HashMap::new(), asserted: HashSet::new(), order: Vec::new() };
     let results = lowering.region(&function.body);
     let lowered = lowering.builder.finish(results).expect("form 3 has the types of form 2");
     tidy(lowered, &HashSet::new())
 }
 
 /// A truth value, and what is said if it is false.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Condition {
     holds: ValueId,
     message: String,
@@ -35,7 +36,9 @@ struct Lowering<'a> {
     /// What each evidence of form 2 stands for, in order.
     conditions: HashMap<ValueId, Vec<Condition>>,
     /// What was asserted already where the builder stands.
-    asserted: Vec<Condition>,
+    asserted: HashSet<Condition>,
+    /// The same, in order.
+    order: Vec<Condition>,
 }
 
 impl Lowering<'_> {
@@ -85,14 +88,14 @@ impl Lowering<'_> {
     fn assert(&mut self, conditions: Vec<Condition>) {
         let mut groups: Vec<(Vec<ValueId>, String)> = Vec::new();
         for condition in conditions {
-            if self.asserted.contains(&condition) {
+            if !self.asserted.insert(condition.clone()) {
                 continue;
             }
             match groups.last_mut().filter(|(_, message)| *message == condition.message) {
                 Some((all, _)) => all.push(condition.holds),
                 None => groups.push((vec![condition.holds], condition.message.clone())),
             }
-            self.asserted.push(condition);
+            self.order.push(condition);
         }
         for (all, message) in groups {
             let holds = match all.as_slice() {
@@ -114,9 +117,11 @@ impl Lowering<'_> {
                 self.images[id.index()] = Some(self.builder.argument(data.ty, data.name.clone()));
             }
             // What a region asserts holds in it: the next iteration, or the other branch, asserts for itself.
-            let before = self.asserted.len();
+            let before = self.order.len();
             let results = self.region(region);
-            self.asserted.truncate(before);
+            for condition in self.order.drain(before..) {
+                self.asserted.remove(&condition);
+            }
             regions.push(self.builder.close(results));
         }
         let results = self.push(operation.kind.clone(), operands, regions, operation.error.clone());

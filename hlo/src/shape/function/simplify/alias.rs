@@ -16,11 +16,7 @@ impl Simplifier<'_> {
         };
         let elements = |position: usize| self.elements.get(&items[position].id?);
         match kind {
-            Kind::Any => {
-                // The one of which most is known: a constant, else the first.
-                let constant = items.iter().find(|item| item.known.exact().is_some());
-                Some(vec![constant.unwrap_or(&items[0]).clone()])
-            }
+            Kind::Any => Some(vec![items[0].clone()]),
             Kind::Meet | Kind::Broadcast => same().map(|item| vec![item]),
             Kind::ShapeEq | Kind::Eq | Kind::Le | Kind::Ge => same().map(|_| vec![truth(true)]),
             Kind::Ne | Kind::Lt | Kind::Gt => same().map(|_| vec![truth(false)]),

@@ -166,7 +166,7 @@ struct Simplifier<'a> {
     /// The first thing that surely fails, if nothing before it may.
     error: Option<ShapeError>,
     emitted: usize,
-    /// Iterations unrolled and calls inlined.
+    /// Operations followed.
     steps: usize,
     call_depth: usize,
 }
@@ -174,8 +174,8 @@ struct Simplifier<'a> {
 /// Loops and calls are copied as they are once the new function has this many operations …
 const MAX_OPERATIONS: usize = 20_000;
 
-/// … or this many iterations and calls were followed.
-const MAX_STEPS: usize = 1 << 17;
+/// … or this many were followed, a long list counting as several.
+const MAX_STEPS: usize = 1 << 19;
 
 impl<'a> Simplifier<'a> {
     fn new(context: Option<Context<'a>>, function: &Function) -> Self {
@@ -273,6 +273,17 @@ impl<'a> Simplifier<'a> {
 
 fn constant_name(size: i64) -> String {
     if size < 0 { format!("cm{}", size.unsigned_abs()) } else { format!("c{size}") }
+}
+
+/// How much there is to copy of what is known.
+fn weight(known: &Known) -> usize {
+    match known {
+        Known::List(KnownShape::Ranked(dims)) => dims.len() / 16,
+        Known::Shapes(Ok(shapes)) => shapes.len(),
+        Known::Exact(Value::Extents(extents)) => extents.len() / 16,
+        Known::Exact(Value::Shapes(shapes)) => shapes.len(),
+        _ => 0,
+    }
 }
 
 /// Some value of the type, for what is never reached.

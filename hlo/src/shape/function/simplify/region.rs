@@ -1,6 +1,6 @@
 //! The walk through regions and operations.
 
-use super::{Dead, Frame, Item, Simplifier, dims, dummy};
+use super::{Dead, Frame, Item, Simplifier, dims, dummy, weight};
 use crate::shape::function::evaluate::MAX_CALL_DEPTH;
 use crate::shape::function::transfer::{Failure, transfer};
 use crate::shape::function::{ErrorKind, Kind, Known, Operation, Region, ShapeError, Type, Value, ValueId};
@@ -14,6 +14,7 @@ impl Simplifier<'_> {
     pub(super) fn region(&mut self, frame: &mut Frame<'_>, region: &Region) -> Result<Vec<Item>, Dead> {
         for operation in &region.operations {
             let items: Vec<Item> = operation.operands.iter().map(|&id| frame.item(id).clone()).collect();
+            self.steps += 1 + items.iter().map(|item| weight(&item.known)).sum::<usize>();
             let results = self.operation(frame, operation, items)?;
             for (&id, item) in operation.results.iter().zip(results) {
                 frame.items[id.index()] = Some(item);
@@ -218,7 +219,6 @@ impl Simplifier<'_> {
             for (&id, item) in callee.body.arguments.iter().zip(items) {
                 inner.items[id.index()] = Some(item.clone());
             }
-            self.steps += 1;
             self.call_depth += 1;
             let results = self.region(&mut inner, &callee.body);
             self.call_depth -= 1;
@@ -268,7 +268,6 @@ impl Simplifier<'_> {
         if let Some(elements) = self.unrolled(&items[0], list_type) {
             let mut accumulators = items[1..].to_vec();
             for (index, element) in (0i64..).zip(elements) {
-                self.steps += 1;
                 let index = Item::known(Known::Exact(Value::Size(index)));
                 let arguments = [index, element].into_iter().chain(accumulators);
                 for (&id, item) in region.arguments.iter().zip(arguments) {

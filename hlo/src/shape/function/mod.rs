@@ -150,12 +150,49 @@
 //!
 //! # Extents that are not known yet
 //!
-//! [`Library::specialize`] evaluates as much as is known, and leaves a function for the rest.
+//! [`Library::specialize`] evaluates as much as is known, and leaves a function for the rest: loops over lists of known
+//! length are unrolled, calls inlined, constants folded, and what cannot fail is dropped. Here a product of an unknown
+//! batch is checked before anything runs, and only the batch is left to read:
+//!
+//! ```
+//! use weft_affine::Interval;
+//! use weft_hlo::shape::function::{AttributeTable, KnownShape, Specialized};
+//! use weft_hlo::shape::standard_library;
+//!
+//! let dot = AttributeTable::new()
+//!     .with_sizes("lhs_batch_dims", [])
+//!     .with_sizes("rhs_batch_dims", [])
+//!     .with_sizes("lhs_contracting_dims", [1])
+//!     .with_sizes("rhs_contracting_dims", [0]);
+//! let unknown_batch = |inner: i64| KnownShape::Ranked(vec![Interval::new(0, i64::MAX), Interval::point(inner)]);
+//! let weights = KnownShape::exact(&[128, 10]);
+//!
+//! let library = standard_library();
+//! let found = library.specialize_operation("dot", &[unknown_batch(64), weights.clone()], &dot)?;
+//! let Specialized::Error(error) = found else { panic!("64 is not 128, whatever the batch") };
+//! assert_eq!(error.message, "dimensions of the operands that belong together must have the same extent");
+//!
+//! let found = library.specialize_operation("dot", &[unknown_batch(128), weights], &dot)?;
+//! let Specialized::Residual(left) = found else { panic!("the batch is not known") };
+//! assert_eq!(left.to_string(), r#"
+//! func.func @dot(%lhs: !shape.value_shape, %rhs: !shape.value_shape) -> !shape.shape {
+//!   %c0 = shape.const_size 0
+//!   %c10 = shape.const_size 10
+//!   %lhs_shape = shape.shape_of %lhs : !shape.value_shape -> !shape.shape
+//!   %extent = shape.get_extent %lhs_shape, %c0 : !shape.shape, !shape.size -> !shape.size
+//!   %result = shape.from_extents %extent, %c10 : !shape.size, !shape.size -> !shape.shape
+//!   return %result : !shape.shape
+//! }
+//! "#.trim_start());
+//! let shape = library.infer_by(&left, "dot", &[&[32, 128], &[128, 10]], &AttributeTable::new())?;
+//! assert_eq!(shape[0].as_slice(), [32, 10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Limits
 //!
-//! Regions nest [`MAX_DEPTH`] deep and calls 32, lists have [`MAX_RANK`] extents, and one evaluation takes 2²⁰
-//! iterations and calls: more is an error of kind [`ErrorKind::Limit`], which is the one kind of error that the forms need
+//! Regions nest [`MAX_DEPTH`] deep and calls 32, lists have [`MAX_RANK`] extents, and one evaluation takes 2²²
+//! operations: more is an error of kind [`ErrorKind::Limit`], which is the one kind of error that the forms need
 //! not share.
 //!
 //! # Codes of findings in text

@@ -1,7 +1,7 @@
 //! Extents, from the shape functions of the operations.
 
 use super::function::{ErrorKind, Extents, ShapeError, Specialized};
-use super::{Operation, infer_extents, show, specialize_extents, standard_library};
+use super::{Operation, show, specialize_extents, standard_library};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, ElementType, Op, Shape, Span};
 use crate::verify::code;
@@ -9,7 +9,7 @@ use crate::verify::code;
 impl Operation<'_> {
     /// The extents of the leaves of the result.
     pub(super) fn extents(&self) -> Result<Vec<Extents>, Diagnostics> {
-        infer_extents(standard_library(), self.op, self.operands, self.declared).map_err(|error| self.finding(&error))
+        self.cache.infer(self.op, self.operands, self.declared).map_err(|error| self.finding(&error))
     }
 
     /// The one array of the result, of elements of this type.
@@ -22,7 +22,7 @@ impl Operation<'_> {
     /// The declared shape with the extents of its leaves replaced, for an operation of which only these are known; the
     /// declared shape itself if no function is mapped to it, or if it has another number of leaves.
     pub(super) fn by_extents(&self) -> Result<Shape, Diagnostics> {
-        let extents = match infer_extents(standard_library(), self.op, self.operands, self.declared) {
+        let extents = match self.cache.infer(self.op, self.operands, self.declared) {
             Ok(extents) => extents,
             Err(error) if error.kind == ErrorKind::Unknown => return Ok(self.declared.without_layout()),
             Err(error) => return Err(self.finding(&error)),

@@ -8,6 +8,7 @@
 //! ordinary.
 
 mod attributes;
+mod cache;
 mod elementwise;
 mod extents;
 pub mod function;
@@ -19,6 +20,8 @@ mod structural;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Module, Op, Shape, Span};
 use crate::verify::code;
+
+pub(crate) use cache::InferenceCache;
 
 pub use attributes::{InstructionAttributes, known_shape};
 pub use elementwise::{binary_accepts, unary_accepts};
@@ -49,7 +52,18 @@ pub use standard::{infer_extents, specialize_extents, standard_library};
 /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 /// ```
 pub fn infer(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) -> Result<Shape, Diagnostics> {
-    let operation = Operation { module, op, operands, declared };
+    infer_cached(&InferenceCache::default(), module, op, operands, declared)
+}
+
+/// As [`infer`], for many instructions: equal ones are computed once.
+pub(crate) fn infer_cached(
+    cache: &InferenceCache,
+    module: &Module,
+    op: &Op,
+    operands: &[&Shape],
+    declared: &Shape,
+) -> Result<Shape, Diagnostics> {
+    let operation = Operation { cache, module, op, operands, declared };
     match op {
         Op::Parameter { .. } => structural::parameter(&operation),
         Op::Constant(literal) => structural::constant(&operation, literal),
@@ -83,11 +97,12 @@ pub fn infer(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) ->
 /// # Errors
 /// The first rule that is surely broken.
 pub fn check_bounded(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) -> Result<(), Diagnostics> {
-    Operation { module, op, operands, declared }.sure_error()
+    Operation { cache: &InferenceCache::default(), module, op, operands, declared }.sure_error()
 }
 
 /// What a rule looks at.
 struct Operation<'a> {
+    cache: &'a InferenceCache,
     module: &'a Module,
     op: &'a Op,
     operands: &'a [&'a Shape],

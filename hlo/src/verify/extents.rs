@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Module, Op, Shape};
-use crate::shape::{check_bounded, infer};
+use crate::shape::{InferenceCache, check_bounded, infer_cached};
 
 /// What is known of the extents of a result.
 pub(super) enum Extents {
@@ -15,7 +15,13 @@ pub(super) enum Extents {
 }
 
 /// The shape that follows from the operands of an operation whose number of operands, kinds and attributes are legal.
-pub(super) fn extents(module: &Module, op: &Op, operands: &[&Shape], declared: &Shape) -> Extents {
+pub(super) fn extents(
+    cache: &InferenceCache,
+    module: &Module,
+    op: &Op,
+    operands: &[&Shape],
+    declared: &Shape,
+) -> Extents {
     if operands.iter().any(|operand| is_dynamic(operand)) || is_dynamic(declared) {
         // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
         return match check_bounded(module, op, operands, declared) {
@@ -23,8 +29,7 @@ pub(super) fn extents(module: &Module, op: &Op, operands: &[&Shape], declared: &
             Err(found) => Extents::Refused(found),
         };
     }
-    let inferred = infer(module, op, operands, declared);
-    match inferred {
+    match infer_cached(cache, module, op, operands, declared) {
         Ok(shape) => Extents::Known(shape),
         Err(found) => Extents::Refused(found),
     }

@@ -56,6 +56,7 @@ mod rules;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
+use crate::shape::InferenceCache;
 use extents::{Extents, extents};
 use rules::Rule;
 use std::collections::BTreeSet;
@@ -66,7 +67,7 @@ use std::collections::BTreeSet;
 /// All findings.
 pub fn verify(module: &Module) -> Result<(), Diagnostics> {
     let parameters = module.computations.values().map(Computation::parameters).collect();
-    let mut verifier = Verifier { module, parameters, findings: Vec::new() };
+    let mut verifier = Verifier { module, parameters, cache: InferenceCache::default(), findings: Vec::new() };
     verifier.module();
     if verifier.findings.is_empty() { Ok(()) } else { Err(Diagnostics(verifier.findings)) }
 }
@@ -75,6 +76,7 @@ struct Verifier<'a> {
     module: &'a Module,
     /// The parameters of each computation, by number.
     parameters: Vec<Vec<InstrId>>,
+    cache: InferenceCache,
     findings: Vec<Diagnostic>,
 }
 
@@ -182,7 +184,7 @@ impl Verifier<'_> {
         };
         let expected = rules::check(&mut rule);
         let Rule { findings: mut found, sound, .. } = rule;
-        let known = if sound { extents(self.module, op, operands, declared) } else { Extents::Open };
+        let known = if sound { extents(&self.cache, self.module, op, operands, declared) } else { Extents::Open };
         let mut differs = |yields: &dyn std::fmt::Display| {
             let message = format!("{} yields {yields}, the text says {}", op.opcode(), declared.without_layout());
             found.push((code::RESULT_SHAPE, message));

@@ -1,0 +1,137 @@
+//! Shape functions evaluated once for equal instructions.
+
+use super::function::{Extents, ShapeError};
+use super::{infer_extents, standard_library};
+use crate::ir::{FieldView, OPCODES, Op, Shape};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// So many results are remembered; modules have far fewer different instructions than instructions.
+const MAX_ENTRIES: usize = 1 << 16;
+
+/// What a shape function says.
+type Inferred = Result<Vec<Extents>, ShapeError>;
+
+/// The extents of results by everything that shape functions see of an instruction. A shape function is pure, so what
+/// was computed once holds for all instructions that look the same.
+#[derive(Debug, Default)]
+pub(crate) struct InferenceCache {
+    results: RefCell<HashMap<Vec<i64>, Inferred>>,
+}
+
+impl InferenceCache {
+    /// As [`infer_extents`], by the standard library.
+    pub(super) fn infer(&self, op: &Op, operands: &[&Shape], declared: &Shape) -> Inferred {
+        let Some(key) = key(op, operands, declared) else {
+            return infer_extents(standard_library(), op, operands, declared);
+        };
+        if let Some(known) = self.results.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = infer_extents(standard_library(), op, operands, declared);
+        let mut results = self.results.borrow_mut();
+        if results.len() < MAX_ENTRIES {
+            results.insert(key, found.clone());
+        }
+        found
+    }
+}
+
+/// All numbers that a shape function may ask for, one after the other; `None` where there are others than numbers.
+fn key(op: &Op, operands: &[&Shape], declared: &Shape) -> Option<Vec<i64>> {
+    let mut key = Vec::with_capacity(32);
+    key.push(OPCODES.binary_search(&op.opcode()).ok()? as i64);
+    for shape in operands.iter().chain([&declared]) {
+        push_shape(&mut key, shape);
+    }
+    let mut complete = true;
+    op.visit_fields(true, &mut |field, view| {
+        push_text(&mut key, field.name);
+        complete &= push_field(&mut key, view);
+    });
+    complete.then_some(key)
+}
+
+/// Marks what follows, so that no two shapes give the same numbers: ranks are not negative, and element sizes stand for
+/// element types, of which shape functions see nothing else.
+fn push_shape(key: &mut Vec<i64>, shape: &Shape) {
+    match shape {
+        Shape::Array(array) => {
+            key.push(array.extents.len() as i64);
+            key.push(i64::from(array.element_type.bits()));
+            key.extend_from_slice(&array.extents);
+        }
+        Shape::Tuple(elements) => {
+            key.extend([-1, elements.len() as i64]);
+            elements.iter().for_each(|element| push_shape(key, element));
+        }
+        Shape::Token | Shape::Opaque => key.push(-2),
+    }
+}
+
+/// The length and the bytes, eight at a time.
+fn push_text(key: &mut Vec<i64>, text: &str) {
+    key.push(text.len() as i64);
+    for chunk in text.as_bytes().chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        key.push(i64::from_le_bytes(bytes));
+    }
+}
+
+/// Whether the attribute is one that shape functions see nothing of, or was added.
+fn push_field(key: &mut Vec<i64>, view: FieldView<'_>) -> bool {
+    let list = |key: &mut Vec<i64>, numbers: &[i64]| {
+        key.push(numbers.len() as i64);
+        key.extend_from_slice(numbers);
+    };
+    match view {
+        FieldView::Integer(number) => list(key, &[*number]),
+        FieldView::Integers(numbers) => list(key, numbers),
+        FieldView::Word(word) => push_text(key, word),
+        FieldView::Flag(flag) => key.push(i64::from(*flag)),
+        FieldView::Padding(padding) => {
+            key.push(padding.len() as i64);
+            key.extend(padding.iter().flat_map(|it| [it.low, it.high, it.interior]));
+        }
+        FieldView::Slices(slices) => {
+            key.push(slices.len() as i64);
+            key.extend(slices.iter().flat_map(|it| [it.start, it.limit, it.stride]));
+        }
+        FieldView::Window(window) => {
+            key.push(window.dimensions.len() as i64);
+            for it in &window.dimensions {
+                key.extend([it.size, it.stride, it.padding_low, it.padding_high, it.window_dilation, it.base_dilation]);
+            }
+        }
+        FieldView::Computation(_) | FieldView::Computations(_) | FieldView::Precisions(_) => {}
+        _ => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_that_differ_in_a_number_are_not_equal() {
+        let text = "HloModule m\n\nENTRY e {\n  x = f32[2,3,4] parameter(0)\n  y = f32[3,2,4] parameter(1)\n  \
+                    a = f32[2,3,4] transpose(x), dimensions={0,1,2}\n  b = f32[2,4,3] transpose(x), dimensions={0,2,1}\n  \
+                    c = f32[3,2,4] transpose(y), dimensions={0,1,2}\n  d = f32[2,3,4] reverse(x), dimensions={0}\n  \
+                    f = f32[2,3,4] reverse(x), dimensions={0,1}\n  g = f32[1,3,4] slice(x), slice={[0:1], [0:3], [0:4]}\n  \
+                    h = f32[1,3,4] slice(x), slice={[1:2], [0:3], [0:4]}\n  \
+                    i = pred[2,3,4] compare(x, x), direction=EQ\n  j = pred[2,3,4] compare(x, x), direction=LT\n  \
+                    k = f32[6,4] reshape(x)\n  ROOT l = f32[4,6] reshape(x)\n}\n";
+        let module = crate::text::parse(text).unwrap();
+        let entry = module.entry_computation();
+        let mut keys: Vec<Vec<i64>> = Vec::new();
+        for instruction in entry.instructions.values().filter(|it| !it.operands.is_empty()) {
+            let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &entry.instructions[id].shape).collect();
+            let key = key(&instruction.op, &operands, &instruction.shape).unwrap();
+            assert!(!keys.contains(&key), "{}", instruction.name);
+            keys.push(key);
+        }
+        assert_eq!(keys.len(), 11);
+    }
+}

@@ -167,6 +167,8 @@ fn calls_and_regions() {
 
     let reduce = "y = f32[] reduce(x, z), dimensions={0}, to_apply=f";
     assert!(with(id, reduce).contains("HLO110: main/y: f must take 2 parameters"));
+    let arrays = "a = f32[4] parameter(0)\nROOT b = f32[4] parameter(1)";
+    assert!(with(arrays, reduce).contains("f must be (f32[], f32[]) -> f32[], its parameters the accumulators"));
     let wrong_type = "a = f32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = f32[] negate(a)";
     assert!(with(wrong_type, reduce).contains("parameter 1 of f must be f32[] and is s32[]"));
     let wrong_result = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=LT";

@@ -3,7 +3,8 @@
 //! It checks structure (operands before users, callees before callers, parameters numbered, roots and names), every
 //! operation against its [rule](self#rules), layouts, the pairing of asynchronous operations, schedules and control
 //! predecessors, and the header. It reports everything it finds, in the order of the module, each finding with a [code],
-//! the instruction and its span. What follows only from another finding is not reported.
+//! the instruction and its span. Operands are taken for what the text says they are, right or wrong; what else follows
+//! only from another finding is not reported.
 //!
 //! It knows every operation and every element type; whether something can be evaluated or compiled is no question of
 //! meaning and is answered by [`eval::check`](crate::eval::check) and by the compiler. Time and memory are linear in the
@@ -84,18 +85,23 @@ impl Verifier<'_> {
     fn module(&mut self) {
         let mut names = BTreeSet::new();
         let scheduled = self.module.is_scheduled();
+        let mut entry_is_sound = true;
         for (id, computation) in self.module.computations.iter() {
             if !names.insert(computation.name.as_str()) {
                 let message = format!("the module has two computations of the name {}", computation.name);
                 self.findings.push(Diagnostic::new(code::NAME, computation.span, message).about(&computation.name));
             }
-            self.computation(id, computation);
+            let faulty = self.computation(id, computation);
+            if id == self.module.entry {
+                let mut signature = self.parameters[id.index()].iter().chain([&computation.root]);
+                entry_is_sound = !signature.any(|id| faulty.get(id.index()).is_none_or(|faulty| *faulty));
+            }
             let mut ordered = Vec::new();
             if scheduled {
                 order::schedule(computation, &mut ordered);
             }
             order::control(computation, &mut ordered);
-            pairing::check(computation, &mut ordered);
+            pairing::check(computation, &faulty, &mut ordered);
             self.findings.extend(ordered.into_iter().map(|(id, code, message)| {
                 Place { computation, instruction: &computation.instructions[id] }.finding(code, message)
             }));
@@ -105,7 +111,9 @@ impl Verifier<'_> {
                 self.findings.push(Diagnostic::new(code::ROOT, Span::default(), "the module has no entry computation"));
             }
             Some(entry) => {
-                let layout = entry_layout::mismatch(self.module, entry).map(|message| (code::ENTRY_LAYOUT, message));
+                // Of a signature that is wrong already the header may well say something else.
+                let layout = entry_layout::mismatch(self.module, entry).filter(|_| entry_is_sound);
+                let layout = layout.map(|message| (code::ENTRY_LAYOUT, message));
                 let faults = layout.into_iter().chain(header::faults(self.module, entry));
                 self.findings.extend(
                     faults.map(|(code, message)| Diagnostic::new(code, entry.span, message).about(&entry.name)),
@@ -114,11 +122,14 @@ impl Verifier<'_> {
         }
     }
 
-    fn computation(&mut self, id: ComputationId, computation: &Computation) {
+    /// Checks a computation by itself; which of its instructions something was found about.
+    fn computation(&mut self, id: ComputationId, computation: &Computation) -> Vec<bool> {
+        let mut faulty = Vec::with_capacity(computation.instructions.len());
         let mut names = BTreeSet::new();
         let mut possible = Vec::with_capacity(computation.instructions.len());
         for (instr, instruction) in computation.instructions.iter() {
             let place = Place { computation, instruction };
+            let before = self.findings.len();
             if !names.insert(instruction.name.as_str()) {
                 let message = format!("the computation has two instructions of the name {}", instruction.name);
                 self.findings.push(place.finding(code::NAME, message));
@@ -136,16 +147,20 @@ impl Verifier<'_> {
             if let Some(operands) = operands.filter(|_| sound) {
                 self.instruction(&operands, &place);
             }
+            faulty.push(self.findings.len() > before);
         }
-        self.parameters(id, computation);
+        if let Some(parameter) = self.parameters(id, computation) {
+            faulty[parameter.index()] = true;
+        }
         if computation.instructions.get(computation.root).is_none() {
             let message = format!("{} has no root", computation.name);
             self.findings.push(Diagnostic::new(code::ROOT, computation.span, message).about(&computation.name));
         }
+        faulty
     }
 
     /// Numbers are 0, 1, 2, … once each. Reported where a number is wrong; a gap is reported at the number after it.
-    fn parameters(&mut self, id: ComputationId, computation: &Computation) {
+    fn parameters(&mut self, id: ComputationId, computation: &Computation) -> Option<InstrId> {
         for (expected, &id) in self.parameters[id.index()].iter().enumerate() {
             let instruction = &computation.instructions[id];
             let Op::Parameter { number } = instruction.op else { continue };
@@ -155,9 +170,10 @@ impl Verifier<'_> {
                 );
                 self.findings.push(Place { computation, instruction }.finding(code::PARAMETER_NUMBERS, message));
                 // The numbers after a gap or a repetition are all shifted; one finding says it.
-                return;
+                return Some(id);
             }
         }
+        None
     }
 
     /// Whether a value of this shape can exist.
@@ -202,6 +218,8 @@ impl Verifier<'_> {
                 found.extend(more.map(|finding| (finding.code, finding.message)));
             }
         }
+        // A number that is wrong twice in one attribute is one finding.
+        found.dedup();
         self.findings.extend(found.into_iter().map(|(code, message)| place.finding(code, message)));
     }
 
@@ -224,7 +242,10 @@ impl Verifier<'_> {
     /// Whether all computations that are called can be.
     fn callees(&mut self, caller: ComputationId, place: &Place<'_>) -> bool {
         let mut callable = true;
-        for callee in place.instruction.op.called_computations() {
+        let mut called = place.instruction.op.called_computations();
+        called.sort_unstable();
+        called.dedup();
+        for callee in called {
             match self.module.computations.get(callee).filter(|_| callee < caller) {
                 // That it has no root is reported where it stands.
                 Some(computation) => callable &= computation.instructions.get(computation.root).is_some(),

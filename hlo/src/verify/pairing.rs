@@ -65,12 +65,14 @@ struct Readers {
     others: usize,
 }
 
-pub(super) fn check(computation: &Computation, findings: &mut Vec<Finding>) {
+/// Checks a computation; `faulty` says which of its instructions break the rule of their operation, from which it may
+/// follow that they end nothing.
+pub(super) fn check(computation: &Computation, faulty: &[bool], findings: &mut Vec<Finding>) {
     let mut any = false;
     for (id, instruction) in computation.instructions.iter() {
         if let Some(step) = Step::of(&instruction.op) {
             any = true;
-            if step.phase != Phase::Start {
+            if step.phase != Phase::Start && !faulty[id.index()] {
                 end(computation, id, step, findings);
             }
         }

@@ -4,6 +4,7 @@ use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};
 use crate::verify::code;
 use crate::verify::leaves::part;
+use std::collections::BTreeSet;
 
 pub(super) fn call<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {
     rule.signature(to_apply, rule.operands, 0).map(Expected::Same)
@@ -27,14 +28,14 @@ pub(super) fn while_loop<'a>(
         let message = format!("condition of while must return pred[] and returns {result}");
         rule.report(code::SIGNATURE, message);
     }
-    if let Some(result) = rule.signature(body, &[value], 0)
-        && !result.is_compatible(value)
-    {
-        let (wanted, given) = (value.without_layout(), result.without_layout());
-        rule.report(
-            code::SIGNATURE,
-            format!("body of while must return {wanted}, its operand's shape, and returns {given}"),
-        );
+    if let Some(result) = rule.signature(body, &[value], 0) {
+        // A body that takes and returns something else is one finding, about what it takes.
+        let taken = rule.parameters_of(body).first().map(|&id| &rule.module.computations[body].instructions[id].shape);
+        if !result.is_compatible(taken.unwrap_or(value)) {
+            let (wanted, given) = (value.without_layout(), result.without_layout());
+            let message = format!("body of while must return {wanted}, its operand's shape, and returns {given}");
+            rule.report(code::SIGNATURE, message);
+        }
     }
     Some(Expected::Same(value))
 }
@@ -93,7 +94,8 @@ pub(super) fn custom_call<'a>(
 /// Checks that parts of result and operands that share a buffer exist, are alike, and that no part of the result has
 /// two.
 pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
-    for (position, alias) in aliases.iter().enumerate() {
+    let mut shared = BTreeSet::new();
+    for alias in aliases {
         let output = part(rule.declared, &alias.output);
         let operand = usize::try_from(alias.operand).ok().and_then(|operand| rule.operands.get(operand));
         let operand = operand.and_then(|operand| part(operand, &alias.operand_index));
@@ -105,7 +107,7 @@ pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
                 output.without_layout(),
                 operand.without_layout()
             ),
-            _ if aliases[..position].iter().any(|earlier| earlier.output == alias.output) => {
+            _ if !shared.insert(&alias.output) => {
                 format!("output_to_operand_aliasing={alias} names a part of the result that an earlier entry names")
             }
             _ => continue,

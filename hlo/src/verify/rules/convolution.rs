@@ -22,7 +22,7 @@ pub(super) fn convolution<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let output = rule.declared_array()?;
     precisions(rule, operand_precision);
     let spatial = dim_labels.input_spatial.len();
-    window::check(rule, window, spatial, "space that dim_labels names");
+    window::check(rule, window, spatial, "the space in dim_labels");
     if labels(rule, dim_labels, [input.rank(), kernel.rank(), output.rank()]).is_some() {
         let counts = (*feature_group_count, *batch_group_count);
         // The gradients are written with operands in other roles.

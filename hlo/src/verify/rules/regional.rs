@@ -14,16 +14,11 @@ pub(super) fn map<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: Computa
         rule.attribute(format!("dimensions={given} must be all {rank} dimensions of the operands in order"));
     }
     let wanted: Vec<Shape> = operands.iter().map(|operand| Shape::scalar(operand.element_type)).collect();
-    let result = rule.callee(to_apply)?.result_shape();
     // What the computation returns is its own choice, as long as that is a scalar.
-    let Some(scalar) = result.as_array().filter(|array| array.rank() == 0) else {
-        let name = rule.callee(to_apply).map_or("", |computation| &computation.name);
-        rule.report(code::REGION, format!("{name} must return a scalar and returns {result}"));
-        rule.region(to_apply, &wanted, "one for each operand", result);
-        return None;
-    };
-    rule.region(to_apply, &wanted, "one for each operand", result);
-    Some(Expected::Array(scalar.element_type))
+    let result = rule.callee(to_apply)?.result_shape().as_array();
+    let element_type = result.map_or(operands[0].element_type, |result| result.element_type);
+    rule.region(to_apply, &wanted, "one for each operand", &Shape::scalar(element_type));
+    result.map(|_| Expected::Array(element_type))
 }
 
 /// The comparator takes two elements of each operand in turn.
@@ -73,11 +68,11 @@ pub(super) fn scan<'a>(
         rule.dimension("dimensions", dimension, input.rank(), "an input");
     }
     let computation = rule.callee(to_apply)?;
-    let given = rule.parameters_of(to_apply).len();
+    let (name, given) = (&computation.name, rule.parameters_of(to_apply).len());
     if given != count {
-        let name = &computation.name;
         let message = format!("{name} must take {count} parameters, one for each operand, and takes {given}");
         rule.report(code::REGION, message);
+        return None;
     }
     let returned = computation.result_shape().as_tuple().map_or(1, <[Shape]>::len);
     let declared = match rule.declared {
@@ -85,7 +80,7 @@ pub(super) fn scan<'a>(
         one => std::slice::from_ref(one),
     };
     if returned != declared.len() || declared.len() < carried {
-        let (name, results) = (&computation.name, declared.len());
+        let results = declared.len();
         let message = format!("{name} must return one value for each of the {results} results and returns {returned}");
         rule.report(code::REGION, message);
         return None;

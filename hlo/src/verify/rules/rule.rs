@@ -4,6 +4,7 @@ use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,
 };
 use crate::verify::code;
+use std::collections::BTreeSet;
 
 /// One operation under examination, and what was found about it.
 pub(in crate::verify) struct Rule<'a> {
@@ -183,9 +184,11 @@ impl<'a> Rule<'a> {
     /// Checks that these are dimensions of an array of `rank`, none of them twice.
     pub(super) fn dimensions(&mut self, name: &str, dimensions: &[i64], rank: usize) -> bool {
         let mut seen = vec![false; rank];
+        let mut outside = BTreeSet::new();
         let mut good = true;
         for &dimension in dimensions {
             match usize::try_from(dimension).ok().and_then(|index| seen.get_mut(index)) {
+                None if !outside.insert(dimension) => {}
                 None => {
                     good = false;
                     self.attribute(format!("{name} names dimension {dimension} of rank {rank}"));
@@ -212,6 +215,7 @@ impl<'a> Rule<'a> {
 
     /// Checks that two lists have no dimension in common.
     pub(super) fn disjoint(&mut self, names: [&str; 2], one: &[i64], other: &[i64]) -> bool {
+        let other: BTreeSet<&i64> = other.iter().collect();
         let common = one.iter().find(|dimension| other.contains(dimension));
         if let Some(common) = common {
             self.attribute(format!("{} and {} both name dimension {common}", names[0], names[1]));
@@ -245,25 +249,38 @@ impl<'a> Rule<'a> {
         self.parameters.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks that a computation that is applied to elements takes and returns these shapes.
+    /// Checks that a computation that is applied to elements takes and returns these shapes; `roles` says what the
+    /// parameters are.
     pub(super) fn region(&mut self, id: ComputationId, wanted: &[Shape], roles: &str, result: &Shape) {
         let Some(computation) = self.callee(id) else { return };
-        let (name, parameters) = (&computation.name, self.parameters_of(id));
+        let (name, parameters, returned) = (&computation.name, self.parameters_of(id), computation.result_shape());
+        let mut faults = Vec::new();
         if parameters.len() != wanted.len() {
             let (count, given) = (wanted.len(), parameters.len());
-            self.report(code::REGION, format!("{name} must take {count} parameters, {roles}, and takes {given}"));
+            let message = format!("{name} must take {count} parameters, {roles}, and takes {given}");
+            return self.report(code::REGION, message);
         }
         for (number, (&id, wanted)) in parameters.iter().zip(wanted).enumerate() {
             let given = &computation.instructions[id].shape;
             if !given.is_compatible(wanted) {
-                let message = format!("parameter {number} of {name} must be {wanted} and is {given}");
-                self.report(code::REGION, message);
+                faults.push(format!("parameter {number} of {name} must be {wanted} and is {given}"));
             }
         }
-        let given = computation.result_shape();
-        if !given.is_compatible(result) {
-            self.report(code::REGION, format!("{name} must return {result} and returns {given}"));
+        if !returned.is_compatible(result) {
+            faults.push(format!("{name} must return {result} and returns {returned}"));
         }
+        // Several faults have one cause: this is another computation.
+        let message = match faults.len() {
+            0 => return,
+            1 => faults.remove(0),
+            _ => {
+                let given: Vec<&Shape> = parameters.iter().map(|&id| &computation.instructions[id].shape).collect();
+                let wanted: Vec<&Shape> = wanted.iter().collect();
+                let (wanted, given) = (function(&wanted, result), function(&given, returned));
+                format!("{name} must be {wanted}, its parameters {roles}, and is {given}")
+            }
+        };
+        self.report(code::REGION, message);
     }
 
     /// Checks that a computation takes these whole values; its result, if it can be called with them.
@@ -288,6 +305,12 @@ impl<'a> Rule<'a> {
         }
         Some(computation.result_shape())
     }
+}
+
+/// A signature as text spells it.
+fn function(parameters: &[&Shape], result: &Shape) -> String {
+    let parameters: Vec<String> = parameters.iter().map(|shape| shape.without_layout().to_string()).collect();
+    format!("({}) -> {}", parameters.join(", "), result.without_layout())
 }
 
 /// Dimensions as text spells them.

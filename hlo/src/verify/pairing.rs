@@ -2,7 +2,7 @@
 
 use super::code;
 use super::order::Finding;
-use crate::ir::{ArenaId, Computation, InstrId, Op};
+use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Op};
 
 /// Where in the life of an asynchronous operation an instruction stands.
 #[derive(Copy, Clone, PartialEq)]
@@ -51,11 +51,6 @@ impl Step<'_> {
     fn is_transfer(self) -> bool {
         matches!(self.kind, "send" | "recv")
     }
-
-    /// Whether the one ends what the other starts: both spellings of asynchronous computations may meet.
-    fn belongs_to(self, other: Step<'_>) -> bool {
-        self.kind == other.kind || (self.kind == "async") != (other.kind == "async")
-    }
 }
 
 /// How often an instruction is read, and whether by an end.
@@ -89,7 +84,10 @@ fn end(computation: &Computation, id: InstrId, step: Step<'_>, findings: &mut Ve
     let Some(producer) = computation.instructions.get(operand).filter(|_| operand < id) else { return };
     let started = Step::of(&producer.op).filter(|started| started.phase != Phase::Done);
     match started {
-        Some(started) if is_one_of_pair(step, started) => channels(id, &instruction.op, &producer.op, findings),
+        Some(started) if is_one_of_pair(step, started) => {
+            channels(id, &instruction.op, &producer.op, findings);
+            same_run(id, &instruction.op, &producer.op, findings);
+        }
         None if step.is_transfer() => {}
         _ => {
             let (opcode, kind) = (instruction.op.opcode(), step.kind);
@@ -101,10 +99,11 @@ fn end(computation: &Computation, id: InstrId, step: Step<'_>, findings: &mut Ve
     }
 }
 
+/// Whether the one ends what the other starts. The two spellings of asynchronous computations may meet.
 fn is_one_of_pair(step: Step<'_>, started: Step<'_>) -> bool {
     const OWN: [&str; 6] = ["all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"];
     let own = OWN.contains(&step.kind) || OWN.contains(&started.kind);
-    if own { step.kind == started.kind } else { step.belongs_to(started) }
+    step.kind == started.kind || (!own && (step.kind == "async" || started.kind == "async"))
 }
 
 /// The two halves of a transfer use one channel.
@@ -128,6 +127,31 @@ fn channel(op: &Op) -> Option<(Option<i64>, bool)> {
         | Op::Recv { channel_id, is_host_transfer }
         | Op::RecvDone { channel_id, is_host_transfer } => Some((*channel_id, *is_host_transfer)),
         _ => None,
+    }
+}
+
+/// Where an update or an end repeats the computation and the thread, they are those of the start.
+fn same_run(id: InstrId, later: &Op, earlier: &Op, findings: &mut Vec<Finding>) {
+    let (later, earlier) = (run(later), run(earlier));
+    if later.0.zip(earlier.0).is_some_and(|(later, earlier)| later != earlier) {
+        let message = "what ends an asynchronous operation must name the computation that was started";
+        findings.push((id, code::PAIRING, message.to_owned()));
+    }
+    if let Some((later, earlier)) = later.1.zip(earlier.1).filter(|(later, earlier)| later != earlier) {
+        let message = format!("what was started on thread {earlier} must end there, not on {later}");
+        findings.push((id, code::PAIRING, message));
+    }
+}
+
+/// The computation and the thread of a step of an asynchronous operation, where the text names them.
+fn run(op: &Op) -> (Option<ComputationId>, Option<&str>) {
+    match op {
+        Op::AsyncStart { async_execution_thread, calls, .. } => (Some(*calls), async_execution_thread.as_deref()),
+        Op::AsyncUpdate { async_execution_thread, calls } | Op::AsyncDone { async_execution_thread, calls } => {
+            (*calls, async_execution_thread.as_deref())
+        }
+        Op::AsyncShorthand { async_execution_thread, .. } => (None, async_execution_thread.as_deref()),
+        _ => (None, None),
     }
 }
 

@@ -60,9 +60,6 @@ pub(super) fn select<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 
 pub(super) fn clamp<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let [_, operand, _] = rule.arrays()?;
-    if operand.element_type.is_complex() {
-        return undefined(rule, operand.element_type);
-    }
     Some(Expected::Array(operand.element_type))
 }
 

@@ -201,14 +201,8 @@ impl Verifier<'_> {
         let expected = rules::check(&mut rule);
         let Rule { findings: mut found, sound, .. } = rule;
         let known = if sound { extents(&self.cache, self.module, op, operands, declared) } else { Extents::Open };
-        let mut differs = |yields: &dyn std::fmt::Display| {
-            let message = format!("{} yields {yields}, the text says {}", op.opcode(), declared.without_layout());
-            found.push((code::RESULT_SHAPE, message));
-        };
-        match known {
-            Extents::Known(shape) if !shape.is_compatible(declared) => differs(&shape),
-            Extents::Known(_) | Extents::Open if !expected.admits(declared) => differs(&expected),
-            Extents::Known(_) | Extents::Open => {}
+        let yielded = match known {
+            Extents::Known(shape) => (!shape.is_compatible(declared)).then(|| shape.to_string()),
             Extents::Refused(refused) => {
                 // Shape functions may look at types as well, which the rule has looked at already.
                 let alone = found.is_empty();
@@ -216,7 +210,14 @@ impl Verifier<'_> {
                 let more = refused.0.into_iter();
                 let more = more.filter(|finding| alone || (finding.code == code::EXTENTS && !by_type));
                 found.extend(more.map(|finding| (finding.code, finding.message)));
+                None
             }
+            Extents::Open => None,
+        };
+        if let Some(yielded) = yielded.or_else(|| (!expected.admits(declared)).then(|| expected.to_string())) {
+            let declared = declared.without_layout();
+            let message = format!("{} yields {yielded}, the text says {declared}", op.opcode());
+            found.push((code::RESULT_SHAPE, message));
         }
         // A number that is wrong twice in one attribute is one finding.
         found.dedup();

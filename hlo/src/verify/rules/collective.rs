@@ -1,29 +1,9 @@
-//! Collectives: who takes part, and what each of them yields.
+//! What collectives yield; who takes part is [`groups`](super::groups)' business.
 
+use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};
-use crate::ir::{ComputationId, ElementType, HeaderAttribute, ReplicaGroups, Shape};
+use crate::ir::{ComputationId, ElementType, Shape};
 use crate::verify::code;
-use std::collections::BTreeSet;
-
-/// Who takes part in a collective.
-#[derive(Copy, Clone)]
-pub(super) struct Members<'a> {
-    pub(super) groups: &'a ReplicaGroups,
-    pub(super) channel: Option<i64>,
-    pub(super) global_ids: bool,
-    pub(super) demands: Demands,
-}
-
-/// What a collective asks of its groups besides that nobody is in two.
-#[derive(Copy, Clone, PartialEq)]
-pub(super) enum Demands {
-    /// Nothing: who is in no group takes no part.
-    Disjoint,
-    /// That everybody is in one.
-    Cover,
-    /// That everybody is in one, and that all are of one size.
-    CoverEvenly,
-}
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
 pub(super) fn along<'a>(
@@ -122,8 +102,8 @@ pub(super) fn ragged_all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>) -
 }
 
 /// With one operand its shape; in place, with inputs, outputs and where in them, the outputs'.
-pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>]) -> Option<Expected<'a>> {
-    source_target_pairs(rule, pairs);
+pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
+    source_target_pairs(rule, pairs, channel);
     rule.at_least(1)?;
     Some(match in_place(rule) {
         true => Expected::Same(rule.operands[1]),
@@ -135,8 +115,8 @@ pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>]) -> Option<Exp
 }
 
 /// The operands, the results, and whatever the target keeps beside them.
-pub(super) fn permute_start<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>]) -> Option<Expected<'a>> {
-    source_target_pairs(rule, pairs);
+pub(super) fn permute_start<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
+    source_target_pairs(rule, pairs, channel);
     rule.at_least(1)?;
     if in_place(rule) {
         return Some(Expected::Open);
@@ -161,129 +141,5 @@ fn passed<'a>(rule: &Rule<'a>) -> Expected<'a> {
     match rule.operands {
         [operand] => Expected::Same(operand),
         operands => Expected::Tuple(operands.iter().map(|operand| Expected::Same(operand)).collect()),
-    }
-}
-
-fn check(rule: &mut Rule<'_>, members: Members<'_>) {
-    if members.global_ids && members.channel.is_none_or(|channel| channel < 1) {
-        rule.report(code::CHANNEL, "use_global_device_ids=true needs a channel_id of at least 1".to_owned());
-    }
-    match members.groups {
-        ReplicaGroups::List(groups) => list(rule, groups, members),
-        ReplicaGroups::Iota { dimensions, reshape, transpose } => iota(rule, dimensions, reshape, transpose),
-        ReplicaGroups::Mesh(_) => {}
-    }
-}
-
-fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
-    let mut seen = BTreeSet::new();
-    for (number, group) in groups.iter().enumerate() {
-        if group.is_empty() {
-            rule.refuse(code::GROUPS, format!("group {number} of replica_groups must have a member"));
-        }
-        for &member in group {
-            if member < 0 {
-                rule.refuse(code::GROUPS, format!("a member in replica_groups must be at least 0 and is {member}"));
-            } else if !seen.insert(member) {
-                rule.refuse(code::GROUPS, format!("replica_groups names member {member} twice"));
-            }
-        }
-    }
-    let missing = (0i64..).zip(&seen).find(|(number, member)| number != *member).map(|(number, _)| number);
-    if let Some(missing) = missing.filter(|_| members.demands != Demands::Disjoint) {
-        let last = seen.last().copied().unwrap_or(0);
-        rule.refuse(code::GROUPS, format!("replica_groups must name every member up to {last}, and lacks {missing}"));
-    }
-    let uneven = groups.iter().find(|group| group.len() != groups[0].len());
-    if let Some(uneven) = uneven.filter(|_| members.demands == Demands::CoverEvenly) {
-        let (one, other) = (groups[0].len(), uneven.len());
-        let opcode = rule.opcode();
-        rule.refuse(code::GROUPS, format!("the groups of {opcode} must be of one size, and are of {one} and {other}"));
-    }
-    within(rule, seen.last().copied(), members);
-}
-
-/// Checks the largest member against the number of those that the header says run the module.
-fn within(rule: &mut Rule<'_>, largest: Option<i64>, members: Members<'_>) {
-    let (mut replicas, mut partitions) = (None, None);
-    for attribute in &rule.module.attributes {
-        match attribute {
-            HeaderAttribute::ReplicaCount(count) => replicas = Some(*count),
-            HeaderAttribute::NumPartitions(count) => partitions = Some(*count),
-            _ => {}
-        }
-    }
-    let count = if members.global_ids {
-        replicas.unwrap_or(1).checked_mul(partitions.unwrap_or(1))
-    } else {
-        // Groups across partitions name partitions or replicas, whichever the mode says; the larger number bounds both.
-        replicas.unwrap_or(1).checked_mul(if members.channel.is_some() { partitions.unwrap_or(1) } else { 1 })
-    };
-    let (Some(largest), Some(count), true) = (largest, count, replicas.is_some() || partitions.is_some()) else {
-        return;
-    };
-    if largest >= count {
-        let message = format!("replica_groups names member {largest}, and the module runs on {count}");
-        rule.refuse(code::GROUPS, message);
-    }
-}
-
-fn iota(rule: &mut Rule<'_>, dimensions: &[i64], reshape: &[i64], transpose: &[i64]) {
-    let product = |extents: &[i64]| extents.iter().try_fold(1i64, |count, &extent| count.checked_mul(extent));
-    let positive = dimensions.iter().chain(reshape).all(|&extent| extent >= 1);
-    if dimensions.is_empty() || !positive || product(dimensions).is_none() || product(dimensions) != product(reshape) {
-        let message = format!(
-            "replica_groups must have positive extents and cut as many numbers, {}, as it lays out, {}",
-            super::rule::show(dimensions),
-            super::rule::show(reshape)
-        );
-        rule.refuse(code::GROUPS, message);
-    }
-    let mut sorted = transpose.to_vec();
-    sorted.sort_unstable();
-    let is_permutation = sorted.len() == reshape.len() && (0i64..).zip(&sorted).all(|(at, &found)| at == found);
-    if !transpose.is_empty() && !is_permutation {
-        let (transpose, rank) = (super::rule::show(transpose), reshape.len());
-        let message =
-            format!("the transposition {transpose} of replica_groups must be a permutation of {rank} dimensions");
-        rule.refuse(code::GROUPS, message);
-    }
-}
-
-/// How many members each group has, where the text says so and all have as many.
-fn group_size(groups: &ReplicaGroups) -> Option<usize> {
-    match groups {
-        ReplicaGroups::List(groups) => {
-            let size = groups.first()?.len();
-            groups.iter().all(|group| group.len() == size).then_some(size)
-        }
-        ReplicaGroups::Iota { dimensions, .. } => match dimensions[..] {
-            [_, size] => usize::try_from(size).ok(),
-            _ => None,
-        },
-        ReplicaGroups::Mesh(_) => None,
-    }
-}
-
-fn source_target_pairs(rule: &mut Rule<'_>, pairs: &[Vec<i64>]) {
-    let (mut sources, mut targets) = (BTreeSet::new(), BTreeSet::new());
-    for (number, pair) in pairs.iter().enumerate() {
-        let [source, target] = pair[..] else {
-            let given = pair.len();
-            let message =
-                format!("entry {number} of source_target_pairs must be a source and a target, and has {given}");
-            rule.refuse(code::GROUPS, message);
-            continue;
-        };
-        for (role, member, seen) in [("source", source, &mut sources), ("target", target, &mut targets)] {
-            if member < 0 {
-                rule.refuse(
-                    code::GROUPS,
-                    format!("a {role} in source_target_pairs must be at least 0 and is {member}"),
-                );
-            } else if !seen.insert(member) {
-                rule.refuse(code::GROUPS, format!("source_target_pairs names the {role} {member} twice"));
-            }
-        }
     }
 }

@@ -13,6 +13,7 @@ mod convolution;
 mod dynamic;
 mod elementwise;
 mod expected;
+mod groups;
 mod indexed;
 mod linear;
 mod movement;
@@ -29,7 +30,7 @@ pub(super) use expected::Expected;
 pub(super) use rule::Rule;
 
 use crate::ir::{Op, ReplicaGroups};
-use collective::{Demands, Members};
+use groups::{Demands, Members};
 
 /// Checks one operation; the result that follows from its operands.
 pub(super) fn check<'a>(rule: &mut Rule<'a>) -> Expected<'a> {
@@ -158,8 +159,12 @@ fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
             let members = members(replica_groups, *channel_id, false, Demands::Disjoint);
             collective::broadcast(rule, members)
         }
-        Op::CollectivePermute { source_target_pairs, .. } => collective::permute(rule, source_target_pairs),
-        Op::CollectivePermuteStart { source_target_pairs, .. } => collective::permute_start(rule, source_target_pairs),
+        Op::CollectivePermute { channel_id, source_target_pairs, .. } => {
+            collective::permute(rule, source_target_pairs, *channel_id)
+        }
+        Op::CollectivePermuteStart { channel_id, source_target_pairs, .. } => {
+            collective::permute_start(rule, source_target_pairs, *channel_id)
+        }
         _ => asynchronous(rule),
     }
 }

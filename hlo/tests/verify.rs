@@ -10,9 +10,9 @@ use weft_hlo::ir::{ArenaId, ComputationId, InstrId, Layout, Module, Op, Shape};
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 
-/// The name and the text of each case of the canonical operations.
-fn operations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    include_str!("operations/canonical.txt").split("=== ").skip(1).map(|case| case.split_once('\n').unwrap())
+/// The name and the text of each case of a file of texts.
+fn texts(file: &str) -> impl Iterator<Item = (&str, &str)> {
+    file.split("=== ").skip(1).map(|case| case.split_once('\n').unwrap())
 }
 
 fn module(text: &str) -> Module {
@@ -47,49 +47,19 @@ fn what_xla_prints_breaks_no_rule() {
     assert!(count >= 120, "{count} modules");
 }
 
-/// One text for every opcode and form of attribute.
+/// One text for every opcode and form of attribute, and rare but valid forms: bounded extents, mixed types, empty arrays,
+/// batches, transfers that a loop carries on.
 #[test]
 fn every_operation_keeps_its_rule() {
     let mut wrong = String::new();
-    for (name, text) in operations() {
+    let files = [include_str!("operations/canonical.txt"), include_str!("operations/rare.txt")];
+    for (name, text) in files.into_iter().flat_map(texts) {
         let module = parse(text).unwrap_or_else(|found| panic!("{name}: {found}"));
         if let Err(found) = verify(&module) {
             writeln!(wrong, "{name}:\n{}", found.locate(text)).unwrap();
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// Rare but valid: bounded extents, mixed types, empty arrays, batches, loops of transfers.
-#[test]
-fn rare_forms_keep_the_rules() {
-    let region = "add {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\n";
-    let bodies = [
-        "x = f32[<=4,2] parameter(0)\nROOT y = f32[2,<=4] transpose(x), dimensions={1,0}",
-        "x = f32[<=4] parameter(0)\nz = f32[4] parameter(1)\nROOT y = f32[<=4] add(x, z)",
-        "x = f32[<=4,2] parameter(0)\nROOT y = f32[<=8] reshape(x)",
-        "x = f32[<=4] parameter(0)\nt = (f32[<=4], f32[<=4]) tuple(x, x)\nROOT y = f32[<=4] get-tuple-element(t), index=1",
-        "x = f32[0,3] parameter(0)\nz = f32[] constant(0)\nROOT y = f32[0] reduce(x, z), dimensions={1}, to_apply=add",
-        "l = s8[4,5] parameter(0)\nr = s4[5,6] parameter(1)\nROOT y = s32[4,6] dot(l, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-        "l = f8e4m3fn[4,5] parameter(0)\nr = bf16[5] parameter(1)\nROOT y = f32[4] dot(l, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-        "l = f32[2] parameter(0)\nROOT y = f32[2,2] dot(l, l)",
-        "x = f32[7,5,9] parameter(0)\ni = s64[7,3,1] parameter(1)\nROOT y = f32[7,3,9] gather(x, i), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1,9}",
-        "x = f32[5,9] parameter(0)\ni = u8[3] parameter(1)\nROOT y = f32[3,9] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,9}",
-        "x = f32[5,9] parameter(0)\ni = s32[2] parameter(1)\nROOT y = f32[2,3] dynamic-slice(x, i), dynamic_slice_sizes={2,3}",
-        "x = s4[6] parameter(0)\nROOT y = s8[3] bitcast-convert(w)\nw = s4[3,2] reshape(x)",
-        "x = f32[4] parameter(0)\nt = token[] after-all()\ns = (f32[4], u32[], token[]) send(x, t), channel_id=1\nROOT y = ((f32[4], u32[], token[])) tuple(s)",
-        "s = (f32[4], u32[], token[]) parameter(0)\nROOT y = token[] send-done(s), channel_id=1",
-        "x = f32[8] parameter(0)\no = f32[8] parameter(1)\ni = s32[] constant(0)\nt = (s32[]) tuple(i)\nROOT y = f32[8] collective-permute(x, o, t, t), source_target_pairs={{0,1}}, slice_sizes={{4}}",
-        "x = f32[4] parameter(0)\ny = f32[4] negate(x), control-predecessors={w}\nw = f32[4] abs(x)\nROOT z = f32[4] add(y, w)",
-        "x = (f32[4], (s32[], token[])) parameter(0)\nROOT y = (f32[4], (s32[], token[])) opt-barrier(x)",
-        "x = f32[4] parameter(0)\nz = s32[4] parameter(1)\nROOT y = (f32[4], s32[4]) custom-call(x, z), custom_call_target=\"f\", output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {})}",
-        "x = c64[4] parameter(0)\nROOT y = pred[4] compare(x, x), direction=LT",
-        "x = f32[8] parameter(0)\nROOT y = f32[8] all-reduce(x), channel_id=1, replica_groups=[2,4]<=[4,2]T(1,0), use_global_device_ids=true, to_apply=add",
-    ];
-    for body in bodies {
-        verify(&module(&format!("{region}ENTRY main {{\n{body}\n}}")))
-            .unwrap_or_else(|found| panic!("{body}\n{found}"));
-    }
 }
 
 #[test]

@@ -57,18 +57,22 @@ fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
         let last = seen.last().copied().unwrap_or(0);
         rule.refuse(code::GROUPS, format!("replica_groups must name every member up to {last}, and lacks {missing}"));
     }
-    let uneven = groups.iter().find(|group| group.len() != groups[0].len());
-    if let Some(uneven) = uneven.filter(|_| members.demands == Demands::CoverEvenly) {
-        let (one, other) = (groups[0].len(), uneven.len());
+    // That a group must have a member is said already.
+    let mut sizes = groups.iter().map(Vec::len).filter(|&size| size > 0);
+    let first = sizes.next().unwrap_or(0);
+    if let Some(other) = sizes.find(|&size| size != first).filter(|_| members.demands == Demands::CoverEvenly) {
         let opcode = rule.opcode();
-        rule.refuse(code::GROUPS, format!("the groups of {opcode} must be of one size, and are of {one} and {other}"));
+        rule.refuse(
+            code::GROUPS,
+            format!("the groups of {opcode} must be of one size, and are of {first} and {other}"),
+        );
     }
     let over_channel = members.global_ids || members.channel.is_some();
     within(rule, "replica_groups", seen.last().copied(), over_channel);
 }
 
-/// Checks the largest member against the number of those that the header says run the module. Members are replicas, or,
-/// over a channel, partitions or devices, of which there are no more than devices.
+/// Checks the largest member against the number of those that the header says run the module. Members are replicas;
+/// over a channel they are replicas, partitions or devices, and of devices there are most.
 fn within(rule: &mut Rule<'_>, name: &str, largest: Option<i64>, over_channel: bool) {
     let (mut replicas, mut partitions) = (None, None);
     for attribute in &rule.module.attributes {

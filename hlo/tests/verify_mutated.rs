@@ -79,7 +79,7 @@ fn array(random: &mut Random, array: &mut ArrayShape) {
             array.extents.pop();
         }
         4 => array.dynamic = vec![random.below(rank + 1)],
-        _ => array.layout = Some(Layout { minor_to_major: vec![0], suffix: String::new() }),
+        _ => array.layout = Some(Layout { minor_to_major: vec![0], ..Layout::default() }),
     }
 }
 

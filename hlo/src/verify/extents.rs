@@ -6,7 +6,7 @@ use crate::shape::{InferenceCache, check_bounded, infer_cached};
 
 /// What is known of the extents of a result.
 pub(super) enum Extents {
-    /// Nothing yet: they are not known until run time.
+    /// Nothing: the rule of the operation knows the result, or the extents are known at run time only.
     Open,
     /// The shape that follows from the operands.
     Known(Shape),
@@ -22,6 +22,13 @@ pub(super) fn extents(
     operands: &[&Shape],
     declared: &Shape,
 ) -> Extents {
+    // What passes values on has no extents of its own: its rule knows the whole result.
+    if matches!(
+        op,
+        Op::Copy | Op::Tuple | Op::GetTupleElement { .. } | Op::Call { .. } | Op::Fusion { .. } | Op::Parameter { .. }
+    ) {
+        return Extents::Open;
+    }
     if operands.iter().any(|operand| is_dynamic(operand)) || is_dynamic(declared) {
         // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
         return match check_bounded(module, op, operands, declared) {

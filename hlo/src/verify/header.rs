@@ -1,5 +1,6 @@
 //! The header's numbers, and the parameters whose buffers results may take.
 
+use super::brief::Brief;
 use super::code;
 use super::leaves::part;
 use crate::ir::{Computation, HeaderAttribute, Module, Shape};
@@ -75,9 +76,9 @@ impl Places<'_> {
                 (Some(from), Some(Some(to))) if !same_size(from, to) => format!(
                     "{name} gives part {index} of parameter {parameter}, {}, to part {} of the result, {}, which is of \
                      another size",
-                    from.without_layout(),
+                    Brief(from),
                     braced(entry.output),
-                    to.without_layout()
+                    Brief(to)
                 ),
                 _ => {
                     taken.push((parameter, entry.index));

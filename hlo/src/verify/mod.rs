@@ -46,6 +46,7 @@
 //! | `HLO123` | a control predecessor does not exist or makes a cycle |
 //! | `HLO124` | an attribute of the header is malformed or out of range |
 
+mod brief;
 pub mod code;
 mod entry_layout;
 mod extents;
@@ -58,6 +59,7 @@ mod rules;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use crate::shape::InferenceCache;
+use brief::Brief;
 use extents::{Extents, extents};
 use rules::Rule;
 use std::collections::BTreeSet;
@@ -202,7 +204,7 @@ impl Verifier<'_> {
         let Rule { findings: mut found, sound, .. } = rule;
         let known = if sound { extents(&self.cache, self.module, op, operands, declared) } else { Extents::Open };
         let yielded = match known {
-            Extents::Known(shape) => (!shape.is_compatible(declared)).then(|| shape.to_string()),
+            Extents::Known(shape) => (!shape.is_compatible(declared)).then(|| Brief(&shape).to_string()),
             Extents::Refused(refused) => {
                 // Shape functions may look at types as well, which the rule has looked at already.
                 let alone = found.is_empty();
@@ -215,7 +217,7 @@ impl Verifier<'_> {
             Extents::Open => None,
         };
         if let Some(yielded) = yielded.or_else(|| (!expected.admits(declared)).then(|| expected.to_string())) {
-            let declared = declared.without_layout();
+            let declared = Brief(declared);
             let message = format!("{} yields {yielded}, the text says {declared}", op.opcode());
             found.push((code::RESULT_SHAPE, message));
         }

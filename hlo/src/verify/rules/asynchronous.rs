@@ -2,6 +2,7 @@
 
 use super::{Expected, Rule, control};
 use crate::ir::{ComputationId, OperandAlias, Shape};
+use crate::verify::brief::Brief;
 use crate::verify::code;
 
 /// The operands as a tuple, the result of the computation, and whatever the target keeps beside them.
@@ -60,6 +61,6 @@ fn state<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
         return Some(state);
     }
     let opcode = rule.instruction.op.opcode();
-    rule.refuse(code::ELEMENT_TYPE, format!("operand 0 of {opcode} must be ((...), ..., ...) and is {state}"));
+    rule.refuse(code::ELEMENT_TYPE, format!("operand 0 of {opcode} must be ((...), ..., ...) and is {}", Brief(state)));
     None
 }

@@ -3,6 +3,7 @@
 use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};
 use crate::ir::{ComputationId, ElementType, Shape};
+use crate::verify::brief::Brief;
 use crate::verify::code;
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
@@ -69,8 +70,8 @@ pub(super) fn all_to_all<'a>(
         if !operand.is_compatible(operands[0]) {
             let message = format!(
                 "operand {position} of all-to-all must be {} as operand 0 and is {}",
-                operands[0].without_layout(),
-                operand.without_layout()
+                Brief(operands[0]),
+                Brief(operand)
             );
             rule.report(code::EXTENTS, message);
         }

@@ -2,6 +2,7 @@
 
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};
+use crate::verify::brief::Brief;
 use crate::verify::code;
 use crate::verify::leaves::part;
 use std::collections::BTreeSet;
@@ -25,14 +26,14 @@ pub(super) fn while_loop<'a>(
     if let Some(result) = rule.signature(condition, &[value], 0)
         && !is_scalar(result, ElementType::Pred)
     {
-        let message = format!("condition of while must return pred[] and returns {result}");
+        let message = format!("condition of while must return pred[] and returns {}", Brief(result));
         rule.report(code::SIGNATURE, message);
     }
     if let Some(result) = rule.signature(body, &[value], 0) {
         // A body that takes and returns something else is one finding, about what it takes.
         let taken = rule.parameters_of(body).first().map(|&id| &rule.module.computations[body].instructions[id].shape);
         if !result.is_compatible(taken.unwrap_or(value)) {
-            let (wanted, given) = (value.without_layout(), result.without_layout());
+            let (wanted, given) = (Brief(value), Brief(result));
             let message = format!("body of while must return {wanted}, its operand's shape, and returns {given}");
             rule.report(code::SIGNATURE, message);
         }
@@ -59,7 +60,7 @@ pub(super) fn conditional<'a>(rule: &mut Rule<'a>, branches: &[ComputationId], i
     let (&(_, first), rest) = results.split_first()?;
     for (number, result) in rest {
         if !result.is_compatible(first) {
-            let (wanted, given) = (first.without_layout(), result.without_layout());
+            let (wanted, given) = (Brief(first), Brief(result));
             let message =
                 format!("branch {number} of conditional must return {wanted} as branch 0 and returns {given}");
             rule.report(code::SIGNATURE, message);
@@ -84,7 +85,7 @@ pub(super) fn custom_call<'a>(
     }
     for (position, (constraint, operand)) in constraints.iter().zip(rule.operands).enumerate() {
         if !constraint.is_compatible(operand) {
-            let operand = operand.without_layout();
+            let (operand, constraint) = (Brief(operand), Brief(constraint));
             rule.attribute(format!("operand_layout_constraints gives operand {position}, {operand}, as {constraint}"));
         }
     }
@@ -104,8 +105,8 @@ pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
             (_, None) => format!("output_to_operand_aliasing={alias} names a part of an operand that does not exist"),
             (Some(output), Some(operand)) if !output.is_compatible(operand) => format!(
                 "output_to_operand_aliasing={alias} must name parts of one shape, and names {} and {}",
-                output.without_layout(),
-                operand.without_layout()
+                Brief(output),
+                Brief(operand)
             ),
             _ if !shared.insert(&alias.output) => {
                 format!("output_to_operand_aliasing={alias} names a part of the result that an earlier entry names")

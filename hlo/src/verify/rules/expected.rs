@@ -1,6 +1,7 @@
 //! What a rule says of the result of an operation.
 
 use crate::ir::{ElementType, Shape};
+use crate::verify::brief::{Brief, SHOWN};
 use std::fmt;
 
 /// The result that follows from the operands, as far as types and kinds go.
@@ -46,13 +47,14 @@ impl fmt::Display for Expected<'_> {
             Expected::Open => f.write_str("..."),
             Expected::Array(element_type) => write!(f, "{element_type}[...]"),
             Expected::Scalar(element_type) => write!(f, "{element_type}[]"),
-            Expected::Same(shape) => shape.without_layout().fmt(f),
+            Expected::Same(shape) => Brief(shape).fmt(f),
             Expected::Token => f.write_str("token[]"),
             Expected::Tuple(elements) => {
                 f.write_str("(")?;
-                for (position, element) in elements.iter().enumerate() {
+                for (position, element) in elements.iter().take(SHOWN).enumerate() {
                     write!(f, "{}{element}", if position > 0 { ", " } else { "" })?;
                 }
+                f.write_str(if elements.len() > SHOWN { ", …" } else { "" })?;
                 f.write_str(")")
             }
         }

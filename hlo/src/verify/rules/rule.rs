@@ -3,6 +3,7 @@
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,
 };
+use crate::verify::brief::Brief;
 use crate::verify::code;
 use std::collections::BTreeSet;
 
@@ -108,7 +109,7 @@ impl<'a> Rule<'a> {
     }
 
     fn wrong_kind(&mut self, position: usize, wanted: &str) {
-        let shape = self.operands[position];
+        let shape = Brief(self.operands[position]);
         let message = format!("operand {position} of {} must be {wanted} and is {shape}", self.opcode());
         self.refuse(code::ELEMENT_TYPE, message);
     }
@@ -117,7 +118,7 @@ impl<'a> Rule<'a> {
     pub(super) fn declared_array(&mut self) -> Option<&'a ArrayShape> {
         let array = self.declared.as_array();
         if array.is_none() {
-            let message = format!("{} yields an array, the declared shape is {}", self.opcode(), self.declared);
+            let message = format!("{} yields an array, the declared shape is {}", self.opcode(), Brief(self.declared));
             self.refuse(code::RESULT_SHAPE, message);
         }
         array
@@ -263,11 +264,11 @@ impl<'a> Rule<'a> {
         for (number, (&id, wanted)) in parameters.iter().zip(wanted).enumerate() {
             let given = &computation.instructions[id].shape;
             if !given.is_compatible(wanted) {
-                faults.push(format!("parameter {number} of {name} must be {wanted} and is {given}"));
+                faults.push(format!("parameter {number} of {name} must be {wanted} and is {}", Brief(given)));
             }
         }
         if !returned.is_compatible(result) {
-            faults.push(format!("{name} must return {result} and returns {returned}"));
+            faults.push(format!("{name} must return {result} and returns {}", Brief(returned)));
         }
         // Several faults have one cause: this is another computation.
         let message = match faults.len() {
@@ -289,18 +290,18 @@ impl<'a> Rule<'a> {
         let (name, parameters) = (&computation.name, self.parameters_of(id));
         if parameters.len() != passed.len() {
             let (count, opcode, given) = (parameters.len(), self.opcode(), passed.len());
-            self.report(code::SIGNATURE, format!("{name} takes {count} parameters, {opcode} passes {given}"));
+            self.refuse(code::SIGNATURE, format!("{name} takes {count} parameters, {opcode} passes {given}"));
         }
         for (number, (&id, given)) in parameters.iter().zip(passed).enumerate() {
             let wanted = &computation.instructions[id].shape;
             if !wanted.is_compatible(given) {
                 let message = format!(
                     "parameter {number} of {name} is {}, operand {} is {}",
-                    wanted.without_layout(),
+                    Brief(wanted),
                     first + number,
-                    given.without_layout()
+                    Brief(given)
                 );
-                self.report(code::SIGNATURE, message);
+                self.refuse(code::SIGNATURE, message);
             }
         }
         Some(computation.result_shape())
@@ -309,8 +310,8 @@ impl<'a> Rule<'a> {
 
 /// A signature as text spells it.
 fn function(parameters: &[&Shape], result: &Shape) -> String {
-    let parameters: Vec<String> = parameters.iter().map(|shape| shape.without_layout().to_string()).collect();
-    format!("({}) -> {}", parameters.join(", "), result.without_layout())
+    let parameters: Vec<String> = parameters.iter().map(|shape| Brief(shape).to_string()).collect();
+    format!("({}) -> {}", parameters.join(", "), Brief(result))
 }
 
 /// Dimensions as text spells them.

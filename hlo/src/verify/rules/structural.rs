@@ -2,6 +2,7 @@
 
 use super::{Expected, Rule};
 use crate::ir::{ElementType, Shape};
+use crate::verify::brief::Brief;
 use crate::verify::code;
 
 pub(super) fn parameter<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
@@ -27,7 +28,10 @@ pub(super) fn tuple<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 pub(super) fn get_tuple_element<'a>(rule: &mut Rule<'a>, index: i64) -> Option<Expected<'a>> {
     let [operand] = rule.operands()?;
     let Some(elements) = operand.as_tuple() else {
-        rule.refuse(code::ELEMENT_TYPE, format!("the operand of get-tuple-element must be a tuple and is {operand}"));
+        rule.refuse(
+            code::ELEMENT_TYPE,
+            format!("the operand of get-tuple-element must be a tuple and is {}", Brief(operand)),
+        );
         return None;
     };
     let element = usize::try_from(index).ok().and_then(|index| elements.get(index));

@@ -2,6 +2,7 @@
 
 use super::{Expected, Rule};
 use crate::ir::{ElementType, Shape};
+use crate::verify::brief::Brief;
 use crate::verify::code;
 
 /// The data that the text says, and a token.
@@ -15,7 +16,7 @@ pub(super) fn outfeed<'a>(rule: &mut Rule<'a>, shape: Option<&'a Shape>) -> Opti
     let [data, _] = rule.operands()?;
     rule.token(1);
     if let Some(shape) = shape.filter(|shape| !shape.is_compatible(data)) {
-        let data = data.without_layout();
+        let (data, shape) = (Brief(data), Brief(shape));
         rule.attribute(format!("outfeed_shape must be the shape of operand 0, {data}, and is {shape}"));
     }
     Some(Expected::Token)
@@ -54,7 +55,7 @@ fn transferred<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
     if in_flight(Expected::Open).admits(transfer) {
         return transfer.as_tuple()?.first();
     }
-    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {transfer}", rule.opcode());
+    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {}", rule.opcode(), Brief(transfer));
     rule.refuse(code::ELEMENT_TYPE, message);
     None
 }
@@ -72,9 +73,10 @@ pub(super) fn element_done<'a>(rule: &mut Rule<'a>, element: usize) -> Option<Ex
     let found = started.as_tuple().and_then(|elements| elements.get(element));
     if found.is_none() {
         let message = format!(
-            "operand 0 of {} must be a tuple of {} or more elements and is {started}",
+            "operand 0 of {} must be a tuple of {} or more elements and is {}",
             rule.opcode(),
-            element + 1
+            element + 1,
+            Brief(started)
         );
         rule.refuse(code::ELEMENT_TYPE, message);
     }

@@ -228,6 +228,18 @@ fn every_finding_is_reported_at_once() {
 }
 
 #[test]
+fn many_findings_about_a_large_value_stay_small() {
+    let elements = vec!["f32[]"; 3000].join(", ");
+    let mut text = format!("ENTRY main {{\nx = ({elements}) parameter(0)\n");
+    for number in 0..3000 {
+        writeln!(text, "n{number} = f32[] negate(x)\nc{number} = f32[] copy(x)").unwrap();
+    }
+    let found = verify(&module(&format!("{text}ROOT y = f32[] constant(0)\n}}"))).unwrap_err();
+    assert_eq!(found.0.len(), 6000);
+    assert!(found.0.iter().all(|finding| finding.message.len() < 600));
+}
+
+#[test]
 fn the_entry_layout_must_describe_the_entry() {
     let text = |layout: &str| {
         let text = format!(

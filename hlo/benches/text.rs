@@ -1,4 +1,5 @@
-//! Reading, verifying and writing HLO text, in bytes of text per second.
+//! Reading, verifying and writing HLO text, in bytes of text per second; also that time grows with the text and not
+//! faster.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fmt::Write;
@@ -23,6 +24,40 @@ fn constant(element_type: &str, rows: usize, element: impl Fn(usize) -> String) 
     }
     text.push_str(" })\n}\n");
     text
+}
+
+/// A chain of instructions with metadata, in one computation of about that many bytes.
+fn chain(bytes: usize) -> String {
+    let mut text = String::from("HloModule m\n\nENTRY %e (x0: f32[8,128]) -> f32[8,128] {\n");
+    text.push_str("  %x0 = f32[8,128]{1,0} parameter(0)\n");
+    let mut number = 0;
+    while text.len() < bytes {
+        writeln!(
+            text,
+            "  %x{} = f32[8,128]{{1,0}} add(%x{number}, %x{number}), \
+             metadata={{op_name=\"jit(f)/jit(main)/add\" source_file=\"f.py\" source_line={number}}}",
+            number + 1
+        )
+        .expect("a String takes any text");
+        number += 1;
+    }
+    text.push_str("}\n\n");
+    text
+}
+
+/// Texts of 1, 10 and 100 MB: the bytes per second are to stay the same.
+fn growth(criterion: &mut Criterion) {
+    for megabytes in [1, 10, 100] {
+        let text = chain(megabytes * 1_000_000);
+        let module = parse(&text).expect("the text is a module");
+        let mut group = criterion.benchmark_group(format!("{megabytes} MB"));
+        group.sample_size(10).measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(100));
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function("parse", |bencher| bencher.iter(|| parse(black_box(&text))));
+        group.bench_function("verify", |bencher| bencher.iter(|| verify(black_box(&module))));
+        group.bench_function("print", |bencher| bencher.iter(|| print(black_box(&module))));
+        group.finish();
+    }
 }
 
 /// Well mixed bits of a number.
@@ -64,11 +99,14 @@ fn text(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function("parse", |bencher| bencher.iter(|| parse(black_box(text))));
         group.bench_function("verify", |bencher| bencher.iter(|| verify(black_box(&module))));
+        group.bench_function("parse and verify", |bencher| {
+            bencher.iter(|| parse(black_box(text)).map(|module| verify(&module)));
+        });
         group.throughput(Throughput::Bytes(print(&module).len() as u64));
         group.bench_function("print", |bencher| bencher.iter(|| print(black_box(&module))));
         group.finish();
     }
 }
 
-criterion_group!(benches, text);
+criterion_group!(benches, text, growth);
 criterion_main!(benches);

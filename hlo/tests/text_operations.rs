@@ -5,18 +5,21 @@
 
 use std::collections::BTreeSet;
 use weft_hlo::ir::OPCODES;
-use weft_hlo::text::{parse, print};
+use weft_hlo::text::{PrintOptions, parse, print, print_with};
 
 const CANONICAL: &str = include_str!("operations/canonical.txt");
 
-fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CANONICAL.split("=== ").skip(1).map(|case| case.split_once('\n').expect("a name stands on a line of its own"))
+/// Other ways to write modules, all of which XLA's reader takes.
+const SPELLINGS: &str = include_str!("operations/spellings.txt");
+
+fn cases(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    file.split("=== ").skip(1).map(|case| case.split_once('\n').expect("a name stands on a line of its own"))
 }
 
 #[test]
 fn canonical_texts_are_printed_back() {
     let mut opcodes = BTreeSet::new();
-    for (name, text) in cases() {
+    for (name, text) in cases(CANONICAL) {
         let module = parse(text).unwrap_or_else(|findings| panic!("{name}:\n{findings}\n{text}"));
         assert_eq!(print(&module).trim_end(), text.trim_end(), "{name}");
         for computation in module.computations.values() {
@@ -25,4 +28,17 @@ fn canonical_texts_are_printed_back() {
     }
     let missing: Vec<&str> = OPCODES.iter().copied().filter(|opcode| !opcodes.contains(*opcode)).collect();
     assert!(missing.is_empty(), "no text has {missing:?}");
+}
+
+#[test]
+fn other_spellings_are_read_and_printed_as_canonical_ones() {
+    for (name, text) in cases(SPELLINGS) {
+        let module = parse(text).unwrap_or_else(|findings| panic!("{name}:\n{findings}\n{text}"));
+        let printed = print(&module);
+        let again = parse(&printed).unwrap_or_else(|findings| panic!("{name}:\n{findings}\n{printed}"));
+        assert!(again == module, "{name}:\n{printed}");
+        assert_eq!(print(&again), printed, "{name}");
+        let short = print_with(&module, &PrintOptions::short());
+        assert!(parse(&short) == Ok(module), "{name}:\n{short}");
+    }
 }

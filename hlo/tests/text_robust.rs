@@ -175,6 +175,47 @@ fn nesting_is_bounded() {
     ] {
         assert!(parse(&text).is_err());
     }
+    // Each bracket that a value of an attribute, a layout or the header may have.
+    for (before, open, close, after) in [
+        ("metadata=", "{", "}", ""),
+        ("sharding=", "{", "}", ""),
+        ("sharding={devices=", "[", "]", "}"),
+        ("frontend_attributes={a=", "[", "]", "}"),
+        ("origin={", "(", ")", "}"),
+        ("origin=", "{", "}", ""),
+        ("statistics=", "{", "}", ""),
+        ("control-predecessors=", "{", "}", ""),
+        ("parameter_replication=", "{", "}", ""),
+        ("foo=", "{", "}", ""),
+        ("foo=", "(", ")", ""),
+    ] {
+        for closed in [many, many - 1, 0] {
+            let value = format!("{before}{}{}{after}", open.repeat(many), close.repeat(closed));
+            assert!(parse(&entry(&format!("ROOT x = f32[] parameter(0), {value}"))).is_err(), "{before}{open}");
+        }
+        assert!(parse(&format!("HloModule m, input_output_alias={}", open.repeat(many))).is_err());
+        assert!(parse(&format!("HloModule m, entry_computation_layout={}", open.repeat(many))).is_err());
+        assert!(parse(&format!("HloModule m, frontend_attributes={}", open.repeat(many))).is_err());
+    }
+    for text in [
+        entry(&format!("ROOT x = f32[2]{{0:T{}}} parameter(0)", "(".repeat(many))),
+        entry(&format!("ROOT x = f32[2]{{0:P{}}} parameter(0)", "(".repeat(many))),
+        entry(&format!("ROOT x = {}", "f32[] negate(".repeat(many))),
+        entry(&format!("ROOT x = {}", "f32[] call(), to_apply={ a = ".repeat(many))),
+        "f32[] negate(".repeat(many),
+        "(".repeat(many),
+        "{".repeat(many),
+        "ROOT ".repeat(many),
+        "ENTRY ".repeat(many),
+    ] {
+        assert!(parse(&text).is_err());
+    }
+    // What only braces count in may nest as it likes.
+    let braces = format!("{}{}", "{".repeat(many), "}".repeat(many));
+    check(&entry(&format!("ROOT x = f32[] parameter(0), backend_config={braces}, frontend_attributes={{a={braces}}}")));
+    let nested = |depth| format!("{}p{}", "f32[] negate(".repeat(depth), ")".repeat(depth));
+    check(&entry(&format!("p = f32[] parameter(0)\nROOT x = {}", nested(33))));
+    assert!(parse(&entry(&format!("p = f32[] parameter(0)\nROOT x = {}", nested(34)))).is_err());
     let depth = 200;
     check(&entry(&format!("ROOT x = {}f32[]{} parameter(0)", "(".repeat(depth), ")".repeat(depth))));
     check(&entry(&format!(
@@ -228,6 +269,59 @@ fn long_texts_take_linear_time() {
     assert!(parse(&entry(&"x = f32[] add(\"\n".repeat(many))).is_err());
     assert!(parse(&entry(&"x = f32[] negate(x), metadata={\n".repeat(many))).is_err());
     assert!(parse(&"HloModule m {\n".repeat(many)).is_err());
+}
+
+#[test]
+fn long_lists_and_lines_take_linear_time() {
+    let many = 50_000;
+    let list = |item: &str, separator: &str| vec![item; many].join(separator);
+    // Long values of attributes.
+    for value in [
+        format!("sharding={{{}}}", list("{replicated}", ", ")),
+        format!("sharding={{devices=[{many}]{}}}", list("1", ",")),
+        format!("control-predecessors={{{}}}", list("p", ", ")),
+        format!("frontend_attributes={{{}}}", list("a=\"b\"", ",")),
+        format!("statistics={{visualizing_index=0,{}}}", list("a=1", ",")),
+        format!("origin={{({})}}", list("{\"x\"}", ", ")),
+        format!("backend_config=\"{}\"", list("\\n", "")),
+        format!("metadata={{op_name=\"{}\"}}", "x".repeat(1_000_000)),
+        format!("metadata={{/*{}*/ op_name=\"a\"}}", list("/ *", "")),
+        format!("metadata={{{} op_name=\"a\"}}", list("/**/", " ")),
+    ] {
+        check(&entry(&format!("p = f32[] parameter(0)\nROOT x = f32[] negate(p), {value}")));
+    }
+    // Many instructions without names, many computations without names.
+    let nameless = list("f32[] negate(p)", ", ");
+    let shapes = list("f32[]", ", ");
+    let text = entry(&format!("p = f32[] parameter(0)\nROOT x = ({shapes}) tuple({nameless})"));
+    assert_eq!(parse(&text).unwrap().instruction_count(), many + 2);
+    let body = "{ ROOT a = f32[] parameter(0) }";
+    let text = entry(&format!(
+        "p = f32[] parameter(0)\nROOT x = f32[] custom-call(p), custom_call_target=\"f\", \
+                               called_computations={{{}}}",
+        list(body, ", ")
+    ));
+    assert_eq!(parse(&text).unwrap().computations.len(), many + 1);
+    assert!(parse(&format!("f32[] add({})", list("f32[]", ", "))).is_ok());
+    // A long header, long tables, long layouts.
+    check(&format!(
+        "HloModule m, input_output_alias={{ {} }}\n{}",
+        list("{}: (0, {})", ", "),
+        &entry("p = f32[] parameter(0)")[12..]
+    ));
+    let layout = format!("f32[2]{{0:T{}}}", list("(2,1)", ""));
+    check(&entry(&format!("ROOT x = {layout} parameter(0)")));
+    // Many findings far out on one line, and many on lines of their own.
+    let padding = "x".repeat(5_000_000);
+    let wrong = list("foo={1}", ", ");
+    let text = entry(&format!("ROOT x = f32[] parameter(0), metadata={{op_name=\"{padding}\"}}, {wrong}"));
+    assert_eq!(parse(&text).unwrap_err().0.len(), 101);
+    assert!(parse(&entry(&list("x = f32[] negat(y)", " "))).is_err());
+    assert!(parse(&entry(&list("x = f32[] parameter(0), foo={", " "))).is_err());
+    assert!(parse(&entry(&list("x y = f32[]", "\n"))).is_err());
+    assert!(parse(&entry(&list("ROTO y = f32[] parameter(0)", "\n"))).is_err());
+    assert!(parse(&list("FileNames", "\n")).is_err());
+    assert!(parse(&list("HloModule m,", " ")).is_err());
 }
 
 #[test]

@@ -34,6 +34,13 @@ pub(super) struct Name<'a> {
     pub(super) span: Span,
 }
 
+impl Name<'_> {
+    /// Whether it stands without `%`.
+    pub(super) fn is_bare(&self) -> bool {
+        self.span.range().len() == self.text.len()
+    }
+}
+
 pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
@@ -282,8 +289,7 @@ impl<'a> Cursor<'a> {
     /// something else.
     pub(super) fn name(&mut self, expected: &str) -> Result<Name<'a>, Failure> {
         let name = self.loose_name(expected)?;
-        let is_bare = name.span.range().len() == name.text.len();
-        if is_bare && is_reserved(name.text) {
+        if name.is_bare() && is_reserved(name.text) {
             let message = if is_type(name.text) {
                 format!("expected {expected}, found the element type `{}`", name.text)
             } else {

@@ -134,7 +134,9 @@ impl<'a> Parser<'a> {
         let mut parameters = Vec::new();
         if !self.cursor.eat(b')') {
             loop {
-                self.cursor.loose_name("the name of a parameter")?;
+                if self.cursor.word().is_none() {
+                    return Err(self.cursor.unexpected("the name of a parameter, without `%`"));
+                }
                 // As in XLA, the colon may be missing.
                 self.cursor.eat(b':');
                 parameters.push(self.cursor.spaced_shape()?);

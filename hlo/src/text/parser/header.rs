@@ -192,10 +192,12 @@ impl<'a> Cursor<'a> {
             self.origin_array()?;
             self.expect(b':', "`:` and the value that replaces it")?;
             self.origin_array()?;
-            if self.eat(b',') && matches!(self.peek(), Some(b'"' | b'\'')) {
-                self.skip_string()?;
-                self.eat(b',');
+            self.expect(b',', "`,` and the text of a module in quotes")?;
+            if !matches!(self.peek(), Some(b'"' | b'\'')) {
+                return Err(self.unexpected("the text of a module in quotes"));
             }
+            self.skip_string()?;
+            self.eat(b',');
         }
         Ok(self.without_comments(start, comments))
     }

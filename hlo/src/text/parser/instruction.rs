@@ -4,7 +4,7 @@ use super::Parser;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use crate::text::codes;
-use crate::text::lexer::{Failure, Name, failure, is_name_byte, is_type, quote};
+use crate::text::lexer::{Failure, Name, failure, is_name_byte, is_reserved, is_type, quote};
 use crate::text::suggest::nearest;
 use std::collections::HashMap;
 
@@ -185,15 +185,18 @@ impl<'a> Parser<'a> {
         if !head.root && self.at_header_line() {
             return Ok(None);
         }
-        let name = self.cursor.name("an instruction or `}`")?;
+        let name = self.cursor.loose_name("an instruction or `}`")?;
         head.name = Some(name);
         if self.cursor.peek() != Some(b'=') {
             return Err(self.no_equals_sign(name, head));
         }
         self.cursor.bump();
         if is_type(name.text) {
-            let message =
-                format!("`{0}` is an element type and no name for an instruction; `{0}_` would be", name.text);
+            let message = format!("`{0}` is an element type and no name of an instruction; `{0}_` would be", name.text);
+            return Err(failure(codes::NAME, name.span, message));
+        }
+        if name.is_bare() && is_reserved(name.text) {
+            let message = format!("`{0}` is a word of HLO text; as the name of an instruction it is `%{0}`", name.text);
             return Err(failure(codes::NAME, name.span, message));
         }
         let shape = self.cursor.spaced_shape()?;
@@ -259,8 +262,14 @@ impl<'a> Parser<'a> {
         {
             return Ok(body.add_parameter(format!("_{position}"), shape.clone()));
         }
-        let name = self.cursor.name("the name of an operand")?;
+        let start = self.cursor.position();
+        let name = self.cursor.loose_name("the name of an operand")?;
         let operand = body.names.get(name.text).copied();
+        // Where an instruction has a name that is none, that was reported.
+        if operand.is_none() {
+            self.cursor.set_position(start);
+            self.cursor.name("the name of an operand")?;
+        }
         match (operand, shape) {
             (None, Some((shape, _))) if self.single => {
                 let parameter = body.add_parameter(name.text.to_owned(), shape);

@@ -163,9 +163,7 @@ impl<'a> Parser<'a> {
             }
         };
         let mut found = Found::default();
-        if self.cursor.peek() == Some(b',') {
-            self.attributes(name, &opcode, &mut found)?;
-        }
+        self.attributes(name, &opcode, &mut found)?;
         // An attribute that nobody knows may be the one that is missing, misspelled.
         if let Some(failure) = opcode.missing(&found.seen).filter(|_| !found.unknown) {
             self.report_about(name.text, failure);
@@ -206,9 +204,23 @@ impl<'a> Parser<'a> {
         Ok(number)
     }
 
+    /// Whether a comma and an attribute come next. Within the operands of another instruction a comma may also stand
+    /// before its next operand, which is no name with `=` behind it.
+    fn at_attribute(&mut self) -> bool {
+        if self.cursor.peek() != Some(b',') || self.depth == 0 {
+            return self.cursor.byte() == Some(b',');
+        }
+        let start = self.cursor.position();
+        self.cursor.bump();
+        let found = self.cursor.word().is_some() && self.cursor.byte() == Some(b'=');
+        self.cursor.set_position(start);
+        found
+    }
+
     /// The attributes of an instruction. A finding in one does not end the others.
     fn attributes(&mut self, instruction: Name<'a>, opcode: &Opcode<'a>, found: &mut Found<'a>) -> Result<(), Failure> {
-        while self.cursor.eat(b',') {
+        while self.at_attribute() {
+            self.cursor.eat(b',');
             let name = self.cursor.attribute_name("the name of an attribute")?;
             let value = self.cursor.position();
             if let Err(failure) = self.attribute(instruction, opcode, name, found) {

@@ -60,9 +60,6 @@ impl Parser<'_> {
             }
             entries.push(self.cursor.slice(start..self.cursor.position()).to_owned());
         }
-        if entries.is_empty() {
-            return Err(self.cursor.unexpected_as(codes::TABLE, &format!("entry 1 of the table `{heading}`")));
-        }
         Ok(entries)
     }
 

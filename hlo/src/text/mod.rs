@@ -1,12 +1,28 @@
 //! HLO text: the reader ([`parse`]) and the writer ([`print()`]).
 //!
-//! The reader takes the text that JAX and XLA print, before and after optimization: with and without `%`, signatures,
-//! operand shapes, layouts, comments, metadata and the tables of source locations. Every operation of
-//! [`OPCODES`](crate::ir::OPCODES) is read into an [`Op`](crate::ir::Op) that owns its attributes; what any instruction
-//! may carry besides (`metadata`, `sharding`, …) is kept as text. Instructions and computations
-//! may stand in any order without cycles. A byte order mark before the text is passed over. A signature is compared with its computation and then forgotten; where
-//! several computations stand and none is marked `ENTRY`, that is a finding; where no instruction is marked `ROOT`, the
-//! last one is the root.
+//! The reader takes what XLA's reader takes: the text that JAX and XLA print before and after optimization, with and
+//! without `%`, signatures, operand shapes, layouts, comments, metadata and the tables of source locations, and what
+//! people write by hand. Every operation of [`OPCODES`](crate::ir::OPCODES) is read into an [`Op`](crate::ir::Op) that
+//! owns its attributes, and the header into [`HeaderAttribute`](crate::ir::HeaderAttribute)s. What any instruction may
+//! carry besides (`metadata`, `sharding`, …) is checked for its grammar and kept as text. A byte order mark before the
+//! text is passed over.
+//!
+//! | Where the text leaves something out | it means |
+//! |---|---|
+//! | no instruction is marked `ROOT` | the last one is the root |
+//! | no computation is marked `ENTRY` | the last one is the entry |
+//! | no `HloModule name` before computations | the module is called after its entry, `module_…` |
+//! | nothing but one instruction | a module of that instruction; its operands, which need shapes, are the parameters |
+//! | `f32[] negate(x)` in place of an operand | an instruction with a name made of its opcode |
+//! | `{ … }` in place of a computation's name | a computation without a name of its own |
+//!
+//! Beyond XLA, instructions and computations may stand in any order without cycles. A signature is compared with its
+//! computation and then forgotten. Names of element types and some words of the syntax (`ROOT`, `true`, `replicated`, …)
+//! are names only behind `%`, those of element types never of an instruction. Extents may be bounded (`<=8`) or unknown
+//! (`?`, [`ArrayShape::UNBOUNDED`](crate::ir::ArrayShape::UNBOUNDED)).
+//!
+//! After a finding the reader goes on with the next attribute, instruction or computation, and leaves out what only
+//! follows from an earlier finding: the user of an instruction that was not understood is not one of its own.
 //!
 //! The writer has one canonical spelling, XLA's long form; [`PrintOptions`] has JAX's short form too. What was read from
 //! text that these programs printed is printed as the same bytes, and `parse(print(m)) == m` for every valid module
@@ -53,16 +69,17 @@
 //!
 //! # Limits
 //!
-//! Text up to 4 GiB, brackets and tuples 200 deep, 255 dimensions, 256 attributes, 100 findings. Time and memory are
-//! linear in the text.
+//! Text up to 4 GiB, tuples 200 deep, instructions and computations in place of names 32 deep, 255 dimensions, 256 wrong
+//! attributes of an instruction, 100 findings. Time and memory are linear in the text. Not read are shapes of buffers
+//! (`b(…)`) and instructions without a shape, which XLA infers.
 //!
 //! # Codes
 //!
 //! | Code | Finding |
 //! |---|---|
 //! | `HLO001` | something else was expected here |
-//! | `HLO002` | a bracket, string or comment is never closed, or closed by another bracket |
-//! | `HLO003` | brackets or tuples nest too deep |
+//! | `HLO002` | a brace, string or comment is never closed |
+//! | `HLO003` | tuples, or instructions and computations in place of names, nest too deep |
 //! | `HLO004` | the header `HloModule name` is missing or has no name |
 //! | `HLO005` | a number is out of range |
 //! | `HLO006` | there is no such element type |
@@ -70,9 +87,9 @@
 //! | `HLO008` | the number of elements exceeds 64 bits |
 //! | `HLO009` | a name is an element type, or a word that is a name only behind `%` |
 //! | `HLO010` | there is no such opcode |
-//! | `HLO011` | an attribute is missing |
-//! | `HLO012` | an attribute is repeated |
-//! | `HLO013` | the operation has no such attribute |
+//! | `HLO011` | an attribute is missing, or a part of its value |
+//! | `HLO012` | an attribute is repeated, or a part of its value |
+//! | `HLO013` | the operation, computation, module or value has no such attribute |
 //! | `HLO014` | the attribute has no such value |
 //! | `HLO015` | a string has an escape that C does not have |
 //! | `HLO016` | a table of source locations is missing, misspelled or malformed |
@@ -90,7 +107,7 @@
 //! | `HLO031` | a literal has more or fewer elements than its shape |
 //! | `HLO032` | an element is malformed or out of the range of its type |
 //! | `HLO033` | there is no literal of this shape |
-//! | `HLO040` | a limit of the reader is exceeded: text, attributes, findings |
+//! | `HLO040` | a limit of the reader is exceeded: text, findings |
 
 mod codes;
 mod lexer;

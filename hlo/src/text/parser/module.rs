@@ -9,9 +9,6 @@ use crate::text::lexer::{failure, quote};
 use crate::text::suggest::did_you_mean;
 use std::collections::{HashMap, HashSet};
 
-/// How many attributes a header, a computation or an instruction may have.
-pub(super) const MAX_ATTRIBUTES: usize = 256;
-
 /// How many names are searched for the nearest to an unknown one.
 pub(super) const MAX_SUGGESTED: usize = 2000;
 

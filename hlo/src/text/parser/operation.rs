@@ -3,7 +3,6 @@
 use super::Parser;
 use super::carried::{CARRIED, CARRIED_BY, Mentions};
 use super::instruction::{Body, Predecessor};
-use super::module::MAX_ATTRIBUTES;
 use crate::ir::{
     Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Presence, Shape, UnaryOp,
     async_shorthand, fields_of, from_fields, thread_field,
@@ -11,6 +10,9 @@ use crate::ir::{
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
 use crate::text::suggest::did_you_mean;
+
+/// How many attributes of an instruction may be wrong before the rest of it is passed over.
+const MAX_FAILURES: usize = 256;
 
 /// Whether it may be said how accurately an operation is computed: whether it is a function that is approximated.
 fn has_accuracy(opcode: &str) -> bool {
@@ -227,7 +229,7 @@ impl<'a> Parser<'a> {
                 let failed = self.cursor.position();
                 self.cursor.set_position(value);
                 // Where the value has no end, nothing can be said of what follows it.
-                if self.stopped() || found.failures == MAX_ATTRIBUTES || !self.cursor.skip_value() {
+                if self.stopped() || found.failures == MAX_FAILURES || !self.cursor.skip_value() {
                     self.cursor.set_position(failed);
                     return Err(failure);
                 }

@@ -398,13 +398,14 @@ impl<'a> Cursor<'a> {
         Err(failure(codes::UNBALANCED, Span::new(start..start + 1), "this `{` is never closed"))
     }
 
-    /// Moves past a string in double quotes whose escapes are not looked at.
+    /// Moves past a string, which starts here with one of the two kinds of quotes and whose escapes are not looked at.
     fn skip_loose_string(&mut self) -> Result<(), Failure> {
         let bytes = self.text.as_bytes();
         let mut position = self.position + 1;
+        let quotes = bytes.get(self.position).copied();
         while let Some(&byte) = bytes.get(position) {
             position += if byte == b'\\' { 2 } else { 1 };
-            if byte == b'"' {
+            if Some(byte) == quotes {
                 self.position = position;
                 return Ok(());
             }
@@ -440,31 +441,32 @@ impl<'a> Cursor<'a> {
         self.comments
     }
 
-    /// Moves past the rest of a value that was not understood, to the comma or the end of the line after it; `false`
-    /// where brackets or strings do not end on this line, so that nothing can be said of what follows.
+    /// Moves past the rest of a value that was not understood, to what ends it outside all brackets: a comma, a closing
+    /// brace, the end of the line, or a blank before anything but a bracket. `false` where brackets or strings do not end
+    /// on this line or do not match, so that nothing can be said of what follows.
     pub(super) fn skip_value(&mut self) -> bool {
         let bytes = self.text.as_bytes();
         let start = self.position;
-        let mut depth = 0usize;
+        let mut open: Vec<u8> = Vec::new();
         while let Some(&byte) = bytes.get(self.position) {
             match byte {
                 b'"' | b'\'' => {
-                    let start = self.position;
-                    if self.skip_loose_string().is_err() || self.slice(start..self.position).contains('\n') {
-                        self.position = start;
+                    let from = self.position;
+                    if self.skip_loose_string().is_err() || self.slice(from..self.position).contains('\n') {
                         return false;
                     }
                     continue;
                 }
-                b'{' | b'[' | b'(' => depth += 1,
-                b'}' | b']' | b')' => match depth.checked_sub(1) {
-                    Some(less) => depth = less,
-                    None => return true,
+                b'{' | b'[' | b'(' => open.push(byte),
+                b'}' | b']' | b')' => match open.pop() {
+                    None => return byte == b'}',
+                    // In ASCII a bracket and the one that closes it are one or two apart.
+                    Some(opening) if opening.abs_diff(byte) > 2 => return false,
+                    Some(_) => {}
                 },
-                b',' if depth == 0 => return true,
-                b'\n' => return depth == 0,
-                // After a blank only brackets go on with a value.
-                _ if is_blank(byte) && depth == 0 && self.position > start => {
+                b',' if open.is_empty() => return true,
+                b'\n' => return open.is_empty(),
+                _ if is_blank(byte) && open.is_empty() && self.position > start => {
                     self.skip_trivia();
                     if !matches!(self.byte(), Some(b'{' | b'[' | b'(')) {
                         return true;
@@ -475,7 +477,7 @@ impl<'a> Cursor<'a> {
             }
             self.position += 1;
         }
-        depth == 0
+        open.is_empty()
     }
 
     /// Moves to the next newline, or the end.
@@ -543,7 +545,9 @@ mod tests {
         assert_eq!(after("a\nc"), Some("\nc"));
         assert_eq!(after("{a} b = c"), Some("b = c"));
         assert_eq!(after("a[2] {1}, b"), Some(", b"));
-        assert_eq!(after("a)"), Some(")"));
+        assert_eq!(after("a}"), Some("}"));
+        assert_eq!(after("a)"), None);
+        assert_eq!(after("{a)}"), None);
         assert_eq!(after("{a\nb}"), None);
         assert_eq!(after("\"a\nb\""), None);
     }

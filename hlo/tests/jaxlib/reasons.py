@@ -17,9 +17,10 @@ REASONS = [
     (THEY, "", r"parse: .*HLO005", "XLA wraps or cuts numbers of more than 64 bits"),
     (THEY, "", r"parse: .*HLO015", "XLA drops strings with unknown escapes"),
     (THEY, "", r"parse: .*HLO03[123]|parse: .*(in a literal|of a literal)", "XLA reads literals without looking at all of their braces and commas"),
-    (THEY, "", r"parse: .*after an origin|parse: .*(an origin|name of an instruction, in quotes)", "XLA stops looking at an origin after its first fault"),
-    (THEY, "", r"parse: .*expected `,` or `\)` after an extent of a tile", "XLA lets a tile end without its parenthesis"),
+    (THEY, "", r"parse: .*after an origin|parse: .*(an origin|name of an instruction, in quotes|where the value comes from)", "XLA stops looking at an origin after its first fault"),
+    (THEY, "", r"parse: .*expected .*an extent of a tile", "XLA lets a tile end without its parenthesis"),
     (THEY, "", r"parse: .*statistics start with", "XLA takes the first statistic for the index of one, whatever its name"),
+    (THEY, "", r"parse: .*HLO022: .*no instruction `[a-z-]+` in", "XLA passes over an opcode alone in place of an operand"),
     # What Weft does not have.
     (THEY, "", r"parse: .*buffers, `b\(…\)`", "not supported: buffers"),
     (THEY, "", r"parse: .*expected a shape", "not supported: instructions without a shape, which XLA infers"),

@@ -232,7 +232,7 @@ fn many_findings_about_a_large_value_stay_small() {
     let elements = vec!["f32[]"; 3000].join(", ");
     let mut text = format!("ENTRY main {{\nx = ({elements}) parameter(0)\n");
     for number in 0..3000 {
-        writeln!(text, "n{number} = f32[] negate(x)\nc{number} = f32[] copy(x)").unwrap();
+        writeln!(text, "n_{number} = f32[] negate(x)\nc_{number} = f32[] copy(x)").unwrap();
     }
     let found = verify(&module(&format!("{text}ROOT y = f32[] constant(0)\n}}"))).unwrap_err();
     assert_eq!(found.0.len(), 6000);

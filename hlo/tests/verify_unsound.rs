@@ -47,11 +47,11 @@ fn findings_are_those_expected() {
         }
     }
     assert!(overwrite || wrong.is_empty(), "{wrong}");
-    assert!(count >= 280, "{count} cases");
+    assert!(count >= 270, "{count} cases");
     let documented = include_str!("../src/verify/mod.rs");
     for code in &codes {
         assert!(documented.contains(&format!("| `{code}` |")), "{code} is not documented");
     }
     // Broken structure and impossible shapes are refused by the reader; `tests/verify.rs` makes them by hand.
-    assert!(codes.len() >= 17, "{codes:?}");
+    assert!(codes.len() >= 16, "{codes:?}");
 }

@@ -30,5 +30,6 @@ REASONS = [
     (WE, r"expects name|expects '=' in instruction|expects attribute name", "", "a name may stand right before `=`, where XLA reads an attribute, and a computation with a signature without a header"),
     # What needs types, which the verifier looks at.
     (WE, r"AsyncUpdate|AsyncStart|AsyncDone|[Aa]sync wrapped|layout constraint|expects \d+ operands|[Ii]ota minor_to_major", "", "a rule of types and operands that Weft's verifier does not have yet"),
+    (WE, r"in a literal", "", "XLA refuses integers of more than 64 bits as values of floats"),
     (WE, r"unexpected attribute .original_value", "", "the name that `origin` had before"),
 ]

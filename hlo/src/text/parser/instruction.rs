@@ -182,14 +182,20 @@ impl<'a> Parser<'a> {
     /// The instruction that comes next; `None` if that is the header of a computation.
     fn try_instruction(&mut self, body: &mut Body<'a>, head: &mut Head<'a>) -> Result<Option<Instruction>, Failure> {
         head.root = self.keyword("ROOT");
-        if !head.root && self.at_header_line() {
-            return Ok(None);
-        }
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
         let name = self.cursor.loose_name("an instruction or `}`")?;
-        head.name = Some(name);
         if self.cursor.peek() != Some(b'=') {
+            let after = self.cursor.position();
+            self.cursor.set_position(start);
+            if !head.root && self.at_header_line() {
+                return Ok(None);
+            }
+            self.cursor.set_position(after);
+            head.name = Some(name);
             return Err(self.no_equals_sign(name, head));
         }
+        head.name = Some(name);
         self.cursor.bump();
         if is_type(name.text) {
             let message = format!("`{0}` is an element type and no name of an instruction; `{0}_` would be", name.text);
@@ -252,6 +258,16 @@ impl<'a> Parser<'a> {
 
     /// An operand: a name, or an instruction in its place.
     fn operand(&mut self, body: &mut Body<'a>, position: usize) -> Result<InstrId, Failure> {
+        // Most operands are names of what stands before, and nothing else.
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        if let Ok(name) = self.cursor.loose_name("")
+            && matches!(self.cursor.peek(), Some(b',' | b')'))
+            && let Some(&operand) = body.names.get(name.text)
+        {
+            return Ok(operand);
+        }
+        self.cursor.set_position(start);
         let shape = self.operand_shape()?;
         if let Some(opcode) = self.nested_opcode() {
             return self.nested_instruction(body, shape, opcode);

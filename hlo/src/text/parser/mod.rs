@@ -170,6 +170,9 @@ impl<'a> Parser<'a> {
     /// Whether a keyword and then a name come next; moves past the keyword.
     fn keyword(&mut self, keyword: &str) -> bool {
         self.cursor.skip_trivia();
+        if !self.cursor.rest().starts_with(keyword) {
+            return false;
+        }
         let start = self.cursor.position();
         let found = self.cursor.word().is_some_and(|word| word.text == keyword)
             && self.cursor.peek().is_some_and(|byte| byte == b'%' || byte == b'_' || byte.is_ascii_alphabetic());

@@ -49,7 +49,7 @@ impl Parser<'_> {
             return Err(failure(codes::TABLE, found.span, message));
         }
         let mut entries = Vec::new();
-        while self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        while self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit() || byte == b'-') {
             let start = self.cursor.position();
             self.cursor.integer("the number of an entry")?;
             match heading {

@@ -11,8 +11,8 @@ pub(super) enum Kind {
     Text,
     /// `3`, of 32 bits
     Number,
-    /// `{1}`
-    Numbers,
+    /// `{1}`, from 0 to 3
+    ProfileTypes,
 }
 
 /// The names and kinds of the values of a record, and whether all must be there.
@@ -37,7 +37,7 @@ const METADATA: Record = Record {
         ("deduplicated_name", Kind::Text),
         ("scheduling_name", Kind::Text),
         ("metadata_payload", Kind::Text),
-        ("profile_type", Kind::Numbers),
+        ("profile_type", Kind::ProfileTypes),
     ],
     complete: false,
 };
@@ -100,8 +100,8 @@ impl Cursor<'_> {
                     return Err(self.unexpected_as(codes::ATTRIBUTE_VALUE, &expected));
                 }
                 Kind::Number => self.small_number(name.text)?,
-                Kind::Numbers => {
-                    self.list(b'{', b'}', "a number", |cursor| cursor.small_number(name.text))?;
+                Kind::ProfileTypes => {
+                    self.list(b'{', b'}', "a type of profile", Self::profile_type)?;
                 }
             }
         }
@@ -114,6 +114,17 @@ impl Cursor<'_> {
         }
         let message = format!("{} needs `{}`, found none", record.what, missing.join("`, `"));
         Err(failure(codes::ATTRIBUTE_MISSING, self.since(start), message))
+    }
+
+    fn profile_type(&mut self) -> Result<(), Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        let number = self.integer("a type of profile")?;
+        if (0..=3).contains(&number) {
+            return Ok(());
+        }
+        let message = format!("a type of profile is a number from 0 to 3, found {number}");
+        Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message))
     }
 
     /// A number of 32 bits.

@@ -225,22 +225,24 @@ fn tuples_calls_and_fusions() {
 
 #[test]
 fn deep_calls_do_not_use_the_stack() {
-    let mut text = String::from("g0 {\nROOT x = s32[] parameter(0)\n}\n");
+    let mut text = String::from("fun0 {\nROOT x = s32[] parameter(0)\n}\n");
     for depth in 1..20_000 {
-        text += &format!("g{depth} {{\nx = s32[] parameter(0)\nROOT c = s32[] call(x), to_apply=g{}\n}}\n", depth - 1);
+        text +=
+            &format!("fun{depth} {{\nx = s32[] parameter(0)\nROOT c = s32[] call(x), to_apply=fun{}\n}}\n", depth - 1);
     }
-    text += "ENTRY main {\nx = s32[] parameter(0)\nROOT c = s32[] call(x), to_apply=g19999\n}";
+    text += "ENTRY main {\nx = s32[] parameter(0)\nROOT c = s32[] call(x), to_apply=fun19999\n}";
     let x = Literal::scalar(Scalar::S32(7));
     assert_eq!(run(&text, std::slice::from_ref(&x)), [x]);
 }
 
 /// 64 computations, each of which calls the one before it twice.
 fn diamonds() -> String {
-    let mut text = String::from("g0 {\na = s32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = s32[] add(a, b)\n}\n");
+    let mut text =
+        String::from("fun0 {\na = s32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = s32[] add(a, b)\n}\n");
     for depth in 1..64 {
         text += &format!(
-            "g{depth} {{\na = s32[] parameter(0)\nb = s32[] parameter(1)\nc = s32[] call(a, b), to_apply=g{0}\n\
-             ROOT d = s32[] call(c, b), to_apply=g{0}\n}}\n",
+            "fun{depth} {{\na = s32[] parameter(0)\nb = s32[] parameter(1)\nc = s32[] call(a, b), to_apply=fun{0}\n\
+             ROOT d = s32[] call(c, b), to_apply=fun{0}\n}}\n",
             depth - 1
         );
     }
@@ -251,14 +253,14 @@ fn diamonds() -> String {
 fn calls_in_reductions_are_bounded() {
     let text = diamonds()
         + "ENTRY main {\nx = s32[2]{0} parameter(0)\nz = s32[] constant(0)\n\
-           ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=g63\n}";
+           ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=fun63\n}";
     let found = evaluate(&module(&text), &[counting(&[2])]).unwrap_err();
     assert_eq!(found.0[0].code, "HLO206", "{found}");
 }
 
 #[test]
 fn calls_are_bounded() {
-    let text = diamonds() + "ENTRY main {\nx = s32[] parameter(0)\nROOT r = s32[] call(x, x), to_apply=g63\n}";
+    let text = diamonds() + "ENTRY main {\nx = s32[] parameter(0)\nROOT r = s32[] call(x, x), to_apply=fun63\n}";
     let found = check(&module(&text), &Config::default()).unwrap_err();
     assert_eq!(found.0[0].code, "HLO207", "{found}");
 }

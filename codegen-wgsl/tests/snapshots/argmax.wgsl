@@ -26,8 +26,8 @@ fn both(i: u32) -> Result_both {
         let positions = i32(s0);
         let x_value = x[i * 33u + s0];
         let gt = both_acc > x_value;
-        let nan = ne_f32(both_acc, keep_apart(both_acc));
-        let first = gt | nan;
+        let is_nan = ne_f32(both_acc, keep_apart(both_acc));
+        let first = gt | is_nan;
         let value = select(x_value, both_acc, first);
         let eq = both_acc == x_value;
         let lt = both_acc_2 < positions;

@@ -82,7 +82,7 @@ fn elementwise_rules() {
     check(
         "c = pred[2] parameter(0)\nx = f32[2] parameter(1)\nz = s32[2] parameter(2)\ny = f32[2] select(c, x, z)",
         "HLO105",
-        "have f32 and s32",
+        "must be f32 as operand 1 and is s32",
     );
     check(
         "l = f32[3] parameter(0)\nx = f32[2] parameter(1)\ny = f32[2] clamp(l, x, x)",

@@ -1,48 +1,73 @@
 //! Extents, from the shape functions of the operations.
 
 use super::function::{ErrorKind, Extents, ShapeError, Specialized};
-use super::{Operation, show, specialize_extents, standard_library};
+use super::{InferenceCache, specialize_extents, standard_library};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{ArrayShape, ElementType, Op, Shape, Span};
+use crate::ir::{ArrayShape, Op, Shape, Span};
 use crate::verify::code;
 
-impl Operation<'_> {
-    /// The extents of the leaves of the result.
-    pub(super) fn extents(&self) -> Result<Vec<Extents>, Diagnostics> {
-        self.cache.infer(self.op, self.operands, self.declared).map_err(|error| self.finding(&error))
-    }
+/// The shape that `op` gives its value, without layout: `declared` with the extents that follow from the operands.
+///
+/// Element types are those of `declared`. Some operations leave extents open too (`iota`, `broadcast`, `reshape`, …); these
+/// are taken from `declared`, after checking that they are possible. An operation without a shape function has `declared`
+/// itself.
+///
+/// # Errors
+/// The first rule about extents that is broken, with a code of [`code`], without span and instruction, which the caller
+/// knows.
+///
+/// ```
+/// use weft_hlo::ir::{ElementType, Op, Shape};
+///
+/// let matrix = Shape::array(ElementType::F32, [2, 3]);
+/// let op = Op::Transpose { permutation: vec![1, 0] };
+/// let shape = weft_hlo::shape::infer(&op, &[&matrix], &matrix)?;
+/// assert_eq!(shape, Shape::array(ElementType::F32, [3, 2]));
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
+pub fn infer(op: &Op, operands: &[&Shape], declared: &Shape) -> Result<Shape, Diagnostics> {
+    infer_cached(&InferenceCache::default(), op, operands, declared)
+}
 
-    /// The one array of the result, of elements of this type.
-    pub(super) fn array_of(&self, element_type: ElementType) -> Result<Shape, Diagnostics> {
-        let extents = self.extents()?;
-        let extents = extents.first().map(|extents| extents.to_vec()).unwrap_or_default();
-        Ok(Shape::Array(ArrayShape::new(element_type, extents)))
+/// As [`infer`], for many instructions: equal ones are computed once.
+pub(crate) fn infer_cached(
+    cache: &InferenceCache,
+    op: &Op,
+    operands: &[&Shape],
+    declared: &Shape,
+) -> Result<Shape, Diagnostics> {
+    let mut shape = declared.without_layout();
+    let extents = match cache.infer(op, operands, declared) {
+        Ok(extents) => extents,
+        Err(error) if error.kind == ErrorKind::Unknown => return Ok(shape),
+        Err(error) => return Err(Inference { op, operands, declared }.finding(&error)),
+    };
+    if shape.leaves().len() == extents.len() {
+        replace_extents(&mut shape, &mut extents.into_iter());
     }
+    Ok(shape)
+}
 
-    /// The declared shape with the extents of its leaves replaced, for an operation of which only these are known; the
-    /// declared shape itself if no function is mapped to it, or if it has another number of leaves.
-    pub(super) fn by_extents(&self) -> Result<Shape, Diagnostics> {
-        let extents = match self.cache.infer(self.op, self.operands, self.declared) {
-            Ok(extents) => extents,
-            Err(error) if error.kind == ErrorKind::Unknown => return Ok(self.declared.without_layout()),
-            Err(error) => return Err(self.finding(&error)),
-        };
-        let mut shape = self.declared.without_layout();
-        if shape.leaves().len() == extents.len() {
-            replace_extents(&mut shape, &mut extents.into_iter());
-        }
-        Ok(shape)
+/// Checks the extents of an operation some of which are not known (`<=N`, `?`): what is wrong whatever they turn out to be.
+///
+/// # Errors
+/// The first rule that is surely broken.
+pub(crate) fn check_open(op: &Op, operands: &[&Shape], declared: &Shape) -> Result<(), Diagnostics> {
+    match specialize_extents(standard_library(), op, operands, declared) {
+        Ok(Specialized::Known(_) | Specialized::Residual(_)) => Ok(()),
+        Err(error) if error.kind == ErrorKind::Unknown => Ok(()),
+        Ok(Specialized::Error(error)) | Err(error) => Err(Inference { op, operands, declared }.finding(&error)),
     }
+}
 
-    /// What is wrong with the extents whatever the bounded ones turn out to be.
-    pub(super) fn sure_error(&self) -> Result<(), Diagnostics> {
-        match specialize_extents(standard_library(), self.op, self.operands, self.declared) {
-            Ok(Specialized::Known(_) | Specialized::Residual(_)) => Ok(()),
-            Err(error) if error.kind == ErrorKind::Unknown => Ok(()),
-            Ok(Specialized::Error(error)) | Err(error) => Err(self.finding(&error)),
-        }
-    }
+/// What a shape function was asked about.
+struct Inference<'a> {
+    op: &'a Op,
+    operands: &'a [&'a Shape],
+    declared: &'a Shape,
+}
 
+impl Inference<'_> {
     fn finding(&self, error: &ShapeError) -> Diagnostics {
         let code = match error.kind {
             ErrorKind::Constraint => code::EXTENTS,
@@ -58,7 +83,7 @@ impl Operation<'_> {
             .operands
             .iter()
             .flat_map(|operand| operand.leaves())
-            .filter_map(|leaf| leaf.as_array().map(|array| show(&array.extents)))
+            .filter_map(|leaf| leaf.as_array().map(bracketed))
             .collect();
         let mut message = format!("{}: {}", self.op.opcode(), error.message);
         if !leaves.is_empty() {
@@ -67,10 +92,16 @@ impl Operation<'_> {
         }
         let made_as_declared = matches!(self.op, Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape | Op::Bitcast);
         if let (true, Some(array)) = (made_as_declared, self.declared.as_array()) {
-            message.push_str(&format!("; the result has {}", show(&array.extents)));
+            message.push_str(&format!("; the result has {}", bracketed(array)));
         }
         Diagnostic::new(code, Span::default(), message).into()
     }
+}
+
+/// Extents as the text spells them: `[2,<=3,?]`.
+fn bracketed(array: &ArrayShape) -> String {
+    let bare = ArrayShape { layout: None, ..array.clone() }.to_string();
+    bare[array.element_type.name().len()..].to_owned()
 }
 
 /// `a`, `a and b`, `a, b and c`; of many the first four.

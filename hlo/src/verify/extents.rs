@@ -1,8 +1,8 @@
 //! The one place where the verifier asks for extents.
 
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Module, Op, Shape};
-use crate::shape::{InferenceCache, check_bounded, infer_cached};
+use crate::ir::{Op, Shape};
+use crate::shape::{InferenceCache, check_open, infer_cached};
 
 /// What is known of the extents of a result.
 pub(super) enum Extents {
@@ -15,28 +15,28 @@ pub(super) enum Extents {
 }
 
 /// The shape that follows from the operands of an operation whose number of operands, kinds and attributes are legal.
-pub(super) fn extents(
-    cache: &InferenceCache,
-    module: &Module,
-    op: &Op,
-    operands: &[&Shape],
-    declared: &Shape,
-) -> Extents {
+pub(super) fn extents(cache: &InferenceCache, op: &Op, operands: &[&Shape], declared: &Shape) -> Extents {
     // What passes values on has no extents of its own: its rule knows the whole result.
     if matches!(
         op,
-        Op::Copy | Op::Tuple | Op::GetTupleElement { .. } | Op::Call { .. } | Op::Fusion { .. } | Op::Parameter { .. }
+        Op::Parameter { .. }
+            | Op::Constant(_)
+            | Op::Copy
+            | Op::Tuple
+            | Op::GetTupleElement { .. }
+            | Op::Call { .. }
+            | Op::Fusion { .. }
     ) {
         return Extents::Open;
     }
     if operands.iter().any(|operand| is_dynamic(operand)) || is_dynamic(declared) {
-        // Of bounded extents only what is wrong for all of them is found here; the rest is known when they are.
-        return match check_bounded(module, op, operands, declared) {
+        // Of open extents only what is wrong for all of them is found here; the rest is known when they are.
+        return match check_open(op, operands, declared) {
             Ok(()) => Extents::Open,
             Err(found) => Extents::Refused(found),
         };
     }
-    match infer_cached(cache, module, op, operands, declared) {
+    match infer_cached(cache, op, operands, declared) {
         Ok(shape) => Extents::Known(shape),
         Err(found) => Extents::Refused(found),
     }

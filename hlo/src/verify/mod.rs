@@ -202,21 +202,25 @@ impl Verifier<'_> {
         };
         let expected = rules::check(&mut rule);
         let Rule { findings: mut found, sound, .. } = rule;
-        let known = if sound { extents(&self.cache, self.module, op, operands, declared) } else { Extents::Open };
+        let known = if sound { extents(&self.cache, op, operands, declared) } else { Extents::Open };
+        let differs = !expected.admits(declared);
         let yielded = match known {
-            Extents::Known(shape) => (!shape.is_compatible(declared)).then(|| Brief(&shape).to_string()),
-            Extents::Refused(refused) => {
-                // Shape functions may look at types as well, which the rule has looked at already.
-                let alone = found.is_empty();
-                let by_type = matches!(op, Op::Select | Op::Clamp);
-                let more = refused.0.into_iter();
-                let more = more.filter(|finding| alone || (finding.code == code::EXTENTS && !by_type));
-                found.extend(more.map(|finding| (finding.code, finding.message)));
-                None
+            Extents::Known(shape) if differs || !shape.is_compatible(declared) => {
+                // Where the text has another kind of value, there are no extents to put into the shape expected.
+                let shape = expected.of_extents(&shape);
+                Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
             }
-            Extents::Open => None,
+            Extents::Known(_) => None,
+            Extents::Refused(refused) => {
+                // What an attribute does to extents is the consequence of what is already said about it.
+                let alone = found.is_empty();
+                let more = refused.0.into_iter().filter(|finding| alone || finding.code == code::EXTENTS);
+                found.extend(more.map(|finding| (finding.code, finding.message)));
+                differs.then(|| expected.to_string())
+            }
+            Extents::Open => differs.then(|| expected.to_string()),
         };
-        if let Some(yielded) = yielded.or_else(|| (!expected.admits(declared)).then(|| expected.to_string())) {
+        if let Some(yielded) = yielded {
             let declared = Brief(declared);
             let message = format!("{} yields {yielded}, the text says {declared}", op.opcode());
             found.push((code::RESULT_SHAPE, message));

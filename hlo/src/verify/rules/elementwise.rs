@@ -50,16 +50,18 @@ pub(super) fn compare<'a>(rule: &mut Rule<'a>, order: Option<ComparisonType>) ->
 }
 
 pub(super) fn select<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
-    let [condition, on_true, on_false] = rule.arrays()?;
+    let [condition, on_true, _] = rule.arrays()?;
     if condition.element_type != ElementType::Pred {
         rule.report(code::ELEMENT_TYPE, format!("operand 0 of select must be pred and is {}", condition.element_type));
     }
-    // That operands 1 and 2 have one shape, types included, is their shape function's to say.
-    (on_true.element_type == on_false.element_type).then_some(Expected::Array(on_true.element_type))
+    rule.typed_as(2, 1);
+    Some(Expected::Array(on_true.element_type))
 }
 
 pub(super) fn clamp<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let [_, operand, _] = rule.arrays()?;
+    rule.typed_as(0, 1);
+    rule.typed_as(2, 1);
     Some(Expected::Array(operand.element_type))
 }
 

@@ -38,6 +38,20 @@ impl Expected<'_> {
             _ => false,
         }
     }
+
+    /// The shape that has these extents and the types expected.
+    pub(in crate::verify) fn of_extents(&self, shape: &Shape) -> Shape {
+        match (self, shape) {
+            (Expected::Array(element_type) | Expected::Scalar(element_type), Shape::Array(array)) => {
+                Shape::array(*element_type, array.extents.clone())
+            }
+            (Expected::Same(wanted), _) => wanted.without_layout(),
+            (Expected::Tuple(wanted), Shape::Tuple(elements)) if wanted.len() == elements.len() => {
+                Shape::Tuple(wanted.iter().zip(elements).map(|(wanted, element)| wanted.of_extents(element)).collect())
+            }
+            _ => shape.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Expected<'_> {

@@ -40,7 +40,7 @@ pub(super) fn check<'a>(rule: &mut Rule<'a>) -> Expected<'a> {
 fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     match rule.op {
         Op::Parameter { .. } => structural::parameter(rule),
-        Op::Constant(literal) => structural::constant(rule, &literal.shape),
+        Op::Constant(literal) => structural::constant(rule, literal),
         Op::Unary(op) => elementwise::unary(rule, *op),
         Op::Binary(op) => elementwise::binary(rule, *op),
         Op::MultiplyHigh => elementwise::multiply_high(rule),

@@ -1,7 +1,7 @@
 //! Parameters, constants, tuples, tokens, and what passes a value on.
 
 use super::{Expected, Rule};
-use crate::ir::{ElementType, Shape};
+use crate::ir::{Data, ElementType, Literal, Shape};
 use crate::verify::brief::Brief;
 use crate::verify::code;
 
@@ -10,9 +10,43 @@ pub(super) fn parameter<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     Some(Expected::Open)
 }
 
-pub(super) fn constant<'a>(rule: &mut Rule<'a>, shape: &'a Shape) -> Option<Expected<'a>> {
+pub(super) fn constant<'a>(rule: &mut Rule<'a>, literal: &'a Literal) -> Option<Expected<'a>> {
     rule.count(0)?;
-    Some(Expected::Same(shape))
+    let mut pending = vec![literal];
+    while let Some(literal) = pending.pop() {
+        if let Some(message) = misfit(literal) {
+            rule.report(code::CONSTANT, message);
+        }
+        if let Data::Tuple(elements) = &literal.data {
+            pending.extend(elements);
+        }
+    }
+    Some(Expected::Same(&literal.shape))
+}
+
+/// What is wrong with the outermost level of a literal.
+fn misfit(literal: &Literal) -> Option<String> {
+    match (&literal.shape, &literal.data) {
+        (Shape::Tuple(shapes), Data::Tuple(elements)) => {
+            let fits = shapes.len() == elements.len()
+                && shapes.iter().zip(elements).all(|(shape, element)| shape.is_compatible(&element.shape));
+            let shape = Brief(&literal.shape);
+            (!fits).then(|| format!("the elements of the constant do not have the shapes {shape}"))
+        }
+        (Shape::Array(_), Data::Elided) => None,
+        (Shape::Array(array), data) => {
+            let held = data.len().and_then(|count| i64::try_from(count).ok());
+            if data.element_type() != Some(array.element_type) {
+                let given = data.element_type().map_or("a tuple", ElementType::name);
+                Some(format!("the constant holds {given}, its shape is {array}"))
+            } else if held != array.element_count() {
+                Some(format!("the constant holds {} elements, its shape is {array}", held.unwrap_or(0)))
+            } else {
+                None
+            }
+        }
+        (shape, _) => Some(format!("a constant cannot be of shape {} with this value", Brief(shape))),
+    }
 }
 
 /// `copy`, `opt-barrier`, `domain`: the value of the one operand.

@@ -301,3 +301,25 @@ fn set_layout(computation: &mut weft_hlo::ir::Computation, id: InstrId, minor_to
         array.layout = Some(Layout::new(minor_to_major));
     }
 }
+
+#[test]
+fn nothing_is_said_of_extents_that_are_not_known() {
+    for lines in [
+        "x = f32[?,9] parameter(0)\ni = s32[7,1] parameter(1)\n\
+         y = f32[7,9] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
+         slice_sizes={1,9}",
+        "x = f32[?,9] parameter(0)\ni = s32[] parameter(1)\ny = f32[2,3] dynamic-slice(x, i, i), dynamic_slice_sizes={2,3}",
+        "x = f32[?,?] parameter(0)\ny = (f32[?,2], s32[?,2]) topk(x), k=2",
+        "x = f32[?,8,8,4] parameter(0)\nk = f32[3,3,4,6] parameter(1)\n\
+         y = f32[?,6,6,6] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f",
+        "x = f32[?,4] parameter(0)\ny = f32[?] reshape(x)",
+        "x = f32[?,4] parameter(0)\ny = f32[4,?] transpose(x), dimensions={1,0}",
+    ] {
+        let (rest, root) = lines.rsplit_once('\n').unwrap();
+        let text = format!("ENTRY main {{\n{rest}\nROOT {root}\n}}");
+        assert_eq!(verify(&module(&text)), Ok(()), "{lines}");
+    }
+    let (code, words) =
+        ("HLO108", "topk: k must be at least 0 and at most the last extent; the operand has extents [?,1]");
+    check("x = f32[?,1] parameter(0)\ny = (f32[?,2], s32[?,2]) topk(x), k=2", code, words);
+}

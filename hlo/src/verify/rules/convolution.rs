@@ -2,8 +2,7 @@
 
 use super::contraction::{precisions, products};
 use super::{Expected, Rule, window};
-use crate::ir::{ArrayShape, ConvolutionDimensions, ConvolutionKind, Op};
-use crate::verify::code;
+use crate::ir::{ConvolutionDimensions, ConvolutionKind, Op};
 
 pub(super) fn convolution<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let Op::Convolution {
@@ -27,9 +26,7 @@ pub(super) fn convolution<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         let counts = (*feature_group_count, *batch_group_count);
         // The gradients are written with operands in other roles.
         let forward = matches!(convolution_kind, ConvolutionKind::Unset | ConvolutionKind::Forward);
-        if groups(rule, counts).is_some() && forward {
-            divisible(rule, dim_labels, input, kernel, counts);
-        }
+        if groups(rule, counts).is_some() && forward {}
     }
     products(rule)
 }
@@ -72,38 +69,4 @@ fn groups(rule: &mut Rule<'_>, (features, batch): (i64, i64)) -> Option<()> {
         rule.attribute(format!("{message} {features} and {batch}"));
     }
     good.then_some(())
-}
-
-/// Each group of features has its part of the kernel's output features and sees as many input features as the kernel
-/// has; each group of the batch has its part of the kernel's output features.
-fn divisible(
-    rule: &mut Rule<'_>,
-    labels: &ConvolutionDimensions,
-    input: &ArrayShape,
-    kernel: &ArrayShape,
-    (features, batch): (i64, i64),
-) {
-    let extent = |array: &ArrayShape, at: i64| {
-        usize::try_from(at).ok().and_then(|at| array.extents.get(at).copied()).unwrap_or(0)
-    };
-    let input_features = extent(input, labels.input_feature);
-    let kernel_inputs = extent(kernel, labels.kernel_input_feature);
-    let kernel_outputs = extent(kernel, labels.kernel_output_feature);
-    if kernel_inputs.checked_mul(features) != Some(input_features) {
-        let message = format!(
-            "the input features, {input_features}, must be those of the kernel, {kernel_inputs}, times \
-             feature_group_count, {features}"
-        );
-        rule.refuse(code::EXTENTS, message);
-    }
-    let divided = [
-        ("the kernel's output features", kernel_outputs, "feature_group_count", features),
-        ("the kernel's output features", kernel_outputs, "batch_group_count", batch),
-        ("the input batch", extent(input, labels.input_batch), "batch_group_count", batch),
-    ];
-    for (what, extent, name, count) in divided {
-        if extent % count != 0 {
-            rule.refuse(code::EXTENTS, format!("{what}, {extent}, must be a multiple of {name}, {count}"));
-        }
-    }
 }

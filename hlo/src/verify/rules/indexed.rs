@@ -38,26 +38,8 @@ impl Numbers<'_> {
             rule.attribute(message);
         }
         rule.dimensions(self.indices_batch.0, self.indices_batch.1, indices.rank());
-        if rule.as_many([self.operand_batch.0, self.indices_batch.0], self.operand_batch.1, self.indices_batch.1) {
-            self.batch_extents(rule, operand, indices);
-        }
+        rule.as_many([self.operand_batch.0, self.indices_batch.0], self.operand_batch.1, self.indices_batch.1);
         self.index_vector(rule, indices)
-    }
-
-    fn batch_extents(&self, rule: &mut Rule<'_>, operand: &ArrayShape, indices: &ArrayShape) {
-        let extent = |array: &ArrayShape, dimension: i64| {
-            usize::try_from(dimension).ok().and_then(|dimension| array.extents.get(dimension).copied())
-        };
-        for (&left, &right) in self.operand_batch.1.iter().zip(self.indices_batch.1) {
-            let (Some(wanted), Some(given)) = (extent(operand, left), extent(indices, right)) else { continue };
-            if wanted != given {
-                let message = format!(
-                    "batch dimension {left} of operand 0 and batch dimension {right} of the indices must have one \
-                     extent, and have {wanted} and {given}"
-                );
-                rule.refuse(code::EXTENTS, message);
-            }
-        }
     }
 
     fn index_vector(&self, rule: &mut Rule<'_>, indices: &ArrayShape) -> Option<usize> {
@@ -73,15 +55,6 @@ impl Numbers<'_> {
         };
         if self.indices_batch.1.contains(&self.index_vector_dim) {
             let message = format!("{} names index_vector_dim, {at}", self.indices_batch.0);
-            rule.attribute(message);
-        }
-        let components = indices.extents.get(at).copied().unwrap_or(1);
-        if i64::try_from(self.index_map.1.len()) != Ok(components) {
-            let message = format!(
-                "{} must have one entry for each of the {components} components of an index, and has {}",
-                self.index_map.0,
-                self.index_map.1.len()
-            );
             rule.attribute(message);
         }
         let batch = indices.rank() - usize::from(at < indices.rank());
@@ -116,12 +89,8 @@ pub(super) fn gather<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     };
     numbers.check(rule, operand, indices, 1);
     super::movement::one_per_dimension(rule, "slice_sizes", slice_sizes.len(), operand);
-    for (dimension, (&size, &extent)) in (0i64..).zip(slice_sizes.iter().zip(&operand.extents)) {
-        if !(0..=extent).contains(&size) {
-            rule.attribute(format!(
-                "slice_sizes of dimension {dimension} must be between 0 and its extent {extent} and is {size}"
-            ));
-        } else if size > 1 {
+    for (dimension, &size) in (0i64..).zip(slice_sizes) {
+        if size > 1 {
             let all =
                 [("collapsed_slice_dims", collapsed_slice_dims), ("operand_batching_dims", operand_batching_dims)];
             for (name, _) in all.into_iter().filter(|(_, dimensions)| dimensions.contains(&dimension)) {

@@ -82,7 +82,7 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         }
         Op::Map { dimensions, to_apply } => regional::map(rule, dimensions, *to_apply),
         Op::Sort { dimension, to_apply, .. } => regional::sort(rule, *dimension, *to_apply),
-        Op::TopK { k, .. } => regional::top_k(rule, *k),
+        Op::TopK { .. } => regional::top_k(rule),
         Op::Scan { dimension, num_carries, to_apply, .. } => regional::scan(rule, *dimension, *num_carries, *to_apply),
         Op::Gather { .. } => indexed::gather(rule),
         Op::Scatter { to_apply, .. } => indexed::scatter(rule, *to_apply),

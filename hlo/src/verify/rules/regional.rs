@@ -37,16 +37,9 @@ pub(super) fn sort<'a>(rule: &mut Rule<'a>, dimension: i64, to_apply: Computatio
     })
 }
 
-pub(super) fn top_k<'a>(rule: &mut Rule<'a>, k: i64) -> Option<Expected<'a>> {
+pub(super) fn top_k<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let [operand] = rule.arrays()?;
     rule.typed(0, |element_type| !element_type.is_complex(), "a type that has an order");
-    match operand.extents.last() {
-        None => rule.refuse(code::EXTENTS, format!("operand 0 of topk must have a last dimension and is {operand}")),
-        Some(&extent) if !(0..=extent).contains(&k) => {
-            rule.attribute(format!("k must be between 0 and {extent}, the last extent of operand 0, and is {k}"));
-        }
-        Some(_) => {}
-    }
     Some(Expected::Tuple(vec![Expected::Array(operand.element_type), Expected::Array(ElementType::S32)]))
 }
 

@@ -14,7 +14,7 @@
 //! | [`text`] | How is it read and printed? All of HLO's syntax, in XLA's spelling |
 //! | [`verify`], [`shape`] | Does it keep the rules? All findings at once |
 //! | [`eval`] | What is its value? Plain loops, as the oracle for everything else |
-//! | [`passes`] | How do calls and tuples go away? |
+//! | [`passes`] | How do calls and tuples go away? How do unknown extents become known? |
 //! | [`indexing`] | Which elements does each operation read? |
 //! | [`diagnostic`] | What is wrong, and where? |
 //!

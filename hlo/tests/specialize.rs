@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::indexing::output_to_input;
 use weft_hlo::ir::{Module, Op, Shape};
 use weft_hlo::passes::specialize;
 use weft_hlo::shape::standard_library;
@@ -234,4 +235,16 @@ fn what_nothing_asks_for_is_reported_where_it_is_made() {
     }
     println!("{back} programs came back, {open} have extents that nothing asks for");
     assert!(back >= 40, "only {back} programs came back");
+}
+
+#[test]
+fn maps_are_of_static_shapes() {
+    let module = parse("HloModule m\nENTRY e {\n  x = f32[?] parameter(0)\n  ROOT y = f32[?] negate(x)\n}\n").unwrap();
+    let maps = |module: &Module| {
+        let entry = module.entry_computation();
+        output_to_input(module, entry, entry.root).map(|maps| maps.operands[0][0].to_string())
+    };
+    assert_eq!(maps(&module).unwrap_err().0[0].code, "HLO304");
+    let module = specialize(&module, &given(&[("x", "f32[7]")]), standard_library()).unwrap();
+    assert_eq!(maps(&module).unwrap(), "(d0) -> (d0), domain: d0 in [0, 6]");
 }

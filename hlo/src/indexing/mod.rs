@@ -46,7 +46,8 @@ pub struct OperandMaps {
 /// are listed with their own dimensions.
 ///
 /// # Errors
-/// `HLO301` where the operation has no map yet, `HLO302` where index arithmetic exceeds 64 bits.
+/// `HLO301` where the operation has no map yet, `HLO302` where index arithmetic exceeds 64 bits, `HLO304` where an extent is
+/// not known.
 pub fn output_to_input(module: &Module, computation: &Computation, id: InstrId) -> Result<OperandMaps, Diagnostics> {
     let instruction = &computation.instructions[id];
     if let Op::Fusion { calls, .. } | Op::Call { to_apply: calls } = &instruction.op {
@@ -68,8 +69,12 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         let message = "the index arithmetic of this shape exceeds 64 bits";
         Diagnostics::from(Diagnostic::new("HLO302", instruction.span, message).about(&instruction.name))
     };
-    let output = leaf_extents(&instruction.shape);
     let input = &computation.instructions[instruction.operands[operand]];
+    if is_open(&instruction.shape) || is_open(&input.shape) {
+        let message = "maps are of static shapes; give the unknown extents first (`passes::specialize`)";
+        return Err(Diagnostic::new("HLO304", instruction.span, message).about(&instruction.name).into());
+    }
+    let output = leaf_extents(&instruction.shape);
     let input_extents = leaf_extents(&input.shape);
     let map = match &instruction.op {
         Op::Broadcast { dimensions } => movement::broadcast(&output, dimensions),
@@ -110,6 +115,11 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         }
     };
     Ok(map)
+}
+
+/// Whether an extent is not known.
+fn is_open(shape: &Shape) -> bool {
+    shape.leaves().into_iter().filter_map(Shape::as_array).any(|array| !array.dynamic.is_empty())
 }
 
 /// The extents of an array; of a tuple, those of its first array.

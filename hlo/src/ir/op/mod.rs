@@ -3,10 +3,14 @@
 //! The table below is the one list of HLO's operations: for each its opcode, its attributes in the order in which XLA
 //! prints them, how each is spelled, and whether it may be left out.
 
+mod access;
 mod alias;
 mod collective;
 mod convolution;
+#[macro_use]
+mod declare;
 mod field;
+mod lookup;
 mod movement;
 mod window;
 mod words;
@@ -16,6 +20,7 @@ pub use collective::ReplicaGroups;
 pub use convolution::ConvolutionDimensions;
 pub use field::Epsilon;
 pub(crate) use field::{Field, FieldValue, FieldValues, FieldView, Presence, Spelling};
+pub(crate) use lookup::{async_shorthand, fields_of, from_fields, thread_field};
 pub use movement::{PadDimension, SliceDimension};
 pub use window::{Window, WindowDimension};
 pub use words::{
@@ -25,139 +30,8 @@ pub use words::{
 };
 
 use super::{ComputationId, Literal, Shape};
+use declare::same;
 use field::FieldType;
-
-/// Makes [`Op`] and what goes through its attributes out of the table.
-macro_rules! operations {
-    (
-        $(#[$op_doc:meta])* special { $($special:tt)* }
-        units { $( $(#[$unit_doc:meta])* $unit:ident $unit_opcode:literal, )* }
-        fields { $( $(#[$doc:meta])* $variant:ident $opcode:literal {
-            $( $(#[$field_doc:meta])* $field:ident: $type:ty = $name:literal $spelling:expr, $presence:ident $(($default:expr))?; )*
-        } )* }
-    ) => {
-        $(#[$op_doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Op {
-            $($special)*
-            $( $(#[$unit_doc])* $unit, )*
-            $( $(#[$doc])* $variant { $( $(#[$field_doc])* $field: presence_type!($presence $type), )* }, )*
-        }
-
-        /// The attributes owned by the operation of an opcode; `None` for unknown ones and those with a syntax of their
-        /// own.
-        fn declared_fields(opcode: &str) -> Option<&'static [Field]> {
-            match opcode {
-                $( $unit_opcode => Some(&[]), )*
-                $( $opcode => {
-                    use Spelling::*;
-                    const FIELDS: &[Field] = &[$( Field {
-                        name: $name, spelling: $spelling, presence: Presence::$presence,
-                    }, )*];
-                    Some(FIELDS)
-                } )*
-                _ => None,
-            }
-        }
-
-        /// The operation of an opcode with these attributes; fails with the name of one that is missing.
-        fn declared_op(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
-            match opcode {
-                $( $unit_opcode => Some(Ok(Op::$unit)), )*
-                $( $opcode => {
-                    $( let $field = match presence_take!($presence $(($default))? values, $name) {
-                        Ok(value) => value,
-                        Err(missing) => return Some(Err(missing)),
-                    }; )*
-                    Some(Ok(Op::$variant { $($field),* }))
-                } )*
-                _ => None,
-            }
-        }
-
-        impl Op {
-            fn declared_opcode(&self) -> Option<&'static str> {
-                match self {
-                    $( Op::$unit => Some($unit_opcode), )*
-                    $( Op::$variant { .. } => Some($opcode), )*
-                    _ => None,
-                }
-            }
-
-            /// Shows the attributes it owns, in the order of the text; those that are not printed only if `all`.
-            #[allow(unused_variables, reason = "not every operation has attributes")]
-            fn declared_visit<'a>(&'a self, all: bool, mut show: impl FnMut(&'static Field, FieldView<'a>)) {
-                match self {
-                    $( Op::$variant { $($field),* } => {
-                        let mut fields = declared_fields($opcode).unwrap_or(&[]).iter();
-                        $( if let Some(field) = fields.next() {
-                            presence_show!($presence $(($default))? field, $field, all, show);
-                        } )*
-                    } )*
-                    _ => {}
-                }
-            }
-
-            #[allow(unused_variables, reason = "most attributes name no computation")]
-            fn declared_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
-                match self {
-                    $( Op::$variant { $($field),* } => { $( presence_callees!($presence $field, visit); )* } )*
-                    _ => {}
-                }
-            }
-        }
-    };
-}
-
-macro_rules! presence_type {
-    (Optional $type:ty) => { Option<$type> };
-    ($other:ident $type:ty) => { $type };
-}
-
-macro_rules! presence_take {
-    (Required $values:ident, $name:literal) => {
-        $values.take($name).ok_or($name)
-    };
-    (Optional $values:ident, $name:literal) => {
-        Ok($values.take($name))
-    };
-    ($other:ident ($default:expr) $values:ident, $name:literal) => {
-        Ok($values.take($name).unwrap_or_else(|| $default))
-    };
-}
-
-macro_rules! presence_show {
-    (Optional $field:ident, $value:ident, $all:ident, $show:ident) => {
-        if let Some(value) = $value {
-            $show($field, value.view());
-        }
-    };
-    (Default ($default:expr) $field:ident, $value:ident, $all:ident, $show:ident) => {
-        if $all || !same($value, &$default) {
-            $show($field, $value.view());
-        }
-    };
-    ($other:ident $(($default:expr))? $field:ident, $value:ident, $all:ident, $show:ident) => {
-        $show($field, $value.view());
-    };
-}
-
-/// Whether a value is the default, whose type it fixes.
-fn same<T: PartialEq>(value: &T, default: &T) -> bool {
-    value == default
-}
-
-macro_rules! presence_callees {
-    (Optional $value:ident, $visit:ident) => {
-        if let Some(value) = $value {
-            value.callees().iter_mut().for_each(&mut *$visit);
-        }
-    };
-    ($other:ident $value:ident, $visit:ident) => {
-        $value.callees().iter_mut().for_each(&mut *$visit);
-    };
-}
 
 operations! {
     /// What an instruction does, with the attributes it owns.
@@ -787,196 +661,5 @@ operations! {
             /// The computation, where the text repeats it.
             calls: ComputationId = "calls" Computation, Optional;
         }
-    }
-}
-
-/// The attributes of `conditional`, of which those of one form must be there.
-const CONDITIONAL: &[Field] = &[
-    Field { name: "true_computation", spelling: Spelling::Computation, presence: Presence::Optional },
-    Field { name: "false_computation", spelling: Spelling::Computation, presence: Presence::Optional },
-    Field { name: "branch_computations", spelling: Spelling::Computations, presence: Presence::Optional },
-];
-
-/// The attribute of the shorthands of asynchronous operations.
-const THREAD: Field =
-    Field { name: "async_execution_thread", spelling: Spelling::Quoted, presence: Presence::Optional };
-
-/// How the shorthands of asynchronous operations end.
-const PHASES: [&str; 3] = ["-start", "-update", "-done"];
-
-/// The attributes owned by the operation of an opcode, in the order in which XLA prints them; `None` for an opcode that
-/// HLO text does not know.
-pub(crate) fn fields_of(opcode: &str) -> Option<&'static [Field]> {
-    if let Some(fields) = declared_fields(opcode) {
-        return Some(fields);
-    }
-    match opcode {
-        "parameter" | "constant" => Some(&[]),
-        "conditional" => Some(CONDITIONAL),
-        other => (UnaryOp::from_name(other).is_some() || BinaryOp::from_name(other).is_some()).then_some(&[]),
-    }
-}
-
-/// The opcode that an asynchronous shorthand (`slice-start`) starts, goes on with or ends, and whether it starts it.
-pub(crate) fn async_shorthand(opcode: &str) -> Option<(&str, bool)> {
-    if fields_of(opcode).is_some() {
-        return None;
-    }
-    let (position, wrapped) =
-        PHASES.iter().enumerate().find_map(|(position, phase)| Some((position, opcode.strip_suffix(phase)?)))?;
-    fields_of(wrapped).is_some().then_some((wrapped, position == 0))
-}
-
-/// The attribute of asynchronous shorthands that belongs to them, not to what they start.
-pub(crate) fn thread_field() -> &'static Field {
-    &THREAD
-}
-
-/// The operation of an opcode that takes its attributes out of `values`; `None` for `parameter`, `constant` and unknown
-/// opcodes. Fails with the name of an attribute that is missing.
-pub(crate) fn from_fields(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
-    if let Some(op) = declared_op(opcode, values) {
-        return Some(op);
-    }
-    if opcode == "conditional" {
-        return Some(conditional(values));
-    }
-    let unary = UnaryOp::from_name(opcode).map(Op::Unary);
-    unary.or_else(|| BinaryOp::from_name(opcode).map(Op::Binary)).map(Ok)
-}
-
-fn conditional(values: &mut FieldValues) -> Result<Op, &'static str> {
-    if let Some(branches) = values.take("branch_computations") {
-        return Ok(Op::Conditional { branches, indexed: true });
-    }
-    let branches = ["true_computation", "false_computation"].map(|name| values.take(name).ok_or(name));
-    let [on_true, on_false] = branches;
-    match (on_true, on_false) {
-        (Err(_), Err(_)) => Err("branch_computations"),
-        (on_true, on_false) => Ok(Op::Conditional { branches: vec![on_true?, on_false?], indexed: false }),
-    }
-}
-
-impl Op {
-    /// The opcode as HLO text spells it.
-    pub fn opcode(&self) -> &str {
-        if let Some(opcode) = self.declared_opcode() {
-            return opcode;
-        }
-        match self {
-            Op::Parameter { .. } => "parameter",
-            Op::Constant(_) => "constant",
-            Op::Unary(op) => op.name(),
-            Op::Binary(op) => op.name(),
-            Op::Conditional { .. } => "conditional",
-            Op::AsyncShorthand { opcode, .. } => opcode,
-            _ => "?",
-        }
-    }
-
-    /// Whether the evaluator, the maps and the compiler know this operation; all others are read, printed and checked.
-    pub fn is_computed(&self) -> bool {
-        matches!(
-            self,
-            Op::Parameter { .. }
-                | Op::Constant(_)
-                | Op::Iota { .. }
-                | Op::Broadcast { .. }
-                | Op::Reshape
-                | Op::Bitcast
-                | Op::Transpose { .. }
-                | Op::Slice { .. }
-                | Op::Reverse { .. }
-                | Op::Concatenate { .. }
-                | Op::Pad { .. }
-                | Op::Copy
-                | Op::Convert
-                | Op::Compare { .. }
-                | Op::Select
-                | Op::Clamp
-                | Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Reduce { .. }
-                | Op::Tuple
-                | Op::GetTupleElement { .. }
-                | Op::Call { .. }
-                | Op::Fusion { .. }
-        )
-    }
-
-    /// A fusion that shares no buffer between operands and result.
-    pub fn fusion(kind: FusionKind, calls: ComputationId) -> Op {
-        Op::Fusion { kind, output_to_operand_aliasing: Vec::new(), calls }
-    }
-
-    /// Whether the operation moves the elements of its one operand and computes nothing: each element of the result is
-    /// an element of the operand. (A bitcast may reinterpret bits as well; then the element types differ.)
-    pub fn only_moves(&self) -> bool {
-        matches!(
-            self,
-            Op::Broadcast { .. }
-                | Op::Reshape
-                | Op::Bitcast
-                | Op::Transpose { .. }
-                | Op::Slice { .. }
-                | Op::Reverse { .. }
-                | Op::Copy
-        )
-    }
-
-    /// Shows the attributes that it owns, in the order of the text: all of them, or those that are printed.
-    pub(crate) fn visit_fields<'a>(&'a self, all: bool, show: &mut dyn FnMut(&'static Field, FieldView<'a>)) {
-        match self {
-            Op::Conditional { branches, indexed: true } => {
-                show(&CONDITIONAL[2], FieldView::Computations(branches));
-            }
-            Op::Conditional { branches, indexed: false } => {
-                for (field, branch) in CONDITIONAL.iter().zip(branches) {
-                    show(field, FieldView::Computation(branch));
-                }
-            }
-            Op::AsyncShorthand { operation, async_execution_thread, .. } => {
-                if let Some(thread) = async_execution_thread {
-                    show(&THREAD, FieldView::Text(thread));
-                }
-                if let Some(operation) = operation {
-                    operation.visit_fields(all, show);
-                }
-            }
-            _ => self.declared_visit(all, show),
-        }
-    }
-
-    /// The computations this operation names, in the order of its attributes.
-    pub fn called_computations(&self) -> Vec<ComputationId> {
-        let mut called = Vec::new();
-        if self.names_none() {
-            return called;
-        }
-        self.visit_fields(false, &mut |_, value| match value {
-            FieldView::Computation(computation) => called.push(*computation),
-            FieldView::Computations(computations) => called.extend_from_slice(computations),
-            _ => {}
-        });
-        called
-    }
-
-    /// Replaces every computation this operation names by its image under `rename`.
-    pub fn rename_computations(&mut self, mut rename: impl FnMut(ComputationId) -> ComputationId) {
-        self.visit_callees(&mut |computation| *computation = rename(*computation));
-    }
-
-    fn visit_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
-        match self {
-            _ if self.names_none() => {}
-            Op::Conditional { branches, .. } => branches.iter_mut().for_each(visit),
-            Op::AsyncShorthand { operation: Some(operation), .. } => operation.visit_callees(visit),
-            _ => self.declared_callees(visit),
-        }
-    }
-
-    /// Whether it is of the most frequent operations, which name no computation.
-    fn names_none(&self) -> bool {
-        matches!(self, Op::Parameter { .. } | Op::Constant(_) | Op::Unary(_) | Op::Binary(_))
     }
 }

@@ -65,19 +65,9 @@ impl<'a> Cursor<'a> {
         open: u8,
         close: u8,
         item: &str,
-        mut read: impl FnMut(&mut Self) -> Result<T, Failure>,
+        read: impl FnMut(&mut Self) -> Result<T, Failure>,
     ) -> Result<Vec<T>, Failure> {
-        self.open_list(open, item)?;
-        let mut items = Vec::new();
-        if self.eat(close) {
-            return Ok(items);
-        }
-        loop {
-            items.push(read(self)?);
-            if self.list_ends(close, item)? {
-                return Ok(items);
-            }
-        }
+        list(self, |cursor| cursor, (open, close), item, read)
     }
 
     pub(super) fn integers(&mut self, open: u8, close: u8, item: &str) -> Result<Vec<i64>, Failure> {
@@ -260,5 +250,26 @@ impl<'a> Cursor<'a> {
         let operand_index = self.integers(b'{', b'}', "an index into the operand")?;
         self.expect(b')', "`)` after an index into the operand")?;
         Ok(OperandAlias { output, operand, operand_index })
+    }
+}
+
+/// Items with commas between two brackets, read by whoever holds the cursor.
+pub(super) fn list<'a, R, T>(
+    reader: &mut R,
+    cursor: impl Fn(&mut R) -> &mut Cursor<'a>,
+    (open, close): (u8, u8),
+    item: &str,
+    mut read: impl FnMut(&mut R) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    cursor(reader).open_list(open, item)?;
+    let mut items = Vec::new();
+    if cursor(reader).eat(close) {
+        return Ok(items);
+    }
+    loop {
+        items.push(read(reader)?);
+        if cursor(reader).list_ends(close, item)? {
+            return Ok(items);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use super::carried::{CARRIED, CARRIED_BY, Mentions};
+use super::field::list;
 use super::instruction::{Body, Predecessor};
 use crate::ir::{
     Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Presence, Shape, UnaryOp,
@@ -280,34 +281,15 @@ impl<'a> Parser<'a> {
         use crate::ir::Spelling;
         Ok(match field.spelling {
             Spelling::Computation => FieldValue::Computation(self.called(instruction)?),
-            Spelling::Computations => {
-                FieldValue::Computations(
-                    self.list(b'{', b'}', "the name of a computation", |parser| parser.called(instruction))?,
-                )
-            }
+            Spelling::Computations => FieldValue::Computations(list(
+                self,
+                |parser| &mut parser.cursor,
+                (b'{', b'}'),
+                "the name of a computation",
+                |parser| parser.called(instruction),
+            )?),
             spelling => self.cursor.field_value(name, spelling)?,
         })
-    }
-
-    /// Items with commas between two brackets.
-    fn list<T>(
-        &mut self,
-        open: u8,
-        close: u8,
-        item: &str,
-        mut read: impl FnMut(&mut Self) -> Result<T, Failure>,
-    ) -> Result<Vec<T>, Failure> {
-        self.cursor.open_list(open, item)?;
-        let mut items = Vec::new();
-        if self.cursor.eat(close) {
-            return Ok(items);
-        }
-        loop {
-            items.push(read(self)?);
-            if self.cursor.list_ends(close, item)? {
-                return Ok(items);
-            }
-        }
     }
 
     fn called(&mut self, instruction: Name<'a>) -> Result<ComputationId, Failure> {

@@ -1,0 +1,129 @@
+//! What an operation says of itself: opcode, attributes, the computations it names.
+
+use super::lookup::{CONDITIONAL, THREAD};
+use super::{Field, FieldView, FusionKind, Op};
+use crate::ir::ComputationId;
+
+impl Op {
+    /// The opcode as HLO text spells it.
+    pub fn opcode(&self) -> &str {
+        if let Some(opcode) = self.declared_opcode() {
+            return opcode;
+        }
+        match self {
+            Op::Parameter { .. } => "parameter",
+            Op::Constant(_) => "constant",
+            Op::Unary(op) => op.name(),
+            Op::Binary(op) => op.name(),
+            Op::Conditional { .. } => "conditional",
+            Op::AsyncShorthand { opcode, .. } => opcode,
+            _ => "?",
+        }
+    }
+
+    /// Whether the evaluator, the maps and the compiler know this operation; all others are read, printed and checked.
+    pub fn is_computed(&self) -> bool {
+        matches!(
+            self,
+            Op::Parameter { .. }
+                | Op::Constant(_)
+                | Op::Iota { .. }
+                | Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Bitcast
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Reverse { .. }
+                | Op::Concatenate { .. }
+                | Op::Pad { .. }
+                | Op::Copy
+                | Op::Convert
+                | Op::Compare { .. }
+                | Op::Select
+                | Op::Clamp
+                | Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Reduce { .. }
+                | Op::Tuple
+                | Op::GetTupleElement { .. }
+                | Op::Call { .. }
+                | Op::Fusion { .. }
+        )
+    }
+
+    /// A fusion that shares no buffer between operands and result.
+    pub fn fusion(kind: FusionKind, calls: ComputationId) -> Op {
+        Op::Fusion { kind, output_to_operand_aliasing: Vec::new(), calls }
+    }
+
+    /// Whether the operation moves the elements of its one operand and computes nothing: each element of the result is
+    /// an element of the operand. (A bitcast may reinterpret bits as well; then the element types differ.)
+    pub fn only_moves(&self) -> bool {
+        matches!(
+            self,
+            Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Bitcast
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Reverse { .. }
+                | Op::Copy
+        )
+    }
+
+    /// Shows the attributes that it owns, in the order of the text: all of them, or those that are printed.
+    pub(crate) fn visit_fields<'a>(&'a self, all: bool, show: &mut dyn FnMut(&'static Field, FieldView<'a>)) {
+        match self {
+            Op::Conditional { branches, indexed: true } => {
+                show(&CONDITIONAL[2], FieldView::Computations(branches));
+            }
+            Op::Conditional { branches, indexed: false } => {
+                for (field, branch) in CONDITIONAL.iter().zip(branches) {
+                    show(field, FieldView::Computation(branch));
+                }
+            }
+            Op::AsyncShorthand { operation, async_execution_thread, .. } => {
+                if let Some(thread) = async_execution_thread {
+                    show(&THREAD, FieldView::Text(thread));
+                }
+                if let Some(operation) = operation {
+                    operation.visit_fields(all, show);
+                }
+            }
+            _ => self.declared_visit(all, show),
+        }
+    }
+
+    /// The computations this operation names, in the order of its attributes.
+    pub fn called_computations(&self) -> Vec<ComputationId> {
+        let mut called = Vec::new();
+        if self.names_none() {
+            return called;
+        }
+        self.visit_fields(false, &mut |_, value| match value {
+            FieldView::Computation(computation) => called.push(*computation),
+            FieldView::Computations(computations) => called.extend_from_slice(computations),
+            _ => {}
+        });
+        called
+    }
+
+    /// Replaces every computation this operation names by its image under `rename`.
+    pub fn rename_computations(&mut self, mut rename: impl FnMut(ComputationId) -> ComputationId) {
+        self.visit_callees(&mut |computation| *computation = rename(*computation));
+    }
+
+    fn visit_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
+        match self {
+            _ if self.names_none() => {}
+            Op::Conditional { branches, .. } => branches.iter_mut().for_each(visit),
+            Op::AsyncShorthand { operation: Some(operation), .. } => operation.visit_callees(visit),
+            _ => self.declared_callees(visit),
+        }
+    }
+
+    /// Whether it is of the most frequent operations, which name no computation.
+    fn names_none(&self) -> bool {
+        matches!(self, Op::Parameter { .. } | Op::Constant(_) | Op::Unary(_) | Op::Binary(_))
+    }
+}

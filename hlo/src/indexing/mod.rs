@@ -70,7 +70,7 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         Diagnostics::from(Diagnostic::new("HLO302", instruction.span, message).about(&instruction.name))
     };
     let input = &computation.instructions[instruction.operands[operand]];
-    if is_open(&instruction.shape) || is_open(&input.shape) {
+    if !instruction.shape.is_static() || !input.shape.is_static() {
         let message = "maps are of static shapes; give the unknown extents first (`passes::specialize`)";
         return Err(Diagnostic::new("HLO304", instruction.span, message).about(&instruction.name).into());
     }
@@ -115,11 +115,6 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         }
     };
     Ok(map)
-}
-
-/// Whether an extent is not known.
-fn is_open(shape: &Shape) -> bool {
-    shape.leaves().into_iter().filter_map(Shape::as_array).any(|array| !array.dynamic.is_empty())
 }
 
 /// The extents of an array; of a tuple, those of its first array.

@@ -44,6 +44,11 @@ impl ArrayShape {
         ArrayShape { element_type, extents: extents.into(), dynamic: Vec::new(), layout: None }
     }
 
+    /// Whether the extent of a dimension is not known until run time.
+    pub fn is_open(&self, dimension: usize) -> bool {
+        self.dynamic.contains(&dimension)
+    }
+
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.extents.len()
@@ -110,6 +115,15 @@ impl Shape {
             }
             (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
             _ => false,
+        }
+    }
+
+    /// Whether every extent is known.
+    pub fn is_static(&self) -> bool {
+        match self {
+            Shape::Array(array) => array.dynamic.is_empty(),
+            Shape::Tuple(elements) => elements.iter().all(Shape::is_static),
+            Shape::Token | Shape::Opaque => true,
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) fn extents(cache: &InferenceCache, op: &Op, operands: &[&Shape], decl
     ) {
         return Extents::Open;
     }
-    if operands.iter().any(|operand| is_dynamic(operand)) || is_dynamic(declared) {
+    if !declared.is_static() || !operands.iter().all(|operand| operand.is_static()) {
         // Of open extents only what is wrong for all of them is found here; the rest is known when they are.
         return match check_open(op, operands, declared) {
             Ok(()) => Extents::Open,
@@ -39,13 +39,5 @@ pub(super) fn extents(cache: &InferenceCache, op: &Op, operands: &[&Shape], decl
     match infer_cached(cache, op, operands, declared) {
         Ok(shape) => Extents::Known(shape),
         Err(found) => Extents::Refused(found),
-    }
-}
-
-fn is_dynamic(shape: &Shape) -> bool {
-    match shape {
-        Shape::Array(array) => !array.dynamic.is_empty(),
-        Shape::Tuple(elements) => elements.iter().any(is_dynamic),
-        Shape::Token | Shape::Opaque => false,
     }
 }

@@ -1,7 +1,6 @@
 //! The equations between extents, and their solution.
 
 use super::instance::Instances;
-use super::is_open;
 use crate::ir::{ArenaId, InstrId, Instruction, Module, Op, Shape};
 use crate::shape::InstructionAttributes;
 use crate::shape::function::{Library, Term, Unknowns};
@@ -190,7 +189,7 @@ fn terms(leaf: &Shape, unknowns: &mut Unknowns) -> Vec<Term> {
     let Some(array) = leaf.as_array() else { return Vec::new() };
     let extents = array.extents.iter().enumerate();
     extents
-        .map(|(dimension, &extent)| if is_open(array, dimension) { unknowns.fresh() } else { Term::Known(extent) })
+        .map(|(dimension, &extent)| if array.is_open(dimension) { unknowns.fresh() } else { Term::Known(extent) })
         .collect()
 }
 

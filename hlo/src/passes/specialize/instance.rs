@@ -1,8 +1,8 @@
 //! The computations of a module, each once for every call, as far as their extents are open.
 
-use super::{COPIES, is_open, refusal};
+use super::{COPIES, refusal};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Shape};
+use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Module};
 use std::collections::HashMap;
 
 /// How many copies of computations there may be.
@@ -32,7 +32,7 @@ impl Instances {
         for computation in module.computations.values() {
             let calls_open = |callee: ComputationId| open.get(callee.index()).copied().unwrap_or(false);
             let is_open = computation.instructions.values().any(|instruction| {
-                has_open_extents(&instruction.shape) || instruction.op.called_computations().into_iter().any(calls_open)
+                !instruction.shape.is_static() || instruction.op.called_computations().into_iter().any(calls_open)
             });
             open.push(is_open);
         }
@@ -67,8 +67,4 @@ impl Instances {
     pub(super) fn computation<'m>(&self, module: &'m Module, instance: usize) -> &'m Computation {
         &module.computations[self.all[instance].source]
     }
-}
-
-pub(super) fn has_open_extents(shape: &Shape) -> bool {
-    shape.leaves().into_iter().filter_map(Shape::as_array).any(|array| (0..array.rank()).any(|at| is_open(array, at)))
 }

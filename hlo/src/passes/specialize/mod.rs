@@ -99,13 +99,8 @@ fn array_admits(declared: &ArrayShape, given: &ArrayShape) -> bool {
         && given.dynamic.is_empty()
         && given.extents.iter().enumerate().all(|(dimension, &extent)| {
             let limit = declared.extents[dimension];
-            if is_open(declared, dimension) { limit < 0 || extent <= limit } else { extent == limit }
+            if declared.is_open(dimension) { limit < 0 || extent <= limit } else { extent == limit }
         })
-}
-
-/// Whether the extent is unknown until run time.
-fn is_open(array: &ArrayShape, dimension: usize) -> bool {
-    array.dynamic.contains(&dimension)
 }
 
 fn finding(code: &'static str, computation: &str, instruction: &Instruction, message: String) -> Diagnostic {

@@ -1,8 +1,8 @@
 //! The specialized module, once the extents are known.
 
 use super::equations::Equations;
-use super::instance::{Instances, has_open_extents};
-use super::{BOUND, OPEN, finding, is_open};
+use super::instance::Instances;
+use super::{BOUND, OPEN, finding};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, EntryLayout, HeaderAttribute, InstrId, Instruction, Layout,
@@ -134,7 +134,7 @@ fn settle<'e>(shape: &mut Shape, leaves: &mut impl Iterator<Item = &'e Vec<Optio
             let extent = extent.ok_or(Fault::Open(dimension))?;
             let limit = array.extents[dimension];
             let limit = if limit < 0 { i64::MAX } else { limit };
-            if is_open(array, dimension) && !(0..=limit).contains(&extent) {
+            if array.is_open(dimension) && !(0..=limit).contains(&extent) {
                 return Err(Fault::Bound(extent, limit));
             }
             array.extents[dimension] = extent;
@@ -220,7 +220,7 @@ impl Builder<'_> {
         }
         let mut computation = source.clone();
         for (instruction, shape) in computation.instructions.values_mut().zip(&key.1) {
-            if has_open_extents(&instruction.shape) {
+            if !instruction.shape.is_static() {
                 instruction.shape = shape.clone();
             }
         }

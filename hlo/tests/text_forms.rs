@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use weft_hlo::ir::{ArenaId, Data, InstrId, Op, Scalar, Shape};
+use weft_hlo::ir::{ArenaId, Data, InstrId, Module, Op, Scalar, Shape};
 use weft_hlo::text::{PrintOptions, parse, print, print_computation, print_instruction, print_with};
 
 /// Parameters for the lines under test.
@@ -62,7 +62,7 @@ fn other_spellings_become_canonical() {
     for (line, canonical) in [
         ("%x = f32[ 2 , 3 ] {1,0}", None),
         (
-            "x=f32[2,3]{1, 0}negate( f32[2,3]{0,1}  %p ), metadata={ op_name='a' }",
+            "x =f32[2,3]{1, 0}negate( f32[2,3]{0,1}  %p ), metadata={ op_name='a' }",
             Some("x = f32[2,3]{1,0} negate(p), metadata={ op_name='a' }"),
         ),
         ("ROOT /* a */ x = f32[] // b\n copy(q)", Some("x = f32[] copy(q)")),
@@ -93,9 +93,9 @@ fn other_spellings_become_canonical() {
 }
 
 #[test]
-fn anything_may_stand_on_one_line_and_in_any_order() {
-    let text = "HloModule m ENTRY e { ROOT c = f32[] call(y), to_apply=f  y = f32[] negate(x) x = f32[] parameter(0) } \
-                f { ROOT z = f32[] parameter(0) }, execution_thread=\"main\"";
+fn anything_may_stand_on_one_line() {
+    let text = "HloModule m f { ROOT z = f32[] parameter(0) }, execution_thread=\"main\" \
+                ENTRY e { x = f32[] parameter(0) y = f32[] negate(x) ROOT c = f32[] call(y), to_apply=f }";
     let module = parse(text).unwrap();
     assert_eq!(
         print(&module),
@@ -105,6 +105,80 @@ fn anything_may_stand_on_one_line_and_in_any_order() {
          ROOT %c = f32[] call(%y), to_apply=%f\n}\n\n"
     );
     assert_eq!(module.entry.index(), 1);
+}
+
+/// The shape of an instruction of the entry as it is printed.
+fn shape_of(module: &Module, name: &str) -> String {
+    let entry = module.entry_computation();
+    entry.instructions.values().find(|it| it.name == name).unwrap().shape.to_string()
+}
+
+#[test]
+fn shapes_that_follow_have_the_layouts_that_xla_gives_them() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[2,3]{0,1:S(1)} parameter(0)\n  y = f32[2,3] parameter(1)\n  \
+                a = negate(x)\n  b = add(y, x)\n  c = compare(x, y), direction=LT\n  d = transpose(x), dimensions={1,0}\n  \
+                f = transpose(y), dimensions={1,0}\n  g = reverse(x), dimensions={1}\n  \
+                h = concatenate(x, x), dimensions={0}\n  i = clamp(x, y, y)\n  j = add(y, negate(x))\n  \
+                k = dot(x, f), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  ROOT t = tuple(a, y)\n}";
+    let module = parse(text).unwrap();
+    let expected = [
+        ("a", "f32[2,3]{0,1:S(1)}"),
+        ("b", "f32[2,3]"),
+        ("c", "pred[2,3]{0,1:S(1)}"),
+        ("d", "f32[3,2]{1,0:S(1)}"),
+        ("f", "f32[3,2]{0,1}"),
+        ("g", "f32[2,3]{0,1:S(1)}"),
+        ("h", "f32[4,3]"),
+        ("i", "f32[2,3]{0,1:S(1)}"),
+        ("j", "f32[2,3]"),
+        ("k", "f32[2,2]"),
+        ("t", "(f32[2,3]{0,1:S(1)}, f32[2,3])"),
+    ];
+    for (name, shape) in expected {
+        assert_eq!(shape_of(&module, name), shape, "{name}");
+    }
+    weft_hlo::verify::verify(&module).unwrap();
+}
+
+#[test]
+fn shapes_that_follow_keep_what_is_open() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[<=4,?] parameter(0)\n  y = f32[<=4,2] parameter(1)\n  \
+                z = f32[4,2] parameter(2)\n  n = s32[] parameter(3)\n  a = negate(x)\n  b = add(z, y)\n  \
+                c = transpose(x), dimensions={1,0}\n  d = reverse(y), dimensions={0}\n  \
+                ROOT r = set-dimension-size(b, n), dimensions={1}\n}";
+    let module = parse(text).unwrap();
+    let expected = [
+        ("a", "f32[<=4,?]"),
+        ("b", "f32[<=4,2]"),
+        ("c", "f32[?,<=4]{0,1}"),
+        ("d", "f32[<=4,2]"),
+        ("r", "f32[<=4,<=2]"),
+    ];
+    for (name, shape) in expected {
+        assert_eq!(shape_of(&module, name), shape, "{name}");
+    }
+}
+
+#[test]
+fn products_of_two_types_are_added_up_in_the_larger_one() {
+    let expected = [
+        ("s8", "s32", "s32"),
+        ("u8", "s8", "s8"),
+        ("s8", "u8", "s8"),
+        ("f8e4m3fn", "bf16", "bf16"),
+        ("f16", "bf16", "bf16"),
+        ("bf16", "f16", "bf16"),
+        ("f8e4m3fn", "f8e5m2", "f8e5m2"),
+        ("f32", "f64", "f64"),
+        ("c64", "c128", "c128"),
+    ];
+    for (left, right, product) in expected {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  x = {left}[4] parameter(0)\n  y = {right}[4] parameter(1)\n  \
+             ROOT r = dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n}}"
+        );
+        assert_eq!(shape_of(&parse(&text).unwrap(), "r"), format!("{product}[]"), "{left} and {right}");
+    }
 }
 
 #[test]

@@ -42,3 +42,32 @@ fn other_spellings_are_read_and_printed_as_canonical_ones() {
         assert!(parse(&short) == Ok(module), "{name}:\n{short}");
     }
 }
+
+/// Of the texts of all operations those instructions that XLA's reader needs no shape of, one after the other without it.
+#[test]
+fn what_follows_from_operands_may_be_left_out() {
+    let mut left_out = BTreeSet::new();
+    for (name, text) in cases(CANONICAL) {
+        let module = parse(text).unwrap();
+        for computation in module.computations.values() {
+            for instruction in computation.instructions.values() {
+                let opcode = instruction.op.opcode();
+                let whole = format!("%{} = {} {opcode}(", instruction.name, instruction.shape);
+                let without = format!("%{} = {opcode}(", instruction.name);
+                if text.matches(&whole).count() != 1 {
+                    continue;
+                }
+                let text = text.replace(&whole, &without);
+                let Ok(read) = parse(&text) else { continue };
+                left_out.insert(opcode.to_owned());
+                let same = read.computations.values().zip(module.computations.values()).all(|(read, computation)| {
+                    let shapes = read.instructions.values().zip(computation.instructions.values());
+                    shapes.into_iter().all(|(read, instruction)| read.shape.is_compatible(&instruction.shape))
+                });
+                // Products may be added up in a type of their own.
+                assert!(same || opcode == "dot", "{name}:\n{}", print(&read));
+            }
+        }
+    }
+    assert!(left_out.len() >= 86, "{} opcodes: {left_out:?}", left_out.len());
+}

@@ -232,28 +232,35 @@ fn nesting_is_bounded() {
 #[test]
 fn long_texts_take_linear_time() {
     let many = 50_000;
-    // A chain of instructions, each before its operand.
-    let mut chain = String::new();
-    for number in 0..many {
-        writeln!(chain, "x{number} = f32[] negate(x{})", number + 1).unwrap();
+    // Chains of instructions, with shapes and without, and one in which each stands before its operand.
+    for (shape, negated) in [("f32[]", false), ("", false), ("f32[]", true)] {
+        let mut lines = vec![String::from("x0 = f32[] parameter(0)")];
+        lines.extend((0..many).map(|number| format!("x{} = {shape} negate(x{number})", number + 1)));
+        if negated {
+            lines.reverse();
+        }
+        let chain = entry(&lines.join("\n"));
+        match parse(&chain) {
+            Ok(module) => assert_eq!(module.instruction_count(), many + 1),
+            Err(findings) => assert!(negated && findings.0.len() == 101, "{}", findings.0.len()),
+        }
+        check(&chain);
     }
-    writeln!(chain, "x{many} = f32[] parameter(0)").unwrap();
-    let module = parse(&entry(&chain)).unwrap();
-    assert_eq!(module.instruction_count(), many + 1);
-    check(&entry(&chain));
-    // A chain of computations, each before its callee.
-    let mut calls =
-        String::from("HloModule m\nENTRY fun0 {\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=fun1\n}\n");
-    for number in 1..many {
-        writeln!(
-            calls,
-            "fun{number} {{\np = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=fun{}\n}}",
-            number + 1
-        )
-        .unwrap();
+    // Chains of computations, each before its caller, and after it.
+    for reversed in [false, true] {
+        let mut functions = vec![String::from("fun0 {\nROOT p = f32[] parameter(0)\n}")];
+        functions.extend((0..many).map(|number| {
+            let name = format!("fun{}", number + 1);
+            format!("{name} {{\np = f32[] parameter(0)\nROOT c = call(p), to_apply=fun{number}\n}}")
+        }));
+        if reversed {
+            functions.reverse();
+        }
+        match parse(&format!("HloModule m\n{}", functions.join("\n"))) {
+            Ok(module) => assert_eq!(module.computations.len(), many + 1),
+            Err(findings) => assert!(reversed && findings.0.len() == 101, "{}", findings.0.len()),
+        }
     }
-    writeln!(calls, "fun{many} {{\nROOT p = f32[] parameter(0)\n}}").unwrap();
-    assert_eq!(parse(&calls).unwrap().computations.len(), many + 1);
     // One wide instruction, one long name, one long comment, many unknown names.
     let operands = vec!["x"; many].join(", ");
     let shapes = vec!["f32[]"; many].join(", ");

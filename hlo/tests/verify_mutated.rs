@@ -51,7 +51,7 @@ fn shape(random: &mut Random, shape: &mut Shape) {
             _ => elements.push(Shape::Token),
         },
         Shape::Array(array) => self::array(random, array),
-        Shape::Token | Shape::Opaque => {
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
             *shape = random.pick(&[Shape::Token, Shape::Opaque, Shape::scalar(ElementType::S32)])
         }
     }
@@ -181,12 +181,12 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
         Op::ReduceWindow { window, .. } | Op::SelectAndScatter { window, .. } => match random.below(3) {
             0 => drop(window.dimensions.pop()),
             1 => window.dimensions[0].size = number,
-            _ => window.dimensions[1].window_dilation = number,
+            _ => window.dimensions.iter_mut().for_each(|dimension| dimension.window_dilation = number),
         },
         Op::Slice { dimensions } => match random.below(3) {
             0 => drop(dimensions.pop()),
             1 => dimensions[0].limit = number,
-            _ => dimensions[1].stride = number,
+            _ => dimensions.iter_mut().for_each(|dimension| dimension.stride = number),
         },
         Op::Pad { padding } => match random.below(3) {
             0 => drop(padding.pop()),

@@ -48,7 +48,7 @@ pub use op::{
 };
 pub(crate) use op::{
     Field, FieldValue, FieldValues, FieldView, Presence, Spelling, async_shorthand, fields_of, from_fields,
-    thread_field,
+    shorthand_fields,
 };
 pub use opcode::{OPCODES, is_opcode};
 pub use shape::{ArrayShape, Shape};

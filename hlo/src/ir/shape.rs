@@ -3,7 +3,7 @@
 use super::{ElementType, Layout};
 use std::fmt;
 
-/// What a value is: an array, a tuple of values, a token that orders effects, or a handle nothing looks into.
+/// What a value is: an array, a tuple of values, a token that orders effects, a handle nothing looks into, or a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// A dense array.
@@ -14,6 +14,8 @@ pub enum Shape {
     Token,
     /// `opaque[]`.
     Opaque,
+    /// The memory that holds an array, `b(f32[2])`: what reads or writes it does so in place.
+    Buffer(ArrayShape),
 }
 
 /// A dense array: element type, extents and, where the text gave one, a layout.
@@ -109,7 +111,7 @@ impl Shape {
     /// Whether types and extents agree throughout; layouts are ignored (XLA's "compatible").
     pub fn is_compatible(&self, other: &Shape) -> bool {
         match (self, other) {
-            (Shape::Array(a), Shape::Array(b)) => a.same_type_and_extents(b),
+            (Shape::Array(a), Shape::Array(b)) | (Shape::Buffer(a), Shape::Buffer(b)) => a.same_type_and_extents(b),
             (Shape::Tuple(a), Shape::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_compatible(b))
             }
@@ -121,7 +123,7 @@ impl Shape {
     /// Whether every extent is known.
     pub fn is_static(&self) -> bool {
         match self {
-            Shape::Array(array) => array.dynamic.is_empty(),
+            Shape::Array(array) | Shape::Buffer(array) => array.dynamic.is_empty(),
             Shape::Tuple(elements) => elements.iter().all(Shape::is_static),
             Shape::Token | Shape::Opaque => true,
         }
@@ -131,13 +133,14 @@ impl Shape {
     pub fn without_layout(&self) -> Shape {
         match self {
             Shape::Array(array) => Shape::Array(ArrayShape { layout: None, ..array.clone() }),
+            Shape::Buffer(array) => Shape::Buffer(ArrayShape { layout: None, ..array.clone() }),
             Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(Shape::without_layout).collect()),
             Shape::Token => Shape::Token,
             Shape::Opaque => Shape::Opaque,
         }
     }
 
-    /// The arrays, tokens and handles at the leaves, left to right.
+    /// The arrays, tokens, handles and buffers at the leaves, left to right.
     pub fn leaves(&self) -> Vec<&Shape> {
         let mut leaves = Vec::new();
         let mut pending = vec![self];
@@ -177,6 +180,7 @@ impl fmt::Display for Shape {
             Shape::Array(array) => array.fmt(f),
             Shape::Token => f.write_str("token[]"),
             Shape::Opaque => f.write_str("opaque[]"),
+            Shape::Buffer(array) => write!(f, "b({array})"),
             Shape::Tuple(elements) => {
                 f.write_str("(")?;
                 for (position, element) in elements.iter().enumerate() {

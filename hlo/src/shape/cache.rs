@@ -65,7 +65,7 @@ fn push_shape(key: &mut Vec<i64>, shape: &Shape) {
             key.extend([-1, elements.len() as i64]);
             elements.iter().for_each(|element| push_shape(key, element));
         }
-        Shape::Token | Shape::Opaque => key.push(-2),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => key.push(-2),
     }
 }
 

@@ -36,15 +36,14 @@ pub fn unary_accepts(op: UnaryOp, element_type: ElementType) -> bool {
 
 /// Whether `op` is defined for elements of `element_type`.
 ///
-/// `add` and `multiply` of `pred` are "or" and "and"; `maximum` and `minimum` order false before true.
+/// `add` and `multiply` of `pred` are "or" and "and"; `maximum` and `minimum` order false before true. XLA's shape
+/// inference lets complex numbers through everywhere here, also where there is no order of them.
 pub fn binary_accepts(op: BinaryOp, element_type: ElementType) -> bool {
     let t = element_type;
     match op {
-        BinaryOp::Add | BinaryOp::Multiply => true,
-        BinaryOp::Subtract | BinaryOp::Divide | BinaryOp::Power => t != ElementType::Pred,
-        BinaryOp::Remainder => t.is_integer() || t.is_float(),
+        BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum => true,
+        BinaryOp::Subtract | BinaryOp::Divide | BinaryOp::Power | BinaryOp::Remainder => t != ElementType::Pred,
         BinaryOp::Atan2 => t.is_float() || t.is_complex(),
-        BinaryOp::Maximum | BinaryOp::Minimum => !t.is_complex(),
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => t == ElementType::Pred || t.is_integer(),
         BinaryOp::ShiftLeft | BinaryOp::ShiftRightArithmetic | BinaryOp::ShiftRightLogical => t.is_integer(),
     }

@@ -128,6 +128,6 @@ fn replace_extents(shape: &mut Shape, extents: &mut impl Iterator<Item = Extents
                 array.extents = extents.to_vec();
             }
         }
-        Shape::Token | Shape::Opaque => drop(extents.next()),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => drop(extents.next()),
     }
 }

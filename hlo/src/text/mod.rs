@@ -15,8 +15,11 @@
 //! | nothing but one instruction | a module of that instruction; its operands, which need shapes, are the parameters |
 //! | `f32[] negate(x)` in place of an operand | an instruction with a name made of its opcode |
 //! | `{ … }` in place of a computation's name | a computation without a name of its own |
+//! | an opcode right after `=`, `y = negate(x)` | the shape that follows from the operands |
 //!
-//! Beyond XLA, instructions and computations may stand in any order without cycles. A signature is compared with its
+//! Instructions stand before their users and computations before their callers. A shape follows where XLA's reader has
+//! one, by the rules and shape functions of the [verifier](crate::verify); `broadcast`, `scan` and operations whose
+//! operands have extents that are open need theirs, unless they work element by element. A signature is compared with its
 //! computation and then forgotten. Names of element types and some words of the syntax (`ROOT`, `true`, `replicated`, …)
 //! are names only behind `%`, those of element types never of an instruction. Extents may be bounded (`<=8`) or unknown
 //! (`?`, [`ArrayShape::UNBOUNDED`](crate::ir::ArrayShape::UNBOUNDED)).
@@ -83,7 +86,7 @@
 //! | `HLO004` | the header `HloModule name` is missing or has no name |
 //! | `HLO005` | a number is out of range |
 //! | `HLO006` | there is no such element type |
-//! | `HLO007` | a shape is not one: negative extent, layout that is no permutation or has unknown marks, too many dimensions |
+//! | `HLO007` | a shape is not one: negative extent, layout that is no permutation or has unknown marks, too many dimensions; or none follows from the operands |
 //! | `HLO008` | the number of elements exceeds 64 bits |
 //! | `HLO009` | a name is an element type, or a word that is a name only behind `%` |
 //! | `HLO010` | there is no such opcode |
@@ -95,8 +98,8 @@
 //! | `HLO016` | a table of source locations is missing, misspelled or malformed |
 //! | `HLO020` | two instructions of a computation have one name |
 //! | `HLO021` | two computations have one name |
-//! | `HLO022` | there is no such instruction |
-//! | `HLO023` | there is no such computation |
+//! | `HLO022` | there is no such instruction, or it stands after its use |
+//! | `HLO023` | there is no such computation, or it stands after its use |
 //! | `HLO024` | an instruction depends on itself |
 //! | `HLO025` | a computation calls itself |
 //! | `HLO026` | two instructions are marked `ROOT` |

@@ -20,6 +20,7 @@ fn show(shape: &Shape, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Res
     *left = left.saturating_sub(1);
     match shape {
         Shape::Array(array) => fmt::Display::fmt(&ArrayShape { layout: None, ..array.clone() }, f),
+        Shape::Buffer(array) => write!(f, "b({})", ArrayShape { layout: None, ..array.clone() }),
         Shape::Tuple(elements) => {
             f.write_str("(")?;
             for (position, element) in elements.iter().enumerate() {

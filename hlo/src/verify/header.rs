@@ -106,7 +106,7 @@ fn repeated<T: Ord + Copy>(items: &mut [T]) -> Option<T> {
 /// Whether two values take as many bytes, tiles and paddings aside.
 fn same_size(one: &Shape, other: &Shape) -> bool {
     match (one, other) {
-        (Shape::Array(one), Shape::Array(other)) => {
+        (Shape::Array(one) | Shape::Buffer(one), Shape::Array(other) | Shape::Buffer(other)) => {
             let bits = |array: &crate::ir::ArrayShape| {
                 array.element_count().map(|count| i128::from(count) * i128::from(array.element_type.bits()))
             };

@@ -5,7 +5,7 @@ use crate::ir::{ArrayShape, Shape};
 
 /// Why an array of this shape cannot exist.
 pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
-    let array = leaf.as_array()?;
+    let (Shape::Array(array) | Shape::Buffer(array)) = leaf else { return None };
     let negative = |&(at, &extent): &(usize, &i64)| {
         extent < 0 && !(extent == ArrayShape::UNBOUNDED && array.dynamic.contains(&at))
     };

@@ -50,6 +50,7 @@ mod brief;
 pub mod code;
 mod entry_layout;
 mod extents;
+mod follow;
 mod header;
 mod leaves;
 mod order;
@@ -61,6 +62,7 @@ use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction
 use crate::shape::InferenceCache;
 use brief::Brief;
 use extents::{Extents, extents};
+pub(crate) use follow::{Follower, Unknown};
 use rules::Rule;
 use std::collections::BTreeSet;
 

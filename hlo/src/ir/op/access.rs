@@ -1,6 +1,6 @@
 //! What an operation says of itself: opcode, attributes, the computations it names.
 
-use super::lookup::{CONDITIONAL, THREAD};
+use super::lookup::{ALIASES, CONDITIONAL, THREAD};
 use super::{Field, FieldView, FusionKind, Op};
 use crate::ir::ComputationId;
 
@@ -82,12 +82,15 @@ impl Op {
                     show(field, FieldView::Computation(branch));
                 }
             }
-            Op::AsyncShorthand { operation, async_execution_thread, .. } => {
+            Op::AsyncShorthand { operation, async_execution_thread, output_to_operand_aliasing, .. } => {
                 if let Some(thread) = async_execution_thread {
                     show(&THREAD, FieldView::Text(thread));
                 }
                 if let Some(operation) = operation {
                     operation.visit_fields(all, show);
+                }
+                if !output_to_operand_aliasing.is_empty() {
+                    show(&ALIASES, FieldView::Aliases(output_to_operand_aliasing));
                 }
             }
             _ => self.declared_visit(all, show),

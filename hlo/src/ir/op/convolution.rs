@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// How many dimensions an array may have.
+const MAX_RANK: i64 = 255;
+
 /// The roles of the dimensions of a convolution, `b01f_01io->b01f` in HLO text: for the input, the kernel and the output
 /// the position of each role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -29,8 +32,9 @@ pub struct ConvolutionDimensions {
 impl fmt::Display for ConvolutionDimensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, named: [(i64, char); 2], spatial: &[i64]| {
-            for position in 0..spatial.len() as i64 + 2 {
-                // A position without a role stands in no valid text; `?` shows it.
+            // Of dimensions without a role those before the last that has one are shown, as `?`.
+            let last = spatial.iter().copied().chain(named.map(|(at, _)| at)).max().unwrap_or(0);
+            for position in 0..=last.min(MAX_RANK) {
                 match named.iter().find(|(at, _)| *at == position) {
                     Some((_, letter)) => write!(f, "{letter}")?,
                     None => match spatial.iter().position(|&at| at == position) {

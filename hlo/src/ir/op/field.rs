@@ -31,6 +31,8 @@ pub(crate) enum Spelling {
     Sparsity,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, in any case.
+    AnyCase(&'static [&'static str]),
     /// `{high,default}`
     Precisions,
     /// `{[0:5], [1:20:2]}`
@@ -53,7 +55,7 @@ pub(crate) enum Spelling {
     Shape,
     /// `{f32[2]{0}, s32[]}`
     Shapes,
-    /// `s32[2]{0} {1, 2}`
+    /// `s32[2]{0} {1, 2}`, `( f32[] 1, s32[] 2 )`
     Literal,
     /// `{{0}: (1, {})}`
     Aliases,

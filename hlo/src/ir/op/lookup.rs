@@ -13,6 +13,10 @@ pub(super) const CONDITIONAL: &[Field] = &[
 pub(super) const THREAD: Field =
     Field { name: "async_execution_thread", spelling: Spelling::Quoted, presence: Presence::Optional };
 
+/// The attribute that the shorthands that start an operation have besides, unless the operation has it itself.
+pub(super) const ALIASES: Field =
+    Field { name: "output_to_operand_aliasing", spelling: Spelling::Aliases, presence: Presence::Optional };
+
 /// How the shorthands of asynchronous operations end.
 const PHASES: [&str; 3] = ["-start", "-update", "-done"];
 
@@ -39,9 +43,11 @@ pub(crate) fn async_shorthand(opcode: &str) -> Option<(&str, bool)> {
     fields_of(wrapped).is_some().then_some((wrapped, position == 0))
 }
 
-/// The attribute of asynchronous shorthands that belongs to them, not to what they start.
-pub(crate) fn thread_field() -> &'static Field {
-    &THREAD
+/// The attributes of asynchronous shorthands that belong to them, not to what they start: of all of them, and of those
+/// that start something.
+pub(crate) fn shorthand_fields(starts: bool) -> &'static [Field] {
+    const START: &[Field] = &[THREAD, ALIASES];
+    if starts { START } else { &START[..1] }
 }
 
 /// The operation of an opcode that takes its attributes out of `values`; `None` for `parameter`, `constant` and unknown

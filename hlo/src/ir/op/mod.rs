@@ -20,7 +20,7 @@ pub use collective::ReplicaGroups;
 pub use convolution::ConvolutionDimensions;
 pub use field::Epsilon;
 pub(crate) use field::{Field, FieldValue, FieldValues, FieldView, Presence, Spelling};
-pub(crate) use lookup::{async_shorthand, fields_of, from_fields, thread_field};
+pub(crate) use lookup::{async_shorthand, fields_of, from_fields, shorthand_fields};
 pub use movement::{PadDimension, SliceDimension};
 pub use window::{Window, WindowDimension};
 pub use words::{
@@ -66,6 +66,8 @@ operations! {
             operation: Option<Box<Op>>,
             /// The thread it runs on.
             async_execution_thread: Option<String>,
+            /// Parts of the result that share a buffer with an operand, where what it starts does not say so itself.
+            output_to_operand_aliasing: Vec<OperandAlias>,
         },
     }
     units {
@@ -255,7 +257,7 @@ operations! {
             /// One per operand; empty for the default of all.
             operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
             /// The arithmetic, where the text says so.
-            algorithm: DotAlgorithm = "algorithm" Word(DotAlgorithm::NAMES), Optional;
+            algorithm: DotAlgorithm = "algorithm" AnyCase(DotAlgorithm::NAMES), Optional;
         }
         /// A dot of which one dimension is cut into groups of given sizes.
         RaggedDot "ragged-dot" {
@@ -287,7 +289,7 @@ operations! {
             /// One per operand; empty for the default of all.
             operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
             /// The arithmetic, where the text says so.
-            algorithm: DotAlgorithm = "algorithm" Word(DotAlgorithm::NAMES), Optional;
+            algorithm: DotAlgorithm = "algorithm" AnyCase(DotAlgorithm::NAMES), Optional;
         }
         /// A kernel moved over a base area, with products summed over window and input features.
         Convolution "convolution" {
@@ -368,12 +370,12 @@ operations! {
         /// Random numbers between or about two operands.
         Rng "rng" {
             /// How they are distributed.
-            distribution: RandomDistribution = "distribution" Word(RandomDistribution::NAMES), Required;
+            distribution: RandomDistribution = "distribution" AnyCase(RandomDistribution::NAMES), Required;
         }
         /// Random bits of a state, and the next state.
         RngBitGenerator "rng-bit-generator" {
             /// The generator.
-            algorithm: RandomAlgorithm = "algorithm" Word(RandomAlgorithm::NAMES), Required;
+            algorithm: RandomAlgorithm = "algorithm" AnyCase(RandomAlgorithm::NAMES), Required;
         }
         /// The device's random state before it is moved on.
         RngGetAndUpdateState "rng-get-and-update-state" {
@@ -462,9 +464,9 @@ operations! {
             /// Parts of the result that share a buffer with an operand.
             output_to_operand_aliasing: Vec<OperandAlias> = "output_to_operand_aliasing" Aliases, Default(Vec::new());
             /// When it is scheduled.
-            schedule: CallSchedule = "schedule" Word(CallSchedule::NAMES), Default(CallSchedule::None);
+            schedule: CallSchedule = "schedule" AnyCase(CallSchedule::NAMES), Default(CallSchedule::None);
             /// How it is called.
-            api_version: ApiVersion = "api_version" Word(ApiVersion::NAMES), Default(ApiVersion::Original);
+            api_version: ApiVersion = "api_version" AnyCase(ApiVersion::NAMES), Default(ApiVersion::Original);
             /// The computation it calls.
             to_apply: ComputationId = "to_apply" Computation, Optional;
             /// The computations it calls.

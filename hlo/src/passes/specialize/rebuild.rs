@@ -61,7 +61,7 @@ fn laid_out(shape: &Shape) -> Shape {
             Shape::Array(ArrayShape { layout: Some(layout), ..array.clone() })
         }
         Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(laid_out).collect()),
-        Shape::Token | Shape::Opaque => shape.clone(),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => shape.clone(),
     }
 }
 

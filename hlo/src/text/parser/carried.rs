@@ -165,7 +165,15 @@ impl<'a> Cursor<'a> {
         self.integer("the number of the statistic that is shown")?;
         while !self.list_ends(b'}', "a statistic")? {
             self.attribute_name("the name of a statistic")?;
-            self.real_number("the value of a statistic")?;
+            self.skip_trivia();
+            let start = self.position();
+            if self.real_number("the value of a statistic")?.is_infinite() {
+                return Err(failure(
+                    codes::NUMBER,
+                    self.since(start),
+                    "a statistic is a number or `nan`, found infinity",
+                ));
+            }
         }
         Ok(())
     }
@@ -219,7 +227,7 @@ impl<'a> Cursor<'a> {
         }
         let text = self.slice(start..self.position());
         let magnitude = text.strip_prefix('-').unwrap_or(text);
-        let is_number = magnitude.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+        let is_number = magnitude.starts_with(|first: char| first.is_ascii_digit());
         match text.parse::<f64>() {
             Ok(value) if is_number || magnitude == "nan" || magnitude == "inf" => Ok(value),
             _ => {

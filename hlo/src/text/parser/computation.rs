@@ -4,11 +4,12 @@ use super::Parser;
 use super::instruction::{Body, End, OperandShape};
 use super::module::{MAX_SUGGESTED, unused_name};
 use super::order::{dependencies_first, describe_cycle};
-use crate::ir::{ArenaId, Attribute, Computation, ComputationId, InstrId, Instruction, Shape, Span};
+use super::shapeless::Shapeless;
+use crate::ir::{ArenaId, Attribute, Computation, ComputationId, InstrId, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, quote};
 use crate::text::suggest::did_you_mean;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// A computation that was read, well or not.
 pub(super) struct Parsed<'a> {
@@ -18,9 +19,12 @@ pub(super) struct Parsed<'a> {
     pub(super) computation: Option<Computation>,
     /// The references to the computations it calls.
     pub(super) callees: Vec<ComputationId>,
+    /// What waits for the shapes of instructions that have none in the text.
+    pub(super) shapeless: Option<Shapeless>,
 }
 
 /// What the header says of parameters and result.
+#[derive(Clone)]
 pub(super) struct Signature {
     parameters: Vec<Shape>,
     result: Shape,
@@ -61,8 +65,9 @@ impl<'a> Parser<'a> {
         self.instructions(&mut body)?;
         let attributes = self.computation_attributes();
         let callees = body.callees();
-        let computation = self.finish(header.name, header.signature.as_ref(), body, attributes);
-        Some(Parsed { name: header.name, entry: header.entry, computation, callees })
+        let finished = self.finish(header.name, header.signature.as_ref(), body, attributes);
+        let (computation, shapeless) = finished.map_or((None, None), |(computation, open)| (Some(computation), open));
+        Some(Parsed { name: header.name, entry: header.entry, computation, callees, shapeless })
     }
 
     /// A computation that stands in place of its name, `{ … }`; its placeholder.
@@ -76,10 +81,11 @@ impl<'a> Parser<'a> {
         let mut body = Body::default();
         let ended = self.instructions(&mut body);
         let callees = body.callees();
-        let computation = self.finish(name, None, body, Vec::new());
+        let finished = self.finish(name, None, body, Vec::new());
+        let (computation, shapeless) = finished.map_or((None, None), |(computation, open)| (Some(computation), open));
         self.computation = outer;
         self.depth -= 1;
-        self.nested.push(Parsed { name, entry: false, computation, callees });
+        self.nested.push(Parsed { name, entry: false, computation, callees, shapeless });
         let position = self.nested.len() - 1;
         match ended {
             Some(End::Instruction) => Ok(self.nested_reference(name, position)),
@@ -199,16 +205,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Resolves operands, orders the instructions, and checks the signature.
+    /// Resolves operands and checks their order and the signature. Where instructions have no shape yet, what depends on
+    /// it is left for later.
     pub(super) fn finish(
         &mut self,
         name: Name<'a>,
         signature: Option<&Signature>,
         mut body: Body<'a>,
         attributes: Vec<Attribute>,
-    ) -> Option<Computation> {
-        let forward = self.resolve(&mut body);
-        let (forward, predecessors) = self.predecessors(&body, forward)?;
+    ) -> Option<(Computation, Option<Shapeless>)> {
+        if !self.resolve(&mut body) {
+            return None;
+        }
         settle_names(&mut body);
         let Some(last) = body.instructions.ids().next_back() else {
             if !self.lost {
@@ -217,81 +225,100 @@ impl<'a> Parser<'a> {
             }
             return None;
         };
-        self.check_operand_shapes(&body);
         // As in XLA, the last instruction is the root unless one is marked.
-        let mut root = body.root.unwrap_or(last);
-        let instructions = if forward {
-            let dependency = |user: usize, k: usize| {
-                let operands = &body.instructions[InstrId::from_index(user)].operands;
-                let before = || {
-                    let first = predecessors.partition_point(|(other, _)| other.index() < user);
-                    predecessors.get(first + (k - operands.len())).filter(|(other, _)| other.index() == user)
-                };
-                operands.get(k).copied().or_else(|| before().map(|(_, id)| *id)).map(|operand| operand.index())
-            };
-            match dependencies_first(body.instructions.len(), dependency) {
-                Ok(order) => reorder(body.instructions.values().cloned(), &order, &mut root),
-                Err(cycle) => {
-                    let at = |position: usize| &body.instructions[InstrId::from_index(position)];
-                    let path = describe_cycle(&cycle, |position| &at(position).name);
-                    let message = format!("instructions may not depend on themselves: {path}");
-                    let first = at(cycle[0]);
-                    self.report_about(&first.name, failure(codes::OPERAND_CYCLE, first.span, message));
-                    return None;
-                }
-            }
-        } else {
-            body.instructions
-        };
+        let root = body.root.unwrap_or(last);
+        let Body { instructions, operand_shapes, shapeless, failed, .. } = body;
         let computation = Computation { name: name.text.to_owned(), instructions, root, attributes, span: name.span };
-        if let Some(signature) = signature.filter(|_| !body.failed) {
-            self.check_signature(signature, &computation);
+        if failed {
+            // Of an instruction that was not understood the shape is not known.
+            return None;
         }
-        (!body.failed).then_some(computation)
+        if shapeless.is_empty() {
+            self.check_shapes(&operand_shapes, signature, &computation);
+            return Some((computation, None));
+        }
+        let shapeless = Shapeless { instructions: shapeless, operand_shapes, signature: signature.cloned() };
+        Some((computation, Some(shapeless)))
     }
 
-    /// Sets the operands that were defined after their use. Whether there were any; `None` if some are not defined.
-    fn resolve(&mut self, body: &mut Body<'a>) -> Option<bool> {
+    /// Checks the shapes before operands and the signature.
+    pub(super) fn check_shapes(
+        &mut self,
+        operand_shapes: &[OperandShape],
+        signature: Option<&Signature>,
+        computation: &Computation,
+    ) {
+        self.check_operand_shapes(operand_shapes, computation);
+        if let Some(signature) = signature {
+            self.check_signature(signature, computation);
+        }
+    }
+
+    /// Sets the operands that were not defined when they were used. Whether all are well; as in XLA an instruction stands
+    /// before its users, and before those whose control predecessor it is.
+    fn resolve(&mut self, body: &mut Body<'a>) -> bool {
         let pending = std::mem::take(&mut body.pending);
-        let forward = !pending.is_empty();
-        let mut sound = true;
+        let mut late: Vec<(InstrId, Name<'a>)> = Vec::new();
+        let mut unknown: Vec<(InstrId, Name<'a>)> = Vec::new();
+        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for operand in pending {
             let Some(user) = operand.user else { continue };
             match body.names.get(operand.name.text) {
-                Some(&id) => body.instructions[user].operands[operand.position] = id,
-                None => {
-                    sound = false;
-                    if self.stopped() {
-                        break;
-                    }
-                    self.unknown_instruction(body, user, operand.name);
+                Some(&id) => {
+                    body.instructions[user].operands[operand.position] = id;
+                    late.push((user, operand.name));
                 }
+                None => unknown.push((user, operand.name)),
             }
         }
-        sound.then_some(forward)
+        for predecessor in &body.predecessors {
+            let Some(user) = predecessor.user else { continue };
+            match body.names.get(predecessor.name.text) {
+                Some(&id) if id < user => before.entry(user.index()).or_default().push(id.index()),
+                Some(&id) => {
+                    before.entry(user.index()).or_default().push(id.index());
+                    late.push((user, predecessor.name));
+                }
+                None => unknown.push((user, predecessor.name)),
+            }
+        }
+        let sound = late.is_empty() && unknown.is_empty();
+        for (user, name) in unknown {
+            if self.stopped() {
+                return false;
+            }
+            self.unknown_instruction(body, user, name);
+        }
+        if late.is_empty() || self.cycle(body, &before) {
+            return sound;
+        }
+        for (user, name) in late {
+            self.late_instruction(body, user, name);
+        }
+        false
     }
 
-    /// The control predecessors as pairs of an instruction and one that runs before it, by instruction, and whether any
-    /// of the uses of instructions stands before what it uses.
-    fn predecessors(&mut self, body: &Body<'a>, forward: Option<bool>) -> Option<(bool, Vec<(InstrId, InstrId)>)> {
-        let mut pairs = Vec::with_capacity(body.predecessors.len());
-        let mut sound = true;
-        for before in &body.predecessors {
-            let Some(user) = before.user else { continue };
-            match body.names.get(before.name.text) {
-                Some(&id) => pairs.push((user, id)),
-                None => {
-                    sound = false;
-                    if self.stopped() {
-                        break;
-                    }
-                    self.unknown_instruction(body, user, before.name);
-                }
-            }
-        }
-        pairs.sort_by_key(|(user, _)| *user);
-        let forward = forward? || pairs.iter().any(|(user, before)| user <= before);
-        sound.then_some((forward, pairs))
+    /// Whether instructions depend on themselves, by operands and by what runs before them, which is reported: of a cycle
+    /// the whole is the finding, not that one of its uses comes first.
+    fn cycle(&mut self, body: &Body<'a>, before: &BTreeMap<usize, Vec<usize>>) -> bool {
+        let dependency = |user: usize, k: usize| {
+            let operands = &body.instructions.get(InstrId::from_index(user))?.operands;
+            let predecessor = || before.get(&user)?.get(k - operands.len()).copied();
+            operands.get(k).map(|operand| operand.index()).or_else(predecessor)
+        };
+        let Err(cycle) = dependencies_first(body.instructions.len(), dependency) else { return false };
+        let at = |position: usize| &body.instructions[InstrId::from_index(position)];
+        let path = describe_cycle(&cycle, |position| &at(position).name);
+        let message = format!("instructions may not depend on themselves: {path}");
+        let first = at(cycle[0]);
+        self.report_about(&first.name, failure(codes::OPERAND_CYCLE, first.span, message));
+        true
+    }
+
+    fn late_instruction(&mut self, body: &Body<'a>, user: InstrId, name: Name<'a>) {
+        let message = format!("the instruction {} stands after its use, and must stand before", quote(name.text));
+        let user = body.instructions[user].name.clone();
+        self.report_about(&user, failure(codes::UNKNOWN_OPERAND, name.span, message));
     }
 
     fn unknown_instruction(&mut self, body: &Body<'a>, user: InstrId, name: Name<'a>) {
@@ -304,18 +331,19 @@ impl<'a> Parser<'a> {
         self.report_about(&user, failure(codes::UNKNOWN_OPERAND, name.span, message));
     }
 
-    fn check_operand_shapes(&mut self, body: &Body<'a>) {
-        for OperandShape { user, position, shape, span } in &body.operand_shapes {
-            let Some(user) = user.and_then(|user| body.instructions.get(user)) else { continue };
-            let Some(operand) = user.operands.get(*position).and_then(|&operand| body.instructions.get(operand)) else {
+    fn check_operand_shapes(&mut self, operand_shapes: &[OperandShape], computation: &Computation) {
+        let instructions = &computation.instructions;
+        for OperandShape { user, position, shape, span } in operand_shapes {
+            let Some(user) = user.and_then(|user| instructions.get(user)) else { continue };
+            let Some(operand) = user.operands.get(*position).and_then(|&operand| instructions.get(operand)) else {
                 continue;
             };
-            // Of an instruction that was not understood the shape is not known.
-            if !body.failed && !operand.shape.is_compatible(shape) {
+            if !operand.shape.is_compatible(shape) {
                 let message =
                     format!("operand {} has the shape {}, found {shape}", quote(&operand.name), operand.shape);
-                let user = user.name.clone();
-                self.report_about(&user, failure(codes::OPERAND_SHAPE, *span, message));
+                self.report(
+                    failure(codes::OPERAND_SHAPE, *span, message).about(format!("{}/{}", computation.name, user.name)),
+                );
             }
         }
     }
@@ -351,25 +379,4 @@ fn settle_names(body: &mut Body<'_>) {
         let name = unused_name(&body.instructions[id].name, &mut taken);
         body.instructions[id].name = name;
     }
-}
-
-/// Instructions in another order, with operands and root renamed.
-fn reorder(
-    instructions: impl Iterator<Item = Instruction>,
-    order: &[usize],
-    root: &mut InstrId,
-) -> crate::ir::Arena<InstrId, Instruction> {
-    let mut ids = vec![InstrId::from_index(0); order.len()];
-    for (index, &position) in order.iter().enumerate() {
-        ids[position] = InstrId::from_index(index);
-    }
-    let mut placed: Vec<(InstrId, Instruction)> = ids.iter().copied().zip(instructions).collect();
-    for (_, instruction) in &mut placed {
-        for operand in &mut instruction.operands {
-            *operand = ids[operand.index()];
-        }
-    }
-    placed.sort_by_key(|(id, _)| *id);
-    *root = ids[root.index()];
-    placed.into_iter().map(|(_, instruction)| instruction).collect()
 }

@@ -1,8 +1,6 @@
 //! The values of the attributes that operations own, by how they are spelled.
 
-use crate::ir::{
-    Epsilon, FieldValue, OperandAlias, PadDimension, Precision, ReplicaGroups, Shape, SliceDimension, Spelling,
-};
+use crate::ir::{Epsilon, FieldValue, OperandAlias, PadDimension, Precision, ReplicaGroups, SliceDimension, Spelling};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
 use crate::text::suggest::did_you_mean;
@@ -17,9 +15,10 @@ impl<'a> Cursor<'a> {
             Spelling::Dimension => FieldValue::Integer(self.dimension(name)?),
             Spelling::Dimensions => FieldValue::Integers(self.integers(b'{', b'}', "a dimension")?),
             Spelling::Flag => FieldValue::Flag(self.flag(name)?),
-            Spelling::Epsilon => FieldValue::Epsilon(Epsilon(self.f32()?)),
+            Spelling::Epsilon => FieldValue::Epsilon(self.epsilon()?),
             Spelling::Quoted => FieldValue::Text(self.quoted(name)?),
             Spelling::Word(names) => FieldValue::Word(self.one_of(name, names)?),
+            Spelling::AnyCase(names) => FieldValue::Word(self.one_of_any_case(name, names)?),
             Spelling::Precisions => FieldValue::Precisions(self.list(b'{', b'}', "a precision", |cursor| {
                 let word = cursor.one_of_any_case(name, Precision::NAMES)?;
                 Ok(Precision::from_name(word).unwrap_or(Precision::Default))
@@ -32,10 +31,7 @@ impl<'a> Cursor<'a> {
             Spelling::Pairs => FieldValue::Pairs(self.nested_integers()?),
             Spelling::Shape => FieldValue::Shape(self.shape()?),
             Spelling::Shapes => FieldValue::Shapes(self.list(b'{', b'}', "a shape", Self::shape)?),
-            Spelling::Literal => {
-                let shape: Shape = self.shape()?;
-                FieldValue::Literal(self.literal(&shape)?)
-            }
+            Spelling::Literal => FieldValue::Literal(self.shaped_literal(0)?),
             Spelling::Aliases => {
                 FieldValue::Aliases(self.trailing_list("`{output}: (operand, {index})`", Self::alias)?)
             }
@@ -43,6 +39,17 @@ impl<'a> Cursor<'a> {
             Spelling::Sparsity => FieldValue::Text(self.sparsity()?),
             Spelling::Computation | Spelling::Computations => return Err(self.unexpected("the name of a computation")),
         })
+    }
+
+    /// A number that is not infinite.
+    fn epsilon(&mut self) -> Result<Epsilon, Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        let number = self.f32()?;
+        if number.is_infinite() {
+            return Err(failure(codes::NUMBER, self.since(start), "epsilon is a number or `nan`, found infinity"));
+        }
+        Ok(Epsilon(number))
     }
 
     /// Moves past the bracket that opens a list.
@@ -227,9 +234,10 @@ impl<'a> Cursor<'a> {
         }
         let reshape = self.integers(b'[', b']', "an extent")?;
         let mut transpose = Vec::new();
-        if reshape.len() > 1 && self.peek() == Some(b'T') {
+        if reshape.len() > 1 {
+            self.skip_trivia();
             let at = self.position();
-            self.bump();
+            self.expect(b'T', "`T` and the order of the dimensions")?;
             transpose = self.integers(b'(', b')', "a dimension")?;
             let rank = i64::try_from(reshape.len()).unwrap_or(i64::MAX);
             if transpose.len() != reshape.len() || transpose.iter().any(|dimension| !(0..rank).contains(dimension)) {

@@ -21,6 +21,8 @@ pub(super) struct Body<'a> {
     pub(super) predecessors: Vec<Predecessor<'a>>,
     /// Instructions that stood in place of an operand; their names are not settled yet.
     pub(super) nameless: Vec<InstrId>,
+    /// Instructions that stood without a shape, in their order; it follows once what they call is known.
+    pub(super) shapeless: Vec<InstrId>,
     /// How many parameters were made of the operands of a single instruction.
     parameters: i64,
     pub(super) root: Option<InstrId>,
@@ -74,6 +76,8 @@ pub(super) enum End {
 pub(super) struct Head<'a> {
     pub(super) name: Option<Name<'a>>,
     pub(super) root: bool,
+    /// Whether no shape stands after the `=`.
+    pub(super) shapeless: bool,
 }
 
 impl Body<'_> {
@@ -176,6 +180,9 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+        if head.shapeless {
+            body.shapeless.push(id);
+        }
         body.instructions.push(instruction);
     }
 
@@ -196,7 +203,7 @@ impl<'a> Parser<'a> {
             return Err(self.no_equals_sign(name, head));
         }
         head.name = Some(name);
-        self.cursor.bump();
+        self.equals_sign(name)?;
         if is_type(name.text) {
             let message = format!("`{0}` is an element type and no name of an instruction; `{0}_` would be", name.text);
             return Err(failure(codes::NAME, name.span, message));
@@ -205,11 +212,33 @@ impl<'a> Parser<'a> {
             let message = format!("`{0}` is a word of HLO text; as the name of an instruction it is `%{0}`", name.text);
             return Err(failure(codes::NAME, name.span, message));
         }
-        let shape = self.cursor.spaced_shape()?;
+        let shape = self.result_shape(head)?;
         let Some(opcode) = self.cursor.word() else {
             return Err(self.cursor.unexpected("an opcode"));
         };
         self.operation(body, name, shape, opcode).map(Some)
+    }
+
+    /// Moves past the `=` after the name of an instruction. As in XLA it may not stand right after a name without `%`,
+    /// where it makes an attribute of it.
+    pub(super) fn equals_sign(&mut self, name: Name<'a>) -> Result<(), Failure> {
+        if name.is_bare() && name.span.range().end == self.cursor.position() {
+            let message =
+                format!("expected a blank between {0} and `=`, or `%` before the name, found `=`", quote(name.text));
+            self.cursor.bump();
+            return Err(failure(codes::SYNTAX, self.cursor.since(self.cursor.position() - 1), message));
+        }
+        self.cursor.bump();
+        Ok(())
+    }
+
+    /// The shape after the `=`; `None` before an opcode, where it follows from the operands.
+    pub(super) fn result_shape(&mut self, head: &mut Head<'a>) -> Result<Option<Shape>, Failure> {
+        self.cursor.skip_trivia();
+        let start = self.cursor.position();
+        head.shapeless = self.nested_opcode().is_some_and(|word| !is_type(word.text) && word.text != "b");
+        self.cursor.set_position(start);
+        if head.shapeless { Ok(None) } else { self.cursor.spaced_shape().map(Some) }
     }
 
     /// What is wrong where a name has no `=`, which may be because `ROOT` is misspelled.
@@ -324,11 +353,11 @@ impl<'a> Parser<'a> {
         shape: Option<(Shape, Span)>,
         opcode: Name<'a>,
     ) -> Result<InstrId, Failure> {
-        let Some((shape, span)) = shape else {
-            let opcode = quote(opcode.text);
-            let message = format!("expected a shape before {opcode}, an instruction in place of an operand");
-            return Err(failure(codes::SYNTAX, self.cursor.since(self.cursor.position()), message));
+        let (shape, span) = match shape {
+            Some((shape, span)) => (Some(shape), span),
+            None => (None, opcode.span),
         };
+        let shapeless = shape.is_none();
         self.descend(span)?;
         let mark = body.mark();
         let result = self.operation(body, opcode, shape, opcode);
@@ -339,6 +368,9 @@ impl<'a> Parser<'a> {
         body.settle(mark, body.next_id());
         let id = body.instructions.push(instruction);
         body.nameless.push(id);
+        if shapeless {
+            body.shapeless.push(id);
+        }
         Ok(id)
     }
 
@@ -349,7 +381,9 @@ impl<'a> Parser<'a> {
             Some(b'(') => self.cursor.position(),
             _ => {
                 let start = self.cursor.position();
-                let is_shape = self.cursor.word().is_some() && self.cursor.byte() == Some(b'[');
+                let word = self.cursor.word();
+                let is_buffer = word.is_some_and(|word| word.text == "b") && self.cursor.peek() == Some(b'(');
+                let is_shape = is_buffer || (word.is_some() && self.cursor.byte() == Some(b'['));
                 self.cursor.set_position(start);
                 if !is_shape {
                     return Ok(None);

@@ -11,6 +11,7 @@ mod module;
 mod operation;
 mod order;
 mod shape;
+mod shapeless;
 mod single;
 mod tables;
 mod window;
@@ -33,8 +34,8 @@ const MAX_FINDINGS: usize = 100;
 /// Without the header `HloModule …` the text may be computations, or one instruction, whose operands become parameters.
 /// Where no computation is marked `ENTRY`, the last one is the entry.
 ///
-/// Instructions and computations may stand in any order without cycles; the module returned has operands before users
-/// and callees before callers, and keeps the order of the text where that already is so.
+/// Instructions stand before their users and computations before their callers, as in the module returned, in which those
+/// that stand in place of a name come before what they stand in.
 ///
 /// Time and memory are linear in the text; nothing in the text makes this panic or exhaust the stack.
 ///

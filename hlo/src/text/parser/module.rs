@@ -2,15 +2,19 @@
 
 use super::computation::Parsed;
 use super::order::{dependencies_first, describe_cycle};
+use super::shapeless::Shapeless;
 use super::{Parser, Use};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, Module};
 use crate::text::codes;
-use crate::text::lexer::{failure, quote};
+use crate::text::lexer::{Failure, failure, quote};
 use crate::text::suggest::did_you_mean;
 use std::collections::{HashMap, HashSet};
 
 /// How many names are searched for the nearest to an unknown one.
 pub(super) const MAX_SUGGESTED: usize = 2000;
+
+/// Computations in order, the entry, and what waits for shapes that follow from operands.
+pub(super) type Linked = (Arena<ComputationId, Computation>, ComputationId, Vec<(ComputationId, Shapeless)>);
 
 impl<'a> Parser<'a> {
     /// The whole text; `None` only if there are findings.
@@ -46,13 +50,15 @@ impl<'a> Parser<'a> {
                 self.report(failure);
             }
         }
-        let (computations, entry) = self.link(computations)?;
+        let (computations, entry, shapeless) = self.link(computations)?;
         let name = match name {
             Some(name) => name.to_owned(),
             // As XLA does.
             None => format!("module_{}", computations[entry].name),
         };
-        Some(Module { name, attributes, tables, computations, entry })
+        let mut module = Module { name, attributes, tables, computations, entry };
+        self.infer_shapes(&mut module, shapeless);
+        Some(module)
     }
 
     /// Whether a computation comes next: `ENTRY`, or a name and a signature or a body.
@@ -65,11 +71,8 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Replaces names of computations by ids, and puts callees before callers.
-    pub(super) fn link(
-        &mut self,
-        mut parsed: Vec<Parsed<'a>>,
-    ) -> Option<(Arena<ComputationId, Computation>, ComputationId)> {
+    /// Replaces names of computations by ids, and puts nested computations before those they stand in.
+    pub(super) fn link(&mut self, mut parsed: Vec<Parsed<'a>>) -> Option<Linked> {
         let named = parsed.len();
         parsed.append(&mut self.nested);
         let mut positions: HashMap<&str, usize> = HashMap::with_capacity(parsed.len());
@@ -81,7 +84,7 @@ impl<'a> Parser<'a> {
             }
         }
         let entry = self.entry(&parsed[..named]);
-        let targets = self.targets(&positions, &parsed[..named])?;
+        let (targets, late) = self.targets(&positions, &parsed[..named])?;
         let callees = |caller: usize, k: usize| parsed[caller].callees.get(k).map(|callee| targets[callee.index()]);
         let order = match dependencies_first(parsed.len(), callees) {
             Ok(order) => order,
@@ -93,30 +96,38 @@ impl<'a> Parser<'a> {
                 return None;
             }
         };
+        if !late.is_empty() {
+            late.into_iter().for_each(|failure| self.report(failure));
+            return None;
+        }
         let entry = entry?;
         let mut ids = vec![ComputationId::from_index(0); parsed.len()];
         for (index, &position) in order.iter().enumerate() {
             ids[position] = ComputationId::from_index(index);
         }
-        let mut slots: Vec<Option<Computation>> =
-            parsed.into_iter().map(|computation| computation.computation).collect();
+        let mut slots: Vec<(Option<Computation>, Option<Shapeless>)> =
+            parsed.into_iter().map(|parsed| (parsed.computation, parsed.shapeless)).collect();
+        let mut shapeless = Vec::new();
         let mut computations = Arena::new();
         let mut taken: HashSet<String> = HashSet::new();
         if slots.len() > named {
-            taken = slots.iter().take(named).flatten().map(|computation| computation.name.clone()).collect();
+            let names = slots.iter().take(named).filter_map(|(computation, _)| computation.as_ref());
+            taken = names.map(|computation| computation.name.clone()).collect();
         }
         for position in order {
             // A computation without a value was reported when it was read.
-            let mut computation = slots[position].take()?;
+            let (computation, open) = std::mem::take(&mut slots[position]);
+            let mut computation = computation?;
             for instruction in computation.instructions.values_mut() {
                 instruction.op.rename_computations(|reference| ids[targets[reference.index()]]);
             }
             if position >= named {
                 computation.name = unused_name(&computation.name, &mut taken);
             }
-            computations.push(computation);
+            let id = computations.push(computation);
+            shapeless.extend(open.map(|open| (id, open)));
         }
-        Some((computations, ids[entry]))
+        Some((computations, ids[entry], shapeless))
     }
 
     /// The position of the entry computation.
@@ -140,13 +151,28 @@ impl<'a> Parser<'a> {
         if self.lost { None } else { parsed.len().checked_sub(1) }
     }
 
-    /// For each reference the position of the computation it names.
-    fn targets(&mut self, positions: &HashMap<&str, usize>, parsed: &[Parsed<'a>]) -> Option<Vec<usize>> {
+    /// For each reference the position of the computation it names, and what is to be said of the names that stand before
+    /// their computations: as in XLA a computation stands before its callers.
+    fn targets(
+        &mut self,
+        positions: &HashMap<&str, usize>,
+        parsed: &[Parsed<'a>],
+    ) -> Option<(Vec<usize>, Vec<Failure>)> {
         let uses = std::mem::take(&mut self.references.uses);
         let mut targets = Vec::with_capacity(uses.len());
+        let mut late = Vec::new();
         for Use { name, nested, computation, instruction } in &uses {
             match nested.map(|nested| parsed.len() + nested).or_else(|| positions.get(name.text).copied()) {
-                Some(position) => targets.push(position),
+                Some(position) => {
+                    let defined = parsed.get(position).filter(|_| nested.is_none()).map(|parsed| parsed.name.span);
+                    if defined.is_some_and(|defined| name.span.range().start < defined.range().start) {
+                        let message =
+                            format!("the computation {} stands after its use, and must stand before", quote(name.text));
+                        let failure = failure(codes::UNKNOWN_COMPUTATION, name.span, message);
+                        late.push(failure.about(format!("{computation}/{instruction}")).into());
+                    }
+                    targets.push(position);
+                }
                 None if self.lost || self.stopped() => return None,
                 None => {
                     let names = parsed.iter().take(MAX_SUGGESTED).map(|computation| computation.name.text);
@@ -158,7 +184,7 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        (targets.len() == uses.len()).then_some(targets)
+        (targets.len() == uses.len()).then_some((targets, late))
     }
 }
 

@@ -4,9 +4,10 @@ use super::Parser;
 use super::carried::{CARRIED, CARRIED_BY, Mentions};
 use super::field::list;
 use super::instruction::{Body, Predecessor};
+use super::shapeless::follows;
 use crate::ir::{
     Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Presence, Shape, UnaryOp,
-    async_shorthand, fields_of, from_fields, thread_field,
+    async_shorthand, fields_of, from_fields, shorthand_fields,
 };
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
@@ -44,8 +45,8 @@ struct Opcode<'a> {
     /// The opcode that owns the attributes: that of the operation, or of what an asynchronous shorthand starts.
     owner: &'a str,
     fields: &'static [Field],
-    /// Whether this is an asynchronous shorthand (`slice-start`).
-    shorthand: bool,
+    /// The attributes that it has as an asynchronous shorthand (`slice-start`), if it is one.
+    shorthand: Option<&'static [Field]>,
 }
 
 /// The attributes of an instruction as far as they are read.
@@ -65,20 +66,26 @@ struct Found<'a> {
 impl<'a> Opcode<'a> {
     fn find(name: Name<'a>) -> Result<Self, Failure> {
         if let Some(fields) = fields_of(name.text) {
-            return Ok(Opcode { name, owner: name.text, fields, shorthand: false });
+            return Ok(Opcode { name, owner: name.text, fields, shorthand: None });
         }
         if let Some((owner, starts)) = async_shorthand(name.text) {
             let fields = if starts { fields_of(owner).unwrap_or(&[]) } else { &[] };
-            return Ok(Opcode { name, owner, fields, shorthand: true });
+            return Ok(Opcode { name, owner, fields, shorthand: Some(shorthand_fields(starts)) });
         }
         let hint = did_you_mean(name.text, OPCODES.iter().copied());
         let message = format!("expected an opcode, found {}{hint}", quote(name.text));
         Err(failure(codes::OPCODE, name.span, message))
     }
 
+    /// The attributes of the operation, then those of a shorthand.
+    fn all_fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
+        let fields = self.fields;
+        let own = self.shorthand.unwrap_or(&[]).iter();
+        fields.iter().chain(own.filter(move |own| fields.iter().all(|field| field.name != own.name)))
+    }
+
     fn owned(&self, attribute: &str) -> Option<&'static Field> {
-        let thread = self.shorthand.then(thread_field);
-        self.fields.iter().chain(thread).find(|field| field.name == attribute)
+        self.all_fields().find(|field| field.name == attribute)
     }
 
     fn carries(&self, attribute: &str) -> bool {
@@ -88,8 +95,7 @@ impl<'a> Opcode<'a> {
     }
 
     fn unknown_attribute(&self, attribute: Name<'_>) -> Failure {
-        let thread = self.shorthand.then(thread_field);
-        let names = self.fields.iter().chain(thread).map(|field| field.name);
+        let names = self.all_fields().map(|field| field.name);
         let hint = did_you_mean(attribute.text, names.clone().chain(CARRIED.iter().copied()));
         let known: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none of its own".to_owned() } else { known.join(", ") };
@@ -116,13 +122,13 @@ impl<'a> Opcode<'a> {
             let message = format!("`{}` needs the attribute `{attribute}`, found none", self.name.text);
             failure(codes::ATTRIBUTE_MISSING, self.name.span, message)
         };
-        if !self.shorthand {
+        if self.shorthand.is_none() {
             return match from_fields(self.name.text, &mut values) {
                 Some(op) => op.map_err(missing),
                 None => Err(failure(codes::OPCODE, self.name.span, "expected an operation of operands")),
             };
         }
-        let async_execution_thread = values.take(thread_field().name);
+        let async_execution_thread = values.take("async_execution_thread");
         let operation = match async_shorthand(self.name.text) {
             Some((wrapped, true)) => match from_fields(wrapped, &mut values) {
                 Some(op) => Some(Box::new(op.map_err(missing)?)),
@@ -133,7 +139,10 @@ impl<'a> Opcode<'a> {
             },
             _ => None,
         };
-        Ok(Op::AsyncShorthand { opcode: self.name.text.to_owned(), operation, async_execution_thread })
+        // What the operation has itself it has taken.
+        let output_to_operand_aliasing = values.take("output_to_operand_aliasing").unwrap_or_default();
+        let opcode = self.name.text.to_owned();
+        Ok(Op::AsyncShorthand { opcode, operation, async_execution_thread, output_to_operand_aliasing })
     }
 }
 
@@ -143,10 +152,16 @@ impl<'a> Parser<'a> {
         &mut self,
         body: &mut Body<'a>,
         name: Name<'a>,
-        shape: Shape,
+        shape: Option<Shape>,
         opcode: Name<'a>,
     ) -> Result<Instruction, Failure> {
         let opcode = Opcode::find(opcode)?;
+        if shape.is_none() && !follows(opcode.name.text) {
+            let message = format!("`{}` needs a shape before it: none follows from operands", opcode.name.text);
+            return Err(failure(codes::SHAPE, opcode.name.span, message));
+        }
+        // Until it is known, a shape of nothing stands for one that is to follow.
+        let shape = shape.unwrap_or(Shape::Tuple(Vec::new()));
         self.cursor.expect(b'(', "`(` after the opcode")?;
         let mut operands = Vec::new();
         let special = match opcode.name.text {

@@ -53,15 +53,12 @@ impl Cursor<'_> {
                 self.expect(b']', "`]`: tokens and opaque values have no extents")?;
                 return Ok(if word.text == "token" { Shape::Token } else { Shape::Opaque });
             }
+            "b" if self.peek() == Some(b'(') => return self.buffer(spaced),
             _ => {}
         }
         let Ok(element_type) = word.text.parse::<ElementType>() else {
             let others = ["token", "opaque"];
             let names = ElementType::ALL.iter().map(|element_type| element_type.name()).chain(others);
-            if word.text == "b" && self.peek() == Some(b'(') {
-                let message = "expected an array, a tuple, `token[]` or `opaque[]`; buffers, `b(…)`, are not supported";
-                return Err(failure(codes::SHAPE, word.span, message));
-            }
             let hint = match translated(word.text) {
                 Some(name) => format!("; HLO calls it `{name}`"),
                 None => did_you_mean(word.text, names),
@@ -95,6 +92,23 @@ impl Cursor<'_> {
             shape.layout = (!layout.is_blank()).then_some(layout);
         }
         Ok(Shape::Array(shape))
+    }
+
+    /// `(f32[4]{0})`, after its `b`.
+    fn buffer(&mut self, spaced: bool) -> Result<Shape, Failure> {
+        self.skip_trivia();
+        let start = self.position();
+        self.bump();
+        let is_array = self.word().is_some_and(|word| word.text.parse::<ElementType>().is_ok());
+        self.set_position(start + 1);
+        if !is_array {
+            return Err(self.unexpected_as(codes::SHAPE, "the array that a buffer holds"));
+        }
+        let Shape::Array(array) = self.leaf_shape(spaced)? else {
+            return Err(self.unexpected_as(codes::SHAPE, "the array that a buffer holds"));
+        };
+        self.expect(b')', "`)` after the array that a buffer holds")?;
+        Ok(Shape::Buffer(array))
     }
 
     fn extent(&mut self, shape: &mut ArrayShape) -> Result<(), Failure> {

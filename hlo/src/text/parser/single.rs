@@ -45,28 +45,36 @@ impl<'a> Parser<'a> {
         }
         let span = self.cursor.since(0);
         let callees = body.callees();
-        let computation = self.finish(Name { text: NAMELESS, span }, None, body, Vec::new())?;
-        let parsed =
-            super::Parsed { name: Name { text: NAMELESS, span }, entry: true, computation: Some(computation), callees };
-        let (computations, entry) = self.link(vec![parsed])?;
+        let name = Name { text: NAMELESS, span };
+        let (computation, shapeless) = self.finish(name, None, body, Vec::new())?;
+        let parsed = super::Parsed { name, entry: true, computation: Some(computation), callees, shapeless };
+        let (computations, entry, shapeless) = self.link(vec![parsed])?;
         let attributes = vec![HeaderAttribute::IsScheduled(true)];
-        Some(Module { name: NAMELESS.to_owned(), attributes, tables: Vec::new(), computations, entry })
+        let mut module = Module { name: NAMELESS.to_owned(), attributes, tables: Vec::new(), computations, entry };
+        self.infer_shapes(&mut module, shapeless);
+        Some(module)
     }
 
     fn only_instruction(&mut self, body: &mut Body<'a>) -> Result<(), Failure> {
         self.cursor.skip_trivia();
         let start = self.cursor.position();
-        let mut head = Head { root: self.keyword("ROOT"), name: None };
+        let mut head = Head { root: self.keyword("ROOT"), ..Head::default() };
         self.cursor.skip_trivia();
         let at = self.cursor.position();
         if self.cursor.loose_name("").is_ok() && self.cursor.peek() == Some(b'=') {
             self.cursor.set_position(at);
-            head.name = Some(self.cursor.name("the name of an instruction")?);
-            self.cursor.expect(b'=', "`=`")?;
+            let name = self.cursor.name("the name of an instruction")?;
+            head.name = Some(name);
+            self.cursor.skip_trivia();
+            self.equals_sign(name)?;
         } else {
             self.cursor.set_position(at);
         }
-        let shape = self.cursor.spaced_shape()?;
+        let shape = match head.name {
+            Some(_) => self.result_shape(&mut head)?,
+            // Without a name and `=` nothing would tell an opcode from the name of a computation.
+            None => Some(self.cursor.spaced_shape()?),
+        };
         let Some(opcode) = self.cursor.word() else { return Err(self.cursor.unexpected("an opcode")) };
         let name = head.name.unwrap_or(Name { text: NAMELESS, span: opcode.span });
         let mark = body.mark();

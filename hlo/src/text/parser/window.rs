@@ -34,7 +34,10 @@ impl<'a> Cursor<'a> {
                 return Err(failure(codes::ATTRIBUTE_REPEATED, property.span, message));
             }
             seen.push(property.text);
-            self.expect(b'=', "`=` after a property of a window")?;
+            if self.byte() != Some(b'=') {
+                return Err(self.unexpected("`=` right after a property of a window"));
+            }
+            self.bump();
             self.window_property(property, &mut dimensions)?;
         }
         if !seen.is_empty() && !seen.contains(&"size") {
@@ -142,14 +145,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The positions of two letters and of the digits from 0 on; `None` unless each stands there once, and nothing else.
+/// The positions of two letters and of the digits from 0 on; `None` unless each stands there once, and nothing else but
+/// `?`, a dimension without a role.
 fn roles(labels: &[u8], first: u8, second: u8) -> Option<(i64, i64, Vec<i64>)> {
     let position = |label: u8| {
         let mut found = labels.iter().enumerate().filter(|(_, at)| **at == label);
         let position = found.next()?.0;
         if found.next().is_some() { None } else { i64::try_from(position).ok() }
     };
-    let spatial = labels.len().checked_sub(2).filter(|&count| count <= 10)?;
+    let named = labels.iter().filter(|label| **label != b'?').count();
+    let spatial = named.checked_sub(2).filter(|&count| count <= 10)?;
     let digits: Option<Vec<i64>> = (0..spatial).map(|digit| position(b'0' + digit as u8)).collect();
     Some((position(first)?, position(second)?, digits?))
 }

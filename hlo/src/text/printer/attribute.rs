@@ -3,7 +3,7 @@
 use super::Printer;
 use super::float::push_f32;
 use super::literal::write_literal;
-use crate::ir::{Attribute, Field, FieldView, Op, Spelling};
+use crate::ir::{Attribute, Data, Field, FieldView, Literal, Op, Spelling};
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -77,12 +77,23 @@ impl Printer<'_> {
             }
             FieldView::Shape(shape) => write!(self.out, "{shape}"),
             FieldView::Shapes(all) => self.list("{", all, ", ", "}", |out, shape| write!(out, "{shape}")),
-            FieldView::Literal(literal) => {
-                write!(self.out, "{} ", literal.shape)?;
-                write_literal(self.out, literal)
-            }
+            FieldView::Literal(literal) => self.shaped_literal(literal),
             FieldView::Aliases(all) => self.list("{", all, ", ", "}", |out, alias| write!(out, "{alias}")),
         }
+    }
+
+    /// A literal with its shape, or those of a tuple; the depth of recursion is that of the shape.
+    fn shaped_literal(&mut self, literal: &Literal) -> fmt::Result {
+        let Data::Tuple(elements) = &literal.data else {
+            write!(self.out, "{} ", literal.shape)?;
+            return write_literal(self.out, literal);
+        };
+        self.out.write_str("( ")?;
+        for (position, element) in elements.iter().enumerate() {
+            self.out.write_str(if position > 0 { ", " } else { "" })?;
+            self.shaped_literal(element)?;
+        }
+        self.out.write_str(" )")
     }
 
     fn list<T>(

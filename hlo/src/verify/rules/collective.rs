@@ -20,9 +20,10 @@ pub(super) fn along<'a>(
         rule.dimension("dimensions", dimension, operand.rank(), "an operand");
     }
     if let Some(to_apply) = to_apply {
-        reduction::combine(rule, to_apply, &[operands[0].element_type]);
+        let types = [operands[0].element_type];
+        reduction::combine(rule, to_apply, &types, &types);
     }
-    Some(reduction::one_or_tuple(&operands))
+    Some(reduction::one_or_tuple(&reduction::types(&operands)))
 }
 
 pub(super) fn all_gather_start<'a>(rule: &mut Rule<'a>, members: Members<'_>, dimension: i64) -> Option<Expected<'a>> {
@@ -39,7 +40,8 @@ pub(super) fn all_reduce<'a>(
     check(rule, members);
     rule.at_least(1)?;
     let operands = rule.all_arrays(0)?;
-    reduction::combine(rule, to_apply, &[operands[0].element_type]);
+    let types = [operands[0].element_type];
+    reduction::combine(rule, to_apply, &types, &types);
     Some(passed(rule))
 }
 

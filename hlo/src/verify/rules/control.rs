@@ -103,7 +103,7 @@ pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
         let message = match (output, operand) {
             (None, _) => format!("output_to_operand_aliasing={alias} names a part of the result that does not exist"),
             (_, None) => format!("output_to_operand_aliasing={alias} names a part of an operand that does not exist"),
-            (Some(output), Some(operand)) if !output.is_compatible(operand) => format!(
+            (Some(output), Some(operand)) if !may_share(output, operand) => format!(
                 "output_to_operand_aliasing={alias} must name parts of one shape, and names {} and {}",
                 Brief(output),
                 Brief(operand)
@@ -114,6 +114,16 @@ pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
             _ => continue,
         };
         rule.report(code::ALIAS, message);
+    }
+}
+
+/// Whether two values may be in one place: they have one shape, or one is a buffer of the other.
+fn may_share(output: &Shape, operand: &Shape) -> bool {
+    match (output, operand) {
+        (Shape::Array(array), Shape::Buffer(held)) | (Shape::Buffer(held), Shape::Array(array)) => {
+            array.same_type_and_extents(held)
+        }
+        (output, operand) => output.is_compatible(operand),
     }
 }
 

@@ -39,6 +39,32 @@ impl Expected<'_> {
         }
     }
 
+    /// The shape, of which `extents` gives those of each leaf in turn; `None` where something is left open.
+    pub(in crate::verify) fn shape(&self, extents: &mut dyn FnMut() -> Option<Vec<i64>>) -> Option<Shape> {
+        match self {
+            Expected::Open => None,
+            Expected::Array(element_type) => extents().map(|extents| Shape::array(*element_type, extents)),
+            Expected::Scalar(element_type) => {
+                extents();
+                Some(Shape::scalar(*element_type))
+            }
+            Expected::Same(shape) => {
+                for _ in shape.leaves() {
+                    extents();
+                }
+                Some((*shape).clone())
+            }
+            Expected::Tuple(elements) => {
+                let elements: Option<Vec<Shape>> = elements.iter().map(|element| element.shape(extents)).collect();
+                elements.map(Shape::Tuple)
+            }
+            Expected::Token => {
+                extents();
+                Some(Shape::Token)
+            }
+        }
+    }
+
     /// The shape that has these extents and the types expected.
     pub(in crate::verify) fn of_extents(&self, shape: &Shape) -> Shape {
         match (self, shape) {

@@ -148,7 +148,7 @@ pub(super) fn scatter<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Optio
         }
     }
     let types: Vec<ElementType> = arrays[..inputs].iter().map(|array| array.element_type).collect();
-    super::reduction::combine(rule, to_apply, &types);
+    super::reduction::combine(rule, to_apply, &types, &types);
     Some(match &rule.operands[..inputs] {
         [input] => Expected::Same(input),
         all => Expected::Tuple(all.iter().map(|input| Expected::Same(input)).collect()),

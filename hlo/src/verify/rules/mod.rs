@@ -29,7 +29,7 @@ mod window;
 pub(super) use expected::Expected;
 pub(super) use rule::Rule;
 
-use crate::ir::{Op, ReplicaGroups};
+use crate::ir::{Op, OperandAlias, ReplicaGroups};
 use groups::{Demands, Members};
 
 /// Checks one operation; the result that follows from its operands.
@@ -176,8 +176,8 @@ fn asynchronous<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         }
         Op::AsyncUpdate { .. } => asynchronous::update(rule),
         Op::AsyncDone { .. } => asynchronous::done(rule),
-        Op::AsyncShorthand { opcode, operation, .. } => match operation {
-            Some(operation) => shorthand(rule, operation),
+        Op::AsyncShorthand { opcode, operation, output_to_operand_aliasing, .. } => match operation {
+            Some(operation) => shorthand(rule, operation, output_to_operand_aliasing),
             None if opcode.ends_with("-done") => asynchronous::done(rule),
             None => asynchronous::update(rule),
         },
@@ -186,12 +186,13 @@ fn asynchronous<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 }
 
 /// What is started keeps its own rule, with the second element of what the start yields as its result.
-fn shorthand<'a>(rule: &mut Rule<'a>, operation: &'a Op) -> Option<Expected<'a>> {
+fn shorthand<'a>(rule: &mut Rule<'a>, operation: &'a Op, aliases: &[OperandAlias]) -> Option<Expected<'a>> {
     let Some(result) = rule.declared.as_tuple().and_then(|elements| elements.get(1)) else {
         return Some(asynchronous::started(rule, Expected::Open));
     };
     let mut inner = Rule { op: operation, declared: result, findings: Vec::new(), ..*rule };
     let expected = check(&mut inner);
+    control::operand_aliases(&mut inner, aliases);
     let (findings, sound) = (inner.findings, inner.sound);
     rule.findings.extend(findings);
     rule.sound &= sound;

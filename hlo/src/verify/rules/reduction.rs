@@ -7,18 +7,56 @@ use crate::verify::code;
 pub(super) fn reduce<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: ComputationId) -> Option<Expected<'a>> {
     let inputs = inputs(rule)?;
     rule.dimensions("dimensions", dimensions, inputs[0].rank());
-    combine(rule, to_apply, &types(&inputs));
-    Some(one_or_tuple(&inputs))
+    let types = accumulated(rule, to_apply, &inputs);
+    let elements = elements(rule, to_apply, &inputs);
+    combine(rule, to_apply, &types, &elements);
+    Some(one_or_tuple(&types))
 }
 
 pub(super) fn reduce_window<'a>(rule: &mut Rule<'a>, shape: &Window, to_apply: ComputationId) -> Option<Expected<'a>> {
     let inputs = inputs(rule)?;
     window::check(rule, shape, inputs[0].rank(), "the inputs");
-    combine(rule, to_apply, &types(&inputs));
-    Some(one_or_tuple(&inputs))
+    let types = accumulated(rule, to_apply, &inputs);
+    let elements = elements(rule, to_apply, &inputs);
+    combine(rule, to_apply, &types, &elements);
+    Some(one_or_tuple(&types))
 }
 
-/// The inputs of a reduction, whose initial values must have their types.
+/// The types in which a reduction accumulates: those of its inputs, but of floats the type of float that the computation
+/// returns, as XLA has it.
+fn accumulated(rule: &Rule<'_>, to_apply: ComputationId, inputs: &[&ArrayShape]) -> Vec<ElementType> {
+    let result = rule.callee(to_apply).map(|computation| computation.result_shape());
+    let returned = match result {
+        Some(Shape::Tuple(elements)) if inputs.len() > 1 && elements.len() == inputs.len() => &elements[..],
+        Some(one) if inputs.len() == 1 => std::slice::from_ref(one),
+        _ => &[],
+    };
+    let types = inputs.iter().enumerate().map(|(position, input)| {
+        let returned = returned.get(position).and_then(|shape| shape.as_array());
+        let returned = returned.map_or(input.element_type, |array| array.element_type);
+        if like(input.element_type, returned) { returned } else { input.element_type }
+    });
+    types.collect()
+}
+
+/// The types in which the computation of a reduction takes the elements: those of the inputs, of floats any float.
+fn elements(rule: &Rule<'_>, to_apply: ComputationId, inputs: &[&ArrayShape]) -> Vec<ElementType> {
+    let computation = rule.callee(to_apply);
+    let taken = rule.parameters_of(to_apply).get(inputs.len()..).unwrap_or(&[]);
+    let types = inputs.iter().enumerate().map(|(position, input)| {
+        let taken = taken.get(position).and_then(|&id| computation?.instructions.get(id)?.shape.as_array());
+        let taken = taken.map_or(input.element_type, |array| array.element_type);
+        if like(input.element_type, taken) { taken } else { input.element_type }
+    });
+    types.collect()
+}
+
+/// Whether two types are the same, or both floats.
+fn like(one: ElementType, other: ElementType) -> bool {
+    one == other || (one.is_float() && other.is_float())
+}
+
+/// The inputs of a reduction, whose initial values must have their types; the types of floats may differ.
 fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
     let operands = rule.operands.len();
     if operands == 0 || !operands.is_multiple_of(2) {
@@ -30,7 +68,7 @@ fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
     let mut arrays = rule.all_arrays(0)?;
     let initials = arrays.split_off(operands / 2);
     for (position, (input, initial)) in arrays.iter().zip(initials).enumerate() {
-        if initial.rank() != 0 || initial.element_type != input.element_type {
+        if initial.rank() != 0 || !like(initial.element_type, input.element_type) {
             let message = format!(
                 "operand {} of {}, the initial value for operand {position}, must be {}[] and is {initial}",
                 arrays.len() + position,
@@ -61,24 +99,25 @@ pub(super) fn select_and_scatter<'a>(
 }
 
 /// Checks a computation that combines `N` accumulators and `N` elements of these types.
-pub(super) fn combine(rule: &mut Rule<'_>, to_apply: ComputationId, types: &[ElementType]) {
-    let scalars: Vec<Shape> = types.iter().map(|&element_type| Shape::scalar(element_type)).collect();
-    let result = match &scalars[..] {
+pub(super) fn combine(rule: &mut Rule<'_>, to_apply: ComputationId, types: &[ElementType], elements: &[ElementType]) {
+    let scalars = |types: &[ElementType]| -> Vec<Shape> { types.iter().copied().map(Shape::scalar).collect() };
+    let accumulators = scalars(types);
+    let result = match &accumulators[..] {
         [scalar] => scalar.clone(),
-        _ => Shape::Tuple(scalars.clone()),
+        _ => Shape::Tuple(accumulators.clone()),
     };
-    let wanted: Vec<Shape> = scalars.iter().chain(&scalars).cloned().collect();
+    let wanted: Vec<Shape> = accumulators.into_iter().chain(scalars(elements)).collect();
     rule.region(to_apply, &wanted, "the accumulators and the elements", &result);
 }
 
-fn types(arrays: &[&ArrayShape]) -> Vec<ElementType> {
+pub(super) fn types(arrays: &[&ArrayShape]) -> Vec<ElementType> {
     arrays.iter().map(|array| array.element_type).collect()
 }
 
-/// One array of the type of the one input, or a tuple of as many as there are inputs.
-pub(super) fn one_or_tuple<'a>(inputs: &[&ArrayShape]) -> Expected<'a> {
-    match inputs {
-        [input] => Expected::Array(input.element_type),
-        _ => Expected::Tuple(inputs.iter().map(|input| Expected::Array(input.element_type)).collect()),
+/// One array of the one type, or a tuple of as many as there are types.
+pub(super) fn one_or_tuple<'a>(types: &[ElementType]) -> Expected<'a> {
+    match types {
+        [one] => Expected::Array(*one),
+        _ => Expected::Tuple(types.iter().map(|element_type| Expected::Array(*element_type)).collect()),
     }
 }

@@ -37,6 +37,8 @@ struct Said {
     maximal: bool,
     device: bool,
     devices: bool,
+    /// Whether one device is all there are, listed by its number.
+    one: bool,
 }
 
 impl Cursor<'_> {
@@ -71,21 +73,25 @@ impl Cursor<'_> {
                 "maximal" => said.maximal = true,
                 "manual" | "unknown" | "unreduced" => said.whole = true,
                 "device" => {
-                    self.expect(b'=', "`=` and the number of a device")?;
+                    self.equals("the number of a device")?;
                     self.integer("the number of a device")?;
                     said.device = true;
                 }
                 "devices" => {
-                    self.expect(b'=', "`=` and the extents of the devices")?;
-                    self.devices()?;
+                    self.equals("the extents of the devices")?;
+                    if said.devices {
+                        let message = "a sharding names its devices once";
+                        return Err(failure(codes::ATTRIBUTE_REPEATED, word.span, message));
+                    }
+                    said.one = self.devices()?;
                     said.devices = true;
                 }
                 "metadata" => {
-                    self.expect(b'=', "`=` and metadata")?;
+                    self.equals("metadata")?;
                     self.sharding_metadata()?;
                 }
                 "last_tile_dims" => {
-                    self.expect(b'=', "`=` and what the last dimensions of the devices are for")?;
+                    self.equals("what the last dimensions of the devices are for")?;
                     self.list(b'{', b'}', "what a dimension of devices is for", Self::subgroup)?;
                 }
                 "last_tile_dim_replicate" => {}
@@ -107,6 +113,8 @@ impl Cursor<'_> {
             "a maximal sharding names its device, as `maximal device=0`"
         } else if said.replicated && said.device {
             "a replicated sharding names no device"
+        } else if said.one && !said.maximal && !said.whole {
+            "a sharding of one device is `maximal`"
         } else if !said.maximal && !said.whole && !said.devices {
             "a sharding that is not `replicated`, `maximal`, `manual`, `unknown` or `unreduced` needs `devices=[…]`"
         } else {
@@ -115,31 +123,45 @@ impl Cursor<'_> {
         Err(failure(codes::ATTRIBUTE_VALUE, Span::new(start - 1..self.position()), wrong))
     }
 
-    /// `[2,2]<=[4]T(0)` or `[2,2]0,1,2,3`
-    fn devices(&mut self) -> Result<(), Failure> {
+    /// Moves past the `=` right after a word of a sharding.
+    fn equals(&mut self, what: &str) -> Result<(), Failure> {
+        if self.byte() == Some(b'=') {
+            self.bump();
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`=` right after the word, and {what}")))
+    }
+
+    /// `[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`; whether it lists one number.
+    fn devices(&mut self) -> Result<bool, Failure> {
         let extents = self.integers(b'[', b']', "an extent of the devices")?;
         if extents.is_empty() {
             let span = self.since(self.position() - 1);
             return Err(failure(codes::SYNTAX, span, "expected an extent of the devices, found `]`"));
         }
         if !self.eat_token("<=") {
+            let mut listed = 0;
             loop {
                 self.integer("`<=` and extents, or the number of a device")?;
+                listed += 1;
                 if !self.eat(b',') {
-                    return Ok(());
+                    return Ok(listed == 1);
                 }
             }
         }
         let reshape = self.integers(b'[', b']', "an extent of the numbers of devices")?;
+        if reshape.len() < 2 {
+            return Ok(false);
+        }
         if self.peek() != Some(b'T') {
-            return Ok(());
+            return Err(self.unexpected("`T` and the order of the dimensions"));
         }
         let start = self.position();
         self.bump();
         let mut order = self.integers(b'(', b')', "a dimension")?;
         order.sort_unstable();
         if order.len() == reshape.len() && (0..).zip(&order).all(|(expected, found)| expected == *found) {
-            return Ok(());
+            return Ok(false);
         }
         let message = format!("`T` has each dimension from 0 to {} once", reshape.len().saturating_sub(1));
         Err(failure(codes::ATTRIBUTE_VALUE, self.since(start), message))

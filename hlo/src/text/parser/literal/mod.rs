@@ -9,7 +9,7 @@ mod number;
 
 use crate::ir::{ArrayShape, Data, Literal, Shape, Span};
 use crate::text::codes;
-use crate::text::lexer::{Cursor, Failure, failure};
+use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, failure};
 use crate::text::printer::spelled_empty;
 
 impl Cursor<'_> {
@@ -18,12 +18,27 @@ impl Cursor<'_> {
         let data = match shape {
             Shape::Array(array) => self.array_literal(array)?,
             Shape::Tuple(elements) => self.tuple_literal(elements)?,
-            Shape::Token | Shape::Opaque => {
+            Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
                 let span = self.since(self.position());
                 return Err(failure(codes::LITERAL_TYPE, span, format!("there are no literals of shape {shape}")));
             }
         };
         Ok(Literal { shape: shape.clone(), data })
+    }
+
+    /// A literal with its shape before it, or those of a tuple between parentheses: `( f32[] 1, s32[2]{0} {1, 2} )`.
+    pub(in crate::text::parser) fn shaped_literal(&mut self, depth: usize) -> Result<Literal, Failure> {
+        if self.peek() != Some(b'(') {
+            let shape = self.spaced_shape()?;
+            return self.literal(&shape);
+        }
+        if depth == MAX_DEPTH {
+            let message = format!("tuple literals nest deeper than {MAX_DEPTH}");
+            return Err(failure(codes::TOO_DEEP, Span::new(self.position()..self.position() + 1), message));
+        }
+        let elements = self.list(b'(', b')', "a shape and a literal", |cursor| cursor.shaped_literal(depth + 1))?;
+        let shape = Shape::Tuple(elements.iter().map(|element| element.shape.clone()).collect());
+        Ok(Literal { shape, data: Data::Tuple(elements) })
     }
 
     /// The depth of recursion is that of the shape, which its reader bounds.

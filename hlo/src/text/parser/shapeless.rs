@@ -1,0 +1,111 @@
+//! Instructions without a shape in the text, `y = add(x, x)`: it follows from the operands.
+
+use super::Parser;
+use super::computation::Signature;
+use super::instruction::OperandShape;
+use crate::ir::{BinaryOp, Computation, ComputationId, InstrId, Module, UnaryOp};
+use crate::text::codes;
+use crate::text::lexer::failure;
+use crate::verify::{Follower, Unknown};
+use std::collections::HashSet;
+
+/// What of a computation waits for shapes.
+pub(super) struct Shapeless {
+    /// The instructions without one, operands before users.
+    pub(super) instructions: Vec<InstrId>,
+    /// The shapes before operands, which are yet to be compared.
+    pub(super) operand_shapes: Vec<OperandShape>,
+    /// What the header says.
+    pub(super) signature: Option<Signature>,
+}
+
+/// Whether the shape of an operation follows from operands, attributes and computations alone, so that it may be left out:
+/// the opcodes for which XLA's reader finds it, but `broadcast` and `scan`, of whose results it takes another shape than
+/// its verifier.
+pub(super) fn follows(opcode: &str) -> bool {
+    const OTHERS: [&str; 41] = [
+        "add-dependency",
+        "after-all",
+        "batch-norm-grad",
+        "batch-norm-inference",
+        "batch-norm-training",
+        "call",
+        "cholesky",
+        "clamp",
+        "compare",
+        "complex",
+        "concatenate",
+        "conditional",
+        "convolution",
+        "copy",
+        "domain",
+        "dot",
+        "fft",
+        "gather",
+        "get-dimension-size",
+        "get-tuple-element",
+        "imag",
+        "map",
+        "mulhi",
+        "pad",
+        "partition-id",
+        "ragged-dot",
+        "real",
+        "reduce",
+        "reduce-window",
+        "replica-id",
+        "reverse",
+        "scatter",
+        "select",
+        "select-and-scatter",
+        "set-dimension-size",
+        "sort",
+        "topk",
+        "transpose",
+        "triangular-solve",
+        "tuple",
+        "while",
+    ];
+    UnaryOp::from_name(opcode).is_some() || BinaryOp::from_name(opcode).is_some() || OTHERS.contains(&opcode)
+}
+
+impl Parser<'_> {
+    /// Gives shapes to the instructions that have none, and then checks what waited for them.
+    pub(super) fn infer_shapes(&mut self, module: &mut Module, shapeless: Vec<(ComputationId, Shapeless)>) {
+        if shapeless.is_empty() {
+            return;
+        }
+        let follower = Follower::new(module);
+        // Of what reads a shape that is not known nothing is known either.
+        let mut unknown: HashSet<(ComputationId, InstrId)> = HashSet::new();
+        for (id, open) in shapeless {
+            let mut complete = true;
+            for &at in &open.instructions {
+                let instruction = &module.computations[id].instructions[at];
+                let callees = instruction.op.called_computations();
+                let roots = callees.iter().map(|&callee| (callee, module.computations[callee].root));
+                let operands = instruction.operands.iter().map(|&operand| (id, operand));
+                if operands.chain(roots).any(|it| unknown.contains(&it)) {
+                    unknown.insert((id, at));
+                    complete = false;
+                    continue;
+                }
+                match follower.shape(module, &module.computations[id], instruction) {
+                    Ok(shape) => module.computations[id].instructions[at].shape = shape,
+                    Err(Unknown(why)) => {
+                        unknown.insert((id, at));
+                        complete = false;
+                        let name = &instruction.name;
+                        let about = format!("{}/{name}", module.computations[id].name);
+                        let message = format!("the shape of `{name}` does not follow: {why}");
+                        self.report(failure(codes::SHAPE, instruction.span, message).about(about));
+                    }
+                }
+            }
+            if complete {
+                let computation: &Computation = &module.computations[id];
+                self.check_shapes(&open.operand_shapes, open.signature.as_ref(), computation);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The shape that follows from an instruction's operands, for text that leaves it out.
+
+use super::rules::{self, Expected, Rule};
+use crate::ir::{ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
+use crate::shape::{infer_extents, standard_library};
+
+/// Why a shape does not follow, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown(pub(crate) String);
+
+/// Finds shapes that follow, by the rules of the operations and their shape functions.
+pub(crate) struct Follower {
+    /// The parameters of each computation of the module, by number.
+    parameters: Vec<Vec<InstrId>>,
+}
+
+impl Follower {
+    pub(crate) fn new(module: &Module) -> Self {
+        Follower { parameters: module.computations.values().map(Computation::parameters).collect() }
+    }
+
+    /// The shape of an instruction of a computation of the module, the shapes of whose operands and computations are right.
+    pub(crate) fn shape(
+        &self,
+        module: &Module,
+        computation: &Computation,
+        instruction: &Instruction,
+    ) -> Result<Shape, Unknown> {
+        let operands: Vec<&Shape> = instruction
+            .operands
+            .iter()
+            .filter_map(|&id| computation.instructions.get(id))
+            .map(|it| &it.shape)
+            .collect();
+        let op = &instruction.op;
+        // Products are added up in the larger type of the factors, as XLA has it; other rules do not look at this.
+        let product = products(op, &operands);
+        let declared = product.map_or(Shape::Tuple(Vec::new()), Shape::scalar);
+        let mut rule = Rule {
+            module,
+            parameters: &self.parameters,
+            instruction,
+            op,
+            operands: &operands,
+            declared: &declared,
+            findings: Vec::new(),
+            sound: true,
+        };
+        let expected = rules::check(&mut rule);
+        if let Some((_, message)) = rule.findings.into_iter().next() {
+            return Err(Unknown(message));
+        }
+        let expected = product.map_or(expected, Expected::Array);
+        if let Op::SetDimensionSize { dimension } = op {
+            return set_dimension_size(&operands, *dimension);
+        }
+        let mut shape = match expected.shape(&mut || None) {
+            Some(shape) => shape,
+            None => filled(op, &operands, &declared, &expected)?,
+        };
+        if let (Shape::Array(result), Some(layout)) = (&mut shape, layout(op, &operands)) {
+            result.layout = Some(layout).filter(|layout| layout.minor_to_major.len() == result.extents.len());
+        }
+        Ok(shape)
+    }
+}
+
+/// The type in which an operation adds up products: that of the factor whose values reach further, or else are finer. `None`
+/// for other operations.
+fn products(op: &Op, operands: &[&Shape]) -> Option<ElementType> {
+    if !matches!(op, Op::Dot { .. } | Op::RaggedDot { .. } | Op::Convolution { .. }) {
+        return None;
+    }
+    let [left, right, ..] = operands else { return None };
+    let (left, right) = (left.as_array()?.element_type, right.as_array()?.element_type);
+    Some(if reach(right) > reach(left) { right } else { left })
+}
+
+/// Floats by their greatest exponent and then by their digits, integers by their bits and then by their sign.
+fn reach(element_type: ElementType) -> (bool, usize, u32, bool) {
+    use ElementType::{
+        Bf16, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz,
+        F8E8M0Fnu, F16, F32, F64,
+    };
+    const FLOATS: [ElementType; 15] = [
+        F4E2M1Fn,
+        F6E2M3Fn,
+        F8E3M4,
+        F6E3M2Fn,
+        F8E4M3B11Fnuz,
+        F8E4M3,
+        F8E4M3Fnuz,
+        F8E4M3Fn,
+        F8E5M2,
+        F8E5M2Fnuz,
+        F16,
+        F8E8M0Fnu,
+        Bf16,
+        F32,
+        F64,
+    ];
+    let float = FLOATS.iter().position(|&float| float == element_type).map_or(0, |position| position + 1);
+    (element_type.is_complex(), float, element_type.bits(), element_type.is_signed())
+}
+
+/// The operand with one more dimension whose extent is only bounded.
+fn set_dimension_size(operands: &[&Shape], dimension: i64) -> Result<Shape, Unknown> {
+    let array = operands.first().and_then(|shape| shape.as_array());
+    let at = usize::try_from(dimension).ok();
+    let (Some(array), Some(at)) = (array, at) else { return Err(Unknown("operand 0 must be an array".to_owned())) };
+    let mut array = array.clone();
+    if !array.dynamic.contains(&at) {
+        array.dynamic.push(at);
+        array.dynamic.sort_unstable();
+    }
+    Ok(Shape::Array(array))
+}
+
+/// The shape expected, with extents from the operation's shape function.
+fn filled(op: &Op, operands: &[&Shape], declared: &Shape, expected: &Expected<'_>) -> Result<Shape, Unknown> {
+    if !operands.iter().all(|operand| operand.is_static()) {
+        return open(op, operands, expected)
+            .ok_or_else(|| Unknown(format!("extents of the operands of {} are known at run time only", op.opcode())));
+    }
+    let extents = infer_extents(standard_library(), op, operands, declared).map_err(|error| Unknown(error.message))?;
+    let mut extents = extents.into_iter();
+    let shape = expected.shape(&mut || extents.next().map(|extents| extents.to_vec()));
+    shape.ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))
+}
+
+/// The shape of an operation that moves dimensions as they are, or works element by element on operands of the same
+/// bounds; a dimension that is open in one operand is open in the result.
+fn open(op: &Op, operands: &[&Shape], expected: &Expected<'_>) -> Option<Shape> {
+    let Expected::Array(element_type) = expected else { return None };
+    let arrays: Option<Vec<&ArrayShape>> = operands.iter().map(|shape| shape.as_array()).collect();
+    let arrays = arrays?;
+    let first = *arrays.first()?;
+    let mut result = ArrayShape::new(*element_type, first.extents.clone());
+    match op {
+        Op::Transpose { permutation } => {
+            let from: Option<Vec<usize>> = permutation.iter().map(|&dimension| dimension.try_into().ok()).collect();
+            let from = from?;
+            result.extents = from.iter().map(|&from| first.extents.get(from).copied()).collect::<Option<_>>()?;
+            result.dynamic = (0..from.len()).filter(|&to| first.dynamic.contains(&from[to])).collect();
+        }
+        Op::Reverse { .. } => result.dynamic.clone_from(&first.dynamic),
+        op if is_elementwise(op) && arrays.iter().all(|array| array.extents == first.extents) => {
+            let is_open = |dimension: &usize| arrays.iter().any(|array| array.is_open(*dimension));
+            result.dynamic = (0..first.rank()).filter(is_open).collect();
+        }
+        _ => return None,
+    }
+    Some(Shape::Array(result))
+}
+
+fn is_elementwise(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Unary(_)
+            | Op::Binary(_)
+            | Op::MultiplyHigh
+            | Op::Compare { .. }
+            | Op::Select
+            | Op::Clamp
+            | Op::Complex
+            | Op::Real
+            | Op::Imag
+    )
+}
+
+/// The layout that XLA gives the result: of what works element by element that of the first operand, of a transposition
+/// the one that moves nothing. Others have none in particular.
+fn layout(op: &Op, operands: &[&Shape]) -> Option<Layout> {
+    let operand = operands.first()?.as_array()?;
+    match op {
+        Op::Transpose { permutation } => {
+            let place = |dimension: usize| {
+                let from = i64::try_from(dimension).ok()?;
+                permutation.iter().position(|&other| other == from)
+            };
+            let minor_to_major: Option<Vec<usize>> = operand.minor_to_major().into_iter().map(place).collect();
+            let physical = operand.layout.as_ref().and_then(|layout| layout.physical.clone());
+            let layout = Layout { minor_to_major: minor_to_major?, physical };
+            let row_major = layout.minor_to_major.iter().rev().copied().eq(0..operand.rank());
+            Some(layout).filter(|_| operand.layout.is_some() || !row_major)
+        }
+        Op::Reverse { .. } => operand.layout.clone(),
+        op if is_elementwise(op) => operand.layout.clone(),
+        _ => None,
+    }
+}

@@ -20,6 +20,7 @@ REASONS = [
     (THEY, "", r"parse: .*after an origin|parse: .*(an origin|name of an instruction, in quotes|where the value comes from)", "XLA stops looking at an origin after its first fault"),
     (THEY, "", r"parse: .*expected .*an extent of a tile", "XLA lets a tile end without its parenthesis"),
     (THEY, "", r"parse: .*statistics start with", "XLA takes the first statistic for the index of one, whatever its name"),
+    (THEY, "", r"parse: .*HLO001: .*expected the name of an operand, found `[,)]`", "XLA passes over a shape alone in place of an operand"),
     (THEY, "", r"parse: .*HLO022: .*no instruction `[a-z-]+` in", "XLA passes over an opcode alone in place of an operand"),
     (THEY, "", r"parse: .*HLO033: .*shape b\(", "XLA reads a constant of a buffer as one of the array"),
     (THEY, "", r"parse: .*`T` has each dimension", "XLA takes an order of devices for one that is no permutation"),

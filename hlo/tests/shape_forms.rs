@@ -1,7 +1,10 @@
 //! The document's matmul in its three forms.
-#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-use weft_hlo::shape::function::{AttributeTable, ErrorKind, Form, Function, Library, ShapeError, Value};
+use weft_affine::Interval;
+use weft_hlo::shape::function::{
+    AttributeTable, ErrorKind, Form, Function, KnownShape, Library, ShapeError, Specialized, Value, parse_function,
+};
 
 /// The example of the MLIR Shape dialect's document, as it prints it.
 const MATMUL: &str = r#"
@@ -80,4 +83,73 @@ fn arguments_are_checked() {
     assert_eq!(run(std::slice::from_ref(&shape)).unwrap_err().kind, ErrorKind::Arguments);
     assert_eq!(run(&[shape.clone(), Value::Size(2)]).unwrap_err().kind, ErrorKind::Arguments);
     assert_eq!(run(&[shape, Value::shape([-1, 3])]).unwrap_err().kind, ErrorKind::Arguments);
+}
+
+/// The document's steps, in the text of the forms.
+#[test]
+fn lowering_merges_folds_and_drops() {
+    let first = Library::parse(MATMUL).unwrap();
+    let second = matmul(&first).lower(Form::Constrained).unwrap().to_string();
+    // Both constraints on ranks are assumed at once, before what they guard; that on extents after it.
+    let order = ["cstr_eq %lhs_rank, %rhs_rank", "assuming_all", "split_at %lhs_shape", "cstr_eq %l1, %r0", "concat"];
+    let places: Vec<usize> = order.iter().map(|part| second.find(part).unwrap()).collect();
+    assert!(places.is_sorted(), "{second}");
+    assert_eq!((second.matches("assuming_all").count(), second.matches("meet").count()), (1, 0));
+    let third = matmul(&first).lower(Form::Imperative).unwrap().to_string();
+    assert!(!third.contains("witness") && third.matches("assert ").count() == 3, "{third}");
+
+    let function = parse_function(
+        "func.func @f(%x: !shape.value_shape, %y: !shape.value_shape) -> (!shape.size, !shape.shape, !shape.size) {
+           %two = shape.const_size 2
+           %three = shape.const_size 3
+           %five = shape.add %two, %three
+           %square = shape.mul %five, %five
+           %unused = shape.sub %square, %two
+           %holds = shape.meet %five, %five, error=\"never\"
+           %xs = shape.shape_of %x
+           %ys = shape.shape_of %y
+           %rank = shape.rank %xs
+           %two_dims = shape.meet %rank, %two, error=\"two\"
+           %some_rank = shape.any %two_dims, %rank
+           %some_shape = shape.any %xs, %ys
+           return %some_rank, %some_shape, %square
+         }",
+    )
+    .unwrap();
+    let lowered = function.lower(Form::Imperative).unwrap().to_string();
+    for gone in ["shape.any", "never", "shape.add", "shape.mul", "shape.sub", "%ys", "%five"] {
+        assert!(!lowered.contains(gone), "{gone} is still there\n{lowered}");
+    }
+    assert!(lowered.contains("shape.const_size 25") && lowered.contains("assert %holds, \"two\""), "{lowered}");
+    assert!(
+        lowered.contains("  return %c2, %xs, %c25 :") || lowered.contains("  return %rank, %xs, %c25 :"),
+        "{lowered}"
+    );
+}
+
+/// What is left of the document's matmul when extents are bounded, unknown, or known.
+#[test]
+fn matmul_leaves_what_is_not_known() {
+    let library = Library::parse(MATMUL).unwrap();
+    let open =
+        |extents: &[(i64, i64)]| KnownShape::Ranked(extents.iter().map(|&(lo, hi)| Interval::new(lo, hi)).collect());
+    let none = AttributeTable::new();
+    let specialize =
+        |lhs: KnownShape, rhs: KnownShape| library.specialize_operation("foo.matmul", &[lhs, rhs], &none).unwrap();
+    let known = specialize(open(&[(2, 2), (3, 3)]), open(&[(3, 3), (4, 4)]));
+    assert_eq!(known, Specialized::Known(vec![Value::shape([2, 4])]));
+    // `<=8` and `?`: ranks are known and their constraints gone; the inner extents may or may not match.
+    let Specialized::Residual(left) = specialize(open(&[(0, 8), (0, 8)]), open(&[(0, i64::MAX), (4, 4)])) else {
+        panic!("nothing is known of the inner extents")
+    };
+    let text = left.to_string();
+    assert!(!text.contains("rank") && text.contains("inner dimensions required to match"), "{text}");
+    let run = |lhs: &[i64], rhs: &[i64]| library.infer_by(&left, "foo.matmul", &[lhs, rhs], &none);
+    assert_eq!(run(&[7, 5], &[5, 4]).unwrap()[0].as_slice(), [7, 4]);
+    assert_eq!(run(&[7, 5], &[6, 4]).unwrap_err().message, "inner dimensions required to match");
+    // Bounds alone can be enough to tell.
+    let Specialized::Error(error) = specialize(open(&[(0, 8), (0, 8)]), open(&[(9, 12), (4, 4)])) else {
+        panic!("extents up to 8 are not 9 or more")
+    };
+    assert_eq!(error.message, "inner dimensions required to match");
 }

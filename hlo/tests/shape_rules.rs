@@ -420,6 +420,17 @@ fn structural_and_collective_operations() {
     assert_eq!(gather("reduce-scatter", 4, &[8, 3], &[2, 3]), Ok(vec![2, 3]));
     assert!(gather("reduce-scatter", 3, &[8, 3], &[2, 3]).is_err());
 
+    let exchange = |operands: &[&[i64]], dimension: Option<i64>| {
+        let attributes = table()
+            .with("dimensions?", Value::Bool(dimension.is_some()))
+            .with_size("group_size", operands.len() as i64 + 1);
+        rules.run("all-to-all", operands, &attributes.with_size("dimensions", dimension.unwrap_or(0)))
+    };
+    assert_eq!(exchange(&[&[4, 3]], Some(0)), Ok(vec![vec![4, 3]]));
+    assert_eq!(exchange(&[&[4, 3]], Some(1)).unwrap_err(), "the extent that is cut must be a multiple of the members");
+    assert_eq!(exchange(&[&[4, 3], &[4, 3]], None), Ok(vec![vec![4, 3], vec![4, 3]]));
+    assert_eq!(exchange(&[&[4, 3], &[4, 2]], None).unwrap_err(), "all parts must have the same extents");
+
     let solve = |left: bool, a: &[i64], b: &[i64]| {
         rules.one("triangular-solve", &[a, b], &table().with("left_side", Value::Bool(left)))
     };
@@ -442,4 +453,138 @@ fn structural_and_collective_operations() {
     assert_eq!(slice(&[&[]], &[]), Ok(vec![]));
     assert!(slice(&[&[4, 5], &[]], &[2, 5]).is_err() && slice(&[&[4, 5], &[], &[]], &[2, 6]).is_err());
     assert!(slice(&[&[4, 5], &[], &[]], &[2]).is_err() && slice(&[&[4, 5], &[], &[2]], &[2, 2]).is_err());
+}
+
+fn shapes(list: &[Vec<i64>]) -> Value {
+    Value::Shapes(list.iter().map(|shape| shape.iter().copied().collect()).collect())
+}
+
+fn random_shapes(rng: &mut Rng, count: usize) -> Vec<Vec<i64>> {
+    (0..count)
+        .map(|_| {
+            let rank = rng.below(4);
+            (0..rank).map(|_| rng.between(0, 6)).collect()
+        })
+        .collect()
+}
+
+/// Operations that pass values on yield their operands, what was called, and what is kept, in order.
+#[test]
+fn values_that_are_passed_on_keep_their_extents() {
+    let rules = Rules::new();
+    for case in 0..cases() {
+        let mut rng = Rng::new(case ^ 0xa5);
+        let counts = [rng.below(4), rng.below(3), rng.below(3)];
+        let [operands, called, kept] = counts.map(|count| random_shapes(&mut rng, count));
+        let given: Vec<&[i64]> = operands.iter().map(Vec::as_slice).collect();
+        let in_place = rng.chance(50);
+        let attributes = table()
+            .with("called", shapes(&called))
+            .with("kept", shapes(&kept))
+            .with("literal", shapes(&called))
+            .with("in_place", Value::Bool(in_place));
+        let run = |name: &str| rules.run(name, &given, &attributes).unwrap();
+        for name in [
+            "add-dependency",
+            "all-gather-done",
+            "all-reduce-done",
+            "all-reduce-start",
+            "async-done",
+            "async-update",
+            "collective-permute",
+            "collective-permute-done",
+            "copy",
+            "copy-done",
+            "get-tuple-element",
+            "recv-done",
+            "tuple",
+            "while",
+        ] {
+            assert_eq!(run(name), operands, "{name}");
+        }
+        for name in ["call", "conditional", "fusion"] {
+            assert_eq!(run(name), called, "{name}");
+        }
+        assert_eq!(rules.run("constant", &[], &attributes).unwrap(), called);
+        let scalar = vec![Vec::new()];
+        assert_eq!(run("async-start"), [&operands[..], &called, &kept].concat());
+        assert_eq!(run("copy-start"), [&operands[..], &operands, &scalar].concat());
+        assert_eq!(run("send"), [&operands[..], &scalar].concat());
+        let again = if in_place { &[][..] } else { &operands };
+        assert_eq!(run("collective-permute-start"), [&operands[..], again, &vec![Vec::new(); kept.len()]].concat());
+    }
+}
+
+#[test]
+fn scans_take_one_step_after_the_other() {
+    let rules = Rules::new();
+    let mut census: BTreeMap<String, usize> = BTreeMap::new();
+    for case in 0..cases() {
+        let mut rng = Rng::new(case ^ 0x5ca);
+        let (inputs, outputs, carries) = (rng.below(3), rng.below(3), rng.below(3));
+        let dimension = rng.between(0, 2);
+        let steps = rng.between(0, 5);
+        let mut stepped = |count: usize| -> Vec<Vec<i64>> {
+            let mut list = random_shapes(&mut rng, count);
+            for shape in &mut list {
+                shape.resize(shape.len().max(dimension as usize + 1), 3);
+                // Now and then an extent is wrong, which is another one than that of the steps.
+                shape[dimension as usize] = if rng.chance(5) { steps + 1 } else { steps };
+            }
+            list
+        };
+        let (ins, outs) = (stepped(inputs), stepped(outputs));
+        let carried = random_shapes(&mut rng, carries);
+        let operands = [&ins[..], &carried].concat();
+        let given: Vec<&[i64]> = operands.iter().map(Vec::as_slice).collect();
+        let declared = [&outs[..], &carried].concat();
+        let attributes = table()
+            .with_size("dimensions", dimension)
+            .with_size("num_carries", carries as i64)
+            .with("shapes", shapes(&declared));
+        let of_inputs: Vec<i64> = ins.iter().map(|shape| shape[dimension as usize]).collect();
+        let found = rules.run("scan", &given, &attributes);
+        if of_inputs.windows(2).any(|pair| pair[0] != pair[1]) {
+            assert_eq!(found.unwrap_err(), "all inputs must have as many steps");
+            *census.entry("steps differ".to_owned()).or_insert(0) += 1;
+            continue;
+        }
+        let mut wanted = declared.clone();
+        if let Some(&steps) = of_inputs.first() {
+            wanted[..outputs].iter_mut().for_each(|shape| shape[dimension as usize] = steps);
+        }
+        *census.entry(if wanted == declared { "as declared" } else { "another" }.to_owned()).or_insert(0) += 1;
+        assert_eq!(found, Ok(wanted), "{operands:?} {declared:?} {attributes:?}");
+        let more = attributes.clone().with_size("num_carries", operands.len() as i64 + 1);
+        assert!(rules.run("scan", &given, &more).is_err());
+        let none = attributes.with_size("num_carries", -1);
+        assert!(rules.run("scan", &given, &none).is_err());
+    }
+    println!("{census:?}");
+    assert!(census["steps differ"] * 100 >= cases() as usize && census["another"] * 100 >= cases() as usize);
+}
+
+#[test]
+fn gathers_start_with_the_operands() {
+    let rules = Rules::new();
+    for case in 0..cases() {
+        let mut rng = Rng::new(case ^ 0x6a7);
+        let count = 1 + rng.below(3);
+        let members = rng.between(1, 4);
+        let operands: Vec<Vec<i64>> = (0..count).map(|_| vec![rng.between(0, 4), rng.between(0, 4)]).collect();
+        let gathered: Vec<Vec<i64>> = operands.iter().map(|shape| vec![shape[0], shape[1] * members]).collect();
+        let given: Vec<&[i64]> = operands.iter().map(Vec::as_slice).collect();
+        let start = |members: i64, gathered: &[Vec<i64>]| {
+            let attributes = table()
+                .with_size("dimensions", 1)
+                .with_size("group_size", members)
+                .with("shapes", shapes(&[&operands[..], gathered].concat()));
+            rules.run("all-gather-start", &given, &attributes)
+        };
+        let wanted = [&operands[..], &gathered].concat();
+        assert_eq!(start(members, &gathered), Ok(wanted.clone()));
+        assert_eq!(start(members, &operands), Ok(wanted.clone()));
+        assert_eq!(start(0, &gathered), Ok(wanted));
+        assert_eq!(start(0, &[]).unwrap_err(), "there must be one result per operand");
+    }
 }

@@ -1,9 +1,10 @@
 //! The attributes of an instruction, as its shape function asks for them.
 
 use super::function::{Attributes, Extents, Known, KnownShape, Value};
+use super::parts;
 use crate::ir::{
-    ArrayShape, ConvolutionDimensions, FieldView, Op, PadDimension, ReplicaGroups, Shape, SliceDimension, Window,
-    WindowDimension,
+    ArrayShape, ConvolutionDimensions, FieldView, Module, Op, PadDimension, ReplicaGroups, Shape, SliceDimension,
+    Window, WindowDimension,
 };
 use weft_affine::Interval;
 
@@ -22,6 +23,13 @@ use weft_affine::Interval;
 /// | `group_size` | collectives | members of a group, 0 where the groups do not say |
 /// | `shape`, `shapes` | all | the declared extents: of the result, of all leaves of the result |
 /// | `operand_bits`, `result_bits` | all | bits of an element of the first operand, of the result |
+/// | `called` | calls, fusions, conditionals, `async-start` | the extents of all leaves of what the computation yields, of a conditional the first |
+/// | `literal` | `constant` | the extents of all leaves of the value |
+/// | `kept` | starts of asynchronous operations | the declared extents of all leaves behind operands and result |
+/// | `in_place` | `collective-permute` and its start | whether the second operand is what is written to |
+///
+/// Operands come leaf by leaf. Operations that take values out of tuples (`get-tuple-element`, the ends of asynchronous
+/// operations) see the leaves of these values only.
 pub struct InstructionAttributes<'a> {
     /// The operation.
     pub op: &'a Op,
@@ -29,17 +37,36 @@ pub struct InstructionAttributes<'a> {
     pub operands: &'a [&'a Shape],
     /// The shape that the text gives its result.
     pub declared: &'a Shape,
+    /// What the computation yields that makes its value ([`called_result`]).
+    pub called: Option<&'a Shape>,
+}
+
+/// What the computation yields whose result is the value of the operation, or is part of it: of a call, a fusion or an
+/// `async-start` the one that it names, of a conditional the first branch.
+pub fn called_result<'a>(module: &'a Module, op: &Op) -> Option<&'a Shape> {
+    let callee = match op {
+        Op::Call { to_apply } => *to_apply,
+        Op::Fusion { calls, .. } | Op::AsyncStart { calls, .. } => *calls,
+        Op::Conditional { branches, .. } => *branches.first()?,
+        Op::AsyncShorthand { operation: Some(operation), .. } => return called_result(module, operation),
+        _ => return None,
+    };
+    let computation = module.computations.get(callee)?;
+    computation.instructions.get(computation.root).map(|root| &root.shape)
 }
 
 impl Attributes for InstructionAttributes<'_> {
     fn attribute(&self, name: &str) -> Option<Value> {
         match name {
             "shape" => Some(Value::Extents(Extents::from_slice(&self.declared.as_array()?.extents))),
-            "shapes" => {
-                let leaves = self.declared.leaves();
-                let extents = leaves.iter().map(|leaf| extents_of(leaf)).collect();
-                Some(Value::Shapes(extents))
-            }
+            "shapes" => Some(leaf_extents([self.declared])),
+            "called" => Some(leaf_extents([self.called?])),
+            "kept" => Some(leaf_extents(self.kept()?)),
+            "literal" => match self.op {
+                Op::Constant(literal) => Some(leaf_extents([&literal.shape])),
+                _ => None,
+            },
+            "in_place" => Some(Value::Bool(parts::is_in_place(self.operands))),
             "operand_bits" => bits(self.operands.first()?),
             "result_bits" => bits(self.declared),
             _ => {
@@ -67,10 +94,38 @@ impl Attributes for InstructionAttributes<'_> {
     fn known(&self, name: &str) -> Option<Known> {
         match name {
             "shape" => Some(Known::List(known_shape(self.declared.as_array()?))),
-            "shapes" => Some(Known::Shapes(Ok(self.declared.leaves().into_iter().map(known_leaf).collect()))),
+            "shapes" => Some(known_leaves([self.declared])),
+            "called" => Some(known_leaves([self.called?])),
+            "kept" => Some(known_leaves(self.kept()?)),
             _ => self.attribute(name).map(Known::Exact),
         }
     }
+}
+
+impl<'a> InstructionAttributes<'a> {
+    /// The extents that the shape function takes: those of the leaves of the operands, or of the parts of them that the
+    /// operation takes out. Tokens and handles have none.
+    pub fn operand_extents(&self) -> Vec<Extents> {
+        parts::seen(self.op, self.operands).iter().flat_map(|shape| shape.leaves()).map(extents_of).collect()
+    }
+
+    /// The same, as far as it is known.
+    pub(super) fn known_operands(&self) -> Vec<KnownShape> {
+        parts::seen(self.op, self.operands).iter().flat_map(|shape| shape.leaves()).map(known_leaf).collect()
+    }
+
+    /// What the start of an asynchronous operation yields beside its operands and its result.
+    fn kept(&self) -> Option<&'a [Shape]> {
+        self.declared.as_tuple()?.get(2..)
+    }
+}
+
+fn leaf_extents<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Value {
+    Value::Shapes(shapes.into_iter().flat_map(|shape| shape.leaves()).map(extents_of).collect())
+}
+
+fn known_leaves<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Known {
+    Known::Shapes(Ok(shapes.into_iter().flat_map(|shape| shape.leaves()).map(known_leaf).collect()))
 }
 
 /// What a shape says of its extents: bounded ones (`<=N`) are at most their bound, and of unknown ones (`?`) nothing is
@@ -87,12 +142,12 @@ pub fn known_shape(array: &ArrayShape) -> KnownShape {
 }
 
 /// What a leaf says of its extents; tokens and handles have none.
-pub(super) fn known_leaf(leaf: &Shape) -> KnownShape {
+fn known_leaf(leaf: &Shape) -> KnownShape {
     leaf.as_array().map_or_else(|| KnownShape::Ranked(Vec::new()), known_shape)
 }
 
 /// The extents of a leaf; none for tokens and handles.
-pub(super) fn extents_of(leaf: &Shape) -> Extents {
+fn extents_of(leaf: &Shape) -> Extents {
     leaf.as_array().map(|array| Extents::from_slice(&array.extents)).unwrap_or_default()
 }
 

@@ -1,7 +1,8 @@
 //! Shape functions evaluated once for equal instructions.
 
-use super::function::{Extents, ShapeError};
-use super::{infer_extents, standard_library};
+use super::function::{Extents, Library, ShapeError};
+use super::parts::seen;
+use super::{InstructionAttributes, infer_extents};
 use crate::ir::{FieldView, OPCODES, Op, Shape};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,34 +15,76 @@ type Inferred = Result<Vec<Extents>, ShapeError>;
 
 /// The extents of results by everything that shape functions see of an instruction. A shape function is pure, so what
 /// was computed once holds for all instructions that look the same.
-#[derive(Debug, Default)]
-pub(crate) struct InferenceCache {
-    results: RefCell<HashMap<Vec<i64>, Inferred>>,
+#[derive(Debug)]
+pub(crate) struct InferenceCache<'l> {
+    pub(super) library: &'l Library,
+    results: RefCell<HashMap<Vec<i64>, (Inferred, bool)>>,
 }
 
-impl InferenceCache {
-    /// As [`infer_extents`], by the standard library.
-    pub(super) fn infer(&self, op: &Op, operands: &[&Shape], declared: &Shape) -> Inferred {
-        let Some(key) = key(op, operands, declared) else {
-            return infer_extents(standard_library(), op, operands, declared);
-        };
-        if let Some(known) = self.results.borrow().get(&key) {
-            return known.clone();
+impl<'l> InferenceCache<'l> {
+    /// Nothing computed yet by the functions of a library.
+    pub(crate) fn new(library: &'l Library) -> Self {
+        InferenceCache { library, results: RefCell::default() }
+    }
+
+    /// As [`infer_extents`].
+    pub(super) fn infer(&self, instruction: &InstructionAttributes<'_>) -> Inferred {
+        match key(instruction) {
+            Some(key) => self.remembered(key, instruction, |known| known.0.clone()),
+            None => infer_extents(self.library, instruction),
         }
-        let found = infer_extents(standard_library(), op, operands, declared);
+    }
+
+    /// Whether the declared extents are those that are inferred, for all leaves.
+    pub(crate) fn agrees(&self, instruction: &InstructionAttributes<'_>) -> bool {
+        match key(instruction) {
+            Some(key) => self.remembered(key, instruction, |known| known.1),
+            None => agrees(&infer_extents(self.library, instruction), instruction.declared),
+        }
+    }
+
+    /// What is asked of what a function says, and of whether the declared extents are the same.
+    fn remembered<T>(
+        &self,
+        key: Vec<i64>,
+        instruction: &InstructionAttributes<'_>,
+        ask: impl Fn(&(Inferred, bool)) -> T,
+    ) -> T {
+        if let Some(known) = self.results.borrow().get(&key) {
+            return ask(known);
+        }
+        let found = infer_extents(self.library, instruction);
+        let agree = agrees(&found, instruction.declared);
+        let known = (found, agree);
+        let answer = ask(&known);
         let mut results = self.results.borrow_mut();
         if results.len() < MAX_ENTRIES {
-            results.insert(key, found.clone());
+            results.insert(key, known);
         }
-        found
+        answer
     }
 }
 
+fn agrees(found: &Inferred, declared: &Shape) -> bool {
+    let Ok(found) = found else { return false };
+    let leaves = declared.leaves();
+    let same = |(leaf, extents): (&&Shape, &Extents)| {
+        leaf.as_array().map_or(extents.is_empty(), |array| array.dynamic.is_empty() && array.extents == extents[..])
+    };
+    leaves.len() == found.len() && leaves.iter().zip(found).all(same)
+}
+
 /// All numbers that a shape function may ask for, one after the other; `None` where there are others than numbers.
-fn key(op: &Op, operands: &[&Shape], declared: &Shape) -> Option<Vec<i64>> {
+fn key(instruction: &InstructionAttributes<'_>) -> Option<Vec<i64>> {
+    let op = instruction.op;
     let mut key = Vec::with_capacity(32);
     key.push(OPCODES.binary_search(&op.opcode()).ok()? as i64);
-    for shape in operands.iter().chain([&declared]) {
+    let literal = match op {
+        Op::Constant(literal) => Some(&literal.shape),
+        _ => None,
+    };
+    let parts = seen(op, instruction.operands);
+    for shape in parts.iter().copied().chain([instruction.declared]).chain(instruction.called).chain(literal) {
         push_shape(&mut key, shape);
     }
     let mut complete = true;
@@ -104,7 +147,7 @@ fn push_field(key: &mut Vec<i64>, view: FieldView<'_>) -> bool {
                 key.extend([it.size, it.stride, it.padding_low, it.padding_high, it.window_dilation, it.base_dilation]);
             }
         }
-        FieldView::Computation(_) | FieldView::Computations(_) | FieldView::Precisions(_) => {}
+        FieldView::Computation(_) | FieldView::Computations(_) | FieldView::Precisions(_) | FieldView::Aliases(_) => {}
         _ => return false,
     }
     true
@@ -128,7 +171,8 @@ mod tests {
         let mut keys: Vec<Vec<i64>> = Vec::new();
         for instruction in entry.instructions.values().filter(|it| !it.operands.is_empty()) {
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &entry.instructions[id].shape).collect();
-            let key = key(&instruction.op, &operands, &instruction.shape).unwrap();
+            let (op, declared) = (&instruction.op, &instruction.shape);
+            let key = key(&InstructionAttributes { op, operands: &operands, declared, called: None }).unwrap();
             assert!(!keys.contains(&key), "{}", instruction.name);
             keys.push(key);
         }

@@ -1,7 +1,8 @@
 //! Extents, from the shape functions of the operations.
 
-use super::function::{ErrorKind, Extents, ShapeError, Specialized};
-use super::{InferenceCache, specialize_extents, standard_library};
+use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Specialized, Value};
+use super::standard::bound_extents;
+use super::{InferenceCache, InstructionAttributes, standard_library};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Op, Shape, Span};
 use crate::verify::code;
@@ -10,7 +11,8 @@ use crate::verify::code;
 ///
 /// Element types are those of `declared`. Some operations leave extents open too (`iota`, `broadcast`, `reshape`, …); these
 /// are taken from `declared`, after checking that they are possible. An operation without a shape function has `declared`
-/// itself.
+/// itself, and so have those that call a computation: what that yields only the module says
+/// ([`infer_extents`](super::infer_extents)).
 ///
 /// # Errors
 /// The first rule about extents that is broken, with a code of [`code`], without span and instruction, which the caller
@@ -26,21 +28,25 @@ use crate::verify::code;
 /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 /// ```
 pub fn infer(op: &Op, operands: &[&Shape], declared: &Shape) -> Result<Shape, Diagnostics> {
-    infer_cached(&InferenceCache::default(), op, operands, declared)
+    if matches!(op, Op::Call { .. } | Op::Fusion { .. } | Op::Conditional { .. } | Op::AsyncStart { .. }) {
+        return Ok(declared.without_layout());
+    }
+    infer_cached(
+        &InferenceCache::new(standard_library()),
+        &InstructionAttributes { op, operands, declared, called: None },
+    )
 }
 
 /// As [`infer`], for many instructions: equal ones are computed once.
 pub(crate) fn infer_cached(
-    cache: &InferenceCache,
-    op: &Op,
-    operands: &[&Shape],
-    declared: &Shape,
+    cache: &InferenceCache<'_>,
+    instruction: &InstructionAttributes<'_>,
 ) -> Result<Shape, Diagnostics> {
-    let mut shape = declared.without_layout();
-    let extents = match cache.infer(op, operands, declared) {
+    let mut shape = instruction.declared.without_layout();
+    let extents = match cache.infer(instruction) {
         Ok(extents) => extents,
         Err(error) if error.kind == ErrorKind::Unknown => return Ok(shape),
-        Err(error) => return Err(Inference { op, operands, declared }.finding(&error)),
+        Err(error) => return Err(instruction.finding(&error)),
     };
     if shape.leaves().len() == extents.len() {
         replace_extents(&mut shape, &mut extents.into_iter());
@@ -48,26 +54,39 @@ pub(crate) fn infer_cached(
     Ok(shape)
 }
 
-/// Checks the extents of an operation some of which are not known (`<=N`, `?`): what is wrong whatever they turn out to be.
+/// Checks the extents of an operation some of which are not known (`<=N`, `?`): what is known of those of the result, leaf
+/// by leaf, as far as the function says anything about them.
 ///
 /// # Errors
-/// The first rule that is surely broken.
-pub(crate) fn check_open(op: &Op, operands: &[&Shape], declared: &Shape) -> Result<(), Diagnostics> {
-    match specialize_extents(standard_library(), op, operands, declared) {
-        Ok(Specialized::Known(_) | Specialized::Residual(_)) => Ok(()),
-        Err(error) if error.kind == ErrorKind::Unknown => Ok(()),
-        Ok(Specialized::Error(error)) | Err(error) => Err(Inference { op, operands, declared }.finding(&error)),
+/// The first rule that is surely broken, whatever the extents turn out to be.
+pub(crate) fn check_open(
+    cache: &InferenceCache<'_>,
+    instruction: &InstructionAttributes<'_>,
+) -> Result<Option<Vec<KnownShape>>, Diagnostics> {
+    match bound_extents(cache.library, instruction) {
+        Ok((Specialized::Error(error), _)) => Err(instruction.finding(&error)),
+        Ok((_, results)) => Ok(known_leaves(&results)),
+        Err(error) if error.kind == ErrorKind::Unknown => Ok(None),
+        Err(error) => Err(instruction.finding(&error)),
     }
 }
 
-/// What a shape function was asked about.
-struct Inference<'a> {
-    op: &'a Op,
-    operands: &'a [&'a Shape],
-    declared: &'a Shape,
+/// What is known of all leaves; `None` if it is not even known how many there are.
+fn known_leaves(results: &[Known]) -> Option<Vec<KnownShape>> {
+    let mut leaves = Vec::with_capacity(results.len());
+    for known in results {
+        match known {
+            Known::Shapes(shapes) => leaves.extend(shapes.clone().ok()?),
+            Known::Exact(Value::Shapes(shapes)) => leaves.extend(shapes.iter().map(|it| KnownShape::exact(it))),
+            Known::List(list) => leaves.push(list.clone()),
+            Known::Exact(Value::Extents(extents)) => leaves.push(KnownShape::exact(extents)),
+            _ => return None,
+        }
+    }
+    Some(leaves)
 }
 
-impl Inference<'_> {
+impl InstructionAttributes<'_> {
     fn finding(&self, error: &ShapeError) -> Diagnostics {
         let code = match error.kind {
             ErrorKind::Constraint => code::EXTENTS,

@@ -1,8 +1,8 @@
 //! Shapes: what an operation makes of those of its operands.
 //!
 //! Extents are computed by shape functions, written in a [language of their own](function): the
-//! [`standard_library`] has one for each of HLO's operations that have a rule about extents, and there is no other set of
-//! rules. Which element types an operation takes and yields, and which attributes are legal, is the
+//! [`standard_library`] has one for each of HLO's operations, but for a few that it lists with the reason
+//! ([`Library::without`](function::Library::without)), and there is no other set of rules. Which element types an operation takes and yields, and which attributes are legal, is the
 //! [verifier](crate::verify)'s. The rules are those of XLA's operation semantics document, without its implicit
 //! broadcasting, which HLO text does not have. All arithmetic on extents is checked; rank 0 and extent 0 are ordinary.
 
@@ -11,11 +11,14 @@ mod cache;
 mod elementwise;
 mod extents;
 pub mod function;
+mod parts;
 mod standard;
 
-pub use attributes::{InstructionAttributes, known_shape};
+pub use attributes::{InstructionAttributes, called_result, known_shape};
 pub(crate) use cache::InferenceCache;
 pub use elementwise::{binary_accepts, unary_accepts};
 pub use extents::infer;
 pub(crate) use extents::{check_open, infer_cached};
+pub(crate) use parts::{is_in_place, parts, seen};
+pub(crate) use standard::function_key;
 pub use standard::{infer_extents, specialize_extents, standard_library};

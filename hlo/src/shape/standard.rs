@@ -1,12 +1,12 @@
 //! The shape functions of HLO's operations.
 
-use super::attributes::{InstructionAttributes, extents_of, known_leaf};
-use super::function::{Extents, KnownShape, Library, ShapeError, Specialized};
-use crate::ir::{Op, Shape};
+use super::attributes::InstructionAttributes;
+use super::function::{Attributes, ErrorKind, Extents, Known, Library, ShapeError, Specialized, Value};
+use crate::ir::Op;
 use std::sync::OnceLock;
 
 /// The texts of the library, each of which may call those before it.
-const TEXTS: [&str; 8] = [
+const TEXTS: [&str; 9] = [
     include_str!("library/common.shape"),
     include_str!("library/elementwise.shape"),
     include_str!("library/movement.shape"),
@@ -15,9 +15,11 @@ const TEXTS: [&str; 8] = [
     include_str!("library/indexing.shape"),
     include_str!("library/structural.shape"),
     include_str!("library/collective.shape"),
+    include_str!("library/control.shape"),
 ];
 
-/// The library of HLO's operations: for each opcode that has a rule about extents, the function that is the rule.
+/// The library of HLO's operations: for each opcode the function that is its rule about extents, or the
+/// reason why it has none.
 ///
 /// Clone it to add functions for custom calls, mapped to their targets ([`Library::extend_from_text`]).
 ///
@@ -40,41 +42,100 @@ pub fn standard_library() -> &'static Library {
     })
 }
 
-/// The extents of the leaves of the operation's result, by its function in `library`. Operands that are tuples count leaf
-/// by leaf.
+/// The extents of the leaves of the instruction's result, by the function of its operation in `library`.
+///
+/// An asynchronous shorthand such as `slice-start` yields what `async-start` does, of what the operation yields that it
+/// starts.
 ///
 /// # Errors
 /// The error of the function; [`ErrorKind::Unknown`](super::function::ErrorKind::Unknown) if there is none.
-pub fn infer_extents(
-    library: &Library,
-    op: &Op,
-    operands: &[&Shape],
-    declared: &Shape,
-) -> Result<Vec<Extents>, ShapeError> {
-    let leaves: Vec<Extents> = operands.iter().flat_map(|shape| shape.leaves()).map(extents_of).collect();
+pub fn infer_extents(library: &Library, instruction: &InstructionAttributes<'_>) -> Result<Vec<Extents>, ShapeError> {
+    let leaves = instruction.operand_extents();
     let extents: Vec<&[i64]> = leaves.iter().map(|extents| extents.as_slice()).collect();
-    library.infer(function_key(op), &extents, &InstructionAttributes { op, operands, declared })
+    let key = function_key(instruction.op);
+    match started(instruction) {
+        Some(inner) => {
+            let yielded = Value::Shapes(infer_extents(library, &inner)?);
+            library.infer(key, &extents, &Started { instruction, yielded })
+        }
+        None => library.infer(key, &extents, instruction),
+    }
 }
 
 /// As [`infer_extents`], where extents of operands or of the result may only be bounded: the extents, an error that there
-/// is whatever they turn out to be, or what is left to evaluate ([`Library::infer_by`]).
+/// is whatever they turn out to be, or what is left to evaluate ([`Library::infer_by`], of
+/// [`InstructionAttributes::operand_extents`]).
 ///
 /// # Errors
-/// As [`Library::specialize_operation`].
+/// As [`Library::specialize_operation`]; [`ErrorKind::Unknown`](super::function::ErrorKind::Unknown) also for an
+/// asynchronous shorthand if something is left to evaluate of the operation that it starts.
 pub fn specialize_extents(
     library: &Library,
-    op: &Op,
-    operands: &[&Shape],
-    declared: &Shape,
+    instruction: &InstructionAttributes<'_>,
 ) -> Result<Specialized, ShapeError> {
-    let known: Vec<KnownShape> = operands.iter().flat_map(|shape| shape.leaves()).map(known_leaf).collect();
-    library.specialize_operation(function_key(op), &known, &InstructionAttributes { op, operands, declared })
+    bound_extents(library, instruction).map(|(specialized, _)| specialized)
+}
+
+/// As [`specialize_extents`], and what is known of the results of the function; nothing of those of an error.
+pub(super) fn bound_extents(
+    library: &Library,
+    instruction: &InstructionAttributes<'_>,
+) -> Result<(Specialized, Vec<Known>), ShapeError> {
+    let known = instruction.known_operands();
+    let key = function_key(instruction.op);
+    let Some(inner) = started(instruction) else {
+        return library.bound_operation(key, &known, instruction);
+    };
+    match specialize_extents(library, &inner)? {
+        Specialized::Known(values) => {
+            let yielded = Value::Shapes(values.into_iter().flat_map(into_leaves).collect());
+            library.bound_operation(key, &known, &Started { instruction, yielded })
+        }
+        Specialized::Error(error) => Ok((Specialized::Error(error), Vec::new())),
+        Specialized::Residual(_) => {
+            let message = format!("what {} starts has extents that are not known yet", instruction.op.opcode());
+            Err(ShapeError::new(ErrorKind::Unknown, message))
+        }
+    }
+}
+
+/// The operation that a shorthand starts, with the second element of what the start yields as its result.
+fn started<'a>(instruction: &InstructionAttributes<'a>) -> Option<InstructionAttributes<'a>> {
+    let Op::AsyncShorthand { operation: Some(operation), .. } = instruction.op else { return None };
+    Some(InstructionAttributes { op: operation, declared: instruction.declared.as_tuple()?.get(1)?, ..*instruction })
+}
+
+/// A shorthand with what the operation yields that it starts.
+struct Started<'a> {
+    instruction: &'a InstructionAttributes<'a>,
+    yielded: Value,
+}
+
+impl Attributes for Started<'_> {
+    fn attribute(&self, name: &str) -> Option<Value> {
+        if name == "called" { Some(self.yielded.clone()) } else { self.instruction.attribute(name) }
+    }
+
+    fn known(&self, name: &str) -> Option<Known> {
+        if name == "called" { Some(Known::Exact(self.yielded.clone())) } else { self.instruction.known(name) }
+    }
+}
+
+fn into_leaves(value: Value) -> Vec<Extents> {
+    match value {
+        Value::Extents(extents) => vec![extents],
+        Value::Shapes(shapes) => shapes,
+        Value::Size(_) | Value::Bool(_) | Value::Witness(_) => Vec::new(),
+    }
 }
 
 /// Under which name the function of an operation is mapped.
-fn function_key(op: &Op) -> &str {
+pub(crate) fn function_key(op: &Op) -> &str {
     match op {
         Op::CustomCall { custom_call_target, .. } => custom_call_target,
+        Op::AsyncShorthand { operation: Some(_), .. } => "async-start",
+        Op::AsyncShorthand { opcode, .. } if opcode.ends_with("-done") => "async-done",
+        Op::AsyncShorthand { .. } => "async-update",
         op => op.opcode(),
     }
 }

@@ -14,7 +14,9 @@
 //!
 //! The rules of `rules/` are those of XLA's operation semantics document: number, kinds and element types of operands,
 //! legality of attributes, signatures of computations, types of results. Extents follow from the
-//! [shape functions](crate::shape), where one covers the operation. HLO text has no implicit broadcasting and no
+//! [shape functions](crate::shape); the few operations that have none
+//! ([`Library::without`](crate::shape::function::Library::without)) yield what the text gives them, custom calls unless
+//! [`verify_by`] is given a function for their target. HLO text has no implicit broadcasting and no
 //! implicit conversions, and the rules have none.
 //!
 //! # Codes
@@ -59,11 +61,12 @@ mod rules;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
-use crate::shape::InferenceCache;
+use crate::shape::function::Library;
+use crate::shape::{InferenceCache, InstructionAttributes, called_result, standard_library};
 use brief::Brief;
-use extents::{Extents, extents};
+use extents::{Extents, agree, extents};
 pub(crate) use follow::{Follower, Unknown};
-use rules::Rule;
+use rules::{Expected, Rule};
 use std::collections::BTreeSet;
 
 /// Checks the whole module.
@@ -71,8 +74,50 @@ use std::collections::BTreeSet;
 /// # Errors
 /// All findings.
 pub fn verify(module: &Module) -> Result<(), Diagnostics> {
+    verify_by(module, standard_library())
+}
+
+/// As [`verify`], with extents by the functions of `library`: a clone of the
+/// [standard library](crate::shape::standard_library) that has functions for custom calls checks these too.
+///
+/// # Errors
+/// All findings.
+///
+/// ```
+/// use weft_hlo::{shape, text, verify};
+///
+/// let mut library = shape::standard_library().clone();
+/// library.extend_from_text(
+///     "shape.function_library @mine {
+///        func.func @halves(%x: !shape.value_shape) -> !shape.shape {
+///          %zero = shape.const_size 0
+///          %two = shape.const_size 2
+///          %shape = shape.shape_of %x
+///          %extent = shape.get_extent %shape, %zero
+///          %rest = shape.mod %extent, %two
+///          %even = shape.meet %rest, %zero, error=\"the extent must be even\"
+///          %half = shape.div %extent, %two
+///          %result = shape.from_extents %half
+///          return %result
+///        }
+///      } mapping { halves = @halves }",
+/// )?;
+/// let verify = |operand: u32, result: u32| {
+///     let call = format!("f32[{result}] custom-call(x), custom_call_target=\"halves\"");
+///     let module = text::parse(&format!("ENTRY e {{\n  x = f32[{operand}] parameter(0)\n  ROOT y = {call}\n}}\n"))?;
+///     verify::verify_by(&module, &library)
+/// };
+/// assert_eq!(verify(6, 3), Ok(()));
+/// assert_eq!(verify(6, 4).unwrap_err().0[0].message, "custom-call yields f32[3], the text says f32[4]");
+/// assert_eq!(
+///     verify(5, 2).unwrap_err().0[0].message,
+///     "custom-call: the extent must be even; the operand has extents [5]"
+/// );
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
+pub fn verify_by(module: &Module, library: &Library) -> Result<(), Diagnostics> {
     let parameters = module.computations.values().map(Computation::parameters).collect();
-    let mut verifier = Verifier { module, parameters, cache: InferenceCache::default(), findings: Vec::new() };
+    let mut verifier = Verifier { module, parameters, cache: InferenceCache::new(library), findings: Vec::new() };
     verifier.module();
     if verifier.findings.is_empty() { Ok(()) } else { Err(Diagnostics(verifier.findings)) }
 }
@@ -81,7 +126,7 @@ struct Verifier<'a> {
     module: &'a Module,
     /// The parameters of each computation, by number.
     parameters: Vec<Vec<InstrId>>,
-    cache: InferenceCache,
+    cache: InferenceCache<'a>,
     findings: Vec<Diagnostic>,
 }
 
@@ -204,8 +249,18 @@ impl Verifier<'_> {
         };
         let expected = rules::check(&mut rule);
         let Rule { findings: mut found, sound, .. } = rule;
-        let known = if sound { extents(&self.cache, op, operands, declared) } else { Extents::Open };
+        let called = called_result(self.module, op);
+        let asked = InstructionAttributes { op, operands, declared, called };
         let differs = !expected.admits(declared);
+        // Where the text has another kind of value, there are no extents to compare.
+        let other_kind = match &expected {
+            Expected::Same(_) => differs,
+            Expected::Tuple(_) => declared.as_tuple().is_none(),
+            _ => false,
+        };
+        let asks = sound && !other_kind;
+        let agrees = !asks || (!differs && agree(&self.cache, &asked));
+        let known = if agrees { Extents::Open } else { extents(&self.cache, &asked) };
         let yielded = match known {
             Extents::Known(shape) if differs || !shape.is_compatible(declared) => {
                 // Where the text has another kind of value, there are no extents to put into the shape expected.
@@ -213,6 +268,9 @@ impl Verifier<'_> {
                 Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
             }
             Extents::Known(_) => None,
+            Extents::Apart(shape) => {
+                Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
+            }
             Extents::Refused(refused) => {
                 // What an attribute does to extents is the consequence of what is already said about it.
                 let alone = found.is_empty();

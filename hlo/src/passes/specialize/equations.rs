@@ -2,8 +2,8 @@
 
 use super::instance::Instances;
 use crate::ir::{ArenaId, InstrId, Instruction, Module, Op, Shape};
-use crate::shape::InstructionAttributes;
 use crate::shape::function::{Library, Term, Unknowns};
+use crate::shape::{InstructionAttributes, called_result, function_key, parts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -106,46 +106,32 @@ impl<'m> Equations<'m> {
         let operands: Vec<usize> = instruction.operands.iter().map(|&operand| self.index(instance, operand)).collect();
         match &instruction.op {
             Op::Parameter { .. } | Op::Constant(_) => {}
-            Op::Tuple => {
-                let mut from = 0;
-                for operand in operands {
-                    let leaves = self.values[operand].clone();
-                    self.equate(result, from..from + leaves.len(), &leaves);
-                    from += leaves.len();
-                }
-            }
-            Op::GetTupleElement { index } => {
-                let tuple = &self.instruction_at(instance, instruction.operands[0]).shape;
-                if let Some(range) = element_leaves(tuple, *index) {
-                    let element = self.values[operands[0]].get(range).map(<[_]>::to_vec).unwrap_or_default();
-                    self.equate(result, 0..element.len(), &element);
-                }
-            }
-            Op::While { .. } => {
-                for position in 0..2 {
-                    self.call(instance, id, position, &operands[..1], (position == 1).then_some(result));
-                }
-                let start = self.values[operands[0]].clone();
-                self.equate(result, 0..start.len(), &start);
-            }
             Op::Conditional { branches, .. } => {
                 for position in 0..branches.len() {
                     let own = operands.get(position + 1..position + 2).unwrap_or(&[]);
-                    self.call(instance, id, position, own, Some(result));
+                    self.call(instance, id, position, own, Some((result, 0)));
                 }
             }
-            Op::Call { .. } | Op::Fusion { .. } => self.call(instance, id, 0, &operands, Some(result)),
+            Op::Call { .. } | Op::Fusion { .. } => self.call(instance, id, 0, &operands, Some((result, 0))),
             op => {
+                match op {
+                    Op::While { .. } => {
+                        self.call(instance, id, 0, &operands[..1], None);
+                        self.call(instance, id, 1, &operands[..1], Some((result, 0)));
+                    }
+                    Op::AsyncStart { .. } => {
+                        let before = operands.iter().map(|&operand| self.values[operand].len()).sum();
+                        self.call(instance, id, 0, &operands, Some((result, before)));
+                    }
+                    _ => {}
+                }
                 let shapes: Vec<&Shape> =
                     instruction.operands.iter().map(|&operand| &self.instruction_at(instance, operand).shape).collect();
-                let attributes = InstructionAttributes { op, operands: &shapes, declared: &instruction.shape };
-                let leaves: Leaves = operands.iter().flat_map(|&operand| self.resolved(operand)).collect();
-                let declared = self.resolved(result);
-                let name = match op {
-                    Op::CustomCall { custom_call_target, .. } => custom_call_target.as_str(),
-                    op => op.opcode(),
-                };
-                let found = library.unify(name, &leaves, &declared, &attributes, &mut self.unknowns);
+                let called = called_result(self.module, op);
+                let attributes = InstructionAttributes { op, operands: &shapes, declared: &instruction.shape, called };
+                let leaves = self.seen(op, &operands, &shapes);
+                let declared = self.resolved(result, None);
+                let found = library.unify(function_key(op), &leaves, &declared, &attributes, &mut self.unknowns);
                 for (position, leaf) in found.into_iter().flatten().enumerate() {
                     if let Some(leaf) = leaf {
                         self.equate(result, position..position + 1, &[leaf]);
@@ -155,23 +141,49 @@ impl<'m> Equations<'m> {
         }
     }
 
-    /// What an open computation takes are the operands, and what it yields is the result.
-    fn call(&mut self, instance: usize, id: InstrId, position: usize, operands: &[usize], result: Option<usize>) {
+    /// What an open computation takes are the operands, and what it yields are the leaves of the result from a given one
+    /// on.
+    fn call(
+        &mut self,
+        instance: usize,
+        id: InstrId,
+        position: usize,
+        operands: &[usize],
+        result: Option<(usize, usize)>,
+    ) {
         let Some(&callee) = self.instances.all[instance].callees.get(&(id, position)) else { return };
         let computation = self.instances.computation(self.module, callee);
         for (parameter, &operand) in computation.parameters().into_iter().zip(operands) {
             let given = self.values[operand].clone();
             self.equate(self.index(callee, parameter), 0..given.len(), &given);
         }
-        if let Some(result) = result {
+        if let Some((result, first)) = result {
             let yielded = self.values[self.index(callee, computation.root)].clone();
-            self.equate(result, 0..yielded.len(), &yielded);
+            self.equate(result, first..first + yielded.len(), &yielded);
         }
     }
 
-    fn resolved(&mut self, value: usize) -> Leaves {
+    /// The leaves that the shape function of an operation takes.
+    fn seen(&mut self, op: &Op, operands: &[usize], shapes: &[&Shape]) -> Leaves {
+        let Some(parts) = parts(op, shapes) else {
+            return operands.iter().flat_map(|&operand| self.resolved(operand, None)).collect();
+        };
+        let mut leaves = Leaves::new();
+        for part in parts {
+            let (Some(&operand), Some(shape)) = (operands.get(part.operand), shapes.get(part.operand)) else {
+                continue;
+            };
+            let Some(range) = part.leaves(shape) else { continue };
+            leaves.extend(self.resolved(operand, range));
+        }
+        leaves
+    }
+
+    fn resolved(&mut self, value: usize, range: impl Into<Option<Range<usize>>>) -> Leaves {
         let unknowns = &mut self.unknowns;
-        self.values[value].iter().map(|leaf| leaf.iter().map(|&term| unknowns.resolve(term)).collect()).collect()
+        let leaves = &self.values[value];
+        let leaves = range.into().map_or(Some(&leaves[..]), |range| leaves.get(range)).unwrap_or_default();
+        leaves.iter().map(|leaf| leaf.iter().map(|&term| unknowns.resolve(term)).collect()).collect()
     }
 
     /// These leaves of a value have these extents.
@@ -191,13 +203,4 @@ fn terms(leaf: &Shape, unknowns: &mut Unknowns) -> Vec<Term> {
     extents
         .map(|(dimension, &extent)| if array.is_open(dimension) { unknowns.fresh() } else { Term::Known(extent) })
         .collect()
-}
-
-/// Which leaves of a tuple are those of one of its elements.
-fn element_leaves(tuple: &Shape, index: i64) -> Option<Range<usize>> {
-    let elements = tuple.as_tuple()?;
-    let index = usize::try_from(index).ok()?;
-    let count = |shape: &Shape| shape.leaves().len();
-    let before: usize = elements.get(..index)?.iter().map(count).sum();
-    Some(before..before + count(elements.get(index)?))
 }

@@ -13,6 +13,7 @@ pub struct Library {
     pub(super) functions: Vec<Function>,
     pub(super) by_name: BTreeMap<String, usize>,
     pub(super) mapping: BTreeMap<String, usize>,
+    pub(super) without: BTreeMap<String, String>,
 }
 
 /// What is wrong with a library, besides the text of single functions.
@@ -33,6 +34,9 @@ pub enum LibraryError {
     /// A function calls itself, possibly through others.
     #[error("@{0} calls itself")]
     Recursion(String),
+    /// An operation that has a function, or a reason already, is given a reason why it has none.
+    #[error("{0} has a function, or a reason for having none")]
+    DuplicateReason(String),
     /// Calls nest deeper than 32.
     #[error("calls of @{0} nest deeper than {max}", max = MAX_CALL_DEPTH)]
     Depth(String),
@@ -59,6 +63,11 @@ impl Library {
         self.mapping.iter().map(|(name, &index)| (name.as_str(), &self.functions[index]))
     }
 
+    /// The operations that have no function and need none, each with the reason, by name of the operation.
+    pub fn without(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.without.iter().map(|(name, reason)| (name.as_str(), reason.as_str()))
+    }
+
     /// The function of this name.
     ///
     /// # Errors
@@ -75,13 +84,30 @@ impl Library {
     /// # Errors
     /// [`ErrorKind::Unknown`] if none is mapped to it.
     pub fn of_operation(&self, operation: &str) -> Result<&Function, ShapeError> {
-        self.mapping
-            .get(operation)
-            .map(|&index| &self.functions[index])
-            .ok_or_else(|| ShapeError::new(ErrorKind::Unknown, format!("no shape function is mapped to {operation}")))
+        self.mapping.get(operation).map(|&index| &self.functions[index]).ok_or_else(|| {
+            let reason = self.without.get(operation).map(|reason| format!(": {reason}")).unwrap_or_default();
+            let message = format!("no shape function is mapped to {operation}{reason}");
+            ShapeError::new(ErrorKind::Unknown, message)
+        })
     }
 
-    /// Adds functions and the operations they are mapped to; in case of an error the library stays as it was.
+    /// Says why operations have no function; in case of an error the library stays as it was.
+    ///
+    /// # Errors
+    /// If one of them has a function, or a reason already.
+    pub fn extend_without(&mut self, without: Vec<(String, String)>) -> Result<(), LibraryError> {
+        let mut grown = self.without.clone();
+        for (operation, reason) in without {
+            if self.mapping.contains_key(&operation) || grown.insert(operation.clone(), reason).is_some() {
+                return Err(LibraryError::DuplicateReason(operation));
+            }
+        }
+        self.without = grown;
+        Ok(())
+    }
+
+    /// Adds functions and the operations they are mapped to; in case of an error the library stays as it was. A function
+    /// for an operation that had none takes the place of the reason.
     ///
     /// # Errors
     /// Duplicates, unknown functions, calls of other types, recursion.
@@ -102,6 +128,7 @@ impl Library {
             if grown.mapping.insert(operation.clone(), index).is_some() {
                 return Err(LibraryError::DuplicateMapping(operation));
             }
+            grown.without.remove(&operation);
         }
         for function in &grown.functions[first..] {
             grown.check_calls(function)?;

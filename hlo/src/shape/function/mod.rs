@@ -146,6 +146,7 @@
 //! - `!shape.shapes` is a list of shapes: the operands of a variadic operation, or its results.
 //! - `shape.reduce` has any number of accumulators, and goes over lists of shapes as well; `shape.if` has two regions.
 //! - `shape.require` is the constraint that a truth value holds. Any operation that may fail takes `error="…"`.
+//! - A library may end in `without { operation = "reason" … }`: the operations that need no function, and why.
 //! - The types after an operation may be left out wherever they follow from the operands.
 //!
 //! # Extents that are not known yet
@@ -191,7 +192,7 @@
 //!
 //! # Limits
 //!
-//! Regions nest [`MAX_DEPTH`] deep and calls 32, lists have [`MAX_RANK`] extents, and one evaluation takes 2²²
+//! Regions nest [`MAX_DEPTH`] deep, however many constraints need one another, and calls 32, lists have [`MAX_RANK`] extents, and one evaluation takes 2²²
 //! operations: more is an error of kind [`ErrorKind::Limit`], which is the one kind of error that the forms need
 //! not share.
 //!

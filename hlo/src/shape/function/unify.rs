@@ -6,7 +6,10 @@
 //! linear in one unknown or becomes opaque, and every `meet` is an equation. Nothing is said of the branches of a
 //! condition that is not decided.
 
-use super::{Attributes, Extents, Function, Kind, Library, Operation, Region, Term, Type, Unknowns, Value, ValueId};
+use super::{
+    Attributes, Extents, Function, Kind, Known, KnownShape, Library, Operation, Region, Term, Type, Unknowns, Value,
+    ValueId,
+};
 
 /// How many operations one run may take.
 const MAX_STEPS: u32 = 1 << 20;
@@ -38,6 +41,18 @@ impl Partial {
             Value::Witness(failure) => Partial::Truth(Some(failure.is_none())),
             Value::Extents(extents) => Partial::List(Some(terms(&extents))),
             Value::Shapes(shapes) => Partial::Shapes(Some(shapes.iter().map(|shape| Some(terms(shape))).collect())),
+        }
+    }
+
+    /// What is known beforehand.
+    fn of(known: Known, ty: Type) -> Partial {
+        let terms = |shape: &KnownShape| -> Option<Vec<Term>> {
+            shape.as_exact().map(|extents| extents.into_iter().map(Term::Known).collect())
+        };
+        match (known.exact(), known) {
+            (Some(value), _) => Partial::known(value),
+            (None, Known::Shapes(Ok(shapes))) => Partial::Shapes(Some(shapes.iter().map(terms).collect())),
+            _ => Partial::unknown(ty),
         }
     }
 
@@ -165,7 +180,7 @@ impl Frame<'_> {
             Kind::Attribute(name, _) if name == "shapes" => {
                 Some(vec![Partial::Shapes(Some(context.declared.iter().cloned().map(Some).collect()))])
             }
-            Kind::Attribute(name, _) => Some(vec![Partial::known(context.attributes.attribute(name)?)]),
+            Kind::Attribute(name, ty) => Some(vec![Partial::of(context.attributes.known(name)?, *ty)]),
             Kind::Call(name, _) => {
                 let callee = context.library.function(name).ok()?;
                 let arguments = operation.operands.iter().map(|&id| self.value(id).clone()).collect();

@@ -2,8 +2,8 @@
 
 use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};
-use crate::ir::{ComputationId, ElementType, Shape};
-use crate::verify::brief::Brief;
+use crate::ir::{ComputationId, ElementType};
+use crate::shape::is_in_place;
 use crate::verify::code;
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
@@ -68,15 +68,8 @@ pub(super) fn all_to_all<'a>(
     rule.at_least(1)?;
     rule.all_arrays(0)?;
     let operands = rule.operands;
-    for (position, operand) in operands.iter().enumerate().skip(1) {
-        if !operand.is_compatible(operands[0]) {
-            let message = format!(
-                "operand {position} of all-to-all must be {} as operand 0 and is {}",
-                Brief(operands[0]),
-                Brief(operand)
-            );
-            rule.report(code::EXTENTS, message);
-        }
+    for position in 1..operands.len() {
+        rule.typed_as(position, 0);
     }
     if let Some(size) = group_size(members.groups)
         && size != operands.len()
@@ -108,7 +101,7 @@ pub(super) fn ragged_all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>) -
 pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
     source_target_pairs(rule, pairs, channel);
     rule.at_least(1)?;
-    Some(match in_place(rule) {
+    Some(match is_in_place(rule.operands) {
         true => Expected::Same(rule.operands[1]),
         false => {
             rule.all_arrays(0)?;
@@ -121,22 +114,16 @@ pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Opti
 pub(super) fn permute_start<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
     source_target_pairs(rule, pairs, channel);
     rule.at_least(1)?;
-    if in_place(rule) {
-        return Some(Expected::Open);
-    }
-    rule.all_arrays(0)?;
+    let parts = if is_in_place(rule.operands) {
+        [Expected::Same(rule.operands[0]), Expected::Same(rule.operands[1])]
+    } else {
+        rule.all_arrays(0)?;
+        [passed(rule), passed(rule)]
+    };
     let kept = rule.declared.as_tuple().map_or(0, |elements| elements.len().saturating_sub(2));
-    let parts = [passed(rule), passed(rule)].into_iter();
-    Some(Expected::Tuple(parts.chain(std::iter::repeat_n(Expected::Scalar(ElementType::U32), kept)).collect()))
-}
-
-/// Whether the operands are input, output and the two places in them.
-fn in_place(rule: &Rule<'_>) -> bool {
-    rule.operands.len() == 4
-        && rule.operands[2..].iter().all(|place| match place {
-            Shape::Tuple(_) => true,
-            place => super::control::is_scalar(place, ElementType::S32),
-        })
+    Some(Expected::Tuple(
+        parts.into_iter().chain(std::iter::repeat_n(Expected::Scalar(ElementType::U32), kept)).collect(),
+    ))
 }
 
 /// The one operand, or all of them as a tuple.

@@ -1,6 +1,6 @@
 //! What a rule says of the result of an operation.
 
-use crate::ir::{ElementType, Shape};
+use crate::ir::{ArrayShape, ElementType, Shape};
 use crate::verify::brief::{Brief, SHOWN};
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(in crate::verify) enum Expected<'a> {
     Array(ElementType),
     /// A scalar of this type.
     Scalar(ElementType),
-    /// The shape of another value, layouts aside.
+    /// The type of another value; its extents follow from a shape function, like all others.
     Same(&'a Shape),
     /// A tuple.
     Tuple(Vec<Expected<'a>>),
@@ -30,7 +30,7 @@ impl Expected<'_> {
             (Expected::Scalar(element_type), Shape::Array(array)) => {
                 array.element_type == *element_type && array.rank() == 0
             }
-            (Expected::Same(wanted), shape) => wanted.is_compatible(shape),
+            (Expected::Same(wanted), shape) => is_alike(wanted, shape),
             (Expected::Tuple(wanted), Shape::Tuple(elements)) => {
                 wanted.len() == elements.len()
                     && wanted.iter().zip(elements).all(|(wanted, element)| wanted.admits(element))
@@ -71,12 +71,27 @@ impl Expected<'_> {
             (Expected::Array(element_type) | Expected::Scalar(element_type), Shape::Array(array)) => {
                 Shape::array(*element_type, array.extents.clone())
             }
-            (Expected::Same(wanted), _) => wanted.without_layout(),
+            (Expected::Same(wanted), shape) if !is_alike(wanted, shape) => wanted.without_layout(),
             (Expected::Tuple(wanted), Shape::Tuple(elements)) if wanted.len() == elements.len() => {
                 Shape::Tuple(wanted.iter().zip(elements).map(|(wanted, element)| wanted.of_extents(element)).collect())
             }
             _ => shape.clone(),
         }
+    }
+}
+
+/// Whether two values are of one type: of one kind, with elements of one type, and where it depends on the run how many
+/// elements there are, alike in where and up to what bound. All other extents are those that shape functions compute.
+fn is_alike(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Array(a), Shape::Array(b)) => {
+            let bounds = |array: &ArrayShape| -> Vec<Option<i64>> {
+                array.dynamic.iter().map(|&dimension| array.extents.get(dimension).copied()).collect()
+            };
+            a.element_type == b.element_type && a.dynamic == b.dynamic && bounds(a) == bounds(b)
+        }
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b)),
+        (a, b) => a.is_compatible(b),
     }
 }
 

@@ -4,7 +4,8 @@
 //! up to where its operands are there, which is harmless, since a constraint that fails is a value like any other. What
 //! it does not move is where evidence is *assumed*: before the next operation that may fail itself, such as a split at an
 //! index beyond the rank. Constraints between two such operations are assumed together, by `shape.assuming_all`,
-//! whose error is that of its first operand that fails.
+//! whose error is that of its first operand that fails. Regions under evidence nest in one another only up to a bound;
+//! there they are closed, and what follows uses the values that they yield.
 
 mod constrain;
 mod imperative;
@@ -31,8 +32,9 @@ pub enum LowerError {
         /// The form that was asked for.
         wanted: Form,
     },
-    /// Constraints that need one another would nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
-    #[error("the constraints of @{0} nest too deep")]
+    /// Loops and branches nest so deep that with a region for evidence in each of them they would nest deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH).
+    #[error("the loops and branches of @{0} nest too deep for evidence in each of them")]
     TooDeep(String),
     /// The functions do not make a library.
     #[error(transparent)]
@@ -75,6 +77,7 @@ impl Library {
         let functions = self.functions.iter().map(|function| function.lower(wanted)).collect::<Result<_, _>>()?;
         let mapping = self.mapping().map(|(operation, function)| (operation.to_owned(), function.name().to_owned()));
         lowered.extend(functions, mapping.collect())?;
+        lowered.without.clone_from(&self.without);
         Ok(lowered)
     }
 }

@@ -57,6 +57,15 @@ impl Library {
         operands: &[Known],
         attributes: &dyn Attributes,
     ) -> Result<Specialized, ShapeError> {
+        self.bound(function, operands, attributes).map(|(specialized, _)| specialized)
+    }
+
+    fn bound(
+        &self,
+        function: &Function,
+        operands: &[Known],
+        attributes: &dyn Attributes,
+    ) -> Result<(Specialized, Vec<Known>), ShapeError> {
         let parameters = function.parameters();
         if parameters.len() != operands.len() || !parameters.iter().zip(operands).all(|(&ty, known)| known.fits(ty)) {
             let message = format!("what is known does not fit the parameters of @{}", function.name);
@@ -77,6 +86,16 @@ impl Library {
         operands: &[KnownShape],
         attributes: &dyn Attributes,
     ) -> Result<Specialized, ShapeError> {
+        self.bound_operation(operation, operands, attributes).map(|(specialized, _)| specialized)
+    }
+
+    /// As [`Library::specialize_operation`], and what is known of the results; nothing of those of an error.
+    pub(in crate::shape) fn bound_operation(
+        &self,
+        operation: &str,
+        operands: &[KnownShape],
+        attributes: &dyn Attributes,
+    ) -> Result<(Specialized, Vec<Known>), ShapeError> {
         let function = self.of_operation(operation)?;
         let single = function.expect_operands(operation, operands.len())?;
         let (first, rest) = operands.split_at(single);
@@ -84,7 +103,7 @@ impl Library {
         if single < function.body.arguments.len() {
             known.push(Known::Shapes(Ok(rest.to_vec())));
         }
-        self.specialize(function, &known, attributes)
+        self.bound(function, &known, attributes)
     }
 }
 
@@ -92,7 +111,7 @@ impl Library {
 /// and loops stay.
 pub(super) fn simplify(function: &Function) -> Function {
     let unknown: Vec<Known> = function.parameters().into_iter().map(Known::of_type).collect();
-    match Simplifier::run(None, function, &unknown) {
+    match Simplifier::run(None, function, &unknown).0 {
         Specialized::Residual(simplified) => simplified,
         Specialized::Known(values) => constant(function, &values, None),
         Specialized::Error(error) => constant(function, &[], Some(error)),
@@ -198,7 +217,8 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    fn run(context: Option<Context<'a>>, function: &Function, operands: &[Known]) -> Specialized {
+    /// What is left, and what is known of its results.
+    fn run(context: Option<Context<'a>>, function: &Function, operands: &[Known]) -> (Specialized, Vec<Known>) {
         let mut simplifier = Simplifier::new(context, function);
         let mut frame = Frame::new(function);
         for (position, (&id, known)) in function.body.arguments.iter().zip(operands).enumerate() {
@@ -208,21 +228,22 @@ impl<'a> Simplifier<'a> {
         }
         let items = simplifier.region(&mut frame, &function.body);
         if let Some(error) = simplifier.error {
-            return Specialized::Error(error);
+            return (Specialized::Error(error), Vec::new());
         }
         let types = function.results();
         let items = match items {
             Ok(items) => items,
             Err(Dead) => types.iter().map(|&ty| dummy(ty)).collect(),
         };
+        let known: Vec<Known> = items.iter().map(|item| item.known.clone()).collect();
         if !simplifier.may_fail {
-            let values: Option<Vec<Value>> = items.iter().map(|item| item.known.exact()).collect();
+            let values: Option<Vec<Value>> = known.iter().map(Known::exact).collect();
             if let Some(values) = values {
-                return Specialized::Known(values);
+                return (Specialized::Known(values), known);
             }
         }
         let results = items.iter().zip(types).map(|(item, ty)| simplifier.materialize(item, ty)).collect();
-        Specialized::Residual(simplifier.finish(results))
+        (Specialized::Residual(simplifier.finish(results)), known)
     }
 
     /// Whether loops may be unrolled and calls inlined: only where more than the text is known, and within bounds.

@@ -25,7 +25,8 @@ pub fn parse_function(text: &str) -> Result<Function, Diagnostics> {
 }
 
 impl Library {
-    /// Reads a library, `shape.function_library @name { … } mapping { … }`.
+    /// Reads a library, `shape.function_library @name { … } mapping { … }`, and if there are operations that need no
+    /// function, `without { operation = "reason" … }`.
     ///
     /// # Errors
     /// The first finding, with line and column.
@@ -49,14 +50,19 @@ impl Library {
             let mut parser = Parser::new(text)?;
             let parts = parser.library()?;
             parser.end()?;
-            self.extend(parts.functions, parts.mapping).map_err(|error| {
+            let mut grown = self.clone();
+            let extended = grown.extend(parts.functions, parts.mapping);
+            extended.and_then(|()| grown.extend_without(parts.without)).map_err(|error| {
                 let about = match &error {
                     LibraryError::DuplicateFunction(name) => parts.places.get(&format!("@{name}")),
-                    LibraryError::DuplicateMapping(name) => parts.places.get(name),
+                    LibraryError::DuplicateMapping(name) | LibraryError::DuplicateReason(name) => {
+                        parts.places.get(name)
+                    }
                     _ => None,
                 };
                 Diagnostic::new(codes::LIBRARY, about.copied().unwrap_or(parts.start), error.to_string())
             })?;
+            *self = grown;
             Ok(parts.name)
         };
         read().map_err(|finding: Diagnostic| Diagnostics::from(finding).locate(text))
@@ -68,7 +74,8 @@ struct LibraryParts {
     name: String,
     functions: Vec<Function>,
     mapping: Vec<(String, String)>,
-    /// Where the last function or mapping of each name stands, functions with `@`.
+    without: Vec<(String, String)>,
+    /// Where the last function, mapping or reason of each name stands, functions with `@`.
     places: HashMap<String, Span>,
     start: Span,
 }
@@ -195,8 +202,14 @@ impl<'t> Parser<'t> {
         self.expect_word("shape.function_library")?;
         let name = self.symbol()?.to_owned();
         self.expect('{')?;
-        let mut parts =
-            LibraryParts { name, functions: Vec::new(), mapping: Vec::new(), places: HashMap::new(), start };
+        let mut parts = LibraryParts {
+            name,
+            functions: Vec::new(),
+            mapping: Vec::new(),
+            without: Vec::new(),
+            places: HashMap::new(),
+            start,
+        };
         while !self.is('}') {
             let place = self.span;
             let function = self.function()?;
@@ -208,21 +221,39 @@ impl<'t> Parser<'t> {
         self.expect('{')?;
         while !self.is('}') {
             let place = self.span;
-            let operation = match &self.token {
-                Token::Word(word) => {
-                    let word = (*word).to_owned();
-                    self.advance()?;
-                    word
-                }
-                _ => self.string("the name of an operation")?,
-            };
+            let operation = self.operation_name()?;
             self.expect('=')?;
             parts.places.insert(operation.clone(), place);
             parts.mapping.push((operation, self.symbol()?.to_owned()));
             self.eat(',')?;
         }
         self.expect('}')?;
+        if self.is_word("without") {
+            self.advance()?;
+            self.expect('{')?;
+            while !self.is('}') {
+                let place = self.span;
+                let operation = self.operation_name()?;
+                self.expect('=')?;
+                parts.places.insert(operation.clone(), place);
+                parts.without.push((operation, self.string("the reason, as a string")?));
+                self.eat(',')?;
+            }
+            self.expect('}')?;
+        }
         Ok(parts)
+    }
+
+    /// An opcode or the target of a custom call, as a word or a string.
+    fn operation_name(&mut self) -> Parsed<String> {
+        match &self.token {
+            Token::Word(word) => {
+                let word = (*word).to_owned();
+                self.advance()?;
+                Ok(word)
+            }
+            _ => self.string("the name of an operation"),
+        }
     }
 
     fn function(&mut self) -> Parsed<Function> {

@@ -2,6 +2,7 @@
 
 use crate::shape::function::value::show;
 use crate::shape::function::{Function, Kind, Library, Operation, Region, Type, ValueId};
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 impl fmt::Display for Function {
@@ -31,14 +32,22 @@ impl fmt::Display for Library {
         }
         f.write_str("} mapping {\n")?;
         for (operation, function) in self.mapping() {
-            if is_word(operation) {
-                writeln!(f, "  {operation} = @{}", function.name())?;
-            } else {
-                writeln!(f, "  {} = @{}", quoted(operation), function.name())?;
-            }
+            writeln!(f, "  {} = @{}", operation_name(operation), function.name())?;
+        }
+        f.write_str("}")?;
+        if self.without.is_empty() {
+            return f.write_str("\n");
+        }
+        f.write_str(" without {\n")?;
+        for (operation, reason) in self.without() {
+            writeln!(f, "  {} = {}", operation_name(operation), quoted(reason))?;
         }
         f.write_str("}\n")
     }
+}
+
+fn operation_name(operation: &str) -> Cow<'_, str> {
+    if is_word(operation) { Cow::Borrowed(operation) } else { Cow::Owned(quoted(operation)) }
 }
 
 struct Printer<'a> {

@@ -4,6 +4,7 @@ use super::LowerError;
 use super::totality::totality;
 use crate::shape::function::builder::Builder;
 use crate::shape::function::{Function, Kind, MAX_DEPTH, Operation, Region, ValueId};
+use std::collections::HashMap;
 
 /// The function in form 2. Constraints are evaluated as soon as their operands are there, and assumed together before
 /// the next operation that may fail.
@@ -56,6 +57,44 @@ fn mark_wanted(region: &Region, wanted: &mut [bool]) {
     }
 }
 
+/// How many regions under evidence may be open at once in a region at depth `base`, one inside the other. When they are
+/// as many, they are closed, and what comes after stands behind them: the error of evidence is that of the whole function
+/// either way. What loops and branches in the region need is left for them: for each its own region, and one under
+/// evidence.
+fn longest_chain(region: &Region, base: usize) -> usize {
+    MAX_DEPTH.saturating_sub(base + 2 * nesting(region)).max(1)
+}
+
+/// How deep the regions of the operations nest.
+fn nesting(region: &Region) -> usize {
+    let inside = region.operations.iter().flat_map(|operation| &operation.regions);
+    inside.map(|region| 1 + nesting(region)).max().unwrap_or(0)
+}
+
+/// The position of the last operation that uses each value, itself or in its regions; what the region yields is used
+/// after all of them.
+fn uses(region: &Region) -> HashMap<ValueId, usize> {
+    let mut last = HashMap::new();
+    for (position, operation) in region.operations.iter().enumerate() {
+        last.extend(operation.operands.iter().map(|&id| (id, position)));
+        for inner in &operation.regions {
+            last.extend(inner.results.iter().map(|&id| (id, position)));
+            inner.visit(&mut |operation| last.extend(operation.operands.iter().map(|&id| (id, position))));
+            visit_yields(inner, &mut |id| last.extend([(id, position)]));
+        }
+    }
+    last.extend(region.results.iter().map(|&id| (id, usize::MAX)));
+    last
+}
+
+/// What the regions inside of a region yield.
+fn visit_yields(region: &Region, visit: &mut dyn FnMut(ValueId)) {
+    for inner in region.operations.iter().flat_map(|operation| &operation.regions) {
+        inner.results.iter().for_each(|&id| visit(id));
+        visit_yields(inner, visit);
+    }
+}
+
 /// Evidence of one region.
 struct Level<'a> {
     /// The depth of the region that is being lowered.
@@ -73,20 +112,39 @@ impl<'a> Lowering<'a> {
     fn region(&mut self, region: &'a Region) -> Result<Vec<ValueId>, LowerError> {
         let mut level =
             Level { base: self.builder.depth(), deferred: Vec::new(), pending: Vec::new(), assumed: Vec::new() };
-        for operation in &region.operations {
+        let longest = longest_chain(region, level.base);
+        let mut last_uses = None;
+        // The first operation whose results are not yielded yet by regions that were closed.
+        let mut first = 0;
+        for (position, operation) in region.operations.iter().enumerate() {
             self.operation(operation, &mut level)?;
+            if level.assumed.len() >= longest && level.pending.is_empty() && level.deferred.is_empty() {
+                let last_uses = last_uses.get_or_insert_with(|| uses(region));
+                let made = region.operations[first..=position].iter().flat_map(|operation| &operation.results);
+                let live = made.copied().filter(|id| last_uses.get(id).is_some_and(|&last| last > position));
+                let live: Vec<ValueId> = live.filter(|&id| self.depth_of(&[id]) > level.base).collect();
+                let images = self.close(&mut level, &live);
+                for (&old, new) in live.iter().zip(images) {
+                    self.images[old.index()] = Some((new, level.base));
+                }
+                first = position + 1;
+            }
         }
         self.assume(&mut level)?;
-        let mut results: Vec<ValueId> = region.results.iter().map(|&id| self.image(id)).collect();
+        Ok(self.close(&mut level, &region.results))
+    }
+
+    /// Closes the regions that are open under evidence; what the values are outside of them.
+    fn close(&mut self, level: &mut Level<'a>, values: &[ValueId]) -> Vec<ValueId> {
+        let mut results: Vec<ValueId> = values.iter().map(|&id| self.image(id)).collect();
         while let Some(witness) = level.assumed.pop() {
-            let names: Vec<ValueId> = region.results.clone();
             let body = self.builder.close(results);
             results = self.push(self.builder.depth(), Kind::Assuming, vec![witness], vec![body], None);
-            for (&new, &old) in results.iter().zip(&names) {
+            for (&new, &old) in results.iter().zip(values) {
                 self.builder.rename(new, self.function.value(old).name.clone());
             }
         }
-        Ok(results)
+        results
     }
 
     fn operation(&mut self, operation: &'a Operation, level: &mut Level<'a>) -> Result<(), LowerError> {

@@ -75,6 +75,12 @@ impl ArrayShape {
         }
     }
 
+    /// The array without its layout.
+    pub(crate) fn without_layout(&self) -> ArrayShape {
+        let ArrayShape { element_type, extents, dynamic, layout: _ } = self;
+        ArrayShape { element_type: *element_type, extents: extents.clone(), dynamic: dynamic.clone(), layout: None }
+    }
+
     /// Whether element type and extents agree; layouts are ignored.
     pub fn same_type_and_extents(&self, other: &ArrayShape) -> bool {
         self.element_type == other.element_type && self.extents == other.extents && self.dynamic == other.dynamic
@@ -132,8 +138,8 @@ impl Shape {
     /// The shape without any layout, as computation signatures print it.
     pub fn without_layout(&self) -> Shape {
         match self {
-            Shape::Array(array) => Shape::Array(ArrayShape { layout: None, ..array.clone() }),
-            Shape::Buffer(array) => Shape::Buffer(ArrayShape { layout: None, ..array.clone() }),
+            Shape::Array(array) => Shape::Array(array.without_layout()),
+            Shape::Buffer(array) => Shape::Buffer(array.without_layout()),
             Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(Shape::without_layout).collect()),
             Shape::Token => Shape::Token,
             Shape::Opaque => Shape::Opaque,
@@ -142,6 +148,9 @@ impl Shape {
 
     /// The arrays, tokens, handles and buffers at the leaves, left to right.
     pub fn leaves(&self) -> Vec<&Shape> {
+        if !matches!(self, Shape::Tuple(_)) {
+            return vec![self];
+        }
         let mut leaves = Vec::new();
         let mut pending = vec![self];
         while let Some(shape) = pending.pop() {

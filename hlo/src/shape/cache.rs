@@ -1,24 +1,31 @@
 //! Shape functions evaluated once for equal instructions.
 
+use super::InstructionAttributes;
 use super::function::{Extents, Library, ShapeError};
 use super::parts::seen;
-use super::{InstructionAttributes, infer_extents};
-use crate::ir::{FieldView, OPCODES, Op, Shape};
+use super::standard::{function_key, infer_extents};
+use crate::ir::{FieldView, Op, Shape};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// So many results are remembered; modules have far fewer different instructions than instructions.
 const MAX_ENTRIES: usize = 1 << 16;
 
-/// What a shape function says.
-type Inferred = Result<Vec<Extents>, ShapeError>;
+/// Numbers; those of most instructions need no allocation.
+type Key = SmallVec<[i64; 24]>;
+
+/// The extents of the leaves, and whether they are the declared ones.
+type Known = (Rc<[Extents]>, bool);
 
 /// The extents of results by everything that shape functions see of an instruction. A shape function is pure, so what
-/// was computed once holds for all instructions that look the same.
+/// was computed once holds for all instructions that look the same to it; errors, which name the operation, do not, and
+/// are not remembered.
 #[derive(Debug)]
 pub(crate) struct InferenceCache<'l> {
     pub(super) library: &'l Library,
-    results: RefCell<HashMap<Vec<i64>, (Inferred, bool)>>,
+    results: RefCell<HashMap<Key, Known>>,
 }
 
 impl<'l> InferenceCache<'l> {
@@ -28,45 +35,41 @@ impl<'l> InferenceCache<'l> {
     }
 
     /// As [`infer_extents`].
-    pub(super) fn infer(&self, instruction: &InstructionAttributes<'_>) -> Inferred {
-        match key(instruction) {
-            Some(key) => self.remembered(key, instruction, |known| known.0.clone()),
-            None => infer_extents(self.library, instruction),
-        }
+    pub(super) fn infer(&self, instruction: &InstructionAttributes<'_>) -> Result<Rc<[Extents]>, ShapeError> {
+        self.remembered(instruction, |found, _| Rc::clone(found))
     }
 
     /// Whether the declared extents are those that are inferred, for all leaves.
     pub(crate) fn agrees(&self, instruction: &InstructionAttributes<'_>) -> bool {
-        match key(instruction) {
-            Some(key) => self.remembered(key, instruction, |known| known.1),
-            None => agrees(&infer_extents(self.library, instruction), instruction.declared),
-        }
+        self.remembered(instruction, |_, agrees| agrees).unwrap_or(false)
     }
 
     /// What is asked of what a function says, and of whether the declared extents are the same.
     fn remembered<T>(
         &self,
-        key: Vec<i64>,
         instruction: &InstructionAttributes<'_>,
-        ask: impl Fn(&(Inferred, bool)) -> T,
-    ) -> T {
-        if let Some(known) = self.results.borrow().get(&key) {
-            return ask(known);
+        ask: impl Fn(&Rc<[Extents]>, bool) -> T,
+    ) -> Result<T, ShapeError> {
+        let key = key(self.library, instruction);
+        if let Some(key) = &key
+            && let Some((found, agrees)) = self.results.borrow().get(key)
+        {
+            return Ok(ask(found, *agrees));
         }
-        let found = infer_extents(self.library, instruction);
-        let agree = agrees(&found, instruction.declared);
-        let known = (found, agree);
-        let answer = ask(&known);
+        let found: Rc<[Extents]> = infer_extents(self.library, instruction)?.into();
+        let agrees = agrees(&found, instruction.declared);
+        let answer = ask(&found, agrees);
         let mut results = self.results.borrow_mut();
-        if results.len() < MAX_ENTRIES {
-            results.insert(key, known);
+        if let Some(key) = key
+            && results.len() < MAX_ENTRIES
+        {
+            results.insert(key, (found, agrees));
         }
-        answer
+        Ok(answer)
     }
 }
 
-fn agrees(found: &Inferred, declared: &Shape) -> bool {
-    let Ok(found) = found else { return false };
+fn agrees(found: &[Extents], declared: &Shape) -> bool {
     let leaves = declared.leaves();
     let same = |(leaf, extents): (&&Shape, &Extents)| {
         leaf.as_array().map_or(extents.is_empty(), |array| array.dynamic.is_empty() && array.extents == extents[..])
@@ -74,11 +77,16 @@ fn agrees(found: &Inferred, declared: &Shape) -> bool {
     leaves.len() == found.len() && leaves.iter().zip(found).all(same)
 }
 
-/// All numbers that a shape function may ask for, one after the other; `None` where there are others than numbers.
-fn key(instruction: &InstructionAttributes<'_>) -> Option<Vec<i64>> {
+/// The position of the shape function and all numbers that it may ask for, one after the other; `None` where it may ask
+/// for more than numbers, and without a function.
+fn key(library: &Library, instruction: &InstructionAttributes<'_>) -> Option<Key> {
     let op = instruction.op;
-    let mut key = Vec::with_capacity(32);
-    key.push(OPCODES.binary_search(&op.opcode()).ok()? as i64);
+    // Of these the function is that of what they start.
+    if matches!(op, Op::AsyncShorthand { .. }) {
+        return None;
+    }
+    let mut key = Key::new();
+    key.push(library.position(function_key(op))? as i64);
     let literal = match op {
         Op::Constant(literal) => Some(&literal.shape),
         _ => None,
@@ -97,12 +105,14 @@ fn key(instruction: &InstructionAttributes<'_>) -> Option<Vec<i64>> {
 
 /// Marks what follows, so that no two shapes give the same numbers: ranks are not negative, and element sizes stand for
 /// element types, of which shape functions see nothing else.
-fn push_shape(key: &mut Vec<i64>, shape: &Shape) {
+fn push_shape(key: &mut Key, shape: &Shape) {
     match shape {
         Shape::Array(array) => {
             key.push(array.extents.len() as i64);
             key.push(i64::from(array.element_type.bits()));
             key.extend_from_slice(&array.extents);
+            key.push(array.dynamic.len() as i64);
+            key.extend(array.dynamic.iter().map(|&dimension| dimension as i64));
         }
         Shape::Tuple(elements) => {
             key.extend([-1, elements.len() as i64]);
@@ -113,7 +123,7 @@ fn push_shape(key: &mut Vec<i64>, shape: &Shape) {
 }
 
 /// The length and the bytes, eight at a time.
-fn push_text(key: &mut Vec<i64>, text: &str) {
+fn push_text(key: &mut Key, text: &str) {
     key.push(text.len() as i64);
     for chunk in text.as_bytes().chunks(8) {
         let mut bytes = [0; 8];
@@ -123,8 +133,8 @@ fn push_text(key: &mut Vec<i64>, text: &str) {
 }
 
 /// Whether the attribute is one that shape functions see nothing of, or was added.
-fn push_field(key: &mut Vec<i64>, view: FieldView<'_>) -> bool {
-    let list = |key: &mut Vec<i64>, numbers: &[i64]| {
+fn push_field(key: &mut Key, view: FieldView<'_>) -> bool {
+    let list = |key: &mut Key, numbers: &[i64]| {
         key.push(numbers.len() as i64);
         key.extend_from_slice(numbers);
     };
@@ -168,11 +178,12 @@ mod tests {
                     k = f32[6,4] reshape(x)\n  ROOT l = f32[4,6] reshape(x)\n}\n";
         let module = crate::text::parse(text).unwrap();
         let entry = module.entry_computation();
-        let mut keys: Vec<Vec<i64>> = Vec::new();
+        let mut keys: Vec<Key> = Vec::new();
         for instruction in entry.instructions.values().filter(|it| !it.operands.is_empty()) {
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &entry.instructions[id].shape).collect();
             let (op, declared) = (&instruction.op, &instruction.shape);
-            let key = key(&InstructionAttributes { op, operands: &operands, declared, called: None }).unwrap();
+            let attributes = InstructionAttributes { op, operands: &operands, declared, called: None };
+            let key = key(crate::shape::standard_library(), &attributes).unwrap();
             assert!(!keys.contains(&key), "{}", instruction.name);
             keys.push(key);
         }

@@ -49,7 +49,7 @@ pub(crate) fn infer_cached(
         Err(error) => return Err(instruction.finding(&error)),
     };
     if shape.leaves().len() == extents.len() {
-        replace_extents(&mut shape, &mut extents.into_iter());
+        replace_extents(&mut shape, &mut extents.iter());
     }
     Ok(shape)
 }
@@ -133,7 +133,7 @@ fn list(parts: &[String]) -> String {
     }
 }
 
-fn replace_extents(shape: &mut Shape, extents: &mut impl Iterator<Item = Extents>) {
+fn replace_extents(shape: &mut Shape, extents: &mut std::slice::Iter<'_, Extents>) {
     match shape {
         Shape::Tuple(elements) => {
             for element in elements {
@@ -144,9 +144,12 @@ fn replace_extents(shape: &mut Shape, extents: &mut impl Iterator<Item = Extents
             if let Some(extents) = extents.next() {
                 // Marks of dynamic dimensions stay with the dimensions that they mark.
                 array.dynamic.retain(|&dimension| dimension < extents.len());
-                array.extents = extents.to_vec();
+                array.extents.clear();
+                array.extents.extend_from_slice(extents);
             }
         }
-        Shape::Token | Shape::Opaque | Shape::Buffer(_) => drop(extents.next()),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
+            extents.next();
+        }
     }
 }

@@ -72,7 +72,7 @@ fn may_be(array: &ArrayShape, known: &KnownShape) -> bool {
 fn replace<'k>(shape: &mut Shape, known: &mut impl Iterator<Item = &'k KnownShape>) {
     match shape {
         Shape::Tuple(elements) => elements.iter_mut().for_each(|element| replace(element, known)),
-        Shape::Token | Shape::Opaque => drop(known.next()),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => drop(known.next()),
         Shape::Array(array) => {
             let Some(KnownShape::Ranked(dims)) = known.next() else { return };
             let open = |hi: i64| if hi == i64::MAX { ArrayShape::UNBOUNDED } else { hi };

@@ -2,7 +2,7 @@
 
 use super::rules::{self, Expected, Rule};
 use crate::ir::{ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
-use crate::shape::{infer_extents, standard_library};
+use crate::shape::{InstructionAttributes, called_result, infer_extents, standard_library};
 
 /// Why a shape does not follow, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,11 @@ impl Follower {
         }
         let mut shape = match expected.shape(&mut || None) {
             Some(shape) => shape,
-            None => filled(op, &operands, &declared, &expected)?,
+            None => {
+                let called = called_result(module, op);
+                let attributes = InstructionAttributes { op, operands: &operands, declared: &declared, called };
+                filled(&attributes, &expected)?
+            }
         };
         if let (Shape::Array(result), Some(layout)) = (&mut shape, layout(op, &operands)) {
             result.layout = Some(layout).filter(|layout| layout.minor_to_major.len() == result.extents.len());
@@ -117,12 +121,13 @@ fn set_dimension_size(operands: &[&Shape], dimension: i64) -> Result<Shape, Unkn
 }
 
 /// The shape expected, with extents from the operation's shape function.
-fn filled(op: &Op, operands: &[&Shape], declared: &Shape, expected: &Expected<'_>) -> Result<Shape, Unknown> {
+fn filled(instruction: &InstructionAttributes<'_>, expected: &Expected<'_>) -> Result<Shape, Unknown> {
+    let InstructionAttributes { op, operands, .. } = instruction;
     if !operands.iter().all(|operand| operand.is_static()) {
         return open(op, operands, expected)
             .ok_or_else(|| Unknown(format!("extents of the operands of {} are known at run time only", op.opcode())));
     }
-    let extents = infer_extents(standard_library(), op, operands, declared).map_err(|error| Unknown(error.message))?;
+    let extents = infer_extents(standard_library(), instruction).map_err(|error| Unknown(error.message))?;
     let mut extents = extents.into_iter();
     let shape = expected.shape(&mut || extents.next().map(|extents| extents.to_vec()));
     shape.ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))

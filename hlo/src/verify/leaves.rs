@@ -2,6 +2,7 @@
 
 use super::code;
 use crate::ir::{ArrayShape, Shape};
+use smallvec::{SmallVec, smallvec};
 
 /// Why an array of this shape cannot exist.
 pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
@@ -20,7 +21,7 @@ pub(super) fn fault(leaf: &Shape) -> Option<(&'static str, String)> {
         return Some((code::SHAPE, format!("the dynamic dimensions {marks:?} do not fit rank {}", array.rank())));
     }
     let layout = array.layout.as_ref()?;
-    let mut seen = vec![false; array.rank()];
+    let mut seen: SmallVec<[bool; 8]> = smallvec![false; array.rank()];
     let distinct = layout
         .minor_to_major
         .iter()

@@ -67,7 +67,7 @@ use brief::Brief;
 use extents::{Extents, agree, extents};
 pub(crate) use follow::{Follower, Unknown};
 use rules::{Expected, Rule};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Checks the whole module.
 ///
@@ -132,7 +132,7 @@ struct Verifier<'a> {
 
 impl Verifier<'_> {
     fn module(&mut self) {
-        let mut names = BTreeSet::new();
+        let mut names = HashSet::with_capacity(self.module.computations.len());
         let scheduled = self.module.is_scheduled();
         let mut entry_is_sound = true;
         for (id, computation) in self.module.computations.iter() {
@@ -174,7 +174,7 @@ impl Verifier<'_> {
     /// Checks a computation by itself; which of its instructions something was found about.
     fn computation(&mut self, id: ComputationId, computation: &Computation) -> Vec<bool> {
         let mut faulty = Vec::with_capacity(computation.instructions.len());
-        let mut names = BTreeSet::new();
+        let mut names = HashSet::with_capacity(computation.instructions.len());
         let mut possible = Vec::with_capacity(computation.instructions.len());
         for (instr, instruction) in computation.instructions.iter() {
             let place = Place { computation, instruction };

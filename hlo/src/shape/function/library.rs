@@ -84,11 +84,16 @@ impl Library {
     /// # Errors
     /// [`ErrorKind::Unknown`] if none is mapped to it.
     pub fn of_operation(&self, operation: &str) -> Result<&Function, ShapeError> {
-        self.mapping.get(operation).map(|&index| &self.functions[index]).ok_or_else(|| {
+        self.position(operation).map(|position| &self.functions[position]).ok_or_else(|| {
             let reason = self.without.get(operation).map(|reason| format!(": {reason}")).unwrap_or_default();
             let message = format!("no shape function is mapped to {operation}{reason}");
             ShapeError::new(ErrorKind::Unknown, message)
         })
+    }
+
+    /// Where among [`functions`](Self::functions) that of the operation is.
+    pub(in crate::shape) fn position(&self, operation: &str) -> Option<usize> {
+        self.mapping.get(operation).copied()
     }
 
     /// Says why operations have no function; in case of an error the library stays as it was.

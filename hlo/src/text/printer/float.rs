@@ -1,36 +1,44 @@
 //! Decimal spelling of floats.
 //!
 //! XLA writes an `f32` as C's `%.6g` does if that reads back as the same float, else as `%.9g`, which always does; an
-//! `f64` with 15 or 17 digits likewise ([`super::double`]); and the smaller formats at once with as many digits as
-//! always suffice. All roundings are exact: a float of up to 24 bits is an integer times a power of two, so its first
-//! digits are a quotient of 128-bit integers for all but the smallest magnitudes; those go through the standard library.
+//! `f64` with 15 or 17 digits likewise; and the smaller formats at once with as many digits as always suffice.
 
+use super::decimal::{Binary, Decimal};
+use super::literal::push_unsigned;
 use crate::ir::{Decoded, FloatFormat};
 
 /// The mantissa of an `f32` NaN that needs no payload.
 const PLAIN_NAN: u32 = 1 << 22;
 
-/// The largest power of ten that times 24 bits fits 128 bits.
-const MAX_POWER: i32 = 31;
+/// The mantissa of an `f64` NaN that needs no payload.
+const PLAIN_WIDE_NAN: u64 = 1 << 51;
 
 /// How many digits any spelling has at most.
 const MAX_DIGITS: usize = 17;
-
-/// The first digits of a positive number: `digits` has as many digits as were asked for, and the first of them counts
-/// `10^exponent`.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
-    pub(super) digits: u64,
-    pub(super) exponent: i32,
-}
 
 /// Appends `value` so that it reads back bit for bit.
 pub(super) fn push_f32(out: &mut String, value: f32) {
     if value.is_nan() {
         let payload = value.to_bits() & 0x7f_ffff;
         push_nan(out, value.is_sign_negative(), (payload != PLAIN_NAN).then_some(u64::from(payload)));
-    } else if let Some(magnitude) = push_special(out, f64::from(value)) {
-        push_finite(out, magnitude as f32);
+    } else if let Some(magnitude) = push_special(out, f64::from(value))
+        && !push_integer(out, magnitude, 1e6)
+    {
+        let (count, decimal) = digits_of_f32(magnitude as f32);
+        push_decimal(out, count, decimal);
+    }
+}
+
+/// Appends `value` so that it reads back bit for bit.
+pub(super) fn push_f64(out: &mut String, value: f64) {
+    if value.is_nan() {
+        let payload = value.to_bits() & ((1 << 52) - 1);
+        push_nan(out, value.is_sign_negative(), (payload != PLAIN_WIDE_NAN).then_some(payload));
+    } else if let Some(magnitude) = push_special(out, value)
+        && !push_integer(out, magnitude, 1e15)
+    {
+        let (count, decimal) = digits_of_f64(magnitude);
+        push_decimal(out, count, decimal);
     }
 }
 
@@ -43,15 +51,42 @@ pub(super) fn push_small(out: &mut String, format: FloatFormat, bits: u16) {
         }
         Decoded::Value(value) => {
             if let Some(magnitude) = push_special(out, f64::from(value)) {
-                let count = format.digits() as i32;
-                push_decimal(out, count, decimal(magnitude as f32, count));
+                let count = format.digits();
+                let decimal = Binary::of_f64(magnitude).rounded(count);
+                push_decimal(out, count, decimal.unwrap_or_else(|| Decimal::of_any(magnitude, count)));
             }
         }
     }
 }
 
+/// Appends `magnitude` if it is an integer below `limit`, which has all its digits and no exponent.
+fn push_integer(out: &mut String, magnitude: f64, limit: f64) -> bool {
+    let integer = magnitude as u64;
+    let found = magnitude < limit && integer as f64 == magnitude;
+    if found {
+        push_unsigned(out, integer);
+    }
+    found
+}
+
+/// The digits to write, and how many they are.
+fn digits_of_f32(value: f32) -> (u32, Decimal) {
+    Binary::of_f32(value).shortest(6, 9).unwrap_or_else(|| either(value.into(), 6, 9, |text| text.parse() == Ok(value)))
+}
+
+/// The digits to write, and how many they are.
+fn digits_of_f64(value: f64) -> (u32, Decimal) {
+    Binary::of_f64(value).shortest(15, 17).unwrap_or_else(|| either(value, 15, 17, |text| text.parse() == Ok(value)))
+}
+
+/// The definition: `short` digits where they read back, else `long`.
+fn either(value: f64, short: u32, long: u32, reads_back: impl Fn(&str) -> bool) -> (u32, Decimal) {
+    let decimal = Decimal::of_any(value, short);
+    if reads_back(&decimal.scientific(short)) { (short, decimal) } else { (long, Decimal::of_any(value, long)) }
+}
+
 /// Appends a NaN.
-pub(super) fn push_nan(out: &mut String, negative: bool, payload: Option<u64>) {
+fn push_nan(out: &mut String, negative: bool, payload: Option<u64>) {
     out.push_str(if negative { "-nan" } else { "nan" });
     if let Some(payload) = payload {
         out.push_str(&format!("(0x{payload:x})"));
@@ -59,7 +94,7 @@ pub(super) fn push_nan(out: &mut String, negative: bool, payload: Option<u64>) {
 }
 
 /// Appends the sign of a number and all of it if it is zero or infinite; else returns the magnitude, which is left.
-pub(super) fn push_special(out: &mut String, value: f64) -> Option<f64> {
+fn push_special(out: &mut String, value: f64) -> Option<f64> {
     if value.is_sign_negative() {
         out.push('-');
     }
@@ -73,107 +108,8 @@ pub(super) fn push_special(out: &mut String, value: f64) -> Option<f64> {
     None
 }
 
-fn push_finite(out: &mut String, value: f32) {
-    // Small integers are their own six digits.
-    if value < 1e6 && value.trunc() == value {
-        push_decimal(out, 6, scale_up(value as u64));
-        return;
-    }
-    let short = decimal(value, 6);
-    if reads_back(short, value) {
-        push_decimal(out, 6, short);
-    } else {
-        push_decimal(out, 9, decimal(value, 9));
-    }
-}
-
-/// An integer from 1 to 999999 as six digits.
-fn scale_up(mut digits: u64) -> Decimal {
-    let mut exponent = 5;
-    while digits < 100_000 {
-        digits *= 10;
-        exponent -= 1;
-    }
-    Decimal { digits, exponent }
-}
-
-/// `value` rounded to `count` digits, ties to even.
-fn decimal(value: f32, count: i32) -> Decimal {
-    let bits = value.to_bits();
-    let (mantissa, exponent) = match bits >> 23 {
-        0 => (bits, -149),
-        biased => (bits & 0x7f_ffff | 0x80_0000, biased as i32 - 150),
-    };
-    let highest_bit = exponent + 31 - mantissa.leading_zeros() as i32;
-    // 1262611 / 2^22 is the logarithm of 2 closely enough that this is its floor for the power of two; it is right or
-    // one too small for the value, and then the quotient has a digit too many.
-    let mut estimate = (highest_bit * 1_262_611) >> 22;
-    let limit = 10u128.pow(count as u32);
-    loop {
-        let power = count - 1 - estimate;
-        let Some(digits) = scaled(mantissa, exponent, power) else {
-            return decimal_of_small(value, count);
-        };
-        if digits < limit {
-            return Decimal { digits: digits as u64, exponent: estimate };
-        }
-        estimate += 1;
-    }
-}
-
-/// `mantissa * 2^exponent * 10^power` rounded to an integer, ties to even; `None` where 128 bits do not hold it.
-fn scaled(mantissa: u32, exponent: i32, power: i32) -> Option<u128> {
-    if power > MAX_POWER || exponent < -126 {
-        return None;
-    }
-    let (quotient, remainder, denominator) = if power >= 0 {
-        let product = u128::from(mantissa) * 10u128.pow(power as u32);
-        if exponent >= 0 {
-            return (product.leading_zeros() > exponent as u32).then(|| product << exponent);
-        }
-        let denominator = 1u128 << -exponent;
-        (product >> -exponent, product & (denominator - 1), denominator)
-    } else {
-        let ten = 10u128.pow(power.unsigned_abs());
-        let (numerator, denominator) = if exponent >= 0 {
-            (u128::from(mantissa) << exponent, ten)
-        } else {
-            (u128::from(mantissa), ten.checked_mul(1 << -exponent)?)
-        };
-        (numerator / denominator, numerator % denominator, denominator)
-    };
-    let half = denominator / 2;
-    let up = remainder > half || (remainder == half && denominator % 2 == 0 && quotient % 2 == 1);
-    Some(quotient + u128::from(up))
-}
-
-/// The same as [`decimal`] through the standard library, for magnitudes near the smallest.
-fn decimal_of_small(value: f32, count: i32) -> Decimal {
-    read(&format!("{value:.*e}", count as usize - 1))
-}
-
-/// The digits and the exponent of `d.ddde±x`.
-pub(super) fn read(text: &str) -> Decimal {
-    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    let digits = digits.bytes().filter(u8::is_ascii_digit).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
-    Decimal { digits, exponent: exponent.parse().unwrap_or(0) }
-}
-
-/// Whether six digits read as exactly `value`.
-fn reads_back(decimal: Decimal, value: f32) -> bool {
-    let power = decimal.exponent - 5;
-    // Both factors are exact, so the product or quotient is rounded once, as reading the text would.
-    let exact = 10u64.checked_pow(power.unsigned_abs()).filter(|&ten| ten <= 10_000_000_000);
-    let read = match exact {
-        Some(ten) if power >= 0 => decimal.digits as f32 * ten as f32,
-        Some(ten) => decimal.digits as f32 / ten as f32,
-        None => format!("{}e{power}", decimal.digits).parse().unwrap_or(f32::NAN),
-    };
-    read == value
-}
-
 /// Appends digits as C's `%g` does: without trailing zeros, with an exponent below `1e-4` and from `10^count`.
-pub(super) fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
+fn push_decimal(out: &mut String, count: u32, decimal: Decimal) {
     let mut buffer = [b'0'; MAX_DIGITS];
     let mut rest = decimal.digits;
     for digit in buffer[..count as usize].iter_mut().rev() {
@@ -183,12 +119,8 @@ pub(super) fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
     let significant = buffer.iter().rposition(|&digit| digit != b'0').map_or(1, |last| last + 1);
     let digits = str::from_utf8(&buffer[..significant]).unwrap_or("0");
     let exponent = decimal.exponent;
-    if exponent < -4 || exponent >= count {
-        out.push_str(&digits[..1]);
-        if digits.len() > 1 {
-            out.push('.');
-            out.push_str(&digits[1..]);
-        }
+    if exponent < -4 || exponent >= count as i32 {
+        push_point(out, digits, 1);
         out.push_str(if exponent < 0 { "e-" } else { "e+" });
         let exponent = exponent.unsigned_abs();
         if exponent >= 100 {
@@ -197,19 +129,24 @@ pub(super) fn push_decimal(out: &mut String, count: i32, decimal: Decimal) {
         out.push(char::from(b'0' + (exponent / 10 % 10) as u8));
         out.push(char::from(b'0' + (exponent % 10) as u8));
     } else if exponent < 0 {
-        out.push_str("0.");
-        out.push_str(&"000"[..(-exponent - 1) as usize]);
+        out.push_str(&"0.000"[..(1 - exponent) as usize]);
         out.push_str(digits);
     } else {
         let whole = exponent as usize + 1;
-        if digits.len() <= whole {
-            out.push_str(digits);
-            out.push_str(&"0000000000000000"[..whole - digits.len()]);
-        } else {
-            out.push_str(&digits[..whole]);
+        push_point(out, digits, whole);
+        out.push_str(&"0000000000000000"[..whole.saturating_sub(digits.len())]);
+    }
+}
+
+/// Appends digits with a point after so many of them, if there are more.
+fn push_point(out: &mut String, digits: &str, whole: usize) {
+    match digits.split_at_checked(whole).filter(|(_, fraction)| !fraction.is_empty()) {
+        Some((whole, fraction)) => {
+            out.push_str(whole);
             out.push('.');
-            out.push_str(&digits[whole..]);
+            out.push_str(fraction);
         }
+        None => out.push_str(digits),
     }
 }
 
@@ -221,6 +158,12 @@ mod tests {
     fn text(value: f32) -> String {
         let mut out = String::new();
         push_f32(&mut out, value);
+        out
+    }
+
+    fn wide_text(value: f64) -> String {
+        let mut out = String::new();
+        push_f64(&mut out, value);
         out
     }
 
@@ -262,14 +205,94 @@ mod tests {
         }
     }
 
+    #[test]
+    fn doubles_are_spelled_as_xla_does() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e5, "100000"),
+            (1e15, "1e+15"),
+            (123_456_789_012_345.0, "123456789012345"),
+            (1_234_567_890_123_456.0, "1234567890123456"),
+            (1e-5, "1e-05"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
+            (f64::from_bits(1), "4.94065645841247e-324"),
+            (1e-320, "9.99988867182683e-321"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::from_bits(0x7ff8_0000_0000_0000), "nan"),
+            (f64::from_bits(0xffff_ffff_ffff_ffff), "-nan(0xfffffffffffff)"),
+        ] {
+            assert_eq!(wide_text(value), expected);
+        }
+    }
+
     proptest! {
         #[test]
-        fn digits_are_those_of_exact_rounding(bits in 1u32..0x7f80_0000) {
+        fn floats_have_the_digits_of_the_definition(bits in 1u32..0x7f80_0000) {
             let value = f32::from_bits(bits);
-            for count in [6, 9] {
-                prop_assert_eq!(decimal(value, count), decimal_of_small(value, count));
-            }
+            let expected = either(value.into(), 6, 9, |text| text.parse() == Ok(value));
+            prop_assert_eq!(digits_of_f32(value), expected);
             prop_assert_eq!(text(value).parse::<f32>().unwrap().to_bits(), bits);
+        }
+
+        #[test]
+        fn doubles_have_the_digits_of_the_definition(bits in 1u64..0x7ff0_0000_0000_0000) {
+            let value = f64::from_bits(bits);
+            let expected = either(value, 15, 17, |text| text.parse() == Ok(value));
+            prop_assert_eq!(digits_of_f64(value), expected);
+            prop_assert_eq!(wide_text(value).parse::<f64>().unwrap().to_bits(), bits);
+        }
+
+        #[test]
+        fn decimals_of_few_digits_keep_them(digits in 1u64..1_000_000_000_000_000, exponent in -340i32..290) {
+            let value: f64 = format!("{digits}e{exponent}").parse().unwrap();
+            prop_assume!(value > 0.0);
+            prop_assert_eq!(digits_of_f64(value), either(value, 15, 17, |text| text.parse() == Ok(value)));
+            let narrow: f32 = format!("{}e{}", digits % 10_000_000, exponent / 8).parse().unwrap();
+            prop_assume!(narrow > 0.0 && narrow.is_finite());
+            prop_assert_eq!(digits_of_f32(narrow), either(narrow.into(), 6, 9, |text| text.parse() == Ok(narrow)));
+        }
+    }
+
+    #[test]
+    fn small_numbers_have_the_digits_of_exact_rounding() {
+        for format in [FloatFormat::F16, FloatFormat::BF16] {
+            for bits in 0..=u16::MAX {
+                let value = f64::from(format.value(bits)).abs();
+                if value.is_finite() && value > 0.0 {
+                    let found = Binary::of_f64(value).rounded(format.digits());
+                    assert_eq!(found, Some(Decimal::of_any(value, format.digits())), "{value:e}");
+                }
+            }
+        }
+    }
+
+    /// At the ends of subnormal numbers, and where the gaps between floats change.
+    #[test]
+    fn special_magnitudes_have_the_digits_of_the_definition() {
+        for exponent in 0..2047u64 {
+            for bits in (0..64).map(|low| (exponent << 52) + low).chain([(exponent << 52) - u64::from(exponent > 0)]) {
+                let value = f64::from_bits(bits);
+                if value > 0.0 {
+                    assert_eq!(
+                        digits_of_f64(value),
+                        either(value, 15, 17, |text| text.parse() == Ok(value)),
+                        "{value:e}"
+                    );
+                }
+            }
+        }
+        for exponent in 0..255u32 {
+            for bits in (0..64).map(|low| (exponent << 23) + low).chain([(exponent << 23) - u32::from(exponent > 0)]) {
+                let value = f32::from_bits(bits);
+                if value > 0.0 {
+                    let expected = either(value.into(), 6, 9, |text| text.parse() == Ok(value));
+                    assert_eq!(digits_of_f32(value), expected, "{value:e}");
+                }
+            }
         }
     }
 }

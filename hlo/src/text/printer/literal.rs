@@ -1,8 +1,7 @@
 //! Literals in XLA's spelling: `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, and from four dimensions on with the indices of the
 //! inner braces in comments.
 
-use super::double::push_f64;
-use super::float::{push_f32, push_small};
+use super::float::{push_f32, push_f64, push_small};
 use crate::ir::{self, Complex, Data, FloatFormat, Literal, Scalar, Shape};
 use std::fmt::{self, Write};
 
@@ -17,8 +16,14 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
     };
     macro_rules! small {
         ($values:expr, $format:expr) => {
-            write_array(out, extents, $values, |out, value| push_small(out, $format, u16::from(value.to_bits())))
+            write_array(out, extents, $values, |out, value| push_small(out, $format, value.to_bits()))
         };
+    }
+    macro_rules! mini {
+        ($values:expr, $format:expr) => {{
+            let spellings = Spellings::of($format, $values.len());
+            write_array(out, extents, $values, |out, value| spellings.push(out, value.to_bits()))
+        }};
     }
     match &literal.data {
         Data::Pred(values) if extents.is_empty() => out.write_str(if values == &[true] { "true" } else { "false" }),
@@ -37,17 +42,17 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
         Data::U16(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
         Data::U32(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
         Data::U64(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value)),
-        Data::F4E2M1Fn(values) => small!(values, ir::F4E2M1Fn::FORMAT),
-        Data::F6E2M3Fn(values) => small!(values, ir::F6E2M3Fn::FORMAT),
-        Data::F6E3M2Fn(values) => small!(values, ir::F6E3M2Fn::FORMAT),
-        Data::F8E3M4(values) => small!(values, ir::F8E3M4::FORMAT),
-        Data::F8E4M3(values) => small!(values, ir::F8E4M3::FORMAT),
-        Data::F8E4M3B11Fnuz(values) => small!(values, ir::F8E4M3B11Fnuz::FORMAT),
-        Data::F8E4M3Fn(values) => small!(values, ir::F8E4M3Fn::FORMAT),
-        Data::F8E4M3Fnuz(values) => small!(values, ir::F8E4M3Fnuz::FORMAT),
-        Data::F8E5M2(values) => small!(values, ir::F8E5M2::FORMAT),
-        Data::F8E5M2Fnuz(values) => small!(values, ir::F8E5M2Fnuz::FORMAT),
-        Data::F8E8M0Fnu(values) => small!(values, ir::F8E8M0Fnu::FORMAT),
+        Data::F4E2M1Fn(values) => mini!(values, ir::F4E2M1Fn::FORMAT),
+        Data::F6E2M3Fn(values) => mini!(values, ir::F6E2M3Fn::FORMAT),
+        Data::F6E3M2Fn(values) => mini!(values, ir::F6E3M2Fn::FORMAT),
+        Data::F8E3M4(values) => mini!(values, ir::F8E3M4::FORMAT),
+        Data::F8E4M3(values) => mini!(values, ir::F8E4M3::FORMAT),
+        Data::F8E4M3B11Fnuz(values) => mini!(values, ir::F8E4M3B11Fnuz::FORMAT),
+        Data::F8E4M3Fn(values) => mini!(values, ir::F8E4M3Fn::FORMAT),
+        Data::F8E4M3Fnuz(values) => mini!(values, ir::F8E4M3Fnuz::FORMAT),
+        Data::F8E5M2(values) => mini!(values, ir::F8E5M2::FORMAT),
+        Data::F8E5M2Fnuz(values) => mini!(values, ir::F8E5M2Fnuz::FORMAT),
+        Data::F8E8M0Fnu(values) => mini!(values, ir::F8E8M0Fnu::FORMAT),
         Data::F16(values) => small!(values, FloatFormat::F16),
         Data::Bf16(values) => small!(values, FloatFormat::BF16),
         Data::F32(values) => write_array(out, extents, values, |out, &value| push_f32(out, value)),
@@ -75,6 +80,36 @@ impl fmt::Display for Scalar {
     }
 }
 
+/// The numbers of a format of at most 8 bits.
+struct Spellings {
+    format: FloatFormat,
+    /// The spelling of each pattern of bits, where there are enough elements for that to pay; else empty.
+    patterns: Vec<String>,
+}
+
+impl Spellings {
+    /// For so many elements.
+    fn of(format: FloatFormat, elements: usize) -> Self {
+        let mut spellings = Spellings { format, patterns: Vec::new() };
+        if elements >= 1 << format.bits() {
+            let spelled = |bits| {
+                let mut text = String::new();
+                push_small(&mut text, format, bits);
+                text
+            };
+            spellings.patterns = (0..1 << format.bits()).map(spelled).collect();
+        }
+        spellings
+    }
+
+    fn push(&self, out: &mut String, bits: u8) {
+        match self.patterns.get(usize::from(bits)) {
+            Some(text) => out.push_str(text),
+            None => push_small(out, self.format, bits.into()),
+        }
+    }
+}
+
 fn push_complex<T: Copy>(out: &mut String, value: &Complex<T>, push: fn(&mut String, T)) {
     out.push('(');
     push(out, value.re);
@@ -90,7 +125,8 @@ fn push_signed(out: &mut String, value: i64) {
     push_unsigned(out, value.unsigned_abs());
 }
 
-fn push_unsigned(out: &mut String, value: u64) {
+/// Appends an integer.
+pub(super) fn push_unsigned(out: &mut String, value: u64) {
     let mut buffer = [0u8; 20];
     let mut start = buffer.len();
     let mut rest = value;

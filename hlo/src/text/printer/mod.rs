@@ -1,9 +1,10 @@
 //! The writer. Total: invalid modules are printed too, with `?` where an id leads nowhere.
 
 mod attribute;
-mod double;
+mod decimal;
 mod float;
 mod literal;
+mod power;
 
 use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op};
 use crate::text::lexer::is_reserved;

@@ -33,17 +33,37 @@ impl IndexingMap {
         let original = (self.clone(), self.domain());
         for narrowing in [Narrowing::On, Narrowing::Off] {
             self.take_apart(steps);
-            let mut rounds = 0;
-            while self.simplify_domain(narrowing, steps) && !self.is_known_empty() && rounds < ROUNDS {
-                rounds += 1;
-            }
-            if rounds < ROUNDS || narrowing == Narrowing::Off {
+            if self.comes_to_an_end(narrowing, steps) || narrowing == Narrowing::Off {
                 break;
             }
             *self = original.0.clone();
             steps.clear();
         }
         self.domain() != original.1
+    }
+
+    /// Simplifies the domain round after round; true when that came to an end.
+    ///
+    /// Mostly the last round changes nothing. Where domains take turns, as those do where a sum and its negative simplify to
+    /// different forms of one cost, the end is the first of them in the order of their constraints, wherever the turn began.
+    fn comes_to_an_end(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) -> bool {
+        // Each domain on the way, and how many steps led to it.
+        let mut passed = vec![(self.domain(), steps.len())];
+        while !self.is_known_empty() && passed.len() <= ROUNDS {
+            self.simplify_domain(narrowing, steps);
+            let now = self.domain();
+            if let Some(turn) = passed.iter().position(|(domain, _)| *domain == now) {
+                let turns = passed.drain(turn..).min_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+                // Bounds only ever get narrower, so those of domains that take turns are the same.
+                if let Some(((constraints, ..), logged)) = turns {
+                    self.constraints = constraints;
+                    steps.truncate(logged);
+                }
+                return true;
+            }
+            passed.push((now, steps.len()));
+        }
+        self.is_known_empty()
     }
 
     /// Takes apart constraints of one variable as they are written, before anything is simplified, where that ends at bounds of
@@ -73,10 +93,8 @@ impl IndexingMap {
         }
     }
 
-    /// Rewrites the constraints one after another, each with the help of all others as they stand then; true when something
-    /// changed.
-    fn simplify_domain(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) -> bool {
-        let before = self.domain();
+    /// Rewrites the constraints one after another, each with the help of all others as they stand then.
+    fn simplify_domain(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) {
         // In one order, whatever the order before: of two constraints that follow from one another the first one goes.
         self.constraints.sort();
         self.merge_constraints(steps);
@@ -113,7 +131,6 @@ impl IndexingMap {
             }
         }
         self.constraints.sort();
-        before != self.domain()
     }
 
     /// Bounds of variables that follow from one constraint. Those of a runtime variable that clamps are part of its meaning.

@@ -114,6 +114,32 @@ fn sums_settle_over_equalities() {
     assert!(!again.simplify(), "{map} became {again}");
 }
 
+/// A sum and its negative may simplify to two forms of one cost that turn into one another.
+#[test]
+fn forms_that_take_turns_settle() {
+    let others = "(d1 + ((d0 + d1 + 1) floordiv 3) * 2) mod 6 in [0, 3]";
+    let settled =
+        format!("d0 in [0, 2], d1 in [5, 7], d2 in [0, 1], {others}, d1 * 3 - d2 * 2 - d1 floordiv 2 in [13, 16]");
+    for form in [
+        "d2 * 2 - (d1 * 5 + 1) floordiv 2 in [-16, -13]",
+        "d1 * 3 - d2 * 2 - d1 floordiv 2 in [13, 16]",
+        "d1 * 3 + (-d1 - d2 * 4 - 3) floordiv 2 - 3 in [8, 11]",
+    ] {
+        check(&format!("d0 in [0, 2], d1 in [0, 7], d2 in [0, 1], {others}, {form}"), &settled);
+    }
+    let mut map = read(
+        "(d0, d1, d2) -> (-d0 - d1 + d2 * 8 + 1, (d0 * -2 + d1 * 6 + (-d0) mod 4 + 6) mod 4), \
+         domain: d0 in [0, 2], d1 in [0, 7], d2 in [0, 4], \
+         (d1 + ((d0 * 2 + d1 * 2 + 3) floordiv 6) * 2) mod 6 in [-1, 3], \
+         d1 * 3 + (-d1 - d2 * 4 - 3) floordiv 2 - 3 in [8, 11], d2 * 4 + (d2 * -3 + 1) floordiv 3 - 2 in [-11, 1]",
+    );
+    let (given, steps) = (map.clone(), map.simplify_explained());
+    assert!(steps.len() < 32, "turn after turn: {steps:?}");
+    assert!(given.points().eq(map.points()), "{given} became {map}");
+    let mut again = map.clone();
+    assert!(!again.simplify(), "{map} became {again}");
+}
+
 #[test]
 fn bounds_that_creep_are_left_alone() {
     // Each variable is less than the one before, all around: nothing satisfies that, and narrowing goes on for a million rounds.

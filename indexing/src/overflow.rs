@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_affine::{Atom, Config, Constraint, Expr, Ranges};
+use weft_affine::{Atom, Config, Constraint, Expr, Interval, Ranges};
 
 /// Whether evaluating `form` may leave `i64` within the bounds of the variables, in a sum that evaluating `given` does not compute.
 /// Both have the same values. Forms that are too large to be simplified as a whole are not looked through.
@@ -16,11 +16,26 @@ pub(crate) fn adds_overflow(form: &Expr, given: &Expr, ranges: &Ranges) -> bool 
 /// As [`adds_overflow`], for constraints that hold at the same points. Where one is without a bound, the ends of `i64`, the value of
 /// the whole counts as well.
 pub(crate) fn constraint_adds_overflow(form: &Constraint, given: &Constraint, ranges: &Ranges) -> bool {
-    let is_bounded = form.bounds.lo != i64::MIN && form.bounds.hi != i64::MAX;
-    match is_bounded {
+    match is_bounded(form) {
         true => adds_overflow(&form.expr, &given.expr, ranges),
         false => adds(&form.expr, &given.expr, ranges, &|e| vec![e.clone()]),
     }
+}
+
+/// Whether the constraint may hold of integers at points within the bounds of the variables where evaluating it leaves `i64`: they
+/// are not in its domain, and in that of a simpler form they may be. Where both bounds are within `i64`, a value of the whole
+/// beyond it breaks the constraint anyway. Of a variable without bounds nobody says that it comes near the ends.
+pub(crate) fn may_hold_beyond(constraint: &Constraint, ranges: &Ranges) -> bool {
+    let e = &constraint.expr;
+    let sums = if is_bounded(constraint) { arguments(e) } else { vec![e.clone()] };
+    !sums.is_empty()
+        && e.variables().iter().all(|v| ranges.get(*v) != Interval::EVERYTHING)
+        && Computed::of(sums, ranges).may_overflow()
+}
+
+/// Whether neither end is one of `i64`, which are no bounds.
+fn is_bounded(constraint: &Constraint) -> bool {
+    constraint.bounds.lo != i64::MIN && constraint.bounds.hi != i64::MAX
 }
 
 fn adds(form: &Expr, given: &Expr, ranges: &Ranges, sums: &dyn Fn(&Expr) -> Vec<Expr>) -> bool {
@@ -88,8 +103,6 @@ impl Computed {
 
 #[cfg(test)]
 mod tests {
-    use weft_affine::Interval;
-
     use super::*;
 
     #[test]
@@ -110,5 +123,18 @@ mod tests {
             |bounds| constraint_adds_overflow(&constraint("d0 + d1", bounds), &constraint("d1", bounds), &ranges);
         assert!(adds(Interval::new(0, i64::MAX)));
         assert!(!adds(Interval::new(0, 9)));
+    }
+
+    #[test]
+    fn beyond_i64_only_bounds_within_it_are_broken() {
+        let ranges = Ranges::of_dims([Interval::new(i64::MAX - 2, i64::MAX - 1), Interval::of_extent(8)]);
+        let may_hold = |text: &str, bounds: Interval| {
+            may_hold_beyond(&Constraint::new(text.parse().expect("an expression"), bounds), &ranges)
+        };
+        assert!(may_hold("d0 + d1", Interval::point(i64::MAX)));
+        assert!(!may_hold("d0 + d1", Interval::point(i64::MAX - 1)));
+        assert!(!may_hold("d0 - d1", Interval::point(i64::MAX)));
+        assert!(may_hold("(d0 + d1) mod 4", Interval::point(3)));
+        assert!(!may_hold("d0 mod 4 + d2", Interval::new(0, i64::MAX)));
     }
 }

@@ -22,6 +22,9 @@ impl IndexingMap {
     /// becomes known empty. Bounds of runtime variables that clamp stay, since they are part of what the variable means. What
     /// results does not depend on the order of the constraints, and simplifying it again changes nothing.
     ///
+    /// All that is true of integers. A point at which a constraint as it was given leaves `i64` is not in the domain, and may
+    /// come into it where a simpler form of the constraint has a value there. No point is lost.
+    ///
     /// ```
     /// use weft_indexing::IndexingMap;
     ///

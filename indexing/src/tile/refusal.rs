@@ -9,7 +9,7 @@ pub enum TileRefusal {
     Undefined,
     /// A variable has no bound at one end, so there is no grid of tiles, or a range of values that never ends.
     Unbounded,
-    /// A coefficient, a size or an offset would leave `i64`.
+    /// A coefficient, a size or an offset would leave `i64`, or what a constraint bounds may.
     Overflow,
     /// The grid does not have one interval for each dimension of the map.
     Arity,

@@ -4,6 +4,7 @@ use weft_affine::{Atom, Constraint, Expr, Interval, Simplifier, Var};
 
 use super::refusal::TileRefusal;
 use super::search::cases;
+use crate::overflow::may_hold_beyond;
 use crate::{Error, IndexingMap, Variable};
 use num_integer::gcd;
 
@@ -99,7 +100,8 @@ pub struct TileCase {
 ///
 /// A [`TileRefusal`] says why there is no box at any size: `(d0)[s0] -> (s0, d0 + s0)` reads a diagonal band. What is not found is
 /// refused as well: sums of runs, their quotients and remainders, and constraints that cut one run are understood, and
-/// every case found is exact, but a set may be a box by chance. The idea of tiles that are symbolic in their parameters, with
+/// every case found is exact, but a set may be a box by chance. Refused too is a map near the ends of `i64` with a constraint that
+/// may have no value at some point, where integers beyond `i64` would satisfy it. The idea of tiles that are symbolic in their parameters, with
 /// constraints, is that of XLA's symbolic tile analysis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SymbolicTile {
@@ -139,7 +141,9 @@ impl SymbolicTile {
         for (i, b) in (0..).zip(grid) {
             map.add_constraint(Expr::dim(i), *b);
         }
+        let given = map.constraints.clone();
         map.simplify();
+        refuse_beyond(&given, &map)?;
         relax(&mut map, grid);
         SymbolicTile::of_relation(map, grid)
     }
@@ -172,6 +176,7 @@ impl SymbolicTile {
         if grid.len() != map.results.len() {
             return Err(TileRefusal::Arity);
         }
+        refuse_beyond(&map.constraints, map)?;
         // Not simplified before: bounds narrowed to values that have an index would end in the middle of a group.
         SymbolicTile::of_relation(converse(map, grid)?, grid)
     }
@@ -185,6 +190,14 @@ impl SymbolicTile {
         let composed = self.map.compose(map)?;
         Ok(SymbolicTile::on_grid(&composed, &self.grid)?)
     }
+}
+
+/// Tiles are worked out over the integers. A point where a constraint as it was given has no value is not in the domain; where one
+/// might hold of integers all the same, within the bounds of the map, tiles would take the point in.
+fn refuse_beyond(given: &[Constraint], map: &IndexingMap) -> Result<(), TileRefusal> {
+    let ranges = map.variable_ranges();
+    let is_beyond = !map.is_known_empty() && given.iter().any(|c| may_hold_beyond(c, &ranges));
+    if is_beyond { Err(TileRefusal::Overflow) } else { Ok(()) }
 }
 
 /// The relation read backwards: `(r)[d, s]{rt} -> (d)`, where each result of the map is the `r` of its place.

@@ -106,6 +106,26 @@ fn bounds_near_the_ends_of_i64() {
     }
 }
 
+/// `d0 + 6 - rt0` is at most `i64::MAX` where it has a value, and a point where it has none is not in the domain.
+#[test]
+fn a_constraint_beyond_i64_is_refused() {
+    let text = format!(
+        "(d0, d1)[s0]{{rt0, rt1}} -> (s0 * -3 + (rt1 * 3 + 1) floordiv 6, s0), domain: d0 in [{}, {}], d1 in [{}, {}], \
+         s0 in [-6, -6], rt0 in [3, 3], rt1 in [0, 4], d0 - s0 - rt1 in ",
+        i64::MAX - 4,
+        i64::MAX - 1,
+        i64::MAX - 9,
+        i64::MAX - 2
+    );
+    let of = |bound: i64| read(&format!("{text}[{bound}, {bound}]"));
+    let beyond = of(i64::MAX);
+    assert_eq!(SymbolicTile::of(&beyond), Err(TileRefusal::Overflow));
+    let grid = [Interval::new(16, 21), Interval::point(-6)];
+    assert_eq!(SymbolicTile::of_preimage(&beyond, &grid), Err(TileRefusal::Overflow));
+    // A value beyond `i64` is not the one before its end.
+    assert!(SymbolicTile::of(&of(i64::MAX - 1)).is_ok());
+}
+
 #[test]
 fn a_gathered_value_is_one_offset_for_one_row_only() {
     let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();

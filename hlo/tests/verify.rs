@@ -323,19 +323,3 @@ fn nothing_is_said_of_extents_that_are_not_known() {
         ("HLO108", "topk: k must be at least 0 and at most the last extent; the operand has extents [?,1]");
     check("x = f32[?,1] parameter(0)\ny = (f32[?,2], s32[?,2]) topk(x), k=2", code, words);
 }
-
-#[test]
-fn a_schedule_computes_values_before_their_uses() {
-    let text = "HloModule m, is_scheduled=true\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)\n}";
-    let mut module = parse(text).unwrap();
-    verify(&module).unwrap();
-    // Text in which a user comes first is not read; modules made of other text may still claim so.
-    let entry = module.entry;
-    let mut spans: Vec<_> = module.computations[entry].instructions.values().map(|it| it.span).collect();
-    spans.reverse();
-    for (instruction, span) in module.computations[entry].instructions.values_mut().zip(spans) {
-        instruction.span = span;
-    }
-    let found = verify(&module).unwrap_err();
-    assert_eq!(found.0.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["HLO122"], "{found}");
-}

@@ -42,8 +42,6 @@ pub const CHANNEL: &str = "HLO119";
 pub const PAIRING: &str = "HLO120";
 /// Values that share a buffer do not exist, do not fit each other, or share it twice.
 pub const ALIAS: &str = "HLO121";
-/// A scheduled computation computes a value after its use.
-pub const SCHEDULE: &str = "HLO122";
 /// A control predecessor does not exist or makes a cycle.
 pub const CONTROL: &str = "HLO123";
 /// An attribute of the module's header is malformed or out of range.

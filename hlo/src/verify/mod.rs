@@ -1,7 +1,7 @@
 //! The verifier: whether a module means something.
 //!
 //! It checks structure (operands before users, callees before callers, parameters numbered, roots and names), every
-//! operation against its [rule](self#rules), layouts, the pairing of asynchronous operations, schedules and control
+//! operation against its [rule](self#rules), layouts, the pairing of asynchronous operations, control
 //! predecessors, and the header. It reports everything it finds, in the order of the module, each finding with a [code],
 //! the instruction and its span. Operands are taken for what the text says they are, right or wrong; what else follows
 //! only from another finding is not reported.
@@ -23,7 +23,7 @@
 //!
 //! | Code | Finding |
 //! |---|---|
-//! | `HLO101` | an operand does not precede its user, or does not exist |
+//! | `HLO101` | an operand does not precede its user (the order in which a scheduled module runs), or does not exist |
 //! | `HLO102` | the module has no entry, or a computation has no root |
 //! | `HLO103` | parameters are not numbered 0, 1, 2, … once each |
 //! | `HLO104` | an operation has too few or too many operands |
@@ -44,7 +44,6 @@
 //! | `HLO119` | channels are missing or disagree |
 //! | `HLO120` | a start and an end of an asynchronous operation do not belong together |
 //! | `HLO121` | values that share a buffer do not exist, do not fit, or share it twice |
-//! | `HLO122` | a scheduled computation computes a value after its use |
 //! | `HLO123` | a control predecessor does not exist or makes a cycle |
 //! | `HLO124` | an attribute of the header is malformed or out of range |
 
@@ -133,7 +132,6 @@ struct Verifier<'a> {
 impl Verifier<'_> {
     fn module(&mut self) {
         let mut names = HashSet::with_capacity(self.module.computations.len());
-        let scheduled = self.module.is_scheduled();
         let mut entry_is_sound = true;
         for (id, computation) in self.module.computations.iter() {
             if !names.insert(computation.name.as_str()) {
@@ -146,9 +144,6 @@ impl Verifier<'_> {
                 entry_is_sound = !signature.any(|id| faulty.get(id.index()).is_none_or(|faulty| *faulty));
             }
             let mut ordered = Vec::new();
-            if scheduled {
-                order::schedule(computation, &mut ordered);
-            }
             order::control(computation, &mut ordered);
             pairing::check(computation, &faulty, &mut ordered);
             self.findings.extend(ordered.into_iter().map(|(id, code, message)| {

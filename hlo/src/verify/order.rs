@@ -1,29 +1,11 @@
-//! What runs before what: schedules and control predecessors.
+//! What runs before what: control predecessors.
 
 use super::code;
-use crate::ir::{ArenaId, Computation, InstrId, Span};
+use crate::ir::{ArenaId, Computation, InstrId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An instruction, a code and what is wrong with it.
 pub(super) type Finding = (InstrId, &'static str, String);
-
-/// A scheduled computation computes values in the order of its text.
-pub(super) fn schedule(computation: &Computation, findings: &mut Vec<Finding>) {
-    for (id, instruction) in computation.instructions.iter() {
-        // An instruction that never was text has no place in one.
-        if instruction.span == Span::default() {
-            continue;
-        }
-        for operand in &instruction.operands {
-            let Some(producer) = computation.instructions.get(*operand).filter(|_| *operand < id) else { continue };
-            if producer.span.start > instruction.span.start {
-                let name = &producer.name;
-                let message = format!("the module is scheduled, and {name} comes after what reads it");
-                findings.push((id, code::SCHEDULE, message));
-            }
-        }
-    }
-}
 
 /// Control predecessors exist and, together with operands, make no cycle.
 pub(super) fn control(computation: &Computation, findings: &mut Vec<Finding>) {

@@ -1,19 +1,18 @@
 //! Everything that is settled before anything is computed.
 
 use super::Config;
-use super::region::Program;
+use super::kernel;
+use super::region::Region;
 use super::value::byte_size;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{
-    ArenaId, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module, Op, Shape,
-};
+use crate::ir::{ArenaId, Computation, ComputationId, Data, Instruction, Layout, Literal, Module, Op, Shape};
 use crate::verify;
 use std::collections::BTreeMap;
 
 /// What the checks find out and the machine uses.
 pub(super) struct Plan {
-    /// The computations of reductions.
-    pub(super) regions: BTreeMap<ComputationId, Program>,
+    /// The computations that are applied element by element.
+    pub(super) regions: BTreeMap<ComputationId, Region>,
     /// For each computation that runs, the index of the last reader of each instruction; that of an instruction
     /// without readers is its own, that of the root is past the end.
     pub(super) last_uses: BTreeMap<ComputationId, Vec<usize>>,
@@ -39,43 +38,45 @@ pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics
     verify::verify(module)?;
     bound_calls(module, config)?;
     let mut plan = Plan { regions: BTreeMap::new(), last_uses: BTreeMap::new() };
-    for (id, reached) in reachable {
-        if reached.by_reduce {
-            match Program::compile(module, id) {
-                Ok(program) => drop(plan.regions.insert(id, program)),
-                Err(found) => findings.extend(found.0),
-            }
+    for (id, is_region) in reachable {
+        if is_region {
+            plan.regions.insert(id, Region::compile(module, id));
         }
-        if reached.by_call {
-            plan.last_uses.insert(id, last_uses(&module.computations[id]));
-        }
+        plan.last_uses.insert(id, last_uses(&module.computations[id]));
     }
-    if findings.is_empty() { Ok(plan) } else { Err(Diagnostics(findings)) }
+    Ok(plan)
 }
 
-#[derive(Copy, Clone, Default)]
-struct Reached {
-    by_call: bool,
-    by_reduce: bool,
-}
-
-/// The computations that the entry needs, with whether they run by themselves or inside reductions.
-fn reachable(module: &Module) -> BTreeMap<ComputationId, Reached> {
-    let mut reached: BTreeMap<ComputationId, Reached> = BTreeMap::new();
+/// The computations that the entry needs, with whether they are applied element by element.
+fn reachable(module: &Module) -> BTreeMap<ComputationId, bool> {
+    let mut reached: BTreeMap<ComputationId, bool> = BTreeMap::new();
     let mut pending = vec![(module.entry, false)];
-    while let Some((id, by_reduce)) = pending.pop() {
+    while let Some((id, is_region)) = pending.pop() {
         let Some(computation) = module.computations.get(id) else { continue };
-        let known = reached.entry(id).or_default();
-        let seen = if by_reduce { &mut known.by_reduce } else { &mut known.by_call };
-        if std::mem::replace(seen, true) {
+        let known = reached.get(&id).copied();
+        reached.insert(id, is_region || known == Some(true));
+        if known.is_some() {
             continue;
         }
         for instruction in computation.instructions.values() {
-            let inside = by_reduce || matches!(instruction.op, Op::Reduce { .. });
-            pending.extend(instruction.op.called_computations().into_iter().map(|callee| (callee, inside)));
+            let is_region = applies(&instruction.op);
+            pending.extend(instruction.op.called_computations().into_iter().map(|callee| (callee, is_region)));
         }
     }
     reached
+}
+
+/// Whether an operation applies the computations it calls element by element.
+fn applies(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Map { .. }
+            | Op::Reduce { .. }
+            | Op::ReduceWindow { .. }
+            | Op::Scatter { .. }
+            | Op::SelectAndScatter { .. }
+            | Op::Sort { .. }
+    )
 }
 
 /// A few computations that call each other twice come to a number of instructions nobody waits for.
@@ -114,15 +115,14 @@ fn last_uses(computation: &Computation) -> Vec<usize> {
 
 /// Why an instruction cannot be evaluated.
 fn refusal(computation: &Computation, instruction: &Instruction, config: &Config) -> Option<(&'static str, String)> {
-    if !instruction.op.is_computed() {
-        let opcode = instruction.op.opcode();
-        return Some(("HLO201", format!("unsupported: operation {opcode} is read and printed, not yet evaluated")));
+    if let Some(reason) = kernel::refusal(&instruction.op) {
+        return Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.opcode())));
     }
     for leaf in instruction.shape.leaves() {
         if let Some(what) = unsupported(leaf) {
             return Some(("HLO202", format!("unsupported: {what} is read and printed, not yet evaluated")));
         }
-        let array = leaf.as_array()?;
+        let Some(array) = leaf.as_array() else { continue };
         let bytes = byte_size(array).filter(|&bytes| isize::try_from(bytes).is_ok());
         let held = matches!(instruction.op, Op::Parameter { .. } | Op::Constant(_));
         if bytes.is_none_or(|bytes| !held && bytes > config.byte_limit) {
@@ -145,13 +145,10 @@ fn refusal(computation: &Computation, instruction: &Instruction, config: &Config
 }
 
 fn unsupported(leaf: &Shape) -> Option<String> {
-    let Some(array) = leaf.as_array() else { return Some(format!("a value of shape {leaf}")) };
-    if !array.dynamic.is_empty() {
-        return Some(format!("the bounded extent of {array}"));
-    }
-    match array.element_type {
-        ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32 => None,
-        other => Some(format!("element type {other}")),
+    match leaf {
+        Shape::Array(array) if !array.dynamic.is_empty() => Some(format!("the bounded extent of {array}")),
+        Shape::Array(_) | Shape::Token => None,
+        _ => Some(format!("a value of shape {leaf}")),
     }
 }
 

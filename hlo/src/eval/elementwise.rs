@@ -1,152 +1,194 @@
 //! Operations that work element by element, on arrays.
 
-use super::fill::{fill, map, zip};
-use super::scalar::{self, Binary, Element, Relation, Unary};
-use super::value::OutOfMemory;
-use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, UnaryOp};
+use super::call::Call;
+use super::region::of;
+use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of};
+use super::work::{Stop, Work, elements};
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, NativeType, Scalar, UnaryOp};
+use num_complex::Complex;
 
 const DEFINED: &str = "the verifier has seen to it that the operation is defined for its operands";
 
-pub(super) fn unary(op: UnaryOp, operand: &Data) -> Result<Data, OutOfMemory> {
-    let function = operand.element_type().and_then(|element_type| scalar::unary(op, element_type)).expect(DEFINED);
-    Ok(match (function, operand) {
-        (Unary::Pred(f), Data::Pred(a)) => Data::Pred(map(a, f)?),
-        (Unary::S32(f), Data::S32(a)) => Data::S32(map(a, f)?),
-        (Unary::U32(f), Data::U32(a)) => Data::U32(map(a, f)?),
-        (Unary::F32(f), Data::F32(a)) => Data::F32(map(a, f)?),
-        (Unary::Test(f), Data::F32(a)) => Data::Pred(map(a, f)?),
-        _ => unreachable!("{DEFINED}"),
-    })
+pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
+    let (work, operand) = (call.work(), call.data(0));
+    match (op, operand) {
+        (UnaryOp::IsFinite, _) => elements_of!(call.shape(0).element_type, T => {
+            let values = call.elements::<T>(0);
+            Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = is_finite(a)))?.into())
+        }),
+        (UnaryOp::Abs, Data::C64(values)) => magnitude(work, values),
+        (UnaryOp::Abs, Data::C128(values)) => magnitude(work, values),
+        _ => elements_of!(call.shape(0).element_type, T => {
+            let function = T::unary(op).expect(DEFINED);
+            Ok(work.map(call.elements::<T>(0), function.many)?.into())
+        }),
+    }
 }
 
-pub(super) fn binary(op: BinaryOp, left: &Data, right: &Data) -> Result<Data, OutOfMemory> {
-    let function = left.element_type().and_then(|element_type| scalar::binary(op, element_type)).expect(DEFINED);
-    Ok(match (function, left, right) {
-        (Binary::Pred(f), Data::Pred(a), Data::Pred(b)) => Data::Pred(zip(a, b, f)?),
-        (Binary::S32(f), Data::S32(a), Data::S32(b)) => Data::S32(zip(a, b, f)?),
-        (Binary::U32(f), Data::U32(a), Data::U32(b)) => Data::U32(zip(a, b, f)?),
-        (Binary::F32(f), Data::F32(a), Data::F32(b)) => Data::F32(zip(a, b, f)?),
-        _ => unreachable!("{DEFINED}"),
+/// The same for one element.
+pub(super) fn unary_of_one(
+    op: UnaryOp,
+    element_type: ElementType,
+) -> Option<Box<dyn Fn(&[Scalar]) -> Scalar + Send + Sync>> {
+    match (op, element_type) {
+        (UnaryOp::IsFinite, _) => elements_of!(element_type, T => {
+            Some(Box::new(|a| Scalar::Pred(is_finite(of::<T>(a[0])))))
+        }),
+        (UnaryOp::Abs, ElementType::C64) => Some(Box::new(|a| length(of::<Complex<f32>>(a[0])).scalar())),
+        (UnaryOp::Abs, ElementType::C128) => Some(Box::new(|a| length(of::<Complex<f64>>(a[0])).scalar())),
+        _ => elements_of!(element_type, T => {
+            let f = T::unary(op)?.one;
+            Some(Box::new(move |a| f(of::<T>(a[0])).scalar()))
+        }),
+    }
+}
+
+fn is_finite<T: Element>(a: T) -> bool {
+    match a.number() {
+        super::scalar::Number::Real(value) => value.is_finite(),
+        _ => true,
+    }
+}
+
+fn length<T: ComplexNumber>(z: T) -> T::Part {
+    T::Part::round(z.wide().norm())
+}
+
+fn magnitude<T: ComplexNumber>(work: &Work, values: &[T]) -> Result<Data, Stop>
+where
+    Vec<T::Part>: Into<Data>,
+{
+    Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = length(a)))?.into())
+}
+
+pub(super) fn binary(call: &Call<'_, '_>, op: BinaryOp) -> Result<Data, Stop> {
+    elements_of!(call.shape(0).element_type, T => {
+        pairs(call, T::binary(op).expect(DEFINED))
     })
 }
 
 pub(super) fn compare(
+    call: &Call<'_, '_>,
     direction: ComparisonDirection,
     order: Option<ComparisonType>,
-    left: &Data,
-    right: &Data,
-) -> Result<Data, OutOfMemory> {
-    let relation =
-        left.element_type().and_then(|element_type| scalar::relation(direction, order, element_type)).expect(DEFINED);
-    Ok(Data::Pred(match (relation, left, right) {
-        (Relation::Pred(f), Data::Pred(a), Data::Pred(b)) => zip(a, b, f)?,
-        (Relation::S32(f), Data::S32(a), Data::S32(b)) => zip(a, b, f)?,
-        (Relation::U32(f), Data::U32(a), Data::U32(b)) => zip(a, b, f)?,
-        (Relation::F32(f), Data::F32(a), Data::F32(b)) => zip(a, b, f)?,
-        _ => unreachable!("{DEFINED}"),
-    }))
-}
-
-pub(super) fn convert(operand: &Data, target: ElementType) -> Result<Data, OutOfMemory> {
-    match operand {
-        Data::Pred(a) => convert_from(a, target),
-        Data::S32(a) => convert_from(a, target),
-        Data::U32(a) => convert_from(a, target),
-        Data::F32(a) => convert_from(a, target),
-        _ => unreachable!("{DEFINED}"),
-    }
-}
-
-fn convert_from<T: Element>(a: &[T], target: ElementType) -> Result<Data, OutOfMemory> {
-    Ok(match target {
-        ElementType::Pred => Data::Pred(map(a, T::to_pred)?),
-        ElementType::S32 => Data::S32(map(a, T::to_s32)?),
-        ElementType::U32 => Data::U32(map(a, T::to_u32)?),
-        ElementType::F32 => Data::F32(map(a, T::to_f32)?),
-        _ => unreachable!("{DEFINED}"),
+) -> Result<Data, Stop> {
+    elements_of!(call.shape(0).element_type, T => {
+        pairs(call, T::relation(direction, order).expect(DEFINED))
     })
+}
+
+fn pairs<T: Element, R: NativeType + Default>(call: &Call<'_, '_>, function: Binary<T, R>) -> Result<Data, Stop>
+where
+    Vec<R>: Into<Data>,
+{
+    let (a, b) = (call.elements::<T>(0), call.elements::<T>(1));
+    Ok(call.work().fill(a.len(), |start, values| (function.many)(&a[start..], &b[start..], values))?.into())
+}
+
+pub(super) fn convert(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    elements_of!(call.shape(0).element_type, T => convert_from(call, call.elements::<T>(0)))
+}
+
+fn convert_from<T: Element>(call: &Call<'_, '_>, values: &[T]) -> Result<Data, Stop> {
+    elements_of!(call.result().element_type, R => Ok(call
+        .work()
+        .map(values, |a, r: &mut [R]| a.iter().zip(r).for_each(|(&a, r)| *r = R::of(a.number())))?
+        .into()))
 }
 
 /// The elements with the same bits, as another type of the same size.
-pub(super) fn reinterpret(operand: &Data, target: ElementType) -> Result<Data, OutOfMemory> {
-    match operand {
-        Data::Pred(a) => reinterpret_from(a, target),
-        Data::S32(a) => reinterpret_from(a, target),
-        Data::U32(a) => reinterpret_from(a, target),
-        Data::F32(a) => reinterpret_from(a, target),
-        _ => unreachable!("{DEFINED}"),
-    }
+pub(super) fn reinterpret(work: &Work, operand: &Data, target: ElementType) -> Result<Data, Stop> {
+    let Some(source) = operand.element_type() else { unreachable!("{DEFINED}") };
+    elements_of!(source, T => reinterpret_from(work, elements::<T>(operand), target))
 }
 
-fn reinterpret_from<T: Element>(a: &[T], target: ElementType) -> Result<Data, OutOfMemory> {
-    Ok(match target {
-        ElementType::Pred => Data::Pred(map(a, |a| bool::from_bits(a.to_bits()))?),
-        ElementType::S32 => Data::S32(map(a, |a| i32::from_bits(a.to_bits()))?),
-        ElementType::U32 => Data::U32(map(a, T::to_bits)?),
-        ElementType::F32 => Data::F32(map(a, |a| f32::from_bits(a.to_bits()))?),
-        _ => unreachable!("{DEFINED}"),
-    })
+fn reinterpret_from<T: Element>(work: &Work, values: &[T], target: ElementType) -> Result<Data, Stop> {
+    elements_of!(target, R => Ok(work
+        .map(values, |a, r: &mut [R]| {
+            a.iter().zip(r).for_each(|(&a, r)| *r = <R as Element>::from_bits(a.bits()));
+        })?
+        .into()))
 }
 
-pub(super) fn select(condition: &Data, on_true: &Data, on_false: &Data) -> Result<Data, OutOfMemory> {
-    let Data::Pred(condition) = condition else { unreachable!("{DEFINED}") };
-    Ok(match (on_true, on_false) {
-        (Data::Pred(a), Data::Pred(b)) => Data::Pred(choose(condition, a, b)?),
-        (Data::S32(a), Data::S32(b)) => Data::S32(choose(condition, a, b)?),
-        (Data::U32(a), Data::U32(b)) => Data::U32(choose(condition, a, b)?),
-        (Data::F32(a), Data::F32(b)) => Data::F32(choose(condition, a, b)?),
-        _ => unreachable!("{DEFINED}"),
-    })
-}
-
-fn choose<T: Element>(condition: &[bool], a: &[T], b: &[T]) -> Result<Vec<T>, OutOfMemory> {
-    Ok(fill(a.len(), |start, values| {
-        for (offset, value) in values.iter_mut().enumerate() {
-            let position = start + offset;
-            *value = if at(condition, position) { a[position] } else { b[position] };
-        }
-    })?)
-}
-
-pub(super) fn clamp(low: &Data, operand: &Data, high: &Data) -> Result<Data, OutOfMemory> {
-    let bounds = operand.element_type().and_then(|element_type| {
-        let larger = scalar::binary(BinaryOp::Maximum, element_type)?;
-        Some((larger, scalar::binary(BinaryOp::Minimum, element_type)?))
-    });
-    Ok(match (bounds.expect(DEFINED), low, operand, high) {
-        ((Binary::Pred(max), Binary::Pred(min)), Data::Pred(low), Data::Pred(a), Data::Pred(high)) => {
-            Data::Pred(between(low, a, high, max, min)?)
-        }
-        ((Binary::S32(max), Binary::S32(min)), Data::S32(low), Data::S32(a), Data::S32(high)) => {
-            Data::S32(between(low, a, high, max, min)?)
-        }
-        ((Binary::U32(max), Binary::U32(min)), Data::U32(low), Data::U32(a), Data::U32(high)) => {
-            Data::U32(between(low, a, high, max, min)?)
-        }
-        ((Binary::F32(max), Binary::F32(min)), Data::F32(low), Data::F32(a), Data::F32(high)) => {
-            Data::F32(between(low, a, high, max, min)?)
-        }
-        _ => unreachable!("{DEFINED}"),
+pub(super) fn select(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    let condition = call.elements::<bool>(0);
+    elements_of!(call.result().element_type, T => {
+        let (a, b) = (call.elements::<T>(1), call.elements::<T>(2));
+        Ok(call.work().fill(a.len(), |start, values| {
+            for (offset, value) in values.iter_mut().enumerate() {
+                let position = start + offset;
+                *value = if at(condition, position) { a[position] } else { b[position] };
+            }
+        })?.into())
     })
 }
 
 /// `min(max(low, a), high)`: where the bounds cross, the upper one wins.
-fn between<T: Element>(
-    low: &[T],
-    a: &[T],
-    high: &[T],
-    max: fn(T, T) -> T,
-    min: fn(T, T) -> T,
-) -> Result<Vec<T>, OutOfMemory> {
-    Ok(fill(a.len(), |start, values| {
-        for (offset, value) in values.iter_mut().enumerate() {
-            let position = start + offset;
-            *value = min(max(at(low, position), a[position]), at(high, position));
-        }
-    })?)
+pub(super) fn clamp(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    elements_of!(call.result().element_type, T => {
+        let max = T::binary(BinaryOp::Maximum).expect(DEFINED).one;
+        let min = T::binary(BinaryOp::Minimum).expect(DEFINED).one;
+        let (low, a, high) = (call.elements::<T>(0), call.elements::<T>(1), call.elements::<T>(2));
+        Ok(call.work().fill(a.len(), |start, values| {
+            for (offset, value) in values.iter_mut().enumerate() {
+                let position = start + offset;
+                *value = min(max(at(low, position), a[position]), at(high, position));
+            }
+        })?.into())
+    })
 }
 
 /// The element at `position` of an array, or of a scalar that stands for one.
 fn at<T: Copy>(values: &[T], position: usize) -> T {
     if values.len() == 1 { values[0] } else { values[position] }
+}
+
+pub(super) fn complex(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    match (call.data(0), call.data(1)) {
+        (Data::F32(re), Data::F32(im)) => joined(call.work(), re, im),
+        (Data::F64(re), Data::F64(im)) => joined(call.work(), re, im),
+        _ => unreachable!("{DEFINED}"),
+    }
+}
+
+fn joined<F: Float>(work: &Work, re: &[F], im: &[F]) -> Result<Data, Stop>
+where
+    Complex<F>: Element,
+    Vec<Complex<F>>: Into<Data>,
+{
+    Ok(work
+        .fill(re.len(), |start, values: &mut [Complex<F>]| {
+            for (value, (&re, &im)) in values.iter_mut().zip(re[start..].iter().zip(&im[start..])) {
+                *value = Complex::new(re, im);
+            }
+        })?
+        .into())
+}
+
+/// The real parts; a real number is its own.
+pub(super) fn real(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    match call.data(0) {
+        Data::C64(values) => parts(call.work(), values, |z| z.re),
+        Data::C128(values) => parts(call.work(), values, |z| z.re),
+        data => Ok(data.clone()),
+    }
+}
+
+/// The imaginary parts; those of real numbers are zero.
+pub(super) fn imag(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    match call.data(0) {
+        Data::C64(values) => parts(call.work(), values, |z| z.im),
+        Data::C128(values) => parts(call.work(), values, |z| z.im),
+        _ => elements_of!(call.result().element_type, T => {
+            Ok(super::work::splat(call.data(0).len().unwrap_or(0), T::default())?.into())
+        }),
+    }
+}
+
+fn parts<F: Float>(work: &Work, values: &[Complex<F>], part: fn(Complex<F>) -> F) -> Result<Data, Stop>
+where
+    Complex<F>: Element,
+    Vec<F>: Into<Data>,
+{
+    Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = part(a)))?.into())
 }

@@ -1,29 +1,46 @@
 //! Running computations, one instruction after the other.
 
-use super::check::Plan;
-use super::value::{Buffer, Meter, OutOfMemory, Value, byte_size};
-use super::{Config, elementwise, movement, reduce};
+use super::call::{Call, Run};
+use super::value::{Buffer, Value, byte_size};
+use super::work::Stop;
+use super::{Progress, kernel};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Module, Op, Shape,
+    ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
 };
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
 
-/// The results of the entry, flattened.
-pub(super) fn run<'a>(
-    module: &'a Module,
-    plan: &'a Plan,
-    arguments: Vec<Value<'a>>,
-    config: &Config,
-) -> Result<Vec<Literal>, Diagnostics> {
-    let mut machine = Machine { module, plan, meter: Meter::new(config.byte_limit), frames: Vec::new() };
-    machine.enter(module.entry, arguments);
-    let result = machine.run()?;
+/// How deep computations that are applied element by element, and are more than arithmetic, may be nested.
+const NESTING_LIMIT: usize = 32;
+
+/// The results of the entry, flattened; tokens are no results.
+pub(super) fn run(run: &Run<'_>, arguments: Vec<Value<'_>>) -> Result<Vec<Literal>, Diagnostics> {
+    let mut machine = Machine { run, frames: Vec::new(), instructions: 0, nesting: 0 };
+    machine.enter(run.module.entry, arguments);
+    let result = machine.run().map_err(|stopped| machine.explain(stopped))?;
     let mut literals = Vec::new();
-    flatten(result, module.entry_computation().result_shape(), &mut literals);
+    flatten(result, run.module.entry_computation().result_shape(), &mut literals);
     Ok(literals)
+}
+
+/// The results of a computation of scalars.
+pub(super) fn apply(
+    run: &Run<'_>,
+    id: ComputationId,
+    arguments: Vec<Value<'_>>,
+    nesting: usize,
+) -> Result<Vec<Scalar>, Stop> {
+    if nesting > NESTING_LIMIT {
+        let message = format!("computations that loop are applied element by element, more than {NESTING_LIMIT} deep");
+        return Err(Stop::Refused("HLO206", message));
+    }
+    let mut machine = Machine { run, frames: Vec::new(), instructions: 0, nesting };
+    machine.enter(id, arguments);
+    let mut scalars = Vec::new();
+    machine.run()?.collect_scalars(&mut scalars);
+    Ok(scalars)
 }
 
 fn flatten(value: Value<'_>, shape: &Shape, literals: &mut Vec<Literal>) {
@@ -34,71 +51,173 @@ fn flatten(value: Value<'_>, shape: &Shape, literals: &mut Vec<Literal>) {
         (Value::Array(buffer), shape) => {
             literals.push(Literal { shape: shape.without_layout(), data: buffer.into_data() });
         }
+        (Value::Token, _) => {}
         (Value::Tuple(_), _) => unreachable!("{VERIFIED}"),
     }
 }
 
-struct Machine<'a> {
-    module: &'a Module,
-    plan: &'a Plan,
-    meter: Arc<Meter>,
+struct Machine<'r, 'a> {
+    run: &'r Run<'a>,
     /// The computations being run, each called by the one before it. Calls do not use the stack, however deep.
     frames: Vec<Frame<'a>>,
+    /// How many instructions have been run.
+    instructions: u64,
+    nesting: usize,
 }
 
 struct Frame<'a> {
     computation: &'a Computation,
     last_uses: &'a [usize],
-    /// The next instruction, or the call being run.
+    /// The next instruction, or the one being run.
     next: usize,
     arguments: Vec<Option<Value<'a>>>,
     /// The values that are still needed.
     values: Vec<Option<Value<'a>>>,
+    /// What becomes of the value of the computation that the next instruction has called.
+    waiting: Waiting<'a>,
+    /// How many rounds the loop that is being run has made.
+    rounds: u64,
 }
 
-impl<'a> Machine<'a> {
+/// What a computation that was called is for.
+enum Waiting<'a> {
+    /// Its value is that of the instruction.
+    Value,
+    /// It says whether a loop goes on from this value.
+    Condition(Value<'a>),
+    /// Its value is what a loop goes on with.
+    Body,
+}
+
+impl<'a> Machine<'_, 'a> {
     fn enter(&mut self, id: ComputationId, arguments: Vec<Value<'a>>) {
-        let computation = &self.module.computations[id];
+        let computation = &self.run.module.computations[id];
         self.frames.push(Frame {
             computation,
-            last_uses: &self.plan.last_uses[&id],
+            last_uses: &self.run.plan.last_uses[&id],
             next: 0,
             arguments: arguments.into_iter().map(Some).collect(),
             values: vec![None; computation.instructions.len()],
+            waiting: Waiting::Value,
+            rounds: 0,
         });
     }
 
-    fn run(&mut self) -> Result<Value<'a>, Diagnostics> {
+    fn run(&mut self) -> Result<Value<'a>, Stop> {
         loop {
             let frame = self.frames.last_mut().expect("the entry's frame is popped by returning");
             if frame.next == frame.computation.instructions.len() {
                 let result = frame.values[frame.computation.root.index()].take().expect(VERIFIED);
                 self.frames.pop();
-                match self.frames.last_mut() {
-                    None => return Ok(result),
-                    Some(caller) => caller.finish(result),
+                match self.frames.is_empty() {
+                    true => return Ok(result),
+                    false => self.resume(result)?,
                 }
                 continue;
             }
+            self.count()?;
+            let frame = self.frames.last_mut().expect("a computation is being run");
             let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
-            let operands = frame.operands(instruction);
+            let mut operands = frame.operands(instruction);
             match &instruction.op {
                 Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } => self.enter(*callee, operands),
+                Op::While { condition, .. } => {
+                    let state = operands.pop().expect(VERIFIED);
+                    frame.rounds = 0;
+                    frame.waiting = Waiting::Condition(state.clone());
+                    self.enter(*condition, vec![state]);
+                }
+                Op::Conditional { branches, .. } => {
+                    let taken = branch(operands[0].scalar(), branches.len());
+                    self.enter(branches[taken], vec![operands.swap_remove(taken + 1)]);
+                }
                 Op::Parameter { number } => {
                     // The verifier allows each number once, so nobody else takes the argument.
                     let argument = frame.arguments[*number as usize].take().expect(VERIFIED);
                     frame.finish(argument);
                 }
                 _ => {
-                    let value = self.compute(instruction, operands);
-                    let frame = self.frames.last_mut().expect("no frame was popped");
-                    match value {
-                        Ok(value) => frame.finish(value),
-                        Err(OutOfMemory) => return Err(frame.out_of_memory(instruction)),
-                    }
+                    let value = self.compute(instruction, operands)?;
+                    self.frames.last_mut().expect("no frame was popped").finish(value);
                 }
             }
         }
+    }
+
+    /// Goes on with what was called.
+    fn resume(&mut self, result: Value<'a>) -> Result<(), Stop> {
+        let frame = self.frames.last_mut().expect("somebody called");
+        let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
+        let Op::While { condition, body } = &instruction.op else {
+            frame.finish(result);
+            return Ok(());
+        };
+        match std::mem::replace(&mut frame.waiting, Waiting::Value) {
+            Waiting::Condition(state) if result.scalar() == Scalar::Pred(true) => {
+                frame.rounds += 1;
+                let limit = self.run.config.iteration_limit;
+                if limit.is_some_and(|limit| frame.rounds > limit) {
+                    let message = format!("the loop has not ended after {} rounds", frame.rounds - 1);
+                    return Err(Stop::Refused("HLO208", message));
+                }
+                frame.waiting = Waiting::Body;
+                self.enter(*body, vec![state]);
+            }
+            Waiting::Condition(state) => frame.finish(state),
+            Waiting::Body | Waiting::Value => {
+                frame.waiting = Waiting::Condition(result.clone());
+                self.enter(*condition, vec![result]);
+            }
+        }
+        Ok(())
+    }
+
+    /// One more instruction: tells whoever watches, and stops where too many have run.
+    fn count(&mut self) -> Result<(), Stop> {
+        self.instructions += 1;
+        let Run { config, work, .. } = self.run;
+        work.go_on()?;
+        if self.instructions > config.instruction_limit {
+            let message = format!("more than {} instructions have run", config.instruction_limit);
+            return Err(Stop::Refused("HLO207", message));
+        }
+        let (Some(watch), Some(frame), 0) = (&config.watch, self.frames.last(), self.nesting) else { return Ok(()) };
+        let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
+        let progress = Progress {
+            instructions: self.instructions,
+            computation: &frame.computation.name,
+            instruction: &instruction.name,
+            bytes: work.meter.alive(),
+        };
+        match watch.tell(&progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Stop::Interrupted),
+        }
+    }
+
+    /// What stopped the machine, and at which instruction.
+    fn explain(&self, stop: Stop) -> Diagnostics {
+        let frame = self.frames.last().expect("the machine stopped within a computation");
+        let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
+        let (code, message) = match stop {
+            Stop::OutOfMemory => {
+                ("HLO205", format!("there is not enough memory for {}", instruction.shape.without_layout()))
+            }
+            Stop::Interrupted => ("HLO209", "interrupted".to_owned()),
+            Stop::Refused(code, message) => (code, message),
+        };
+        let place = format!("{}/{}", frame.computation.name, instruction.name);
+        Diagnostic::new(code, instruction.span, message).about(place).into()
+    }
+}
+
+/// Which of a number of branches is taken: those of a `pred` are for true and false, any number that is not one of a branch
+/// takes the last.
+fn branch(chosen: Scalar, branches: usize) -> usize {
+    match chosen {
+        Scalar::Pred(chosen) => usize::from(!chosen),
+        Scalar::S32(number) => usize::try_from(number).unwrap_or(usize::MAX).min(branches - 1),
+        _ => unreachable!("{VERIFIED}"),
     }
 }
 
@@ -124,17 +243,11 @@ impl<'a> Frame<'a> {
         }
         self.next += 1;
     }
-
-    fn out_of_memory(&self, instruction: &Instruction) -> Diagnostics {
-        let message = format!("there is not enough memory for {}", instruction.shape.without_layout());
-        let place = format!("{}/{}", self.computation.name, instruction.name);
-        Diagnostic::new("HLO205", instruction.span, message).about(place).into()
-    }
 }
 
-impl<'a> Machine<'a> {
-    /// The value of an instruction that is neither a parameter nor a call.
-    fn compute(&self, instruction: &'a Instruction, mut operands: Vec<Value<'a>>) -> Result<Value<'a>, OutOfMemory> {
+impl<'a> Machine<'_, 'a> {
+    /// The value of an instruction that calls nothing.
+    fn compute(&self, instruction: &'a Instruction, mut operands: Vec<Value<'a>>) -> Result<Value<'a>, Stop> {
         match &instruction.op {
             Op::Constant(literal) => return Ok(given(literal)),
             Op::Tuple => return Ok(Value::Tuple(operands)),
@@ -143,18 +256,25 @@ impl<'a> Machine<'a> {
                 _ => unreachable!("{VERIFIED}"),
             },
             // Elements are kept in row-major order, whatever the layout.
-            Op::Copy | Op::Reshape => return Ok(operands.pop().expect(VERIFIED)),
-            Op::Bitcast if self.is_reshape(instruction) => return Ok(operands.pop().expect(VERIFIED)),
-            Op::Reduce { dimensions, to_apply } => {
-                return self.reduce(instruction, dimensions, *to_apply, &operands);
+            Op::Copy | Op::Reshape | Op::OptimizationBarrier | Op::AddDependency => {
+                return Ok(operands.swap_remove(0));
             }
+            Op::Bitcast if self.is_reshape(instruction) => return Ok(operands.swap_remove(0)),
+            Op::AfterAll => return Ok(Value::Token),
             _ => {}
         }
-        let result = instruction.shape.as_array().expect(VERIFIED);
-        let arrays: Vec<(&ArrayShape, &Data)> = self.shapes(instruction).zip(operands.iter().map(data)).collect();
-        let bytes = byte_size(result).ok_or(OutOfMemory)?;
-        let bytes = self.meter.reserve(bytes)?;
-        Ok(Value::Array(Buffer::made(kernel(&instruction.op, result, &arrays)?, bytes)))
+        let mut arrays: Vec<(&'a ArrayShape, &Data)> = Vec::with_capacity(operands.len());
+        for (shape, value) in self.shapes(instruction).zip(&operands) {
+            value.collect_arrays(shape, &mut arrays);
+        }
+        let mut bytes = Vec::new();
+        for leaf in instruction.shape.leaves().into_iter().filter_map(Shape::as_array) {
+            bytes.push(self.run.work.reserve(byte_size(leaf).ok_or(Stop::OutOfMemory)?)?);
+        }
+        let call = Call { run: self.run, instruction, operands: arrays, nesting: self.nesting };
+        let made = kernel::compute(&call)?.into_iter().zip(bytes);
+        let mut made = made.map(|(data, bytes)| Value::Array(Buffer::made(data, bytes)));
+        Ok(assemble(&instruction.shape, &mut made))
     }
 
     /// Whether a bitcast is between row-major arrays of one type.
@@ -162,92 +282,31 @@ impl<'a> Machine<'a> {
         let row_major = |array: &ArrayShape| array.minor_to_major().windows(2).all(|pair| pair[0] > pair[1]);
         let result = bitcast.shape.as_array().expect(VERIFIED);
         row_major(result)
-            && self.shapes(bitcast).all(|operand| row_major(operand) && operand.element_type == result.element_type)
+            && self
+                .shapes(bitcast)
+                .filter_map(Shape::as_array)
+                .all(|operand| row_major(operand) && operand.element_type == result.element_type)
     }
 
-    /// The operands' shapes, which are those of arrays.
-    fn shapes(&self, instruction: &'a Instruction) -> impl Iterator<Item = &'a ArrayShape> {
+    /// The operands' shapes.
+    fn shapes(&self, instruction: &'a Instruction) -> impl Iterator<Item = &'a Shape> {
         let computation = self.frames.last().expect("an instruction is being run").computation;
-        instruction.operands.iter().map(|&id| computation.instructions[id].shape.as_array().expect(VERIFIED))
+        instruction.operands.iter().map(|&id| &computation.instructions[id].shape)
     }
 }
 
-impl<'a> Machine<'a> {
-    fn reduce(
-        &self,
-        instruction: &'a Instruction,
-        dimensions: &[i64],
-        to_apply: ComputationId,
-        operands: &[Value<'a>],
-    ) -> Result<Value<'a>, OutOfMemory> {
-        let shape = self.shapes(instruction).next().expect(VERIFIED);
-        let (inputs, initials) = operands.split_at(operands.len() / 2);
-        let (inputs, initials): (Vec<&Data>, Vec<&Data>) =
-            (inputs.iter().map(data).collect(), initials.iter().map(data).collect());
-        let mut bytes = Vec::with_capacity(inputs.len());
-        for leaf in instruction.shape.leaves() {
-            let size = leaf.as_array().and_then(byte_size).ok_or(OutOfMemory)?;
-            bytes.push(self.meter.reserve(size)?);
-        }
-        let results = reduce::reduce(dimensions, &self.plan.regions[&to_apply], shape, &inputs, &initials)?;
-        let made = results.into_iter().zip(bytes).map(|(data, bytes)| Value::Array(Buffer::made(data, bytes)));
-        let mut values: Vec<Value<'a>> = made.collect();
-        Ok(if instruction.shape.as_tuple().is_some() { Value::Tuple(values) } else { values.swap_remove(0) })
+/// The value of a shape with these arrays as its leaves, from left to right.
+fn assemble<'a>(shape: &Shape, arrays: &mut dyn Iterator<Item = Value<'a>>) -> Value<'a> {
+    match shape {
+        Shape::Tuple(elements) => Value::Tuple(elements.iter().map(|shape| assemble(shape, arrays)).collect()),
+        Shape::Array(_) => arrays.next().expect("one array is made for each leaf of a shape"),
+        _ => Value::Token,
     }
-}
-
-/// The elements of an array made from other arrays.
-fn kernel(op: &Op, result: &ArrayShape, operands: &[(&ArrayShape, &Data)]) -> Result<Data, OutOfMemory> {
-    let operand = |position: usize| operands[position].1;
-    match op {
-        Op::Iota { dimension } => movement::iota(*dimension as usize, result),
-        Op::Broadcast { dimensions } => movement::broadcast(dimensions, operands[0].0, operand(0), result),
-        Op::Bitcast => bitcast(operands[0].0, operand(0), result),
-        Op::Transpose { permutation } => {
-            let permutation: Vec<usize> = permutation.iter().map(|&dimension| dimension as usize).collect();
-            movement::transpose(&permutation, operands[0].0, operand(0))
-        }
-        Op::Slice { dimensions } => movement::slice(dimensions, operands[0].0, operand(0), result),
-        Op::Reverse { dimensions } => movement::reverse(dimensions, operands[0].0, operand(0)),
-        Op::Concatenate { dimension } => movement::concatenate(*dimension as usize, operands, result),
-        Op::Pad { padding } => movement::pad(padding, operands[0].0, operand(0), operand(1), result),
-        Op::Convert => elementwise::convert(operand(0), result.element_type),
-        Op::Compare { direction, order } => elementwise::compare(*direction, *order, operand(0), operand(1)),
-        Op::Select => elementwise::select(operand(0), operand(1), operand(2)),
-        Op::Clamp => elementwise::clamp(operand(0), operand(1), operand(2)),
-        Op::Unary(op) => elementwise::unary(*op, operand(0)),
-        Op::Binary(op) => elementwise::binary(*op, operand(0), operand(1)),
-        _ => unreachable!("these are seen to before, or refused"),
-    }
-}
-
-/// The elements in the order they lie in memory under the operand's layout are those under the result's layout.
-fn bitcast(shape: &ArrayShape, operand: &Data, result: &ArrayShape) -> Result<Data, OutOfMemory> {
-    let retyped = elementwise::reinterpret(operand, result.element_type)?;
-    let mut major_to_minor = shape.minor_to_major();
-    major_to_minor.reverse();
-    let in_memory = movement::transpose(&major_to_minor, shape, &retyped)?;
-    // The result's elements as memory orders them, and where each of its dimensions went there.
-    let mut order = result.minor_to_major();
-    order.reverse();
-    let extents: Vec<i64> = order.iter().map(|&dimension| result.extents[dimension]).collect();
-    let mut back = vec![0; order.len()];
-    for (position, &dimension) in order.iter().enumerate() {
-        back[dimension] = position;
-    }
-    movement::transpose(&back, &ArrayShape::new(result.element_type, extents), &in_memory)
 }
 
 fn given(literal: &Literal) -> Value<'_> {
     match &literal.data {
         Data::Tuple(elements) => Value::Tuple(elements.iter().map(given).collect()),
         data => Value::Array(Buffer::Given(data)),
-    }
-}
-
-fn data<'v>(value: &'v Value<'_>) -> &'v Data {
-    match value {
-        Value::Array(buffer) => buffer,
-        Value::Tuple(_) => unreachable!("{VERIFIED}"),
     }
 }

@@ -20,33 +20,47 @@
 //! reduction whose computation is more than scalar arithmetic, `HLO207` too many instructions, `HLO210` wrong number of inputs, `HLO211` an input of
 //! the wrong type or extents.
 
+mod call;
 mod check;
 mod elementwise;
-mod fill;
 mod input;
+mod kernel;
 mod machine;
 mod movement;
 mod reduce;
 mod region;
 mod scalar;
 mod value;
+mod watch;
+mod work;
 
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Literal, Module};
+pub use watch::{Interrupt, Progress, Watch};
 
-/// Bounds on an evaluation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::ir::{Literal, Module};
+use call::Run;
+use value::Meter;
+use work::Work;
+
+/// Bounds on an evaluation, and who watches it.
+#[derive(Clone, Debug)]
 pub struct Config {
-    /// How many bytes the values alive at one time may take, inputs and constants not counted; `pred` takes one byte an
-    /// element, every other type four. 16 GiB by default.
+    /// How many bytes the values alive at one time may take, inputs and constants not counted; an element takes as many as
+    /// its type has, and at least one. 16 GiB by default.
     pub byte_limit: u64,
     /// How many instructions may run, each counted as often as its computation is called. 2^32 by default.
     pub instruction_limit: u64,
+    /// How many rounds each `while` may make; by default any number.
+    pub iteration_limit: Option<u64>,
+    /// Is told of every instruction before it runs, and may stop the evaluation.
+    pub watch: Option<Watch>,
+    /// Stops the evaluation within an instruction, from another thread.
+    pub interrupt: Option<Interrupt>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { byte_limit: 16 << 30, instruction_limit: 1 << 32 }
+        Config { byte_limit: 16 << 30, instruction_limit: 1 << 32, iteration_limit: None, watch: None, interrupt: None }
     }
 }
 
@@ -94,7 +108,8 @@ pub fn evaluate(module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Dia
 pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
     let plan = check::plan(module, config)?;
     let arguments = input::arguments(module, inputs)?;
-    machine::run(module, &plan, arguments, config)
+    let work = Work { meter: Meter::new(config.byte_limit), interrupt: config.interrupt.clone() };
+    machine::run(&Run { module, plan: &plan, config, work }, arguments)
 }
 
 /// Whether the module can be evaluated, found out without computing anything.

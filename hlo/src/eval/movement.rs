@@ -2,25 +2,10 @@
 //!
 //! Most of them read the operand at `base + sum of index[d] * stride[d]`, for the result's index.
 
-use super::fill::{fill, splat};
-use super::scalar::Element;
-use super::value::OutOfMemory;
+use super::call::Call;
+use super::scalar::{Element, Number, elements_of};
+use super::work::{Stop, Work, elements, splat};
 use crate::ir::{ArrayShape, Data, ElementType, PadDimension, SliceDimension};
-
-const UNDERSTOOD: &str = "the checks let only arrays of understood types through";
-
-/// Does the same to an array of any type.
-macro_rules! of_any_type {
-    ($data:expr, |$values:ident| $made:expr) => {
-        Ok(match $data {
-            Data::Pred($values) => Data::Pred($made?),
-            Data::S32($values) => Data::S32($made?),
-            Data::U32($values) => Data::U32($made?),
-            Data::F32($values) => Data::F32($made?),
-            _ => unreachable!("{UNDERSTOOD}"),
-        })
-    };
-}
 
 /// The extents as `usize`. They fit: the number of bytes has been checked, and where an extent is 0 no other is used.
 pub(super) fn extents(shape: &ArrayShape) -> Vec<usize> {
@@ -76,68 +61,81 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn read<T: Element>(source: &[T], extents: &[usize], strides: &[isize], base: isize) -> Result<Vec<T>, OutOfMemory> {
-    Ok(fill(extents.iter().product(), |start, values| {
-        let mut walk = Walk::new(extents, strides, base, start);
-        for value in values {
-            *value = source[walk.step()];
-        }
-    })?)
-}
-
-pub(super) fn iota(dimension: usize, result: &ArrayShape) -> Result<Data, OutOfMemory> {
-    let extents = extents(result);
-    let mut strides = vec![0; extents.len()];
-    strides[dimension] = 1;
-    Ok(match result.element_type {
-        ElementType::S32 => Data::S32(count(&extents, &strides, |index| index as i32)?),
-        ElementType::U32 => Data::U32(count(&extents, &strides, |index| index as u32)?),
-        ElementType::F32 => Data::F32(count(&extents, &strides, |index| index as f32)?),
-        _ => unreachable!("{UNDERSTOOD}"),
+/// The elements of an operand at the positions of a walk.
+pub(super) fn read(
+    work: &Work,
+    operand: &Data,
+    element_type: ElementType,
+    extents: &[usize],
+    strides: &[isize],
+    base: isize,
+) -> Result<Data, Stop> {
+    elements_of!(element_type, T => {
+        let source = elements::<T>(operand);
+        Ok(work.fill(extents.iter().product(), |start, values| {
+            let mut walk = Walk::new(extents, strides, base, start);
+            for value in values {
+                *value = source[walk.step()];
+            }
+        })?.into())
     })
 }
 
-fn count<T: Element>(extents: &[usize], strides: &[isize], number: fn(usize) -> T) -> Result<Vec<T>, OutOfMemory> {
-    Ok(fill(extents.iter().product(), |start, values| {
-        let mut walk = Walk::new(extents, strides, 0, start);
-        for value in values {
-            *value = number(walk.step());
-        }
-    })?)
+pub(super) fn iota(call: &Call<'_, '_>, dimension: usize) -> Result<Data, Stop> {
+    let extents = extents(call.result());
+    let mut strides = vec![0; extents.len()];
+    strides[dimension] = 1;
+    elements_of!(call.result().element_type, T => {
+        Ok(call.work().fill(extents.iter().product(), |start, values: &mut [T]| {
+            let mut walk = Walk::new(&extents, &strides, 0, start);
+            for value in values {
+                *value = T::of(Number::Integer(walk.step() as i128));
+            }
+        })?.into())
+    })
 }
 
-pub(super) fn broadcast(
-    dimensions: &[i64],
-    shape: &ArrayShape,
-    operand: &Data,
-    result: &ArrayShape,
-) -> Result<Data, OutOfMemory> {
-    let (sources, extents) = (row_major_strides(&extents(shape)), extents(result));
+pub(super) fn broadcast(call: &Call<'_, '_>, dimensions: &[i64]) -> Result<Data, Stop> {
+    let (sources, extents) = (row_major_strides(&extents(call.shape(0))), extents(call.result()));
     let mut strides = vec![0; extents.len()];
     for (&target, source) in dimensions.iter().zip(sources) {
         strides[target as usize] = source;
     }
-    of_any_type!(operand, |values| read(values, &extents, &strides, 0))
+    read(call.work(), call.data(0), call.result().element_type, &extents, &strides, 0)
 }
 
 /// Result dimension `i` is operand dimension `permutation[i]`.
-pub(super) fn transpose(permutation: &[usize], shape: &ArrayShape, operand: &Data) -> Result<Data, OutOfMemory> {
+pub(super) fn transpose(work: &Work, permutation: &[usize], shape: &ArrayShape, operand: &Data) -> Result<Data, Stop> {
     let sources = extents(shape);
     let source_strides = row_major_strides(&sources);
     let extents: Vec<usize> = permutation.iter().map(|&source| sources[source]).collect();
     let strides: Vec<isize> = permutation.iter().map(|&source| source_strides[source]).collect();
-    of_any_type!(operand, |values| read(values, &extents, &strides, 0))
+    read(work, operand, shape.element_type, &extents, &strides, 0)
 }
 
-pub(super) fn slice(
-    dimensions: &[SliceDimension],
-    shape: &ArrayShape,
-    operand: &Data,
-    result: &ArrayShape,
-) -> Result<Data, OutOfMemory> {
-    let (sources, extents) = (row_major_strides(&extents(shape)), extents(result));
+/// The elements in the order they lie in memory under the operand's layout are those under the result's layout.
+pub(super) fn bitcast(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    let (work, shape, result) = (call.work(), call.shape(0), call.result());
+    let mut major_to_minor = shape.minor_to_major();
+    major_to_minor.reverse();
+    let in_memory = transpose(work, &major_to_minor, shape, call.data(0))?;
+    let retyped = super::elementwise::reinterpret(work, &in_memory, result.element_type)?;
+    // The result's elements as memory orders them, and where each of its dimensions went there.
+    let mut order = result.minor_to_major();
+    order.reverse();
+    let extents: Vec<i64> = order.iter().map(|&dimension| result.extents[dimension]).collect();
+    let mut back = vec![0; order.len()];
+    for (position, &dimension) in order.iter().enumerate() {
+        back[dimension] = position;
+    }
+    transpose(work, &back, &ArrayShape::new(result.element_type, extents), &retyped)
+}
+
+pub(super) fn slice(call: &Call<'_, '_>, dimensions: &[SliceDimension]) -> Result<Data, Stop> {
+    let (sources, extents) = (row_major_strides(&extents(call.shape(0))), extents(call.result()));
+    let element_type = call.result().element_type;
     if extents.contains(&0) {
-        return of_any_type!(operand, |values| read(&values[..0], &extents, &sources, 0));
+        return read(call.work(), call.data(0), element_type, &extents, &sources, 0);
     }
     let base = dimensions.iter().zip(&sources).map(|(part, stride)| part.start as isize * stride).sum();
     // A stride past the end is never taken, but it must not overflow.
@@ -146,11 +144,11 @@ pub(super) fn slice(
         .zip(sources.iter().zip(&extents))
         .map(|(part, (stride, &extent))| if extent > 1 { part.stride as isize * stride } else { 0 })
         .collect();
-    of_any_type!(operand, |values| read(values, &extents, &strides, base))
+    read(call.work(), call.data(0), element_type, &extents, &strides, base)
 }
 
-pub(super) fn reverse(dimensions: &[i64], shape: &ArrayShape, operand: &Data) -> Result<Data, OutOfMemory> {
-    let extents = extents(shape);
+pub(super) fn reverse(call: &Call<'_, '_>, dimensions: &[i64]) -> Result<Data, Stop> {
+    let extents = extents(call.shape(0));
     let mut strides = row_major_strides(&extents);
     let mut base = 0;
     for &dimension in dimensions {
@@ -158,23 +156,13 @@ pub(super) fn reverse(dimensions: &[i64], shape: &ArrayShape, operand: &Data) ->
         base += strides[dimension] * (extents[dimension].max(1) as isize - 1);
         strides[dimension] = -strides[dimension];
     }
-    of_any_type!(operand, |values| read(values, &extents, &strides, base))
+    read(call.work(), call.data(0), call.result().element_type, &extents, &strides, base)
 }
 
-pub(super) fn pad(
-    padding: &[PadDimension],
-    shape: &ArrayShape,
-    operand: &Data,
-    value: &Data,
-    result: &ArrayShape,
-) -> Result<Data, OutOfMemory> {
-    let box_ = Padded::new(padding, &extents(shape), &extents(result));
-    Ok(match (operand, value) {
-        (Data::Pred(a), Data::Pred(value)) => Data::Pred(box_.write(a, value[0])?),
-        (Data::S32(a), Data::S32(value)) => Data::S32(box_.write(a, value[0])?),
-        (Data::U32(a), Data::U32(value)) => Data::U32(box_.write(a, value[0])?),
-        (Data::F32(a), Data::F32(value)) => Data::F32(box_.write(a, value[0])?),
-        _ => unreachable!("{UNDERSTOOD}"),
+pub(super) fn pad(call: &Call<'_, '_>, padding: &[PadDimension]) -> Result<Data, Stop> {
+    let padded = Padded::new(padding, &extents(call.shape(0)), &extents(call.result()));
+    elements_of!(call.result().element_type, T => {
+        Ok(padded.write(call.elements::<T>(0), call.elements::<T>(1)[0])?.into())
     })
 }
 
@@ -212,7 +200,7 @@ impl Padded {
         padded
     }
 
-    fn write<T: Element>(&self, source: &[T], value: T) -> Result<Vec<T>, OutOfMemory> {
+    fn write<T: Element>(&self, source: &[T], value: T) -> Result<Vec<T>, Stop> {
         let mut values = splat(self.count, value)?;
         let mut from = Walk::new(&self.kept, &self.from.1, self.from.0, 0);
         let mut to = Walk::new(&self.kept, &self.to.1, self.to.0, 0);
@@ -223,31 +211,18 @@ impl Padded {
     }
 }
 
-pub(super) fn concatenate(
-    dimension: usize,
-    operands: &[(&ArrayShape, &Data)],
-    result: &ArrayShape,
-) -> Result<Data, OutOfMemory> {
-    macro_rules! joined {
-        ($variant:ident) => {{
-            let parts = operands.iter().filter_map(|(shape, data)| match data {
-                Data::$variant(values) => Some((extents(shape)[dimension..].iter().product(), values.as_slice())),
-                _ => None,
-            });
-            Data::$variant(join(extents(result)[..dimension].iter().product(), &parts.collect::<Vec<_>>())?)
-        }};
-    }
-    Ok(match result.element_type {
-        ElementType::Pred => joined!(Pred),
-        ElementType::S32 => joined!(S32),
-        ElementType::U32 => joined!(U32),
-        ElementType::F32 => joined!(F32),
-        _ => unreachable!("{UNDERSTOOD}"),
+pub(super) fn concatenate(call: &Call<'_, '_>, dimension: usize) -> Result<Data, Stop> {
+    let rows = extents(call.result())[..dimension].iter().product();
+    elements_of!(call.result().element_type, T => {
+        let parts = call.operands.iter().map(|(shape, data)| {
+            (extents(shape)[dimension..].iter().product(), elements::<T>(data))
+        });
+        Ok(join(rows, &parts.collect::<Vec<_>>())?.into())
     })
 }
 
 /// `rows` rows, each made of one piece of every part; a part is given with the length of its pieces.
-fn join<T: Element>(rows: usize, parts: &[(usize, &[T])]) -> Result<Vec<T>, OutOfMemory> {
+fn join<T: Element>(rows: usize, parts: &[(usize, &[T])]) -> Result<Vec<T>, Stop> {
     let mut values = Vec::new();
     values.try_reserve_exact(parts.iter().map(|(_, part)| part.len()).sum())?;
     for row in 0..rows {

@@ -1,108 +1,126 @@
-//! The computation of a reduction, compiled to a straight line of steps over scalars.
+//! Computations of scalars, compiled to a straight line of steps: what reductions, sorts and scatters apply to element
+//! after element.
 
-use super::scalar::{self, Binary, Element, Relation, Unary};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::scalar::{Element, Number, elements_of};
 use crate::ir::{
-    ArenaId, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Module, Op, Shape,
+    ArenaId, BinaryOp, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Scalar, Shape,
 };
 
-/// How many instructions a reduction's computation may come to. Calls are written out, so that a few computations that
-/// call each other twice could otherwise grow without bound.
+/// How many instructions a computation may come to as steps. Calls are written out, so that a few computations that call
+/// each other twice could otherwise grow without bound.
 const INSTRUCTION_LIMIT: usize = 1 << 16;
 /// How deep calls may be nested.
 const DEPTH_LIMIT: usize = 128;
 
-/// Steps over registers, each of which holds the bits of one scalar.
+/// How a computation of scalars is applied.
+pub(super) enum Region {
+    /// By steps over registers.
+    Program(Program),
+    /// As any other computation: it loops, or computes with arrays.
+    Computation,
+}
+
+/// Steps over registers, each of which holds a scalar.
 pub(super) struct Program {
-    /// The registers before the first step: constants in place, everything else 0.
-    registers: Vec<u32>,
+    /// The registers before the first step: constants in place, everything else of no meaning.
+    registers: Vec<Scalar>,
     /// Where the parameters go, in order.
     parameters: Vec<usize>,
     steps: Vec<Step>,
     /// Where the results are, in order.
     results: Vec<usize>,
+    /// The one operation on the parameters in order that it comes to, if it is no more.
+    whole: Option<BinaryOp>,
 }
+
+type Action = Box<dyn Fn(&[Scalar]) -> Scalar + Send + Sync>;
 
 struct Step {
     action: Action,
-    operands: [usize; 3],
+    operands: Vec<usize>,
     target: usize,
 }
 
-#[derive(Copy, Clone)]
-enum Action {
-    Unary(Unary),
-    Binary(Binary),
-    Compare(Relation),
-    Select,
-    Convert(fn(u32) -> u32),
+/// The registers of a program while it runs, for one core.
+pub(super) struct Registers {
+    values: Vec<Scalar>,
+    operands: Vec<Scalar>,
+    results: Vec<Scalar>,
 }
 
-/// The registers of a program while it runs, for one core.
-pub(super) struct Machine<'a> {
-    program: &'a Program,
-    registers: Vec<u32>,
-    results: Vec<u32>,
+const NOTHING: Scalar = Scalar::Pred(false);
+
+impl Region {
+    /// A program where the computation is arithmetic on scalars.
+    pub(super) fn compile(module: &Module, computation: ComputationId) -> Region {
+        Program::compile(module, computation).map_or(Region::Computation, Region::Program)
+    }
 }
 
 impl Program {
-    /// Compiles a computation of scalars.
-    ///
-    /// # Errors
-    /// `HLO206` for anything in it that is not arithmetic on scalars.
-    pub(super) fn compile(module: &Module, computation: ComputationId) -> Result<Self, Diagnostics> {
-        let mut program =
-            Program { registers: Vec::new(), parameters: Vec::new(), steps: Vec::new(), results: Vec::new() };
-        let parameters = module.computations[computation].parameters().len();
-        program.parameters = (0..parameters).map(|_| program.register(0)).collect();
+    fn compile(module: &Module, id: ComputationId) -> Option<Self> {
+        let computation = &module.computations[id];
+        let mut program = Program {
+            registers: Vec::new(),
+            parameters: Vec::new(),
+            steps: Vec::new(),
+            results: Vec::new(),
+            whole: whole(computation),
+        };
+        let parameters = computation.parameters();
+        if !parameters.iter().all(|&parameter| is_scalar(&computation.instructions[parameter].shape)) {
+            return None;
+        }
+        program.parameters = parameters.iter().map(|_| program.register(NOTHING)).collect();
         let arguments: Vec<Place> = program.parameters.iter().map(|&register| Place::Scalar(register)).collect();
-        let result =
-            Compiler { module, program: &mut program, instructions: 0 }.computation(computation, &arguments, 0)?;
+        let result = Compiler { module, program: &mut program, instructions: 0 }.computation(id, &arguments, 0)?;
         match result {
             Place::Scalar(register) => program.results.push(register),
-            Place::Tuple(elements) => program.results.extend(elements.iter().filter_map(|place| place.scalar())),
+            Place::Tuple(elements) => program.results.extend(elements.iter().filter_map(Place::scalar)),
         }
-        Ok(program)
+        Some(program)
     }
 
-    fn register(&mut self, bits: u32) -> usize {
-        self.registers.push(bits);
+    fn register(&mut self, value: Scalar) -> usize {
+        self.registers.push(value);
         self.registers.len() - 1
     }
 
-    /// A machine that is ready to run.
-    pub(super) fn machine(&self) -> Machine<'_> {
-        Machine { program: self, registers: self.registers.clone(), results: vec![0; self.results.len()] }
+    /// Registers to run with.
+    pub(super) fn registers(&self) -> Registers {
+        Registers { values: self.registers.clone(), operands: Vec::new(), results: vec![NOTHING; self.results.len()] }
+    }
+
+    /// The results for these arguments.
+    pub(super) fn run<'r>(&self, registers: &'r mut Registers, arguments: &[Scalar]) -> &'r [Scalar] {
+        let Registers { values, operands, results } = registers;
+        for (&parameter, &argument) in self.parameters.iter().zip(arguments) {
+            values[parameter] = argument;
+        }
+        for step in &self.steps {
+            operands.clear();
+            operands.extend(step.operands.iter().map(|&operand| values[operand]));
+            values[step.target] = (step.action)(operands);
+        }
+        for (result, &register) in results.iter_mut().zip(&self.results) {
+            *result = values[register];
+        }
+        results
+    }
+
+    /// The one operation on the two parameters, in order, that the computation comes to.
+    pub(super) fn as_binary(&self) -> Option<BinaryOp> {
+        self.whole
     }
 }
 
-impl Machine<'_> {
-    /// Hands over the argument of a parameter.
-    pub(super) fn set(&mut self, parameter: usize, bits: u32) {
-        self.registers[self.program.parameters[parameter]] = bits;
-    }
-
-    /// The results, in order.
-    pub(super) fn run(&mut self) -> &[u32] {
-        let registers = &mut self.registers;
-        for step in &self.program.steps {
-            let [a, b, c] = step.operands.map(|operand| registers[operand]);
-            registers[step.target] = match step.action {
-                Action::Unary(f) => f.on_bits(a),
-                Action::Binary(f) => f.on_bits(a, b),
-                Action::Compare(f) => f.on_bits(a, b).to_bits(),
-                Action::Select => [c, b][usize::from(bool::from_bits(a))],
-                Action::Convert(f) => f(a),
-            };
-        }
-        for (result, &register) in self.results.iter_mut().zip(&self.program.results) {
-            *result = registers[register];
-        }
-        &self.results
-    }
+fn whole(computation: &Computation) -> Option<BinaryOp> {
+    let root = &computation.instructions[computation.root];
+    let Op::Binary(op) = root.op else { return None };
+    (root.operands == computation.parameters() && root.operands.len() == 2).then_some(op)
 }
 
-/// Where a value of the region is.
+/// Where a value of the computation is.
 #[derive(Clone)]
 enum Place {
     Scalar(usize),
@@ -126,19 +144,19 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn computation(&mut self, id: ComputationId, arguments: &[Place], depth: usize) -> Result<Place, Diagnostics> {
+    fn computation(&mut self, id: ComputationId, arguments: &[Place], depth: usize) -> Option<Place> {
         let computation = &self.module.computations[id];
         let mut places: Vec<Place> = Vec::with_capacity(computation.instructions.len());
         for instruction in computation.instructions.values() {
             self.instructions += 1;
             if self.instructions > INSTRUCTION_LIMIT {
-                return refuse(computation, instruction, "with its calls written out it is too long");
+                return None;
             }
             let operands: Vec<Place> =
                 instruction.operands.iter().map(|operand| places[operand.index()].clone()).collect();
             places.push(self.instruction(computation, instruction, arguments, &operands, depth)?);
         }
-        Ok(places.swap_remove(computation.root.index()))
+        Some(places.swap_remove(computation.root.index()))
     }
 
     fn instruction(
@@ -148,115 +166,85 @@ impl Compiler<'_> {
         arguments: &[Place],
         operands: &[Place],
         depth: usize,
-    ) -> Result<Place, Diagnostics> {
-        let all_scalar = instruction.shape.leaves().into_iter().all(is_scalar);
-        if !all_scalar {
-            return refuse(computation, instruction, "not all of its values are scalars");
+    ) -> Option<Place> {
+        if !instruction.shape.leaves().into_iter().all(is_scalar) {
+            return None;
         }
         let element_type = |position: usize| {
             let operand: InstrId = instruction.operands[position];
-            computation.instructions[operand].shape.as_array().map_or(ElementType::Pred, |array| array.element_type)
+            computation.instructions[operand].shape.as_array().map(|array| array.element_type)
         };
+        let result = instruction.shape.as_array().map(|array| array.element_type);
         let action = match &instruction.op {
-            Op::Parameter { number } => return Ok(arguments[*number as usize].clone()),
-            Op::Tuple => return Ok(Place::Tuple(operands.to_vec())),
+            Op::Parameter { number } => return Some(arguments[*number as usize].clone()),
+            Op::Tuple => return Some(Place::Tuple(operands.to_vec())),
             Op::GetTupleElement { index } => match &operands[0] {
-                Place::Tuple(elements) => return Ok(elements[*index as usize].clone()),
-                Place::Scalar(_) => None,
+                Place::Tuple(elements) => return Some(elements[*index as usize].clone()),
+                Place::Scalar(_) => return None,
             },
             Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } if depth < DEPTH_LIMIT => {
                 return self.computation(*callee, operands, depth + 1);
             }
-            Op::Constant(literal) => {
-                return match bits_at(&literal.data, 0) {
-                    Some(bits) => Ok(Place::Scalar(self.program.register(bits))),
-                    None => refuse(computation, instruction, "its constants are not all scalars"),
-                };
+            Op::Constant(literal) => return Some(Place::Scalar(self.program.register(literal.data.get(0)?))),
+            Op::Copy
+            | Op::Reshape
+            | Op::Transpose { .. }
+            | Op::Broadcast { .. }
+            | Op::Reverse { .. }
+            | Op::OptimizationBarrier => {
+                return Some(operands[0].clone());
             }
-            Op::Copy | Op::Reshape | Op::Transpose { .. } | Op::Broadcast { .. } | Op::Reverse { .. } => {
-                return Ok(operands[0].clone());
-            }
-            // Of one element size there is only reinterpretation, and registers hold bits.
-            Op::Bitcast => return Ok(operands[0].clone()),
-            Op::Convert => conversion(element_type(0), &instruction.shape),
-            Op::Unary(op) => scalar::unary(*op, element_type(0)).map(Action::Unary),
-            Op::Binary(op) => scalar::binary(*op, element_type(0)).map(Action::Binary),
-            Op::Compare { direction, order } => {
-                scalar::relation(*direction, *order, element_type(0)).map(Action::Compare)
-            }
-            Op::Select => Some(Action::Select),
+            Op::Bitcast if element_type(0) == result => return Some(operands[0].clone()),
+            Op::Bitcast | Op::BitcastConvert => reinterpretation(element_type(0)?, result?),
+            Op::Convert => conversion(element_type(0)?, result?),
+            Op::Unary(op) => super::elementwise::unary_of_one(*op, element_type(0)?)?,
+            Op::Binary(op) => binary(*op, element_type(0)?)?,
+            Op::Compare { direction, order } => elements_of!(element_type(0)?, T => {
+                let f = T::relation(*direction, *order)?.one;
+                Box::new(move |a: &[Scalar]| Scalar::Pred(f(of::<T>(a[0]), of(a[1])))) as Action
+            }),
+            Op::Select => Box::new(|a: &[Scalar]| if a[0] == Scalar::Pred(true) { a[1] } else { a[2] }),
             Op::Clamp => {
-                let larger = scalar::binary(BinaryOp::Maximum, element_type(1)).map(Action::Binary);
-                let raised = self.step(computation, instruction, larger, &operands[..2])?;
-                let smaller = scalar::binary(BinaryOp::Minimum, element_type(1)).map(Action::Binary);
-                return self.step(computation, instruction, smaller, &[raised, operands[2].clone()]);
+                let raised = self.step(binary(BinaryOp::Maximum, element_type(1)?)?, &operands[..2])?;
+                return self.step(binary(BinaryOp::Minimum, element_type(1)?)?, &[raised, operands[2].clone()]);
             }
-            _ => None,
-        };
-        self.step(computation, instruction, action, operands)
-    }
-
-    fn step(
-        &mut self,
-        computation: &Computation,
-        instruction: &Instruction,
-        action: Option<Action>,
-        operands: &[Place],
-    ) -> Result<Place, Diagnostics> {
-        let registers: Option<Vec<usize>> = operands.iter().map(Place::scalar).collect();
-        let (Some(action), Some(registers)) = (action, registers) else {
-            return refuse(
-                computation,
-                instruction,
-                &format!("{} is not arithmetic on scalars", instruction.op.opcode()),
-            );
-        };
-        // Operands that the action does not have are read from the first register and ignored.
-        let operands = std::array::from_fn(|position| registers.get(position).copied().unwrap_or(0));
-        let target = self.program.register(0);
-        self.program.steps.push(Step { action, operands, target });
-        Ok(Place::Scalar(target))
-    }
-}
-
-fn conversion(from: ElementType, to: &Shape) -> Option<Action> {
-    fn from_type<T: Element>(to: ElementType) -> Option<fn(u32) -> u32> {
-        Some(match to {
-            ElementType::Pred => |bits| T::from_bits(bits).to_pred().to_bits(),
-            ElementType::S32 => |bits| T::from_bits(bits).to_s32().to_bits(),
-            ElementType::U32 => |bits| T::from_bits(bits).to_u32(),
-            ElementType::F32 => |bits| T::from_bits(bits).to_f32().to_bits(),
             _ => return None,
-        })
+        };
+        self.step(action, operands)
     }
-    let to = to.as_array()?.element_type;
-    let function = match from {
-        ElementType::Pred => from_type::<bool>(to),
-        ElementType::S32 => from_type::<i32>(to),
-        ElementType::U32 => from_type::<u32>(to),
-        ElementType::F32 => from_type::<f32>(to),
-        _ => None,
-    };
-    function.map(Action::Convert)
+
+    fn step(&mut self, action: Action, operands: &[Place]) -> Option<Place> {
+        let operands = operands.iter().map(Place::scalar).collect::<Option<Vec<usize>>>()?;
+        let target = self.program.register(NOTHING);
+        self.program.steps.push(Step { action, operands, target });
+        Some(Place::Scalar(target))
+    }
 }
 
-/// The bits of an element, if there is one.
-pub(super) fn bits_at(data: &Data, position: usize) -> Option<u32> {
-    match data {
-        Data::Pred(values) => values.get(position).map(|value| Element::to_bits(*value)),
-        Data::S32(values) => values.get(position).map(|value| Element::to_bits(*value)),
-        Data::U32(values) => values.get(position).copied(),
-        Data::F32(values) => values.get(position).map(|value| value.to_bits()),
-        _ => None,
-    }
+/// The element of a type that the verifier has seen to.
+pub(super) fn of<T: Element>(scalar: Scalar) -> T {
+    T::from_scalar(scalar).unwrap_or_default()
+}
+
+fn binary(op: BinaryOp, element_type: ElementType) -> Option<Action> {
+    elements_of!(element_type, T => {
+        let f = T::binary(op)?.one;
+        Some(Box::new(move |a| f(of::<T>(a[0]), of(a[1])).scalar()))
+    })
+}
+
+fn conversion(from: ElementType, to: ElementType) -> Action {
+    let number = elements_of!(from, T => |a: Scalar| of::<T>(a).number());
+    let back = elements_of!(to, T => |value: Number| T::of(value).scalar());
+    Box::new(move |a| back(number(a[0])))
+}
+
+fn reinterpretation(from: ElementType, to: ElementType) -> Action {
+    let bits = elements_of!(from, T => |a: Scalar| of::<T>(a).bits());
+    let back = elements_of!(to, T => |bits: u128| <T as Element>::from_bits(bits).scalar());
+    Box::new(move |a| back(bits(a[0])))
 }
 
 fn is_scalar(leaf: &Shape) -> bool {
     leaf.as_array().is_some_and(|array| array.rank() == 0)
-}
-
-fn refuse<T>(computation: &Computation, instruction: &Instruction, why: &str) -> Result<T, Diagnostics> {
-    let message = format!("unsupported: a reduction's computation must be arithmetic on scalars; {why}");
-    let place = format!("{}/{}", computation.name, instruction.name);
-    Err(Diagnostic::new("HLO206", instruction.span, message).about(place).into())
 }

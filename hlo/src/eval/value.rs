@@ -1,7 +1,6 @@
 //! Values while a module is being evaluated.
 
-use crate::ir::{ArrayShape, Data, ElementType};
-use std::collections::TryReserveError;
+use crate::ir::{ArrayShape, Data, Scalar, Shape};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) enum Value<'a> {
     Array(Buffer<'a>),
     Tuple(Vec<Value<'a>>),
+    /// Says nothing but that something was done.
+    Token,
 }
 
 /// Elements in row-major order, as many as the shape of the instruction says.
@@ -40,26 +41,21 @@ pub(super) struct Meter {
     limit: u64,
 }
 
-/// Memory ran out, or would.
-pub(super) struct OutOfMemory;
-
-impl From<TryReserveError> for OutOfMemory {
-    fn from(_: TryReserveError) -> Self {
-        OutOfMemory
-    }
-}
-
 impl Meter {
     pub(super) fn new(limit: u64) -> Arc<Self> {
         Arc::new(Meter { alive: AtomicU64::new(0), limit })
     }
 
+    /// How many bytes values take now.
+    pub(super) fn alive(&self) -> u64 {
+        self.alive.load(Ordering::Relaxed)
+    }
+
     /// Sets `bytes` bytes aside, unless that is more than may be alive.
-    pub(super) fn reserve(self: &Arc<Self>, bytes: u64) -> Result<Reserved, OutOfMemory> {
-        // One thread walks through the program, so nothing comes between reading and writing.
-        let alive = self.alive.load(Ordering::Relaxed).checked_add(bytes).filter(|&alive| alive <= self.limit);
-        self.alive.store(alive.ok_or(OutOfMemory)?, Ordering::Relaxed);
-        Ok(Reserved { bytes, meter: Arc::clone(self) })
+    pub(super) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reserved> {
+        let more = |alive: u64| alive.checked_add(bytes).filter(|&alive| alive <= self.limit);
+        self.alive.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(Reserved { bytes, meter: Arc::clone(self) })
     }
 }
 
@@ -75,6 +71,36 @@ impl Deref for Buffer<'_> {
         match self {
             Buffer::Given(data) => data,
             Buffer::Made(made) => &made.data,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The only element.
+    pub(super) fn scalar(&self) -> Scalar {
+        match self {
+            Value::Array(buffer) => buffer.get(0).expect("the verifier has seen to it that this is a scalar"),
+            _ => unreachable!("the verifier has seen to it that this is an array"),
+        }
+    }
+
+    /// The first elements of all arrays, from left to right.
+    pub(super) fn collect_scalars(&self, scalars: &mut Vec<Scalar>) {
+        match self {
+            Value::Array(buffer) => scalars.extend(buffer.get(0)),
+            Value::Tuple(values) => values.iter().for_each(|value| value.collect_scalars(scalars)),
+            Value::Token => {}
+        }
+    }
+
+    /// All arrays of a value of this shape, from left to right.
+    pub(super) fn collect_arrays<'v, 's>(&'v self, shape: &'s Shape, arrays: &mut Vec<(&'s ArrayShape, &'v Data)>) {
+        match (self, shape) {
+            (Value::Array(buffer), Shape::Array(array)) => arrays.push((array, buffer)),
+            (Value::Tuple(values), Shape::Tuple(shapes)) => {
+                values.iter().zip(shapes).for_each(|(value, shape)| value.collect_arrays(shape, arrays));
+            }
+            _ => {}
         }
     }
 }
@@ -99,6 +125,7 @@ impl Buffer<'_> {
 
 /// How many bytes the elements take; `None` past 64 bits.
 pub(super) fn byte_size(shape: &ArrayShape) -> Option<u64> {
-    let size = if shape.element_type == ElementType::Pred { 1 } else { 4 };
+    // Elements of less than a byte take one each.
+    let size = u64::from(shape.element_type.bits().div_ceil(8));
     u64::try_from(shape.element_count()?).ok()?.checked_mul(size)
 }

@@ -1,66 +1,216 @@
-//! `f32`.
+//! Floating-point numbers.
 //!
-//! Transcendental functions are computed in `f64` and rounded, which leaves them within one unit in the last place.
+//! Each operation is computed in `f64` and rounded once, which leaves sums, products, quotients and square roots of
+//! narrower types correctly rounded (53 bits are at least twice the 24 of `f32` and two more) and transcendental functions
+//! of them within one unit in the last place.
 
-use super::erf::erf;
-use crate::ir::{BinaryOp, ComparisonDirection, UnaryOp};
+use super::function::{of_one, of_two};
+use super::{Binary, Element, Number, Unary};
+use crate::ir::*;
+use half::{bf16, f16};
+
+/// A floating-point number.
+pub(in crate::eval) trait Float: Element {
+    /// The value.
+    fn wide(self) -> f64;
+    /// The number nearest to a value, ties to even. What is too large is an infinity, where there is none a NaN, and where
+    /// there is none either the greatest number.
+    fn round(value: f64) -> Self;
+    /// The integer nearest to a value, rounded once.
+    fn round_integer(value: i128) -> Self;
+    /// The sum.
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        Self::round(self.wide() + other.wide())
+    }
+    /// The difference.
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        Self::round(self.wide() - other.wide())
+    }
+    /// The product.
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        Self::round(self.wide() * other.wide())
+    }
+    /// The quotient.
+    #[inline]
+    fn over(self, other: Self) -> Self {
+        Self::round(self.wide() / other.wide())
+    }
+}
+
+impl Float for f64 {
+    #[inline]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline]
+    fn round(value: f64) -> Self {
+        value
+    }
+    #[inline]
+    fn round_integer(value: i128) -> Self {
+        value as f64
+    }
+}
+
+impl Float for f32 {
+    #[inline]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline]
+    fn round(value: f64) -> Self {
+        value as f32
+    }
+    #[inline]
+    fn round_integer(value: i128) -> Self {
+        value as f32
+    }
+    // As computing in `f64` would give them, in fewer instructions.
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+    #[inline]
+    fn over(self, other: Self) -> Self {
+        self / other
+    }
+}
+
+/// `f64` has more than twice the bits of an integer that these formats can tell from its neighbors, so rounding to odd
+/// first and then to nearest is rounding once.
+fn to_odd(value: i128) -> f64 {
+    let rounded = value as f64;
+    // Integers from 2^53 on are rounded; 2^64 at most, the difference is exact.
+    let rest = value - rounded as i128;
+    let even = rounded.to_bits() & 1 == 0;
+    match (rest.signum() * value.signum(), even) {
+        (0, _) | (_, false) => rounded,
+        (1, true) => f64::from_bits(rounded.to_bits() + 1),
+        _ => f64::from_bits(rounded.to_bits() - 1),
+    }
+}
+
+macro_rules! halves {
+    ($($native:ident)*) => {$(
+        impl Float for $native {
+            #[inline]
+            fn wide(self) -> f64 {
+                self.to_f64()
+            }
+            #[inline]
+            fn round(value: f64) -> Self {
+                $native::from_f64(value)
+            }
+            #[inline]
+            fn round_integer(value: i128) -> Self {
+                $native::from_f64(to_odd(value))
+            }
+        }
+    )*};
+}
+
+halves! { f16 bf16 }
+
+macro_rules! minifloats {
+    ($($native:ident)*) => {$(
+        impl Float for $native {
+            #[inline]
+            fn wide(self) -> f64 {
+                f64::from(self.to_f32())
+            }
+            fn round(value: f64) -> Self {
+                Self::nearest(value).unwrap_or_else(|| {
+                    let negative = value.is_sign_negative();
+                    let infinity = if value.is_nan() { None } else { Self::FORMAT.infinity(negative) };
+                    let bits = infinity.or_else(|| Self::FORMAT.nan(negative));
+                    // A format without infinity and NaN has a number nearest to any other, but for those: then the greatest
+                    // is for infinity, and a NaN is what XLA's conversion leaves, negative zero.
+                    match bits {
+                        Some(bits) => Self::from_bits(bits as u8),
+                        None if value.is_nan() => Self::nearest(-0.0).unwrap_or_default(),
+                        None => Self::nearest(f64::MAX.copysign(value)).unwrap_or_default(),
+                    }
+                })
+            }
+            #[inline]
+            fn round_integer(value: i128) -> Self {
+                Self::round(to_odd(value))
+            }
+        }
+    )*};
+}
+
+minifloats! {
+    F4E2M1Fn F6E2M3Fn F6E3M2Fn F8E3M4 F8E4M3 F8E4M3B11Fnuz F8E4M3Fn F8E4M3Fnuz F8E5M2 F8E5M2Fnuz F8E8M0Fnu
+}
 
 /// The function, computed in `f64`.
 macro_rules! rounded {
     (|$x:ident| $value:expr) => {
-        |x: f32| {
-            let $x = f64::from(x);
-            ($value) as f32
-        }
+        of_one!(|x: T| {
+            let $x = x.wide();
+            T::round($value)
+        })
     };
 }
 
-pub(super) fn unary(op: UnaryOp) -> Option<fn(f32) -> f32> {
+pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
-        UnaryOp::Abs => f32::abs,
+        UnaryOp::Abs => rounded!(|x| x.abs()),
         UnaryOp::Acos => rounded!(|x| x.acos()),
         UnaryOp::Acosh => rounded!(|x| x.acosh()),
         UnaryOp::Asin => rounded!(|x| x.asin()),
         UnaryOp::Asinh => rounded!(|x| x.asinh()),
         UnaryOp::Atanh => rounded!(|x| x.atanh()),
         UnaryOp::Cbrt => rounded!(|x| x.cbrt()),
-        UnaryOp::Ceil => f32::ceil,
+        UnaryOp::Ceil => rounded!(|x| x.ceil()),
         UnaryOp::Cosine => rounded!(|x| x.cos()),
         UnaryOp::Cosh => rounded!(|x| x.cosh()),
-        UnaryOp::Erf => erf,
+        UnaryOp::Erf => rounded!(|x| libm::erf(x)),
         UnaryOp::Exponential => rounded!(|x| x.exp()),
         UnaryOp::ExponentialMinusOne => rounded!(|x| x.exp_m1()),
-        UnaryOp::Floor => f32::floor,
+        UnaryOp::Floor => rounded!(|x| x.floor()),
         UnaryOp::Log => rounded!(|x| x.ln()),
         UnaryOp::LogPlusOne => rounded!(|x| x.ln_1p()),
         UnaryOp::Logistic => rounded!(|x| 1.0 / (1.0 + (-x).exp())),
-        UnaryOp::Negate => |x| -x,
-        UnaryOp::RoundNearestAfz => f32::round,
-        UnaryOp::RoundNearestEven => f32::round_ties_even,
+        UnaryOp::Negate => rounded!(|x| -x),
+        UnaryOp::RoundNearestAfz => rounded!(|x| x.round()),
+        UnaryOp::RoundNearestEven => rounded!(|x| x.round_ties_even()),
         UnaryOp::Rsqrt => rounded!(|x| 1.0 / x.sqrt()),
         // The sign of a zero is that zero, of a NaN that NaN.
-        UnaryOp::Sign => |x| if x == 0.0 || x.is_nan() { x } else { 1f32.copysign(x) },
+        UnaryOp::Sign => rounded!(|x| if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }),
         UnaryOp::Sine => rounded!(|x| x.sin()),
         UnaryOp::Sinh => rounded!(|x| x.sinh()),
-        UnaryOp::Sqrt => f32::sqrt,
+        UnaryOp::Sqrt => rounded!(|x| x.sqrt()),
         UnaryOp::Tan => rounded!(|x| x.tan()),
         UnaryOp::Tanh => rounded!(|x| x.tanh()),
         UnaryOp::CountLeadingZeros | UnaryOp::IsFinite | UnaryOp::Not | UnaryOp::PopulationCount => return None,
     })
 }
 
-pub(super) fn binary(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
+pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
-        BinaryOp::Add => |a, b| a + b,
-        BinaryOp::Atan2 => |a, b| f64::from(a).atan2(f64::from(b)) as f32,
-        BinaryOp::Divide => |a, b| a / b,
-        BinaryOp::Maximum => maximum,
-        BinaryOp::Minimum => minimum,
-        BinaryOp::Multiply => |a, b| a * b,
-        BinaryOp::Power => |a, b| f64::from(a).powf(f64::from(b)) as f32,
+        BinaryOp::Add => of_two!(|a: T, b: T| a.plus(b)),
+        BinaryOp::Atan2 => of_two!(|a: T, b: T| T::round(a.wide().atan2(b.wide()))),
+        BinaryOp::Divide => of_two!(|a: T, b: T| a.over(b)),
+        BinaryOp::Maximum => of_two!(|a: T, b: T| maximum(a, b)),
+        BinaryOp::Minimum => of_two!(|a: T, b: T| minimum(a, b)),
+        BinaryOp::Multiply => of_two!(|a: T, b: T| a.times(b)),
+        BinaryOp::Power => of_two!(|a: T, b: T| T::round(a.wide().powf(b.wide()))),
         // C's fmod: exact, with the sign of the dividend.
-        BinaryOp::Remainder => |a, b| a % b,
-        BinaryOp::Subtract => |a, b| a - b,
+        BinaryOp::Remainder => of_two!(|a: T, b: T| T::round(a.wide() % b.wide())),
+        BinaryOp::Subtract => of_two!(|a: T, b: T| a.minus(b)),
         BinaryOp::And
         | BinaryOp::Or
         | BinaryOp::ShiftLeft
@@ -71,36 +221,62 @@ pub(super) fn binary(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
 }
 
 /// IEEE 754's `maximum`: a NaN wins, and of zeros of both signs the positive one.
-fn maximum(a: f32, b: f32) -> f32 {
-    if a == b {
-        // Equal numbers have equal bits, but for zeros of both signs: there a sign bit is left only where both have it.
-        f32::from_bits(a.to_bits() & b.to_bits())
-    } else if a > b || a.is_nan() {
-        a
-    } else {
-        b
-    }
+#[inline]
+fn maximum<T: Float>(a: T, b: T) -> T {
+    let (x, y) = (a.wide(), b.wide());
+    if x > y || x.is_nan() || (x == y && x.is_sign_positive()) { a } else { b }
 }
 
 /// IEEE 754's `minimum`: a NaN wins, and of zeros of both signs the negative one.
-fn minimum(a: f32, b: f32) -> f32 {
-    if a == b {
-        f32::from_bits(a.to_bits() | b.to_bits())
-    } else if a < b || a.is_nan() {
-        a
-    } else {
-        b
+#[inline]
+fn minimum<T: Float>(a: T, b: T) -> T {
+    let (x, y) = (a.wide(), b.wide());
+    if x < y || x.is_nan() || (x == y && x.is_sign_negative()) { a } else { b }
+}
+
+pub(super) fn relation<T: Float>(
+    direction: ComparisonDirection,
+    order: Option<ComparisonType>,
+) -> Option<Binary<T, bool>> {
+    Some(match order {
+        Some(ComparisonType::TotalOrder) => total_order(direction),
+        _ => by_value(direction),
+    })
+}
+
+/// The order of the values; all zeros are equal, and every relation of a NaN is false, but that it differs.
+fn by_value<T: Float>(direction: ComparisonDirection) -> Binary<T, bool> {
+    match direction {
+        ComparisonDirection::Eq => of_two!(|a: T, b: T| a.wide() == b.wide()),
+        ComparisonDirection::Ne => of_two!(|a: T, b: T| a.wide() != b.wide()),
+        ComparisonDirection::Ge => of_two!(|a: T, b: T| a.wide() >= b.wide()),
+        ComparisonDirection::Gt => of_two!(|a: T, b: T| a.wide() > b.wide()),
+        ComparisonDirection::Le => of_two!(|a: T, b: T| a.wide() <= b.wide()),
+        ComparisonDirection::Lt => of_two!(|a: T, b: T| a.wide() < b.wide()),
     }
 }
 
 /// The order of IEEE 754's `totalOrder`: -NaN, -inf, …, -0, +0, …, inf, NaN.
-pub(super) fn total_order(direction: ComparisonDirection) -> fn(f32, f32) -> bool {
+fn total_order<T: Float>(direction: ComparisonDirection) -> Binary<T, bool> {
     match direction {
-        ComparisonDirection::Eq => |a, b| a.total_cmp(&b).is_eq(),
-        ComparisonDirection::Ne => |a, b| a.total_cmp(&b).is_ne(),
-        ComparisonDirection::Ge => |a, b| a.total_cmp(&b).is_ge(),
-        ComparisonDirection::Gt => |a, b| a.total_cmp(&b).is_gt(),
-        ComparisonDirection::Le => |a, b| a.total_cmp(&b).is_le(),
-        ComparisonDirection::Lt => |a, b| a.total_cmp(&b).is_lt(),
+        ComparisonDirection::Eq => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_eq()),
+        ComparisonDirection::Ne => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_ne()),
+        ComparisonDirection::Ge => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_ge()),
+        ComparisonDirection::Gt => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_gt()),
+        ComparisonDirection::Le => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_le()),
+        ComparisonDirection::Lt => of_two!(|a: T, b: T| a.wide().total_cmp(&b.wide()).is_lt()),
+    }
+}
+
+#[inline]
+pub(super) fn number<T: Float>(a: T) -> Number {
+    Number::Real(a.wide())
+}
+
+#[inline]
+pub(super) fn of<T: Float>(value: Number) -> T {
+    match value {
+        Number::Integer(value) => T::round_integer(value),
+        Number::Real(value) | Number::Complex(value, _) => T::round(value),
     }
 }

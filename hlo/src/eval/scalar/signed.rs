@@ -1,46 +1,105 @@
-//! `s32`.
+//! Signed integers, in two's complement.
 
-use crate::ir::{BinaryOp, UnaryOp};
+use super::function::{of_one, of_two};
+use super::integer::Signed;
+use super::pred::ordered;
+use super::{Binary, Number, Unary};
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 
-pub(super) fn unary(op: UnaryOp) -> Option<fn(i32) -> i32> {
+pub(super) fn unary<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
-        UnaryOp::Abs => i32::wrapping_abs,
-        UnaryOp::CountLeadingZeros => |a| a.leading_zeros() as i32,
-        UnaryOp::Negate => i32::wrapping_neg,
-        UnaryOp::Not => |a| !a,
-        UnaryOp::PopulationCount => |a| a.count_ones() as i32,
-        UnaryOp::Sign => i32::signum,
+        UnaryOp::Abs => of_one!(|a: T| T::wrap(a.wide().wrapping_abs())),
+        UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(i64::from(pattern(a).leading_zeros() + T::BITS - 64))),
+        UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
+        UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
+        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(i64::from(pattern(a).count_ones()))),
+        UnaryOp::Sign => of_one!(|a: T| T::wrap(a.wide().signum())),
         _ => return None,
     })
 }
 
-pub(super) fn binary(op: BinaryOp) -> Option<fn(i32, i32) -> i32> {
+pub(super) fn binary<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
-        BinaryOp::Add => i32::wrapping_add,
-        BinaryOp::And => |a, b| a & b,
-        BinaryOp::Divide => |a, b| if b == 0 { -1 } else { a.wrapping_div(b) },
-        BinaryOp::Maximum => i32::max,
-        BinaryOp::Minimum => i32::min,
-        BinaryOp::Multiply => i32::wrapping_mul,
-        BinaryOp::Or => |a, b| a | b,
-        BinaryOp::Power => power,
-        BinaryOp::Remainder => |a, b| if b == 0 { a } else { a.wrapping_rem(b) },
+        BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
+        BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
+        BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(match b.wide() {
+            0 => -1,
+            b => a.wide().wrapping_div(b),
+        })),
+        BinaryOp::Maximum => of_two!(|a: T, b: T| a.max(b)),
+        BinaryOp::Minimum => of_two!(|a: T, b: T| a.min(b)),
+        BinaryOp::Multiply => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_mul(b.wide()))),
+        BinaryOp::Or => of_two!(|a: T, b: T| T::wrap(a.wide() | b.wide())),
+        BinaryOp::Power => of_two!(|a: T, b: T| T::wrap(power(a.wide(), b.wide()))),
+        BinaryOp::Remainder => of_two!(|a: T, b: T| T::wrap(match b.wide() {
+            0 => a.wide(),
+            b => a.wide().wrapping_rem(b),
+        })),
         // A negative amount is, as XLA reads it, a large one.
-        BinaryOp::ShiftLeft => |a, by| a.checked_shl(by as u32).unwrap_or(0),
-        BinaryOp::ShiftRightArithmetic => |a, by| a >> (by as u32).min(31),
-        BinaryOp::ShiftRightLogical => |a, by| (a as u32).checked_shr(by as u32).unwrap_or(0) as i32,
-        BinaryOp::Subtract => i32::wrapping_sub,
-        BinaryOp::Xor => |a, b| a ^ b,
+        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap(a.wide() << by),
+            None => T::wrap(0),
+        }),
+        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| T::wrap(a.wide() >> amount(by).unwrap_or(63))),
+        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap((pattern(a) >> by) as i64),
+            None => T::wrap(0),
+        }),
+        BinaryOp::Subtract => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_sub(b.wide()))),
+        BinaryOp::Xor => of_two!(|a: T, b: T| T::wrap(a.wide() ^ b.wide())),
         BinaryOp::Atan2 => return None,
     })
 }
 
-/// A negative exponent gives 0, unless the base is its own inverse.
-fn power(base: i32, exponent: i32) -> i32 {
-    match (u32::try_from(exponent), base) {
-        (Ok(exponent), _) => base.wrapping_pow(exponent),
+pub(super) fn relation<T: Signed>(
+    direction: ComparisonDirection,
+    _: Option<ComparisonType>,
+) -> Option<Binary<T, bool>> {
+    Some(ordered(direction))
+}
+
+#[inline]
+pub(super) fn number<T: Signed>(a: T) -> Number {
+    Number::Integer(i128::from(a.wide()))
+}
+
+#[inline]
+pub(super) fn of<T: Signed>(value: Number) -> T {
+    let half = 1i128 << (T::BITS - 1);
+    T::wrap(value.integer(-half, half - 1) as i64)
+}
+
+/// The bits of the type, without copies of the sign above them.
+#[inline]
+fn pattern<T: Signed>(a: T) -> u64 {
+    a.wide() as u64 & (u64::MAX >> (64 - T::BITS))
+}
+
+/// An amount to shift by that is less than the width.
+#[inline]
+fn amount<T: Signed>(by: T) -> Option<u32> {
+    u32::try_from(by.wide()).ok().filter(|&by| by < T::BITS)
+}
+
+/// Wraps around. A negative exponent gives 0, unless the base is its own inverse.
+fn power(base: i64, exponent: i64) -> i64 {
+    match (u64::try_from(exponent), base) {
+        (Ok(exponent), _) => wrapping_power(base as u64, exponent) as i64,
         (Err(_), 1) => 1,
         (Err(_), -1) => 1 - 2 * (exponent & 1),
         (Err(_), _) => 0,
     }
+}
+
+/// By squaring, modulo 2^64.
+pub(super) fn wrapping_power(mut base: u64, mut exponent: u64) -> u64 {
+    let mut power = 1u64;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    power
 }

@@ -1,45 +1,48 @@
 //! Element semantics against values written by hand.
 
 use super::*;
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
+
+fn one<T: Element>(op: UnaryOp, a: T) -> T {
+    (T::unary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one)(a)
+}
+
+fn two<T: Element>(op: BinaryOp, a: T, b: T) -> T {
+    (T::binary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one)(a, b)
+}
 
 fn f32_of(op: UnaryOp, a: f32) -> f32 {
-    match unary(op, ElementType::F32) {
-        Some(Unary::F32(f)) => f(a),
-        _ => panic!("{} is not defined for f32", op.name()),
-    }
+    one(op, a)
 }
 
 fn f32_of_two(op: BinaryOp, a: f32, b: f32) -> f32 {
-    match binary(op, ElementType::F32) {
-        Some(Binary::F32(f)) => f(a, b),
-        _ => panic!("{} is not defined for f32", op.name()),
-    }
+    two(op, a, b)
 }
 
 fn s32_of_two(op: BinaryOp, a: i32, b: i32) -> i32 {
-    match binary(op, ElementType::S32) {
-        Some(Binary::S32(f)) => f(a, b),
-        _ => panic!("{} is not defined for s32", op.name()),
-    }
+    two(op, a, b)
 }
 
 fn u32_of_two(op: BinaryOp, a: u32, b: u32) -> u32 {
-    match binary(op, ElementType::U32) {
-        Some(Binary::U32(f)) => f(a, b),
-        _ => panic!("{} is not defined for u32", op.name()),
-    }
+    two(op, a, b)
 }
 
 #[test]
 fn every_operation_is_defined_exactly_where_the_shape_functions_accept_it() {
-    for element_type in [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32] {
+    for &element_type in ElementType::ALL {
         for &op in UnaryOp::ALL {
+            // These give elements of another type.
+            if op == UnaryOp::IsFinite || (op == UnaryOp::Abs && element_type.is_complex()) {
+                continue;
+            }
             let accepted = crate::shape::unary_accepts(op, element_type);
-            assert_eq!(unary(op, element_type).is_some(), accepted, "{} of {element_type}", op.name());
+            let is_defined = elements_of!(element_type, T => T::unary(op).is_some());
+            assert_eq!(is_defined, accepted, "{} of {element_type}", op.name());
         }
         for &op in BinaryOp::ALL {
             let accepted = crate::shape::binary_accepts(op, element_type);
-            assert_eq!(binary(op, element_type).is_some(), accepted, "{} of {element_type}", op.name());
+            let is_defined = elements_of!(element_type, T => T::binary(op).is_some());
+            assert_eq!(is_defined, accepted, "{} of {element_type}", op.name());
         }
     }
 }
@@ -151,39 +154,39 @@ fn integers_at_their_edges() {
 
 #[test]
 fn integers_of_one() {
-    let s32 = |op, a| match unary(op, ElementType::S32) {
-        Some(Unary::S32(f)) => f(a),
-        _ => panic!("not defined"),
-    };
-    assert_eq!(s32(UnaryOp::Abs, i32::MIN), i32::MIN);
-    assert_eq!(s32(UnaryOp::Negate, i32::MIN), i32::MIN);
-    assert_eq!(s32(UnaryOp::Not, 0), -1);
-    assert_eq!(s32(UnaryOp::Sign, -9), -1);
-    assert_eq!(s32(UnaryOp::CountLeadingZeros, 0), 32);
-    assert_eq!(s32(UnaryOp::CountLeadingZeros, -1), 0);
-    assert_eq!(s32(UnaryOp::PopulationCount, -1), 32);
+    assert_eq!(one(UnaryOp::Abs, i32::MIN), i32::MIN);
+    assert_eq!(one(UnaryOp::Negate, i32::MIN), i32::MIN);
+    assert_eq!(one(UnaryOp::Not, 0i32), -1);
+    assert_eq!(one(UnaryOp::Sign, -9i32), -1);
+    assert_eq!(one(UnaryOp::CountLeadingZeros, 0i32), 32);
+    assert_eq!(one(UnaryOp::CountLeadingZeros, -1i32), 0);
+    assert_eq!(one(UnaryOp::PopulationCount, -1i32), 32);
+}
+
+fn to<T: Element, R: Element>(value: T) -> R {
+    R::of(value.number())
 }
 
 #[test]
 fn conversions_saturate_and_wrap() {
-    assert_eq!(
-        [f32::NAN.to_s32(), 3e9f32.to_s32(), (-3e9f32).to_s32(), (-1.9f32).to_s32()],
-        [0, i32::MAX, i32::MIN, -1]
-    );
-    assert_eq!([f32::NAN.to_u32(), 5e9f32.to_u32(), (-1f32).to_u32()], [0, u32::MAX, 0]);
-    assert_eq!([(-1i32).to_u32(), (-1i32).to_s32() as u32], [u32::MAX, u32::MAX]);
-    assert_eq!(u32::MAX.to_s32(), -1);
-    assert_eq!([f32::NAN.to_pred(), (-0.0f32).to_pred(), 0.5f32.to_pred(), 7i32.to_pred()], [true, false, true, true]);
-    assert_eq!((true.to_f32(), true.to_s32(), false.to_u32()), (1.0, 1, 0));
+    assert_eq!([f32::NAN, 3e9, -3e9, -1.9].map(to::<f32, i32>), [0, i32::MAX, i32::MIN, -1]);
+    assert_eq!([f32::NAN, 5e9, -1.0].map(to::<f32, u32>), [0, u32::MAX, 0]);
+    assert_eq!(to::<i32, u32>(-1), u32::MAX);
+    assert_eq!(to::<u32, i32>(u32::MAX), -1);
+    assert_eq!([f32::NAN, -0.0, 0.5].map(to::<f32, bool>), [true, false, true]);
+    assert!(to::<i32, bool>(7));
+    assert_eq!((to::<bool, f32>(true), to::<bool, i32>(true), to::<bool, u32>(false)), (1.0, 1, 0));
     // Halfway between two numbers: to the even one.
-    assert_eq!(16_777_217i32.to_f32(), 16_777_216.0);
+    assert_eq!(to::<i32, f32>(16_777_217), 16_777_216.0);
+}
+
+fn compared<T: Element>(direction: ComparisonDirection, order: Option<ComparisonType>, a: T, b: T) -> bool {
+    (T::relation(direction, order).unwrap().one)(a, b)
 }
 
 #[test]
 fn relations() {
-    let float = |direction, order, a: f32, b: f32| {
-        relation(direction, order, ElementType::F32).unwrap().on_bits(a.to_bits(), b.to_bits())
-    };
+    let float = compared::<f32>;
     let total = Some(ComparisonType::TotalOrder);
     use ComparisonDirection::*;
     for direction in [Eq, Ge, Gt, Le, Lt] {
@@ -196,21 +199,16 @@ fn relations() {
     assert!(float(Eq, total, f32::NAN, f32::NAN));
     assert!(float(Gt, total, f32::NAN, f32::INFINITY));
     assert!(float(Lt, total, -f32::NAN, f32::NEG_INFINITY));
-    let on = |element_type, a, b| relation(Lt, None, element_type).unwrap().on_bits(a, b);
-    assert!(on(ElementType::S32, u32::MAX, 0));
-    assert!(!on(ElementType::U32, u32::MAX, 0));
-    assert!(on(ElementType::Pred, 0, 1));
+    assert!(compared(Lt, None, -1i32, 0));
+    assert!(!compared(Lt, None, u32::MAX, 0));
+    assert!(compared(Lt, None, false, true));
 }
 
 #[test]
 fn pred() {
-    let of = |op, a, b| match binary(op, ElementType::Pred) {
-        Some(Binary::Pred(f)) => f(a, b),
-        _ => panic!("not defined"),
-    };
-    assert!(of(BinaryOp::Add, true, true));
-    assert!(!of(BinaryOp::Multiply, true, false));
-    assert!(of(BinaryOp::Maximum, true, false));
-    assert!(!of(BinaryOp::Minimum, true, false));
-    assert!(!of(BinaryOp::Xor, true, true));
+    assert!(two(BinaryOp::Add, true, true));
+    assert!(!two(BinaryOp::Multiply, true, false));
+    assert!(two(BinaryOp::Maximum, true, false));
+    assert!(!two(BinaryOp::Minimum, true, false));
+    assert!(!two(BinaryOp::Xor, true, true));
 }

@@ -1,33 +1,72 @@
-//! `u32`.
+//! Unsigned integers.
 
-use crate::ir::{BinaryOp, UnaryOp};
+use super::function::{of_one, of_two};
+use super::integer::Unsigned;
+use super::pred::ordered;
+use super::signed::wrapping_power;
+use super::{Binary, Number, Unary};
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 
-pub(super) fn unary(op: UnaryOp) -> Option<fn(u32) -> u32> {
+pub(super) fn unary<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
-        UnaryOp::CountLeadingZeros => u32::leading_zeros,
-        UnaryOp::Negate => u32::wrapping_neg,
-        UnaryOp::Not => |a| !a,
-        UnaryOp::PopulationCount => u32::count_ones,
+        UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(u64::from(a.wide().leading_zeros() + T::BITS - 64))),
+        UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
+        UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
+        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(u64::from(a.wide().count_ones()))),
         _ => return None,
     })
 }
 
-pub(super) fn binary(op: BinaryOp) -> Option<fn(u32, u32) -> u32> {
+pub(super) fn binary<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
-        BinaryOp::Add => u32::wrapping_add,
-        BinaryOp::And => |a, b| a & b,
-        BinaryOp::Divide => |a, b| a.checked_div(b).unwrap_or(u32::MAX),
-        BinaryOp::Maximum => u32::max,
-        BinaryOp::Minimum => u32::min,
-        BinaryOp::Multiply => u32::wrapping_mul,
-        BinaryOp::Or => |a, b| a | b,
-        BinaryOp::Power => u32::wrapping_pow,
-        BinaryOp::Remainder => |a, b| a.checked_rem(b).unwrap_or(a),
-        BinaryOp::ShiftLeft => |a, by| a.checked_shl(by).unwrap_or(0),
-        BinaryOp::ShiftRightArithmetic => |a, by| ((a as i32) >> by.min(31)) as u32,
-        BinaryOp::ShiftRightLogical => |a, by| a.checked_shr(by).unwrap_or(0),
-        BinaryOp::Subtract => u32::wrapping_sub,
-        BinaryOp::Xor => |a, b| a ^ b,
+        BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
+        BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
+        BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(a.wide().checked_div(b.wide()).unwrap_or(u64::MAX))),
+        BinaryOp::Maximum => of_two!(|a: T, b: T| a.max(b)),
+        BinaryOp::Minimum => of_two!(|a: T, b: T| a.min(b)),
+        BinaryOp::Multiply => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_mul(b.wide()))),
+        BinaryOp::Or => of_two!(|a: T, b: T| T::wrap(a.wide() | b.wide())),
+        BinaryOp::Power => of_two!(|a: T, b: T| T::wrap(wrapping_power(a.wide(), b.wide()))),
+        BinaryOp::Remainder => of_two!(|a: T, b: T| T::wrap(a.wide().checked_rem(b.wide()).unwrap_or(a.wide()))),
+        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap(a.wide() << by),
+            None => T::wrap(0),
+        }),
+        // The highest bit counts as a sign.
+        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| {
+            let unused = 64 - T::BITS;
+            let signed = ((a.wide() << unused) as i64) >> unused;
+            T::wrap((signed >> amount(by).unwrap_or(63)) as u64)
+        }),
+        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap(a.wide() >> by),
+            None => T::wrap(0),
+        }),
+        BinaryOp::Subtract => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_sub(b.wide()))),
+        BinaryOp::Xor => of_two!(|a: T, b: T| T::wrap(a.wide() ^ b.wide())),
         BinaryOp::Atan2 => return None,
     })
+}
+
+pub(super) fn relation<T: Unsigned>(
+    direction: ComparisonDirection,
+    _: Option<ComparisonType>,
+) -> Option<Binary<T, bool>> {
+    Some(ordered(direction))
+}
+
+#[inline]
+pub(super) fn number<T: Unsigned>(a: T) -> Number {
+    Number::Integer(i128::from(a.wide()))
+}
+
+#[inline]
+pub(super) fn of<T: Unsigned>(value: Number) -> T {
+    T::wrap(value.integer(0, (1i128 << T::BITS) - 1) as u64)
+}
+
+/// An amount to shift by that is less than the width.
+#[inline]
+fn amount<T: Unsigned>(by: T) -> Option<u32> {
+    u32::try_from(by.wide()).ok().filter(|&by| by < T::BITS)
 }

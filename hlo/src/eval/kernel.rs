@@ -1,0 +1,75 @@
+//! From an operation to what computes it.
+
+use super::call::Call;
+use super::work::Stop;
+use super::{elementwise, movement, reduce};
+use crate::ir::{Data, Op};
+
+/// The elements of the results, one array per leaf of the shape.
+pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
+    let one = match call.op() {
+        Op::Iota { dimension } => movement::iota(call, *dimension as usize),
+        Op::Broadcast { dimensions } => movement::broadcast(call, dimensions),
+        Op::Bitcast => movement::bitcast(call),
+        Op::Transpose { permutation } => {
+            let permutation: Vec<usize> = permutation.iter().map(|&dimension| dimension as usize).collect();
+            movement::transpose(call.work(), &permutation, call.shape(0), call.data(0))
+        }
+        Op::Slice { dimensions } => movement::slice(call, dimensions),
+        Op::Reverse { dimensions } => movement::reverse(call, dimensions),
+        Op::Concatenate { dimension } => movement::concatenate(call, *dimension as usize),
+        Op::Pad { padding } => movement::pad(call, padding),
+        Op::Convert => elementwise::convert(call),
+        Op::Compare { direction, order } => elementwise::compare(call, *direction, *order),
+        Op::Select => elementwise::select(call),
+        Op::Clamp => elementwise::clamp(call),
+        Op::Complex => elementwise::complex(call),
+        Op::Real => elementwise::real(call),
+        Op::Imag => elementwise::imag(call),
+        Op::Unary(op) => elementwise::unary(call, *op),
+        Op::Binary(op) => elementwise::binary(call, *op),
+        Op::Reduce { dimensions, to_apply } => return reduce::reduce(call, dimensions, *to_apply),
+        _ => unreachable!("these are seen to before, or refused"),
+    };
+    one.map(|data| vec![data])
+}
+
+/// Why an operation is not evaluated: the closed list of those.
+pub(super) fn refusal(op: &Op) -> Option<&'static str> {
+    match op {
+        Op::Parameter { .. }
+        | Op::Constant(_)
+        | Op::Iota { .. }
+        | Op::Broadcast { .. }
+        | Op::Reshape
+        | Op::Bitcast
+        | Op::Transpose { .. }
+        | Op::Slice { .. }
+        | Op::Reverse { .. }
+        | Op::Concatenate { .. }
+        | Op::Pad { .. }
+        | Op::Copy
+        | Op::Convert
+        | Op::Compare { .. }
+        | Op::Select
+        | Op::Clamp
+        | Op::Complex
+        | Op::Real
+        | Op::Imag
+        | Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Reduce { .. }
+        | Op::Tuple
+        | Op::GetTupleElement { .. }
+        | Op::Call { .. }
+        | Op::Fusion { .. }
+        | Op::While { .. }
+        | Op::Conditional { .. }
+        | Op::OptimizationBarrier
+        | Op::AddDependency
+        | Op::AfterAll
+        | Op::PartitionId
+        | Op::ReplicaId => None,
+        _ => Some("is read and printed, not yet evaluated"),
+    }
+}

@@ -1,0 +1,53 @@
+//! A number of any type, on its way to another type.
+
+/// The value of an element, exactly.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(in crate::eval) enum Number {
+    /// Of an integer or a `pred`.
+    Integer(i128),
+    /// Of a float, which `f64` holds.
+    Real(f64),
+    /// The real and the imaginary part.
+    Complex(f64, f64),
+}
+
+impl Number {
+    /// An integer, wrapped around: the lowest 64 bits in two's complement. Real numbers lose what is behind the point, keep
+    /// to `least` and `greatest`, and a NaN is 0; complex numbers lose their imaginary part first.
+    #[inline]
+    pub(super) fn integer(self, least: i128, greatest: i128) -> i128 {
+        match self {
+            Number::Integer(value) => value,
+            // `as` saturates, and takes NaN to 0.
+            Number::Real(value) | Number::Complex(value, _) => (value as i128).clamp(least, greatest),
+        }
+    }
+
+    /// The real part; integers of more than 53 bits are rounded.
+    #[inline]
+    pub(super) fn real(self) -> f64 {
+        match self {
+            Number::Integer(value) => value as f64,
+            Number::Real(value) | Number::Complex(value, _) => value,
+        }
+    }
+
+    /// The imaginary part.
+    #[inline]
+    pub(super) fn imaginary(self) -> f64 {
+        match self {
+            Number::Complex(_, imaginary) => imaginary,
+            _ => 0.0,
+        }
+    }
+
+    /// Whether it differs from zero, as a NaN does.
+    #[inline]
+    pub(super) fn is_nonzero(self) -> bool {
+        match self {
+            Number::Integer(value) => value != 0,
+            Number::Real(value) => value != 0.0,
+            Number::Complex(real, imaginary) => real != 0.0 || imaginary != 0.0,
+        }
+    }
+}

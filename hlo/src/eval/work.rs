@@ -1,0 +1,125 @@
+//! Computing arrays: on all cores where there are several, within the memory allowed, and until somebody interrupts.
+
+use super::Interrupt;
+use super::value::{Meter, Reserved};
+use crate::ir::Data;
+use std::collections::TryReserveError;
+use std::sync::Arc;
+
+/// Elements that one core works through before it takes up the next piece.
+pub(super) const PIECE: usize = 1 << 14;
+
+/// Why computing stopped before its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Memory ran out, or would.
+    OutOfMemory,
+    /// Somebody said so; see [`Interrupt`].
+    Interrupted,
+    /// What is asked for cannot be computed with these values: a code and the reason.
+    Refused(&'static str, String),
+}
+
+impl From<TryReserveError> for Stop {
+    fn from(_: TryReserveError) -> Self {
+        Stop::OutOfMemory
+    }
+}
+
+/// What computing an array needs to know of the run that it is part of.
+pub(super) struct Work {
+    pub(super) meter: Arc<Meter>,
+    pub(super) interrupt: Option<Interrupt>,
+}
+
+impl Work {
+    /// Sets bytes aside for values.
+    pub(super) fn reserve(&self, bytes: u64) -> Result<Reserved, Stop> {
+        self.meter.reserve(bytes).ok_or(Stop::OutOfMemory)
+    }
+
+    /// Stops if somebody said so.
+    pub(super) fn go_on(&self) -> Result<(), Stop> {
+        match &self.interrupt {
+            Some(interrupt) if interrupt.is_raised() => Err(Stop::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// An array of `count` elements. `write` fills pieces of it; it is given where a piece starts.
+    pub(super) fn fill<T: Copy + Default + Send>(
+        &self,
+        count: usize,
+        write: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Result<Vec<T>, Stop> {
+        self.fill_by(count, PIECE, write)
+    }
+
+    /// As [`fill`](Self::fill), in pieces of a number of elements: less than usual where each takes long.
+    pub(super) fn fill_by<T: Copy + Default + Send>(
+        &self,
+        count: usize,
+        piece: usize,
+        write: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Result<Vec<T>, Stop> {
+        self.try_fill_by(count, piece, |start, values| {
+            write(start, values);
+            Ok(())
+        })
+    }
+
+    /// As [`fill_by`](Self::fill_by), where writing may stop; if it does in several places, the first of them counts.
+    pub(super) fn try_fill_by<T: Copy + Default + Send>(
+        &self,
+        count: usize,
+        piece: usize,
+        write: impl Fn(usize, &mut [T]) -> Result<(), Stop> + Sync,
+    ) -> Result<Vec<T>, Stop> {
+        let mut values = splat(count, T::default())?;
+        let piece = piece.max(1);
+        let jobs = values.chunks_mut(piece).enumerate().collect();
+        self.for_each(jobs, &|(number, values): (usize, &mut [T])| write(number * piece, values))?;
+        Ok(values)
+    }
+
+    /// `f` of each element, where `f` is given pieces of both arrays.
+    pub(super) fn map<A, T>(&self, a: &[A], f: impl Fn(&[A], &mut [T]) + Sync) -> Result<Vec<T>, Stop>
+    where
+        A: Copy + Sync,
+        T: Copy + Default + Send,
+    {
+        self.fill(a.len(), |start, values| f(&a[start..], values))
+    }
+
+    /// Does every job, in any order. Where some stop, the first of them in the order of jobs counts.
+    pub(super) fn for_each<J: Send>(
+        &self,
+        jobs: Vec<J>,
+        work: &(dyn Fn(J) -> Result<(), Stop> + Sync),
+    ) -> Result<(), Stop> {
+        let each = |job: J| {
+            self.go_on()?;
+            work(job)
+        };
+        #[cfg(feature = "parallel")]
+        if jobs.len() > 1 {
+            use rayon::iter::{IntoParallelIterator, ParallelIterator};
+            let stops: Vec<Stop> = jobs.into_par_iter().filter_map(|job| each(job).err()).collect();
+            return stops.into_iter().next().map_or(Ok(()), Err);
+        }
+        jobs.into_iter().try_for_each(each)
+    }
+}
+
+/// An array of `count` equal elements.
+pub(super) fn splat<T: Copy>(count: usize, value: T) -> Result<Vec<T>, Stop> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count)?;
+    values.resize(count, value);
+    Ok(values)
+}
+
+/// The elements of an array whose type the verifier has seen to.
+pub(super) fn elements<T: crate::ir::NativeType>(data: &Data) -> &[T] {
+    T::elements(data).expect("the verifier has seen to the element types of operands")
+}

@@ -2,46 +2,50 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 mod support;
-#[path = "support/understood.rs"]
-mod understood;
 
 use std::collections::BTreeMap;
-use support::{FORMS, Program, Tolerance, compare, corpus};
-use understood::UNDERSTOOD;
+use support::{FORMS, Program, compare, corpus};
 use weft_hlo::eval::{Config, check, evaluate, evaluate_with};
 use weft_hlo::ir::{Arena, ArenaId, Computation, Data, Literal, Module, Op};
 use weft_hlo::verify::verify;
 
-fn judge(program: &Program, form: &str) -> Result<(), String> {
-    let module = program.module(form).ok_or("there is no such form")?;
-    let (inputs, expected) = (program.inputs().ok_or("inputs")?, program.outputs().ok_or("outputs")?);
-    let actual = evaluate(&module, &inputs).map_err(|found| found.to_string())?;
+/// The forms that are not evaluated, and why: the code of what the evaluator says, and what is in the text.
+const EXCUSED: [(&str, &str, &str, &str); 0] = [];
+
+fn judge(program: &Program, module: &Module) -> Result<(), String> {
+    let expected = program.outputs();
+    let actual = evaluate(module, &program.inputs()).map_err(|found| found.to_string())?;
     if actual.len() != expected.len() {
         return Err(format!("{} outputs expected, {} given", expected.len(), actual.len()));
     }
     for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
-        compare(expected, actual, Tolerance::default())
-            .map_err(|difference| format!("output {number}: {difference}"))?;
+        compare(expected, actual).map_err(|difference| format!("output {number}: {difference}"))?;
     }
     Ok(())
 }
 
 #[test]
-fn whatever_is_understood_gives_xlas_outputs() {
-    let mut failures = Vec::new();
+fn every_program_gives_xlas_outputs_in_every_form() {
+    let (mut failures, mut agree, mut excused) = (Vec::new(), 0, 0);
     for program in corpus() {
         for form in FORMS {
             let Some(module) = program.module(form) else { continue };
-            let understood = check(&module, &Config::default()).is_ok();
-            if form == "unoptimized" && UNDERSTOOD.contains(&program.name.as_str()) {
-                assert!(understood, "{}: {:?}", program.name, check(&module, &Config::default()));
-            }
-            if understood && let Err(failure) = judge(&program, form) {
-                failures.push(format!("{}/{form}: {failure}", program.name));
+            let excuse = EXCUSED.iter().find(|(name, of, ..)| *name == program.name && *of == form);
+            match (judge(&program, &module), excuse) {
+                (Ok(()), None) => agree += 1,
+                (Ok(()), Some(_)) => failures.push(format!("{}/{form} is excused for nothing", program.name)),
+                (Err(found), Some((_, _, code, what))) if found.contains(code) && found.contains(what) => excused += 1,
+                (Err(found), _) => failures.push(format!("{}/{form}: {found}", program.name)),
             }
         }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{agree} agree, {excused} are excused, {} fail\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    assert_eq!(excused, EXCUSED.len());
 }
 
 /// The entry with one element of its result only, and the numbers of the parameters that it still reads.
@@ -88,12 +92,12 @@ fn every_output_that_is_understood_is_xlas() {
                 if check(&part, &Config::default()).is_err() {
                     continue;
                 }
-                let inputs: Option<Vec<Literal>> = parameters.into_iter().map(|number| program.input(number)).collect();
-                let (Some(inputs), Some(expected)) = (inputs, program.output(number)) else { continue };
+                let inputs: Vec<Literal> = parameters.into_iter().map(|number| program.input(number)).collect();
+                let expected = program.output(number);
                 judged += 1;
                 let result = evaluate(&part, &inputs)
                     .map_err(|found| found.to_string())
-                    .and_then(|actual| compare(&expected, &actual[0], Tolerance::default()));
+                    .and_then(|actual| compare(&expected, &actual[0]));
                 if let Err(failure) = result {
                     failures.push(format!("{}/{form}: output {number}: {failure}", program.name));
                 }
@@ -130,7 +134,7 @@ fn changed_numbers_are_understood_or_refused() {
     let (mut ran, mut refused) = (0, 0);
     for name in ["argreduce", "ew_bool", "heat_roll", "scalar_and_empty", "softmax"] {
         let program = Program::named(name);
-        let (text, inputs) = (program.text("unoptimized").unwrap(), program.inputs().unwrap());
+        let (text, inputs) = (program.text("unoptimized").unwrap(), program.inputs());
         let digits = text.char_indices().filter(|(_, character)| character.is_ascii_digit());
         for (count, (position, digit)) in digits.enumerate().filter(|(count, _)| count % 5 == 0) {
             let other = ["0", "1", "-1", "77", "9223372036854775807"][count / 5 % 5];
@@ -149,7 +153,7 @@ fn changed_numbers_are_understood_or_refused() {
 #[test]
 fn inputs_must_be_those_of_the_parameters() {
     let module = Program::named("batchnorm_train").module("unoptimized").unwrap();
-    let inputs = Program::named("batchnorm_train").inputs().unwrap();
+    let inputs = Program::named("batchnorm_train").inputs();
 
     let few = evaluate(&module, &inputs[1..]).unwrap_err();
     assert_eq!(few.0[0].code, "HLO210");

@@ -5,6 +5,7 @@
 //! nested tuples of results become one flat tuple: the order is that of the leaves, left to right.
 
 use super::UniqueNames;
+use super::dead_code::{reachable, without_unreachable};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
 
@@ -35,39 +36,9 @@ pub fn flatten(module: &Module) -> Result<Module, Diagnostics> {
     let dropped = ["entry_computation_layout", "is_scheduled"];
     let attributes = module.attributes.iter().filter(|kept| !dropped.contains(&kept.name())).cloned().collect();
     let (name, tables) = (module.name.clone(), module.tables.clone());
-    Ok(without_unused(Module { name, attributes, tables, computations: pass.made, entry }))
-}
-
-/// The module without the computations that only dead instructions named.
-fn without_unused(module: Module) -> Module {
-    let needed = reachable(&module);
-    let mut image = Vec::with_capacity(needed.len());
-    let mut computations: Arena<ComputationId, Computation> = Arena::new();
-    for (id, computation) in module.computations.iter() {
-        image.push(ComputationId::from_index(computations.len()));
-        if needed[id.index()] {
-            let mut computation = computation.clone();
-            for instruction in computation.instructions.values_mut() {
-                instruction.op.rename_computations(|callee| image[callee.index()]);
-            }
-            computations.push(computation);
-        }
-    }
-    Module { entry: image[module.entry.index()], computations, ..module }
-}
-
-/// Which computations the entry reaches.
-fn reachable(module: &Module) -> Vec<bool> {
-    let mut needed = vec![false; module.computations.len()];
-    needed[module.entry.index()] = true;
-    for (id, computation) in module.computations.iter().rev() {
-        if needed[id.index()] {
-            for instruction in computation.instructions.values() {
-                instruction.op.called_computations().into_iter().for_each(|callee| needed[callee.index()] = true);
-            }
-        }
-    }
-    needed
+    let flat = Module { name, attributes, tables, computations: pass.made, entry };
+    let reached = reachable(&flat);
+    Ok(without_unreachable(&flat, &reached))
 }
 
 /// A value taken apart: the instructions that hold its leaves.

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::ir::{Data, ElementType, Literal, Module, Scalar};
 
 /// One program of the corpus.
 pub(crate) struct Program {
@@ -47,92 +47,141 @@ impl Program {
         Some(weft_hlo::text::parse(&text).unwrap_or_else(|found| panic!("{}/{form}: {found}", self.name)))
     }
 
-    /// The inputs, if all of them are of types that literals hold.
-    pub(crate) fn inputs(&self) -> Option<Vec<Literal>> {
-        self.arrays("in")
+    /// The inputs.
+    pub(crate) fn inputs(&self) -> Vec<Literal> {
+        (0..self.count("in")).map(|number| self.input(number)).collect()
     }
 
-    /// XLA's outputs, if all of them are of types that literals hold.
-    pub(crate) fn outputs(&self) -> Option<Vec<Literal>> {
-        self.arrays("out")
+    /// XLA's outputs.
+    pub(crate) fn outputs(&self) -> Vec<Literal> {
+        (0..self.count("out")).map(|number| self.output(number)).collect()
     }
 
-    /// The input with this number, if it is of a type that literals hold.
-    pub(crate) fn input(&self, number: usize) -> Option<Literal> {
-        read_npy(&self.folder.join(format!("in_{number}.npy")))
+    /// The input with this number.
+    pub(crate) fn input(&self, number: usize) -> Literal {
+        self.array("in", number, number)
     }
 
-    /// XLA's output with this number, if it is of a type that literals hold.
-    pub(crate) fn output(&self, number: usize) -> Option<Literal> {
-        read_npy(&self.folder.join(format!("out_{number}.npy")))
+    /// XLA's output with this number.
+    pub(crate) fn output(&self, number: usize) -> Literal {
+        self.array("out", number, self.count("in") + number)
     }
 
-    fn arrays(&self, prefix: &str) -> Option<Vec<Literal>> {
-        (0..)
-            .map(|number| self.folder.join(format!("{prefix}_{number}.npy")))
-            .take_while(|path| path.exists())
-            .map(|path| read_npy(&path))
-            .collect()
+    fn count(&self, prefix: &str) -> usize {
+        (0..).take_while(|number| self.folder.join(format!("{prefix}_{number}.npy")).exists()).count()
+    }
+
+    /// The array in a file, which is the one at `position` of those that `meta.json` describes.
+    fn array(&self, prefix: &str, number: usize, position: usize) -> Literal {
+        let meta = fs::read_to_string(self.folder.join("meta.json")).unwrap();
+        let types = meta.split("\"dtype\": \"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default());
+        let array = read_npy(&self.folder.join(format!("{prefix}_{number}.npy")));
+        // NumPy has no such type, so that its bits are stored.
+        match (types.collect::<Vec<_>>().get(position), &array.data) {
+            (Some(&"bfloat16"), Data::U16(bits)) => {
+                let extents = array.shape.as_array().unwrap().extents.clone();
+                Literal::array(extents, bits.iter().map(|&bits| half::bf16::from_bits(bits)).collect::<Vec<_>>())
+            }
+            _ => array,
+        }
     }
 }
 
-/// The array in a file, if its type is one that literals hold.
-pub(crate) fn read_npy(path: &Path) -> Option<Literal> {
+/// The array in a file.
+pub(crate) fn read_npy(path: &Path) -> Literal {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let file = npyz::NpyFile::new(&bytes[..]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(file.order(), npyz::Order::C, "{}", path.display());
     let extents: Vec<i64> = file.shape().iter().map(|&extent| i64::try_from(extent).unwrap()).collect();
     let data = match file.dtype().descr().trim_matches('\'') {
         "|b1" => Data::Pred(file.into_vec().unwrap()),
+        "|i1" => Data::S8(file.into_vec().unwrap()),
+        "<i2" => Data::S16(file.into_vec().unwrap()),
         "<i4" => Data::S32(file.into_vec().unwrap()),
+        "<i8" => Data::S64(file.into_vec().unwrap()),
+        "|u1" => Data::U8(file.into_vec().unwrap()),
+        "<u2" => Data::U16(file.into_vec().unwrap()),
         "<u4" => Data::U32(file.into_vec().unwrap()),
+        "<u8" => Data::U64(file.into_vec().unwrap()),
+        "<f2" => Data::F16(halves(&bytes)),
         "<f4" => Data::F32(file.into_vec().unwrap()),
-        _ => return None,
+        "<f8" => Data::F64(file.into_vec().unwrap()),
+        "<c8" => Data::C64(file.into_vec().unwrap()),
+        "<c16" => Data::C128(file.into_vec().unwrap()),
+        other => panic!("{}: {other}", path.display()),
     };
-    Some(Literal::array(extents, data))
+    Literal::array(extents, data)
+}
+
+/// The elements at the end of a file of `f16`.
+fn halves(bytes: &[u8]) -> Vec<half::f16> {
+    let header = u16::from_le_bytes([bytes[8], bytes[9]]);
+    let elements = &bytes[10 + usize::from(header)..];
+    elements.chunks_exact(2).map(|pair| half::f16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
 /// How far numbers may lie apart.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Tolerance {
     /// As a part of the expected number.
-    pub(crate) relative: f32,
+    pub(crate) relative: f64,
     /// As a part of the largest expected number.
-    pub(crate) of_largest: f32,
+    pub(crate) of_largest: f64,
 }
 
-impl Default for Tolerance {
-    fn default() -> Self {
-        Tolerance { relative: 1e-4, of_largest: 1e-5 }
+impl Tolerance {
+    /// What rounding leaves of a type's precision in programs such as those of the corpus.
+    pub(crate) fn of(element_type: ElementType) -> Tolerance {
+        let relative = match element_type {
+            ElementType::F64 | ElementType::C128 => 1e-10,
+            ElementType::F16 => 4e-3,
+            ElementType::Bf16 => 3e-2,
+            _ => 1e-4,
+        };
+        Tolerance { relative, of_largest: relative / 10.0 }
     }
 }
 
-/// Whether `actual` is `expected`: integers and `pred` exactly, `f32` within the tolerance.
-pub(crate) fn compare(expected: &Literal, actual: &Literal, tolerance: Tolerance) -> Result<(), String> {
+/// Whether `actual` is `expected`: integers and `pred` exactly, floats within the tolerance of their type.
+pub(crate) fn compare(expected: &Literal, actual: &Literal) -> Result<(), String> {
     if !expected.shape.is_compatible(&actual.shape) {
         return Err(format!("shapes differ: {} expected, {} given", expected.shape, actual.shape));
     }
-    let (Data::F32(wanted), Data::F32(given)) = (&expected.data, &actual.data) else {
-        let differ = (0..expected.data.len().unwrap_or(0))
-            .find(|&position| expected.data.get(position) != actual.data.get(position));
-        return match differ {
-            None => Ok(()),
-            Some(position) => Err(format!(
-                "element {position}: {:?} expected, {:?} given",
-                expected.data.get(position),
-                actual.data.get(position)
-            )),
+    let Some(element_type) = expected.data.element_type() else { return Err("there are no elements".to_owned()) };
+    let count = expected.data.len().unwrap_or(0);
+    let elements = |data: &Data| -> Vec<Scalar> { (0..count).filter_map(|position| data.get(position)).collect() };
+    let (wanted, given) = (elements(&expected.data), elements(&actual.data));
+    let tolerance = Tolerance::of(element_type);
+    let finite =
+        wanted.iter().filter_map(|&element| number(element)).map(|z| z.norm()).filter(|length| length.is_finite());
+    let largest = finite.fold(0f64, f64::max);
+    for (position, (wanted, given)) in wanted.into_iter().zip(given).enumerate() {
+        let near = match (number(wanted), number(given)) {
+            (Some(wanted), Some(given)) => {
+                let allowed = (tolerance.relative * wanted.norm()).max(tolerance.of_largest * largest);
+                let near = |wanted: f64, given: f64| {
+                    wanted == given || (wanted.is_nan() && given.is_nan()) || (wanted - given).abs() <= allowed
+                };
+                near(wanted.re, given.re) && near(wanted.im, given.im)
+            }
+            _ => wanted == given,
         };
-    };
-    let largest = wanted.iter().filter(|value| value.is_finite()).fold(0f32, |largest, value| largest.max(value.abs()));
-    for (position, (&wanted, &given)) in wanted.iter().zip(given).enumerate() {
-        let allowed = (tolerance.relative * wanted.abs()).max(tolerance.of_largest * largest);
-        let near = wanted == given
-            || (wanted.is_nan() && given.is_nan())
-            || (wanted.is_finite() && (wanted - given).abs() <= allowed);
         if !near {
-            return Err(format!("element {position}: {wanted} expected, {given} given"));
+            return Err(format!("element {position}: {wanted:?} expected, {given:?} given"));
         }
     }
     Ok(())
+}
+
+/// A float or a complex number.
+fn number(element: Scalar) -> Option<num_complex::Complex64> {
+    Some(match element {
+        Scalar::F16(value) => f64::from(value).into(),
+        Scalar::Bf16(value) => f64::from(value).into(),
+        Scalar::F32(value) => f64::from(value).into(),
+        Scalar::F64(value) => value.into(),
+        Scalar::C64(value) => num_complex::Complex64::new(value.re.into(), value.im.into()),
+        Scalar::C128(value) => value,
+        _ => return None,
+    })
 }

@@ -1,0 +1,107 @@
+//! What is computed of constants alone.
+
+use super::control::has_effect;
+use super::pass::{Pass, Rewritten};
+use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use crate::diagnostic::Diagnostics;
+use crate::eval::{self, Config};
+use crate::ir::{Arena, Computation, Data, InstrId, Instruction, Literal, Module, Op, Shape};
+
+/// Replaces instructions whose operands are constants by the constant that the [evaluator](crate::eval) gives for them,
+/// unless the result or an operand is large, or the result is larger than all operands (`iota`, `broadcast`, `pad`), which
+/// would turn a formula into data.
+pub struct ConstantFolding;
+
+/// Elements that a result may have.
+const MOST_ELEMENTS: i64 = 1 << 12;
+/// Elements that operands may have.
+const MOST_READ: i64 = 1 << 16;
+/// Products that a contraction or a window may come to, as a bound on the work.
+const MOST_WORK: i64 = 1 << 22;
+
+impl Pass for ConstantFolding {
+    fn name(&self) -> &'static str {
+        "constant-folding"
+    }
+
+    fn about(&self) -> &'static str {
+        "computes what depends on constants only"
+    }
+
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
+        Ok(rewrite_module(module, &mut fold))
+    }
+}
+
+fn fold(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let is_folded = !matches!(
+        candidate.op,
+        Op::Parameter { .. }
+            | Op::Constant(_)
+            | Op::Tuple
+            | Op::GetTupleElement { .. }
+            | Op::While { .. }
+            | Op::Conditional { .. }
+            | Op::Call { .. }
+            | Op::Fusion { .. }
+            | Op::CustomCall { .. }
+            | Op::OptimizationBarrier
+            | Op::AfterAll
+            | Op::AddDependency
+            | Op::PartitionId
+            | Op::ReplicaId
+            | Op::Domain { .. }
+    );
+    if !is_folded || candidate.operands.is_empty() || has_effect(candidate, &|_| false) {
+        return None;
+    }
+    let result = candidate.shape.as_array()?;
+    let count = result.element_count()?;
+    let mut literals: Vec<Literal> = Vec::with_capacity(candidate.operands.len());
+    for &operand in &candidate.operands {
+        let Op::Constant(literal) = &rebuild.get(operand).op else { return None };
+        if literal.data == Data::Elided {
+            return None;
+        }
+        literals.push(literal.clone());
+    }
+    let read =
+        literals.iter().try_fold(0i64, |sum, literal| sum.checked_add(literal.shape.as_array()?.element_count()?))?;
+    let is_small = count <= MOST_ELEMENTS && read <= MOST_READ && count.checked_mul(read.max(1))? <= MOST_WORK;
+    let grows = count > read.max(1) && !matches!(candidate.op, Op::Dot { .. });
+    if !is_small || grows {
+        return None;
+    }
+    let literal = evaluate(rebuild.module, candidate, literals)?;
+    Some(("an operation of constants is a constant", Rewrite::Op(Op::Constant(literal), Vec::new())))
+}
+
+/// The value of an instruction of these constants.
+fn evaluate(module: &Module, candidate: &Instruction, literals: Vec<Literal>) -> Option<Literal> {
+    let mut instructions: Arena<InstrId, Instruction> = Arena::new();
+    let mut operands = Vec::with_capacity(literals.len());
+    for (number, literal) in literals.into_iter().enumerate() {
+        let shape = literal.shape.clone();
+        operands.push(instructions.push(Instruction::new(
+            format!("c{number}"),
+            shape,
+            Op::Constant(literal),
+            Vec::new(),
+        )));
+    }
+    let root = Instruction::new("folded", candidate.shape.without_layout(), candidate.op.clone(), operands);
+    let root = instructions.push(root);
+    let span = candidate.span;
+    let entry = Computation { name: "folding".into(), instructions, root, attributes: Vec::new(), span };
+    // The computations that the instruction applies, and those that they call.
+    let mut computations: Arena<_, Computation> = Arena::new();
+    if !candidate.op.called_computations().is_empty() {
+        computations = module.computations.clone();
+    }
+    let entry = computations.push(entry);
+    let folding = Module { name: "folding".into(), attributes: Vec::new(), tables: Vec::new(), computations, entry };
+    let config = Config { instruction_limit: 1 << 10, iteration_limit: Some(0), ..Config::default() };
+    let value = eval::evaluate_with(&folding, &[], &config).ok()?.into_iter().next()?;
+    // The constant keeps the layout of what it stands for.
+    Some(Literal { shape: Shape::clone(&candidate.shape), data: value.data })
+}

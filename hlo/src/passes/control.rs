@@ -1,0 +1,72 @@
+//! What must stay though nothing reads its value: effects, and the order that the text asks for.
+
+use crate::ir::{Computation, InstrId, Instruction, Module, Op};
+use std::collections::{BTreeSet, HashMap};
+
+/// The instructions that name others, or are named, as control predecessors: their order is part of the program.
+pub(super) fn pinned(computation: &Computation) -> BTreeSet<InstrId> {
+    let mut pinned = BTreeSet::new();
+    let mut named: Vec<&str> = Vec::new();
+    for (id, instruction) in computation.instructions.iter() {
+        for attribute in instruction.attributes.iter().filter(|attribute| attribute.name == "control-predecessors") {
+            pinned.insert(id);
+            let names = attribute.value.trim_matches(|c| c == '{' || c == '}').split(',');
+            named.extend(names.map(|name| name.trim().trim_start_matches('%')));
+        }
+    }
+    if !named.is_empty() {
+        let ids: HashMap<&str, InstrId> =
+            computation.instructions.iter().map(|(id, instruction)| (instruction.name.as_str(), id)).collect();
+        pinned.extend(named.into_iter().filter_map(|name| ids.get(name)));
+    }
+    pinned
+}
+
+/// Whether running the instruction does something besides giving its value, or gives another value each time: by itself, or
+/// through the computations it calls, whose answers are given.
+pub(super) fn has_effect(instruction: &Instruction, callee_has: &dyn Fn(crate::ir::ComputationId) -> bool) -> bool {
+    let by_itself = match &instruction.op {
+        Op::Infeed { .. }
+        | Op::Outfeed { .. }
+        | Op::Send { .. }
+        | Op::SendDone { .. }
+        | Op::Recv { .. }
+        | Op::RecvDone { .. }
+        | Op::RngGetAndUpdateState { .. }
+        | Op::Rng { .. }
+        | Op::AllGather { .. }
+        | Op::AllGatherStart { .. }
+        | Op::AllGatherDone
+        | Op::AllReduce { .. }
+        | Op::AllReduceStart { .. }
+        | Op::AllReduceDone
+        | Op::AllToAll { .. }
+        | Op::RaggedAllToAll { .. }
+        | Op::ReduceScatter { .. }
+        | Op::CollectiveBroadcast { .. }
+        | Op::CollectivePermute { .. }
+        | Op::CollectivePermuteStart { .. }
+        | Op::CollectivePermuteDone
+        | Op::CopyStart { .. }
+        | Op::CopyDone
+        | Op::AsyncStart { .. }
+        | Op::AsyncUpdate { .. }
+        | Op::AsyncDone { .. }
+        | Op::AsyncShorthand { .. } => true,
+        Op::CustomCall { custom_call_has_side_effect, .. } => *custom_call_has_side_effect,
+        _ => false,
+    };
+    by_itself || instruction.op.called_computations().into_iter().any(callee_has)
+}
+
+/// For each computation whether running it has an effect.
+pub(super) fn effects(module: &Module) -> Vec<bool> {
+    use crate::ir::ArenaId;
+    let mut effects: Vec<bool> = Vec::with_capacity(module.computations.len());
+    for computation in module.computations.values() {
+        let known = |id: crate::ir::ComputationId| effects.get(id.index()).copied().unwrap_or(true);
+        let has = computation.instructions.values().any(|instruction| has_effect(instruction, &known));
+        effects.push(has);
+    }
+    effects
+}

@@ -1,0 +1,37 @@
+//! What a pass is, and what it says of its work.
+
+use crate::diagnostic::Diagnostics;
+use crate::ir::Module;
+
+/// A transformation of modules that keeps what they compute.
+pub trait Pass: Sync {
+    /// The name, as the command line takes it: words with hyphens.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one line.
+    fn about(&self) -> &'static str;
+
+    /// The module after it, and what it changed. Where it changed nothing the module is the one given.
+    ///
+    /// # Errors
+    /// If what it would make is too large; the pass says with which code.
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics>;
+}
+
+/// What a pass made of a module.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// The module.
+    pub module: Module,
+    /// What was changed, in the order of the module given.
+    pub changes: Vec<Change>,
+}
+
+/// One change, and the rule that allowed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The rule: the equation or the fact that makes both sides equal.
+    pub rule: &'static str,
+    /// Where, as `computation/instruction`; or only a computation.
+    pub place: String,
+}

@@ -1,0 +1,117 @@
+//! Passes one after the other, until none changes anything.
+
+use super::pass::{Change, Pass};
+use super::{CommonSubexpressions, ConstantFolding, DeadCode, InlineCalls, Tuples};
+use crate::diagnostic::Diagnostics;
+use crate::ir::Module;
+use std::collections::BTreeMap;
+
+/// Every pass, in the order in which a [`Pipeline`] runs them.
+pub const PASSES: &[&dyn Pass] = &[&InlineCalls, &Tuples, &ConstantFolding, &CommonSubexpressions, &DeadCode];
+
+/// The pass of this name.
+pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {
+    PASSES.iter().copied().find(|pass| pass.name() == name)
+}
+
+/// A list of passes that run again and again.
+pub struct Pipeline {
+    passes: Vec<&'static dyn Pass>,
+    rounds: usize,
+}
+
+/// What a pipeline did.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// The module after the last pass.
+    pub module: Module,
+    /// Every run of a pass, in order.
+    pub runs: Vec<PassRun>,
+    /// Whether no pass would change anything more; otherwise the bound on rounds was met.
+    pub is_fixed_point: bool,
+}
+
+/// One run of one pass.
+#[derive(Clone, Debug)]
+pub struct PassRun {
+    /// Its name.
+    pub pass: &'static str,
+    /// Which round, from 0.
+    pub round: usize,
+    /// Instructions of all computations before.
+    pub before: usize,
+    /// Instructions of all computations after.
+    pub after: usize,
+    /// What it changed.
+    pub changes: Vec<Change>,
+}
+
+impl PassRun {
+    /// How often each rule was applied.
+    pub fn rules(&self) -> BTreeMap<&'static str, usize> {
+        let mut rules = BTreeMap::new();
+        self.changes.iter().for_each(|change| *rules.entry(change.rule).or_default() += 1);
+        rules
+    }
+}
+
+impl Default for Pipeline {
+    /// All passes, at most 16 rounds of them.
+    fn default() -> Self {
+        Pipeline::new(PASSES.to_vec())
+    }
+}
+
+impl Pipeline {
+    /// These passes in this order, at most 16 rounds of them.
+    pub fn new(passes: Vec<&'static dyn Pass>) -> Self {
+        Pipeline { passes, rounds: 16 }
+    }
+
+    /// The module after all passes have run as often as they change something.
+    ///
+    /// # Errors
+    /// The first error of a pass.
+    pub fn run(&self, module: &Module) -> Result<Optimized, Diagnostics> {
+        self.run_watched(module, &mut |_, _| {})
+    }
+
+    /// As [`run`](Self::run); `after` is shown the module after every run of a pass.
+    ///
+    /// # Errors
+    /// The first error of a pass.
+    pub fn run_watched(
+        &self,
+        module: &Module,
+        after: &mut dyn FnMut(&PassRun, &Module),
+    ) -> Result<Optimized, Diagnostics> {
+        let mut optimized = Optimized { module: module.clone(), runs: Vec::new(), is_fixed_point: false };
+        for round in 0..self.rounds {
+            let mut is_changed = false;
+            for pass in &self.passes {
+                let before = optimized.module.instruction_count();
+                let span = tracing::debug_span!("pass", name = pass.name(), round);
+                let rewritten = span.in_scope(|| pass.run(&optimized.module))?;
+                is_changed |= !rewritten.changes.is_empty();
+                optimized.module = rewritten.module;
+                let run = PassRun {
+                    pass: pass.name(),
+                    round,
+                    before,
+                    after: optimized.module.instruction_count(),
+                    changes: rewritten.changes,
+                };
+                for change in &run.changes {
+                    tracing::trace!(pass = run.pass, place = change.place, rule = change.rule);
+                }
+                after(&run, &optimized.module);
+                optimized.runs.push(run);
+            }
+            if !is_changed {
+                optimized.is_fixed_point = true;
+                break;
+            }
+        }
+        Ok(optimized)
+    }
+}

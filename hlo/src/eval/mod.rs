@@ -15,18 +15,31 @@
 //!   sums and products wrap; shifts by the width or more give 0, or copies of the sign bit.
 //! - `add` and `multiply` of `pred` are "or" and "and".
 //!
-//! Errors have codes: `HLO201` unsupported operation, `HLO202` unsupported type, `HLO203` a constant whose value the
-//! text does not hold, `HLO204` a layout that `bitcast` cannot be understood with, `HLO205` too much memory, `HLO206` a
-//! reduction whose computation is more than scalar arithmetic, `HLO207` too many instructions, `HLO210` wrong number of inputs, `HLO211` an input of
-//! the wrong type or extents.
+//! # Codes
+//!
+//! | Code | Finding |
+//! |---|---|
+//! | `HLO201` | an operation that is not evaluated |
+//! | `HLO202` | a shape that is not evaluated: a dynamic extent, an opaque value |
+//! | `HLO203` | a constant whose value the text does not hold |
+//! | `HLO204` | a layout that `bitcast` cannot be understood with |
+//! | `HLO205` | too much memory |
+//! | `HLO206` | computations that loop, applied element by element within one another too deep |
+//! | `HLO207` | too many instructions |
+//! | `HLO208` | a loop that makes too many rounds |
+//! | `HLO209` | interrupted |
+//! | `HLO210` | a wrong number of inputs |
+//! | `HLO211` | an input of the wrong type or extents |
 
 mod call;
 mod check;
+mod data;
 mod elementwise;
 mod input;
 mod kernel;
 mod machine;
 mod movement;
+mod precise;
 mod reduce;
 mod region;
 mod scalar;
@@ -35,6 +48,8 @@ mod watch;
 mod work;
 
 use crate::diagnostic::Diagnostics;
+pub use data::{converted, reinterpreted};
+pub use precise::evaluate_precisely;
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};

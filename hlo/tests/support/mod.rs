@@ -103,7 +103,7 @@ pub(crate) fn read_npy(path: &Path) -> Literal {
         "<u2" => Data::U16(file.into_vec().unwrap()),
         "<u4" => Data::U32(file.into_vec().unwrap()),
         "<u8" => Data::U64(file.into_vec().unwrap()),
-        "<f2" => Data::F16(halves(&bytes)),
+        "<f2" => Data::F16(file.into_vec().unwrap()),
         "<f4" => Data::F32(file.into_vec().unwrap()),
         "<f8" => Data::F64(file.into_vec().unwrap()),
         "<c8" => Data::C64(file.into_vec().unwrap()),
@@ -111,13 +111,6 @@ pub(crate) fn read_npy(path: &Path) -> Literal {
         other => panic!("{}: {other}", path.display()),
     };
     Literal::array(extents, data)
-}
-
-/// The elements at the end of a file of `f16`.
-fn halves(bytes: &[u8]) -> Vec<half::f16> {
-    let header = u16::from_le_bytes([bytes[8], bytes[9]]);
-    let elements = &bytes[10 + usize::from(header)..];
-    elements.chunks_exact(2).map(|pair| half::f16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
 /// How far numbers may lie apart.

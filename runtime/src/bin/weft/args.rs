@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Specialize(Specialize),
     /// Show the shape functions of operations in one of their three forms
     ShapeFunctions(ShapeFunctions),
+    /// Simplify a program by passes from HLO to HLO
+    Opt(Opt),
     /// List the devices that programs can run on
     Devices,
 }
@@ -103,6 +105,13 @@ pub(crate) struct Run {
     /// `weft devices`, or a part of a device's name
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) device: String,
+    /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<u64>,
+    /// Compute in the evaluator with 64-bit floats wherever the program's are narrower: a reference for what rounding
+    /// costs
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) precise: bool,
     /// Compare the results with those of the reference evaluator; exit with 1 if any differs by more than the
     /// tolerances. Integers and truth values have to be equal
     #[arg(long)]
@@ -180,6 +189,27 @@ pub(crate) struct Simplify {
     /// `-` writes DOT to standard output instead of the map
     #[arg(long, value_name = "FILE")]
     pub(crate) egraph: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Opt {
+    #[command(flatten)]
+    pub(crate) source: File,
+    /// Only these passes, in this order, again and again until none changes anything; all by default
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = pass_names())]
+    pub(crate) passes: Option<Vec<String>>,
+    /// Show the program after every run of this pass that changed something, in comments of their own before it
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = pass_names())]
+    pub(crate) print_after: Vec<String>,
+    /// Say what each pass changed, where, and by which rule, in comments before the program
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// The names of all passes.
+fn pass_names() -> clap::builder::PossibleValuesParser {
+    let described = |pass: &&dyn weft_hlo::passes::Pass| PossibleValue::new(pass.name()).help(pass.about());
+    weft_hlo::passes::PASSES.iter().map(described).collect::<Vec<_>>().into()
 }
 
 #[derive(Args, Debug)]

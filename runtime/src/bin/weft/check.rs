@@ -1,7 +1,9 @@
 //! Comparison of results with the evaluator's.
 
 use crate::args::Run;
-use weft_hlo::ir::{Data, Literal};
+use crate::output::scalar_text;
+use weft_hlo::eval;
+use weft_hlo::ir::{Data, ElementType, Literal};
 
 /// How far one result is from what was expected.
 pub(crate) struct Difference {
@@ -24,40 +26,22 @@ impl Difference {
 
 /// Compares `found` with `expected`; `None` if they are not even of one type and size.
 pub(crate) fn compare(found: &Literal, expected: &Literal, arguments: &Run) -> Option<Difference> {
-    match (&found.data, &expected.data) {
-        (Data::F32(found), Data::F32(expected)) if found.len() == expected.len() => {
-            let accepted = |found: f64, expected: f64, absolute: f64| {
-                let forgiven = arguments.absolute_tolerance + arguments.relative_tolerance * expected.abs();
-                same(found, expected) || (absolute.is_finite() && absolute <= forgiven)
-            };
-            Some(fold(found, expected, |&value| f64::from(value), accepted))
-        }
-        (Data::S32(found), Data::S32(expected)) if found.len() == expected.len() => {
-            Some(fold(found, expected, |&value| f64::from(value), |found, expected, _| found == expected))
-        }
-        (Data::U32(found), Data::U32(expected)) if found.len() == expected.len() => {
-            Some(fold(found, expected, |&value| f64::from(value), |found, expected, _| found == expected))
-        }
-        (Data::Pred(found), Data::Pred(expected)) if found.len() == expected.len() => {
-            Some(fold(found, expected, |&value| f64::from(u8::from(value)), |found, expected, _| found == expected))
-        }
-        _ => None,
+    let element_type = expected.data.element_type()?;
+    if found.data.element_type() != Some(element_type) || found.data.len() != expected.data.len() {
+        return None;
     }
-}
-
-fn same(a: f64, b: f64) -> bool {
-    a == b || (a.is_nan() && b.is_nan())
-}
-
-fn fold<T: std::fmt::Debug>(
-    found: &[T],
-    expected: &[T],
-    number: impl Fn(&T) -> f64,
-    accepted: impl Fn(f64, f64, f64) -> bool,
-) -> Difference {
+    let forgives = element_type.is_float() || element_type.is_complex();
+    let accepted = |position: usize, found_part: f64, expected_part: f64, absolute: f64| {
+        let forgiven = arguments.absolute_tolerance + arguments.relative_tolerance * expected_part.abs();
+        match forgives {
+            true => same(found_part, expected_part) || (absolute.is_finite() && absolute <= forgiven),
+            // Integers of 64 bits may differ and be the same `f64`.
+            false => found.data.get(position) == expected.data.get(position),
+        }
+    };
+    let parts = if element_type.is_complex() { 2 } else { 1 };
     let mut difference = Difference { absolute: 0.0, relative: 0.0, first: None, count: 0 };
-    for (position, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let (a, b) = (number(found), number(expected));
+    for (position, (&a, b)) in parts_of(&found.data)?.iter().zip(parts_of(&expected.data)?).enumerate() {
         let absolute = if same(a, b) { 0.0 } else { (a - b).abs() };
         let absolute = if absolute.is_nan() { f64::INFINITY } else { absolute };
         difference.absolute = difference.absolute.max(absolute);
@@ -65,12 +49,27 @@ fn fold<T: std::fmt::Debug>(
             let relative = absolute / b.abs();
             difference.relative = difference.relative.max(if relative.is_nan() { f64::INFINITY } else { relative });
         }
-        if !accepted(a, b, absolute) {
+        let position = position / parts;
+        if !accepted(position, a, b, absolute) {
             difference.count += 1;
-            difference.first.get_or_insert_with(|| (position, format!("{found:?}"), format!("{expected:?}")));
+            let text = |data: &Data| data.get(position).map(scalar_text).unwrap_or_default();
+            difference.first.get_or_insert_with(|| (position, text(&found.data), text(&expected.data)));
         }
     }
-    difference
+    Some(difference)
+}
+
+/// The elements as numbers, of complex ones the parts one after the other.
+fn parts_of(data: &Data) -> Option<Vec<f64>> {
+    match eval::converted(data, if data.element_type()?.is_complex() { ElementType::C128 } else { ElementType::F64 })? {
+        Data::F64(values) => Some(values),
+        Data::C128(values) => Some(values.into_iter().flat_map(|value| [value.re, value.im]).collect()),
+        _ => None,
+    }
+}
+
+fn same(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
 }
 
 #[cfg(test)]

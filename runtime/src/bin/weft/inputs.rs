@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::eval::Config;
-use weft_hlo::ir::{ArrayShape, ElementType, Instruction, Literal, Module, Shape};
+use weft_hlo::ir::{ArrayShape, Instruction, Literal, Module, Shape};
 
 /// An array that the program takes: a parameter, or an element of a tuple parameter.
 struct Leaf<'a> {
@@ -50,7 +50,7 @@ fn check_sizes(source: &Arc<Source>, module: &Module, leaves: &[Leaf<'_>]) -> Re
     let limit = Config::default().byte_limit;
     let mut total = 0u64;
     for Leaf { shape, parameter, .. } in leaves {
-        let size = if shape.element_type == ElementType::Pred { 1 } else { 4 };
+        let size = u64::from(shape.element_type.bits().div_ceil(8));
         let count = shape.element_count().and_then(|count| u64::try_from(count).ok());
         let bytes = count.and_then(|count| count.checked_mul(size));
         total = total.saturating_add(bytes.unwrap_or(u64::MAX));

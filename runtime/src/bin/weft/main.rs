@@ -10,6 +10,7 @@ mod excerpt;
 mod inputs;
 mod map;
 mod npy;
+mod opt;
 mod output;
 mod progress;
 mod random;
@@ -52,6 +53,7 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Verify(file) => show::verify(file, format),
         Command::Specialize(arguments) => shapes::specialize(arguments, format),
         Command::ShapeFunctions(arguments) => shapes::functions(arguments, format),
+        Command::Opt(arguments) => opt::opt(arguments, format),
         Command::Devices => show::devices(format),
     }
 }

@@ -4,6 +4,7 @@ use npyz::{DType, NpyFile, NpyHeader, Order, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use weft_hlo::eval;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 
 /// Reads the file as a literal of `shape`; elements end up row-major whatever the file's order.
@@ -104,19 +105,49 @@ fn from_reader(reader: impl Read, shape: &ArrayShape) -> Result<Literal, Problem
 
 fn elements_of(file: NpyFile<impl Read>, shape: &ArrayShape) -> Result<Literal, Problem> {
     let wanted: Vec<u64> = shape.extents.iter().map(|&extent| extent.unsigned_abs()).collect();
-    let held = element_type(&file.dtype());
-    if held != Some(shape.element_type) || file.shape() != wanted {
-        return Err(Problem::Mismatch(described(held, &file.dtype(), file.shape())));
+    let dtype = file.dtype();
+    let held = element_type(&dtype);
+    let mismatch = Problem::Mismatch(described(held, &dtype, file.shape()));
+    if held.is_none_or(|held| !stands_for(held, shape.element_type)) || file.shape() != wanted {
+        return Err(mismatch);
     }
     let order = file.order();
+    macro_rules! read {
+        ($($variant:ident)*) => {
+            match held {
+                $(Some(ElementType::$variant) => Data::$variant(row_major(file.into_vec()?, &wanted, order)),)*
+                _ => return Err(mismatch),
+            }
+        };
+    }
+    let data = read!(Pred S8 S16 S32 S64 U8 U16 U32 U64 F16 F32 F64 C64 C128);
     let data = match shape.element_type {
-        ElementType::Pred => Data::Pred(row_major(file.into_vec()?, &wanted, order)),
-        ElementType::S32 => Data::S32(row_major(file.into_vec()?, &wanted, order)),
-        ElementType::U32 => Data::U32(row_major(file.into_vec()?, &wanted, order)),
-        ElementType::F32 => Data::F32(row_major(file.into_vec()?, &wanted, order)),
-        other => return Err(Problem::Mismatch(format!("{other}, which cannot be an input yet"))),
+        // NumPy has no such type: its numbers are given in bytes, its floats as the bits.
+        narrow if narrow.is_integer() && held != Some(narrow) => {
+            let values = eval::converted(&data, narrow);
+            let back = values.as_ref().and_then(|values| eval::converted(values, held?));
+            if back != Some(data) {
+                return Err(Problem::Mismatch(format!("numbers beyond those of {narrow}")));
+            }
+            values
+        }
+        other if held != Some(other) => eval::reinterpreted(&data, other),
+        _ => Some(data),
     };
+    let data = data.ok_or(mismatch)?;
     Ok(Literal { shape: Shape::Array(shape.clone()), data })
+}
+
+/// Whether an array of NumPy's is taken for one of this type: of the same type, or where NumPy has none of integers of bytes for
+/// narrower ones and of unsigned integers for the bits of floats.
+fn stands_for(held: ElementType, wanted: ElementType) -> bool {
+    use ElementType::{Bf16, F16, S8, U8, U16};
+    let bits = |wanted: ElementType| wanted.is_float() && wanted.bits() <= 8;
+    held == wanted
+        || (held == S8 && wanted.is_signed() && wanted.bits() < 8)
+        || (held == U8 && wanted.is_unsigned() && wanted.bits() < 8)
+        || (held == U8 && bits(wanted))
+        || (held == U16 && matches!(wanted, Bf16 | F16))
 }
 
 /// The HLO type of a NumPy type, if there is one.
@@ -178,7 +209,7 @@ fn row_major<T: Copy>(values: Vec<T>, extents: &[u64], order: Order) -> Vec<T> {
     reordered
 }
 
-/// Writes `literal` to `path`, row-major, `pred` as `bool`.
+/// Writes `literal` to `path`, row-major, `pred` as `bool`, types that NumPy lacks as [`written_as`] says.
 pub(crate) fn write(path: &Path, literal: &Literal) -> io::Result<()> {
     let mut writer = BufWriter::new(File::create(path)?);
     to_writer(&mut writer, literal)?;
@@ -192,11 +223,35 @@ fn to_writer(writer: &mut impl Write, literal: &Literal) -> io::Result<()> {
     };
     match &literal.data {
         Data::Pred(values) => elements(writer, &extents, values),
+        Data::S8(values) => elements(writer, &extents, values),
+        Data::S16(values) => elements(writer, &extents, values),
         Data::S32(values) => elements(writer, &extents, values),
+        Data::S64(values) => elements(writer, &extents, values),
+        Data::U8(values) => elements(writer, &extents, values),
+        Data::U16(values) => elements(writer, &extents, values),
         Data::U32(values) => elements(writer, &extents, values),
+        Data::U64(values) => elements(writer, &extents, values),
+        Data::F16(values) => elements(writer, &extents, values),
         Data::F32(values) => elements(writer, &extents, values),
-        _ => Err(io::Error::other(format!("{} cannot be written as a NumPy file", literal.shape))),
+        Data::F64(values) => elements(writer, &extents, values),
+        Data::C64(values) => elements(writer, &extents, values),
+        Data::C128(values) => elements(writer, &extents, values),
+        data => match data.element_type().and_then(written_as).and_then(|(of, how)| how(data, of)) {
+            Some(data) => to_writer(writer, &Literal { shape: literal.shape.clone(), data }),
+            None => Err(io::Error::other(format!("{} cannot be written as a NumPy file", literal.shape))),
+        },
     }
+}
+
+/// What an array is written as whose type NumPy lacks: narrow integers in bytes, floats as their bits.
+fn written_as(element_type: ElementType) -> Option<(ElementType, fn(&Data, ElementType) -> Option<Data>)> {
+    Some(match element_type {
+        narrow if narrow.is_signed() => (ElementType::S8, eval::converted),
+        narrow if narrow.is_unsigned() => (ElementType::U8, eval::converted),
+        ElementType::Bf16 => (ElementType::U16, eval::reinterpreted),
+        small if small.is_float() => (ElementType::U8, eval::reinterpreted),
+        _ => return None,
+    })
 }
 
 fn elements<T: npyz::AutoSerialize + Copy>(writer: &mut impl Write, extents: &[u64], values: &[T]) -> io::Result<()> {
@@ -226,6 +281,10 @@ mod tests {
         round_trip(&Literal::array([3], vec![true, false, true]));
         round_trip(&Literal::array([0, 4], Vec::<f32>::new()));
         round_trip(&Literal::array([], vec![7u32]));
+        let every = Data::from(vec![0u8, 1, 1, 0]);
+        for &element_type in ElementType::ALL {
+            round_trip(&Literal::array([2, 2], eval::converted(&every, element_type).expect("elements are held")));
+        }
     }
 
     #[test]

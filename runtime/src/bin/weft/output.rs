@@ -4,7 +4,8 @@ use crate::check::Difference;
 use crate::inputs::plain;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use weft_hlo::ir::{Data, Literal, Scalar, Shape};
+use weft_hlo::eval;
+use weft_hlo::ir::{Data, ElementType, Literal, Scalar, Shape};
 
 /// Elements shown of a result.
 const PREVIEW: usize = 8;
@@ -60,34 +61,45 @@ fn statistics(data: &Data) -> Option<Statistics> {
         }
         (count > 0).then(|| Statistics { min, mean: sum / count as f64, max })
     };
-    match data {
-        Data::F32(values) => fold(&mut values.iter().map(|&value| f64::from(value))),
-        Data::S32(values) => fold(&mut values.iter().map(|&value| f64::from(value))),
-        Data::U32(values) => fold(&mut values.iter().map(|&value| f64::from(value))),
-        Data::Pred(values) => fold(&mut values.iter().map(|&value| f64::from(u8::from(value)))),
-        _ => None,
+    // Complex numbers have no order.
+    let element_type = data.element_type().filter(|element_type| !element_type.is_complex())?;
+    match (data, element_type) {
+        (Data::S64(values), _) => fold(&mut values.iter().map(|&value| value as f64)),
+        (Data::U64(values), _) => fold(&mut values.iter().map(|&value| value as f64)),
+        _ => match eval::converted(data, ElementType::F64)? {
+            Data::F64(values) => fold(&mut values.into_iter()),
+            _ => None,
+        },
     }
 }
 
-fn scalar_text(scalar: Scalar) -> String {
+/// A number as HLO writes it, floats in their shortest form.
+pub(crate) fn scalar_text(scalar: Scalar) -> String {
     match scalar {
         Scalar::Pred(value) => value.to_string(),
-        Scalar::S32(value) => value.to_string(),
-        Scalar::U32(value) => value.to_string(),
         // The shortest decimal that reads back as the same float.
         Scalar::F32(value) => format!("{value:?}"),
+        Scalar::F64(value) => format!("{value:?}"),
         other => other.to_string(),
     }
 }
 
 fn scalar_json(scalar: Scalar) -> Value {
+    let element_type = scalar.element_type();
     match scalar {
         Scalar::Pred(value) => json!(value),
-        Scalar::S32(value) => json!(value),
-        Scalar::U32(value) => json!(value),
+        Scalar::S64(value) => json!(value),
+        Scalar::U64(value) => json!(value),
+        Scalar::F64(value) => number(value),
         // Through its shortest decimal, so that 0.1 is not shown as 0.10000000149011612.
         Scalar::F32(value) => number(format!("{value:?}").parse().unwrap_or(f64::from(value))),
-        other => json!(other.to_string()),
+        Scalar::C64(value) => json!([number(value.re.into()), number(value.im.into())]),
+        Scalar::C128(value) => json!([number(value.re), number(value.im)]),
+        other => match eval::converted(&other.into(), ElementType::F64) {
+            Some(Data::F64(values)) if element_type.is_integer() => json!(values[0] as i64),
+            Some(Data::F64(values)) => number(values[0]),
+            _ => json!(other.to_string()),
+        },
     }
 }
 

@@ -2,9 +2,12 @@
 
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use weft_hlo::eval::Watch;
 
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -12,13 +15,17 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// Shows a spinner on standard error, if that is a terminal, from a while after it is made until it is dropped.
 pub(crate) struct Progress {
     stop: Option<(Sender<()>, JoinHandle<()>)>,
+    /// How far the work has come, for the line beside the spinner.
+    far: Arc<Mutex<String>>,
 }
 
 impl Progress {
     pub(crate) fn start(what: &'static str) -> Self {
         if !std::io::stderr().is_terminal() {
-            return Progress { stop: None };
+            return Progress { stop: None, far: Arc::default() };
         }
+        let far: Arc<Mutex<String>> = Arc::default();
+        let told = Arc::clone(&far);
         let (sender, receiver) = channel::<()>();
         let spin = move || {
             if receiver.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
@@ -27,11 +34,33 @@ impl Progress {
             let bar = ProgressBar::new_spinner();
             bar.set_message(what);
             while receiver.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                if let Ok(far) = told.lock()
+                    && !far.is_empty()
+                {
+                    bar.set_message(format!("{what}: {far}"));
+                }
                 bar.tick();
             }
             bar.finish_and_clear();
         };
-        Progress { stop: Some((sender, std::thread::spawn(spin))) }
+        Progress { stop: Some((sender, std::thread::spawn(spin))), far }
+    }
+
+    /// Has an evaluation say how far it has come, if there is somebody to read it.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        let far = Arc::clone(&self.far);
+        self.stop.is_some().then(|| {
+            Watch::new(move |progress| {
+                if let Ok(mut far) = far.lock() {
+                    let (number, mebibytes) = (progress.instructions, progress.bytes >> 20);
+                    *far = format!(
+                        "instruction {number}, {}/{}, {mebibytes} MiB",
+                        progress.computation, progress.instruction
+                    );
+                }
+                ControlFlow::Continue(())
+            })
+        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Random inputs that are the same on every machine.
 
 use crate::report::Failure;
+use num_complex::Complex;
 use std::collections::TryReserveError;
+use weft_hlo::eval;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed as good as the next.
@@ -32,20 +34,26 @@ impl SplitMix64 {
     }
 }
 
-/// The value of parameter `number` for `seed`: floats around 0, integers in [-9, 9] or [0, 9], both truth values.
+/// The value of parameter `number` for `seed`: floats around 0, integers in [-9, 9] or [0, 9] (as many of their bits as the type
+/// has), both truth values.
 pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) -> Result<Literal, Failure> {
     let refuse = || Failure::message(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
     let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(refuse)?;
     let no_memory = |_| Failure::message(format!("there is not enough memory for parameter {number} ({name})"));
     // A stream of its own for each parameter, so that one parameter's size does not change the next.
     let mut source = SplitMix64(seed ^ SplitMix64(number as u64).next());
-    let data = match shape.element_type {
-        ElementType::F32 => Data::F32(filled(count, || source.normal()).map_err(no_memory)?),
-        ElementType::S32 => Data::S32(filled(count, || source.below(18) as i32 - 9).map_err(no_memory)?),
-        ElementType::U32 => Data::U32(filled(count, || source.below(9) as u32).map_err(no_memory)?),
+    let element_type = shape.element_type;
+    let data = match element_type {
         ElementType::Pred => Data::Pred(filled(count, || source.next() >> 63 == 1).map_err(no_memory)?),
-        _ => return Err(refuse()),
+        _ if element_type.is_unsigned() => Data::U32(filled(count, || source.below(9) as u32).map_err(no_memory)?),
+        _ if element_type.is_integer() => Data::S32(filled(count, || source.below(18) as i32 - 9).map_err(no_memory)?),
+        _ if element_type.is_complex() => {
+            let pair = || Complex { re: source.normal(), im: source.normal() };
+            Data::C64(filled(count, pair).map_err(no_memory)?)
+        }
+        _ => Data::F32(filled(count, || source.normal()).map_err(no_memory)?),
     };
+    let data = eval::converted(&data, element_type).ok_or_else(refuse)?;
     Ok(Literal { shape: Shape::Array(shape.clone()), data })
 }
 

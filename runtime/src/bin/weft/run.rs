@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_runtime::{Device, Executable, compile, kind_name};
 
@@ -20,7 +21,8 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
     // What may be refused without the inputs is refused before any of them is made or read.
-    let executable = match place(&arguments.device)? {
+    let device = if arguments.precise { "evaluator" } else { &arguments.device };
+    let executable = match place(device)? {
         Place::Device(device) => Some(executable(&source, &module, &device)?),
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
@@ -35,10 +37,10 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     }
     let (results, ran_on) = match &executable {
         Some(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
-        None => (in_evaluator(&source, &module, &inputs)?, json!("evaluator")),
+        None => (in_evaluator(&source, &module, &inputs, arguments)?, json!("evaluator")),
     };
     let differences = if arguments.check {
-        let expected = in_evaluator(&source, &module, &inputs)?;
+        let expected = in_evaluator(&source, &module, &inputs, arguments)?;
         Some(differences(&results, &expected, arguments)?)
     } else {
         None
@@ -81,9 +83,16 @@ fn on_device(source: &Arc<Source>, executable: &Executable, inputs: &[Literal]) 
     executable.run(inputs).map_err(|error| Failure::from_runtime(source, error))
 }
 
-fn in_evaluator(source: &Arc<Source>, module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {
-    let _evaluating = Progress::start("evaluating");
-    weft_hlo::eval::evaluate(module, inputs).map_err(|findings| Failure::Findings(Arc::clone(source), findings))
+fn in_evaluator(
+    source: &Arc<Source>,
+    module: &Module,
+    inputs: &[Literal],
+    arguments: &Run,
+) -> Result<Vec<Literal>, Failure> {
+    let evaluating = Progress::start("evaluating");
+    let config = Config { iteration_limit: arguments.max_iterations, watch: evaluating.watch(), ..Config::default() };
+    let evaluate = if arguments.precise { eval::evaluate_precisely } else { eval::evaluate_with };
+    evaluate(module, inputs, &config).map_err(|findings| Failure::Findings(Arc::clone(source), findings))
 }
 
 fn differences(results: &[Literal], expected: &[Literal], arguments: &Run) -> Result<Vec<Difference>, Failure> {

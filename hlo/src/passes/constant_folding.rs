@@ -5,7 +5,8 @@ use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
 use crate::eval::{self, Config};
-use crate::ir::{Arena, Computation, Data, InstrId, Instruction, Literal, Module, Op, Shape};
+use crate::ir::{Arena, Computation, ComputationId, Data, InstrId, Instruction, Literal, Module, Op};
+use std::collections::BTreeMap;
 
 /// Replaces instructions whose operands are constants by the constant that the [evaluator](crate::eval) gives for them,
 /// unless the result or an operand is large, or the result is larger than all operands (`iota`, `broadcast`, `pad`), which
@@ -72,12 +73,16 @@ fn fold(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     if !is_small || grows {
         return None;
     }
-    let literal = evaluate(rebuild.module, candidate, literals)?;
+    let literal = evaluate(rebuild.computations(), candidate, literals)?;
     Some(("an operation of constants is a constant", Rewrite::Op(Op::Constant(literal), Vec::new())))
 }
 
-/// The value of an instruction of these constants.
-fn evaluate(module: &Module, candidate: &Instruction, literals: Vec<Literal>) -> Option<Literal> {
+/// The value of an instruction of these constants, which may call some of the computations.
+fn evaluate(
+    all: &Arena<ComputationId, Computation>,
+    candidate: &Instruction,
+    literals: Vec<Literal>,
+) -> Option<Literal> {
     let mut instructions: Arena<InstrId, Instruction> = Arena::new();
     let mut operands = Vec::with_capacity(literals.len());
     for (number, literal) in literals.into_iter().enumerate() {
@@ -89,19 +94,39 @@ fn evaluate(module: &Module, candidate: &Instruction, literals: Vec<Literal>) ->
             Vec::new(),
         )));
     }
-    let root = Instruction::new("folded", candidate.shape.without_layout(), candidate.op.clone(), operands);
+    let mut computations: Arena<ComputationId, Computation> = Arena::new();
+    let mut root = Instruction::new("folded", candidate.shape.without_layout(), candidate.op.clone(), operands);
+    copy_callees(all, &mut root.op, &mut computations)?;
     let root = instructions.push(root);
     let span = candidate.span;
     let entry = Computation { name: "folding".into(), instructions, root, attributes: Vec::new(), span };
-    // The computations that the instruction applies, and those that they call.
-    let mut computations: Arena<_, Computation> = Arena::new();
-    if !candidate.op.called_computations().is_empty() {
-        computations = module.computations.clone();
-    }
     let entry = computations.push(entry);
     let folding = Module { name: "folding".into(), attributes: Vec::new(), tables: Vec::new(), computations, entry };
     let config = Config { instruction_limit: 1 << 10, iteration_limit: Some(0), ..Config::default() };
     let value = eval::evaluate_with(&folding, &[], &config).ok()?.into_iter().next()?;
     // The constant keeps the layout of what it stands for.
-    Some(Literal { shape: Shape::clone(&candidate.shape), data: value.data })
+    Some(Literal { shape: candidate.shape.clone(), data: value.data })
+}
+
+/// Copies the computations that an operation calls, and has it call the copies. Fails where they call others.
+fn copy_callees(
+    all: &Arena<ComputationId, Computation>,
+    op: &mut Op,
+    copies: &mut Arena<ComputationId, Computation>,
+) -> Option<()> {
+    let mut known: BTreeMap<ComputationId, ComputationId> = BTreeMap::new();
+    for callee in op.called_computations() {
+        if known.contains_key(&callee) {
+            continue;
+        }
+        let mut computation = all[callee].clone();
+        // Of computations applied to elements few call others, and those that do are no constants worth folding.
+        if computation.instructions.values().any(|instruction| !instruction.op.called_computations().is_empty()) {
+            return None;
+        }
+        computation.name = format!("callee.{}", copies.len());
+        known.insert(callee, copies.push(computation));
+    }
+    op.rename_computations(|callee| known[&callee]);
+    Some(())
 }

@@ -6,26 +6,44 @@
 //! [`PASSES`] are those that a [`Pipeline`] runs, each of which says what it changed and by which rule; [`flatten`] and
 //! [`specialize`] are transformations with a purpose of their own.
 
+mod build;
 mod common_subexpressions;
+mod conditionals;
 mod constant_folding;
+mod contractions;
 mod control;
+mod custom_calls;
 mod dead_code;
 mod flatten;
+mod gather_canonical;
 mod inline_calls;
+mod layouts;
 mod names;
 mod pass;
 mod pipeline;
 mod rebuild;
+mod scatter_canonical;
 mod specialize;
+mod starts;
+mod trip_count;
 mod tuples;
+mod while_loops;
 
 pub use common_subexpressions::CommonSubexpressions;
+pub use conditionals::Conditionals;
 pub use constant_folding::ConstantFolding;
+pub use contractions::Contractions;
+pub use custom_calls::CustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::flatten;
+pub use gather_canonical::CanonicalGather;
 pub use inline_calls::InlineCalls;
+pub use layouts::Layouts;
 pub use names::UniqueNames;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{Optimized, PASSES, PassRun, Pipeline, pass_named};
+pub use scatter_canonical::CanonicalScatter;
 pub use specialize::specialize;
+pub use trip_count::trip_count;
 pub use tuples::Tuples;
+pub use while_loops::WhileLoops;

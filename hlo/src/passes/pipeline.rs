@@ -1,13 +1,29 @@
 //! Passes one after the other, until none changes anything.
 
 use super::pass::{Change, Pass};
-use super::{CommonSubexpressions, ConstantFolding, DeadCode, InlineCalls, Tuples};
+use super::{
+    CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding, Contractions, CustomCalls,
+    DeadCode, InlineCalls, Layouts, Tuples, WhileLoops,
+};
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
 use std::collections::BTreeMap;
 
 /// Every pass, in the order in which a [`Pipeline`] runs them.
-pub const PASSES: &[&dyn Pass] = &[&InlineCalls, &Tuples, &ConstantFolding, &CommonSubexpressions, &DeadCode];
+pub const PASSES: &[&dyn Pass] = &[
+    &Layouts,
+    &CustomCalls,
+    &Conditionals,
+    &WhileLoops,
+    &InlineCalls,
+    &Tuples,
+    &CanonicalGather,
+    &CanonicalScatter,
+    &Contractions,
+    &ConstantFolding,
+    &CommonSubexpressions,
+    &DeadCode,
+];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

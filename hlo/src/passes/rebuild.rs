@@ -21,12 +21,14 @@ pub(super) type Rule = (&'static str, Rewrite);
 
 /// A computation while it is rewritten.
 pub(super) struct Rebuild<'m> {
-    /// The module as it was.
-    pub(super) module: &'m Module,
     /// The computation as it was.
     pub(super) source: &'m Computation,
     /// How often each instruction of it is read there; the root once more.
     pub(super) uses: Vec<usize>,
+    /// The computations before it, rewritten already: what its instructions call.
+    computations: &'m mut Arena<ComputationId, Computation>,
+    /// The names of computations.
+    computation_names: &'m mut UniqueNames,
     made: Arena<InstrId, Instruction>,
     names: UniqueNames,
     /// The instruction being rewritten.
@@ -36,7 +38,7 @@ pub(super) struct Rebuild<'m> {
 }
 
 /// The module with every instruction rewritten that `rewrite` has a rule for. The instruction given to it has its operands
-/// among those made already.
+/// among those made already, and calls computations rewritten already.
 ///
 /// Instructions whose order others depend on (`control-predecessors`) are left as they are.
 pub(super) fn rewrite_module(
@@ -44,58 +46,69 @@ pub(super) fn rewrite_module(
     rewrite: &mut dyn FnMut(&mut Rebuild<'_>, &Instruction) -> Option<Rule>,
 ) -> Rewritten {
     let mut changes = Vec::new();
-    let mut computations: Option<Arena<ComputationId, Computation>> = None;
-    for (id, computation) in module.computations.iter() {
-        let before = changes.len();
-        let rewritten = rewrite_computation(module, computation, rewrite, &mut changes);
-        if changes.len() > before {
-            computations.get_or_insert_with(|| module.computations.clone())[id] = rewritten;
-        }
+    let mut computations: Arena<ComputationId, Computation> = Arena::new();
+    let mut names = UniqueNames::default();
+    for computation in module.computations.values() {
+        names.take(&computation.name);
     }
-    let computations = computations.unwrap_or_else(|| module.computations.clone());
-    Rewritten { module: Module { computations, ..module.clone() }, changes }
+    let mut image: Vec<ComputationId> = Vec::with_capacity(module.computations.len());
+    for source in module.computations.values() {
+        let pinned = control::pinned(source);
+        let mut rebuild = Rebuild {
+            source,
+            uses: uses(source),
+            computations: &mut computations,
+            computation_names: &mut names,
+            made: Arena::new(),
+            names: UniqueNames::default(),
+            current: None,
+            uses_of_made: Vec::with_capacity(source.instructions.len()),
+        };
+        let rewritten = rebuild.computation(&image, &pinned, rewrite, &mut changes);
+        image.push(computations.push(rewritten));
+    }
+    if changes.is_empty() {
+        return Rewritten { module: module.clone(), changes };
+    }
+    Rewritten { module: Module { entry: image[module.entry.index()], computations, ..module.clone() }, changes }
 }
 
-fn rewrite_computation(
-    module: &Module,
-    source: &Computation,
-    rewrite: &mut dyn FnMut(&mut Rebuild<'_>, &Instruction) -> Option<Rule>,
-    changes: &mut Vec<Change>,
-) -> Computation {
-    let pinned = control::pinned(source);
-    let mut rebuild = Rebuild {
-        module,
-        source,
-        uses: uses(source),
-        made: Arena::new(),
-        names: UniqueNames::default(),
-        current: None,
-        uses_of_made: Vec::with_capacity(source.instructions.len()),
-    };
-    for instruction in source.instructions.values() {
-        rebuild.names.take(&instruction.name);
-    }
-    let mut image: Vec<InstrId> = Vec::with_capacity(source.instructions.len());
-    for (id, instruction) in source.instructions.iter() {
-        let mut candidate = instruction.clone();
-        candidate.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
-        rebuild.current = Some(candidate.clone());
-        let rule = if pinned.contains(&id) { None } else { rewrite(&mut rebuild, &candidate) };
-        let uses = rebuild.uses[id.index()];
-        let made = match rule {
-            None => rebuild.push(candidate),
-            Some((rule, rewritten)) => {
-                changes.push(Change { rule, place: format!("{}/{}", source.name, instruction.name) });
-                match rewritten {
-                    Rewrite::Value(value) => rebuild.laid_out(value, &candidate),
-                    Rewrite::Op(op, operands) => rebuild.push(Instruction { op, operands, ..candidate }),
+impl Rebuild<'_> {
+    fn computation(
+        &mut self,
+        image_of_callees: &[ComputationId],
+        pinned: &BTreeSet<InstrId>,
+        rewrite: &mut dyn FnMut(&mut Rebuild<'_>, &Instruction) -> Option<Rule>,
+        changes: &mut Vec<Change>,
+    ) -> Computation {
+        let source = self.source;
+        for instruction in source.instructions.values() {
+            self.names.take(&instruction.name);
+        }
+        let mut image: Vec<InstrId> = Vec::with_capacity(source.instructions.len());
+        for (id, instruction) in source.instructions.iter() {
+            let mut candidate = instruction.clone();
+            candidate.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
+            candidate.op.rename_computations(|callee| image_of_callees[callee.index()]);
+            self.current = Some(candidate.clone());
+            let rule = if pinned.contains(&id) { None } else { rewrite(self, &candidate) };
+            let made = match rule {
+                None => self.push(candidate),
+                Some((rule, rewritten)) => {
+                    changes.push(Change { rule, place: format!("{}/{}", source.name, instruction.name) });
+                    match rewritten {
+                        Rewrite::Value(value) => self.laid_out(value, &candidate),
+                        Rewrite::Op(op, operands) => self.push(Instruction { op, operands, ..candidate }),
+                    }
                 }
-            }
-        };
-        rebuild.uses_of_made[made.index()] = rebuild.uses_of_made[made.index()].saturating_add(uses);
-        image.push(made);
+            };
+            let uses = self.uses[id.index()];
+            self.uses_of_made[made.index()] = self.uses_of_made[made.index()].saturating_add(uses);
+            image.push(made);
+        }
+        let root = image[source.root.index()];
+        Computation { instructions: std::mem::take(&mut self.made), root, ..source.clone() }
     }
-    Computation { instructions: rebuild.made, root: image[source.root.index()], ..source.clone() }
 }
 
 /// How often each instruction is read; the root once more.
@@ -109,6 +122,22 @@ pub(super) fn uses(computation: &Computation) -> Vec<usize> {
 }
 
 impl Rebuild<'_> {
+    /// The computations that instructions call.
+    pub(super) fn computations(&self) -> &Arena<ComputationId, Computation> {
+        self.computations
+    }
+
+    /// Another computation, to be called by instructions from here on.
+    pub(super) fn add_computation(&mut self, mut computation: Computation) -> ComputationId {
+        computation.name = self.computation_names.take(&computation.name);
+        self.computations.push(computation)
+    }
+
+    /// The instructions made already.
+    pub(super) fn made(&self) -> &Arena<InstrId, Instruction> {
+        &self.made
+    }
+
     /// An instruction made already.
     pub(super) fn get(&self, id: InstrId) -> &Instruction {
         &self.made[id]

@@ -58,6 +58,19 @@ spelled! {
     ComparisonDirection { Eq "EQ", Ne "NE", Ge "GE", Gt "GT", Le "LE", Lt "LT", }
 }
 
+impl ComparisonDirection {
+    /// The relation of the operands the other way round: `a < b` is `b > a`.
+    pub fn swapped(self) -> Self {
+        match self {
+            ComparisonDirection::Eq | ComparisonDirection::Ne => self,
+            ComparisonDirection::Ge => ComparisonDirection::Le,
+            ComparisonDirection::Gt => ComparisonDirection::Lt,
+            ComparisonDirection::Le => ComparisonDirection::Ge,
+            ComparisonDirection::Lt => ComparisonDirection::Gt,
+        }
+    }
+}
+
 spelled! {
     /// How `compare` orders its operands; the default follows from the element type.
     ComparisonType { Float "FLOAT", TotalOrder "TOTALORDER", Signed "SIGNED", Unsigned "UNSIGNED", }

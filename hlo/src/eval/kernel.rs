@@ -28,6 +28,8 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Imag => elementwise::imag(call),
         Op::Unary(op) => elementwise::unary(call, *op),
         Op::Binary(op) => elementwise::binary(call, *op),
+        // There is one device.
+        Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
         Op::Reduce { dimensions, to_apply } => return reduce::reduce(call, dimensions, *to_apply),
         _ => unreachable!("these are seen to before, or refused"),
     };
@@ -69,7 +71,36 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::AddDependency
         | Op::AfterAll
         | Op::PartitionId
-        | Op::ReplicaId => None,
+        | Op::ReplicaId
+        | Op::Domain { .. }
+        | Op::AsyncStart { .. }
+        | Op::AsyncUpdate { .. }
+        | Op::AsyncDone { .. }
+        | Op::CopyStart { .. }
+        | Op::CopyDone => None,
+        Op::AllGather { .. }
+        | Op::AllGatherStart { .. }
+        | Op::AllGatherDone
+        | Op::AllReduce { .. }
+        | Op::AllReduceStart { .. }
+        | Op::AllReduceDone
+        | Op::AllToAll { .. }
+        | Op::RaggedAllToAll { .. }
+        | Op::ReduceScatter { .. }
+        | Op::CollectiveBroadcast { .. }
+        | Op::CollectivePermute { .. }
+        | Op::CollectivePermuteStart { .. }
+        | Op::CollectivePermuteDone => Some("exchanges values with other devices, and is evaluated on none"),
+        Op::Infeed { .. }
+        | Op::Outfeed { .. }
+        | Op::Send { .. }
+        | Op::SendDone { .. }
+        | Op::Recv { .. }
+        | Op::RecvDone { .. } => Some("exchanges values with the world outside the program, and is not evaluated"),
+        Op::SetDimensionSize { .. } | Op::DynamicReshape => {
+            Some("makes extents that are known at run time only; specialize the program to static ones")
+        }
+        Op::AsyncShorthand { .. } => Some("is short for a computation of its own, and is evaluated in that form"),
         _ => Some("is read and printed, not yet evaluated"),
     }
 }

@@ -1,8 +1,9 @@
 //! Running computations, one instruction after the other.
 
 use super::call::{Call, Run};
+use super::scalar::elements_of;
 use super::value::{Buffer, Value, byte_size};
-use super::work::Stop;
+use super::work::{Stop, Work, splat};
 use super::{Progress, kernel};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
@@ -87,6 +88,8 @@ enum Waiting<'a> {
     Condition(Value<'a>),
     /// Its value is what a loop goes on with.
     Body,
+    /// Its value is what an asynchronous operation with these operands ends with.
+    Started(Vec<Value<'a>>),
 }
 
 impl<'a> Machine<'_, 'a> {
@@ -127,6 +130,10 @@ impl<'a> Machine<'_, 'a> {
                     frame.waiting = Waiting::Condition(state.clone());
                     self.enter(*condition, vec![state]);
                 }
+                Op::AsyncStart { calls, .. } => {
+                    frame.waiting = Waiting::Started(operands.clone());
+                    self.enter(*calls, operands);
+                }
                 Op::Conditional { branches, .. } => {
                     let taken = branch(operands[0].scalar(), branches.len());
                     self.enter(branches[taken], vec![operands.swap_remove(taken + 1)]);
@@ -149,7 +156,14 @@ impl<'a> Machine<'_, 'a> {
         let frame = self.frames.last_mut().expect("somebody called");
         let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
         let Op::While { condition, body } = &instruction.op else {
-            frame.finish(result);
+            match std::mem::replace(&mut frame.waiting, Waiting::Value) {
+                Waiting::Started(operands) => {
+                    let elements = vec![Value::Tuple(operands), result];
+                    let value = with_contexts(&self.run.work, elements, &instruction.shape)?;
+                    frame.finish(value);
+                }
+                _ => frame.finish(result),
+            }
             return Ok(());
         };
         match std::mem::replace(&mut frame.waiting, Waiting::Value) {
@@ -164,7 +178,7 @@ impl<'a> Machine<'_, 'a> {
                 self.enter(*body, vec![state]);
             }
             Waiting::Condition(state) => frame.finish(state),
-            Waiting::Body | Waiting::Value => {
+            Waiting::Body | Waiting::Value | Waiting::Started(_) => {
                 frame.waiting = Waiting::Condition(result.clone());
                 self.enter(*condition, vec![result]);
             }
@@ -211,6 +225,28 @@ impl<'a> Machine<'_, 'a> {
     }
 }
 
+/// A tuple with what further elements an asynchronous operation's shape has: numbers that only its end understands.
+fn with_contexts<'a>(work: &Work, mut elements: Vec<Value<'a>>, shape: &Shape) -> Result<Value<'a>, Stop> {
+    for context in shape.as_tuple().unwrap_or_default().iter().skip(elements.len()) {
+        let mut zeros = Vec::new();
+        for array in context.leaves().into_iter().filter_map(Shape::as_array) {
+            let bytes = work.reserve(byte_size(array).ok_or(Stop::OutOfMemory)?)?;
+            let count = array.element_count().and_then(|count| usize::try_from(count).ok()).ok_or(Stop::OutOfMemory)?;
+            let data = elements_of!(array.element_type, T => splat(count, T::default())?.into());
+            zeros.push(Value::Array(Buffer::made(data, bytes)));
+        }
+        elements.push(assemble(context, &mut zeros.into_iter()));
+    }
+    Ok(Value::Tuple(elements))
+}
+
+fn element(tuple: Value<'_>, index: usize) -> Value<'_> {
+    match tuple {
+        Value::Tuple(mut elements) => elements.swap_remove(index),
+        _ => unreachable!("{VERIFIED}"),
+    }
+}
+
 /// Which of a number of branches is taken: those of a `pred` are for true and false, any number that is not one of a branch
 /// takes the last.
 fn branch(chosen: Scalar, branches: usize) -> usize {
@@ -252,8 +288,8 @@ impl<'a> Machine<'_, 'a> {
             Op::Constant(literal) => return Ok(given(literal)),
             Op::Tuple => return Ok(Value::Tuple(operands)),
             Op::GetTupleElement { index } => match operands.pop() {
-                Some(Value::Tuple(mut elements)) => return Ok(elements.swap_remove(*index as usize)),
-                _ => unreachable!("{VERIFIED}"),
+                Some(tuple) => return Ok(element(tuple, *index as usize)),
+                None => unreachable!("{VERIFIED}"),
             },
             // Elements are kept in row-major order, whatever the layout.
             Op::Copy | Op::Reshape | Op::OptimizationBarrier | Op::AddDependency => {
@@ -261,6 +297,14 @@ impl<'a> Machine<'_, 'a> {
             }
             Op::Bitcast if self.is_reshape(instruction) => return Ok(operands.swap_remove(0)),
             Op::AfterAll => return Ok(Value::Token),
+            Op::Domain { .. } | Op::AsyncUpdate { .. } => return Ok(operands.swap_remove(0)),
+            // Everything has been computed when it was started.
+            Op::CopyStart { .. } => {
+                let operand = operands.swap_remove(0);
+                return with_contexts(&self.run.work, vec![operand.clone(), operand], &instruction.shape);
+            }
+            Op::CopyDone => return Ok(element(operands.swap_remove(0), 0)),
+            Op::AsyncDone { .. } => return Ok(element(operands.swap_remove(0), 1)),
             _ => {}
         }
         let mut arrays: Vec<(&'a ArrayShape, &Data)> = Vec::with_capacity(operands.len());

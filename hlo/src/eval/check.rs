@@ -3,6 +3,7 @@
 use super::Config;
 use super::kernel;
 use super::region::Region;
+use super::scan;
 use super::value::byte_size;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArenaId, Computation, ComputationId, Data, Instruction, Layout, Literal, Module, Op, Shape};
@@ -36,6 +37,18 @@ pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics
     }
     // What is not reachable need not be understood, but the rest of this relies on every rule that there is.
     verify::verify(module)?;
+    for &id in reachable.keys() {
+        let computation = &module.computations[id];
+        for instruction in computation.instructions.values() {
+            if let Some(message) = scan::refusal(module, computation, instruction) {
+                let place = format!("{}/{}", computation.name, instruction.name);
+                findings.push(Diagnostic::new("HLO201", instruction.span, message).about(place));
+            }
+        }
+    }
+    if !findings.is_empty() {
+        return Err(Diagnostics(findings));
+    }
     bound_calls(module, config)?;
     let mut plan = Plan { regions: BTreeMap::new(), last_uses: BTreeMap::new() };
     for (id, is_region) in reachable {

@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::work::Stop;
-use super::{elementwise, movement, reduce};
+use super::{elementwise, map, movement, reduce, scan, scatter, sort, top_k, window};
 use crate::ir::{Data, Op};
 
 /// The elements of the results, one array per leaf of the shape.
@@ -30,7 +30,14 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Binary(op) => elementwise::binary(call, *op),
         // There is one device.
         Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
+        Op::Map { to_apply, .. } => map::map(call, *to_apply),
         Op::Reduce { dimensions, to_apply } => return reduce::reduce(call, dimensions, *to_apply),
+        Op::ReduceWindow { window, to_apply } => return window::reduce_window(call, window, *to_apply),
+        Op::SelectAndScatter { window, select, scatter } => window::select_and_scatter(call, window, *select, *scatter),
+        Op::Scatter { .. } => return scatter::scatter(call),
+        Op::Sort { dimension, to_apply, .. } => return sort::sort(call, *dimension as usize, *to_apply),
+        Op::TopK { k, largest } => return top_k::top_k(call, *k as usize, *largest),
+        Op::Scan { .. } => return scan::scan(call),
         _ => unreachable!("these are seen to before, or refused"),
     };
     one.map(|data| vec![data])
@@ -60,7 +67,14 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::Imag
         | Op::Unary(_)
         | Op::Binary(_)
+        | Op::Map { .. }
         | Op::Reduce { .. }
+        | Op::ReduceWindow { .. }
+        | Op::SelectAndScatter { .. }
+        | Op::Scatter { .. }
+        | Op::Sort { .. }
+        | Op::TopK { .. }
+        | Op::Scan { .. }
         | Op::Tuple
         | Op::GetTupleElement { .. }
         | Op::Call { .. }

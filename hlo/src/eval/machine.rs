@@ -33,15 +33,25 @@ pub(super) fn apply(
     arguments: Vec<Value<'_>>,
     nesting: usize,
 ) -> Result<Vec<Scalar>, Stop> {
+    let mut scalars = Vec::new();
+    enter(run, id, arguments, nesting)?.collect_scalars(&mut scalars);
+    Ok(scalars)
+}
+
+/// The result of a computation that an operation applies again and again.
+pub(super) fn enter<'a>(
+    run: &Run<'a>,
+    id: ComputationId,
+    arguments: Vec<Value<'a>>,
+    nesting: usize,
+) -> Result<Value<'a>, Stop> {
     if nesting > NESTING_LIMIT {
         let message = format!("computations that loop are applied element by element, more than {NESTING_LIMIT} deep");
         return Err(Stop::Refused("HLO206", message));
     }
     let mut machine = Machine { run, frames: Vec::new(), instructions: 0, nesting };
     machine.enter(id, arguments);
-    let mut scalars = Vec::new();
-    machine.run()?.collect_scalars(&mut scalars);
-    Ok(scalars)
+    machine.run()
 }
 
 fn flatten(value: Value<'_>, shape: &Shape, literals: &mut Vec<Literal>) {

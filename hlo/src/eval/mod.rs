@@ -14,6 +14,13 @@
 //! - Integer division by zero gives all ones, the remainder by zero the dividend; `MIN / -1` is `MIN`, its remainder 0;
 //!   sums and products wrap; shifts by the width or more give 0, or copies of the sign bit.
 //! - `add` and `multiply` of `pred` are "or" and "and".
+//! - A window that is folded passes over padding and the holes of dilation; the reversal of a window plays no part. The
+//!   computations of `select-and-scatter` take the element selected so far and the next, and the source and the
+//!   element that is there.
+//! - `scatter` takes the scatter indices in row-major order, and for each the elements of its window.
+//! - `sort` is a merge sort, and stable, whatever the comparator says. `topk` goes by IEEE 754's total order; of equal
+//!   elements the first comes first.
+//! - The computation of a `scan` takes the slices of the inputs without the dimension scanned, then what is carried.
 //!
 //! # Codes
 //!
@@ -35,16 +42,23 @@ mod call;
 mod check;
 mod data;
 mod elementwise;
+mod fold;
 mod input;
 mod kernel;
 mod machine;
+mod map;
 mod movement;
 mod precise;
 mod reduce;
 mod region;
 mod scalar;
+mod scan;
+mod scatter;
+mod sort;
+mod top_k;
 mod value;
 mod watch;
+mod window;
 mod work;
 
 use crate::diagnostic::Diagnostics;

@@ -81,6 +81,24 @@ pub(super) fn read(
     })
 }
 
+/// The elements of an operand at the position given for each of `count` elements.
+pub(super) fn take(
+    work: &Work,
+    operand: &Data,
+    element_type: ElementType,
+    count: usize,
+    position: &(dyn Fn(usize) -> usize + Sync),
+) -> Result<Data, Stop> {
+    elements_of!(element_type, T => {
+        let source = elements::<T>(operand);
+        Ok(work.fill(count, |start, values| {
+            for (offset, value) in values.iter_mut().enumerate() {
+                *value = source[position(start + offset)];
+            }
+        })?.into())
+    })
+}
+
 pub(super) fn iota(call: &Call<'_, '_>, dimension: usize) -> Result<Data, Stop> {
     let extents = extents(call.result());
     let mut strides = vec![0; extents.len()];

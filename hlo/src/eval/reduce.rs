@@ -1,21 +1,14 @@
 //! Reductions: sequential, in row-major order of the reduced dimensions, for each element of the result.
 
 use super::call::Call;
+use super::fold::{Groups, fold};
 use super::movement::{Walk, extents, row_major_strides};
-use super::region::of;
-use super::scalar::{Element, elements_of};
-use super::work::{PIECE, Stop, splat};
-use crate::ir::{ArrayShape, BinaryOp, ComputationId, Data, Scalar};
-
-const VERIFIED: &str = "the verifier has seen to the operands and the computation of a reduction";
+use super::work::Stop;
+use crate::ir::{ArrayShape, ComputationId, Data};
 
 /// The results, one per input.
 pub(super) fn reduce(call: &Call<'_, '_>, dimensions: &[i64], to_apply: ComputationId) -> Result<Vec<Data>, Stop> {
-    let folded = Folded::new(dimensions, call.shape(0));
-    if let ([_, _], Some(op)) = (&call.operands[..], call.program(to_apply).and_then(|program| program.as_binary())) {
-        return Ok(vec![folded.by_operation(call, op)?]);
-    }
-    folded.by_computation(call, to_apply)
+    fold(call, &Folded::new(dimensions, call.shape(0)), to_apply)
 }
 
 /// The dimensions of an operand, those that remain and those that disappear.
@@ -51,81 +44,24 @@ impl Folded {
         }
         folded
     }
-
-    /// How many elements of a result one core makes before it takes up the next piece.
-    fn piece(&self) -> usize {
-        (PIECE / self.reduced.iter().product::<usize>().max(1)).max(1)
-    }
-
-    /// One input, folded by an operation.
-    fn by_operation(&self, call: &Call<'_, '_>, op: BinaryOp) -> Result<Data, Stop> {
-        elements_of!(call.shape(0).element_type, T => {
-            let f = T::binary(op).expect(VERIFIED).one;
-            let (input, initial) = (call.elements::<T>(0), call.elements::<T>(1)[0]);
-            let count = self.reduced.iter().product();
-            Ok(call.work().fill_by(self.results.iter().product(), self.piece(), |start, values| {
-                let mut bases = Walk::new(&self.results, &self.result_strides, 0, start);
-                for value in values {
-                    let mut walk = Walk::new(&self.reduced, &self.reduced_strides, bases.step() as isize, 0);
-                    *value = (0..count).fold(initial, |folded, _| f(folded, input[walk.step()]));
-                }
-            })?.into())
-        })
-    }
-
-    fn by_computation(&self, call: &Call<'_, '_>, to_apply: ComputationId) -> Result<Vec<Data>, Stop> {
-        let inputs = call.operands.len() / 2;
-        let initials: Vec<Scalar> = (inputs..2 * inputs).map(|position| scalar(call.data(position), 0)).collect();
-        let count = self.results.iter().product::<usize>();
-        let mut results = Vec::with_capacity(inputs);
-        for &initial in &initials {
-            results.push(splat(count, initial)?);
-        }
-        // A job is where it starts, and its piece of each result.
-        let piece = self.piece();
-        let mut jobs: Vec<(usize, Vec<&mut [Scalar]>)> =
-            (0..count.div_ceil(piece)).map(|job| (job * piece, Vec::with_capacity(inputs))).collect();
-        for result in &mut results {
-            for (job, part) in jobs.iter_mut().zip(result.chunks_mut(piece)) {
-                job.1.push(part);
-            }
-        }
-        call.work().for_each(jobs, &|(start, mut parts): (usize, Vec<&mut [Scalar]>)| {
-            let mut region = call.region(to_apply);
-            let mut bases = Walk::new(&self.results, &self.result_strides, 0, start);
-            let mut arguments = initials.clone();
-            arguments.extend_from_slice(&initials);
-            for offset in 0..parts[0].len() {
-                arguments[..inputs].copy_from_slice(&initials);
-                let mut walk = Walk::new(&self.reduced, &self.reduced_strides, bases.step() as isize, 0);
-                for _ in 0..self.reduced.iter().product() {
-                    let position = walk.step();
-                    for input in 0..inputs {
-                        arguments[inputs + input] = scalar(call.data(input), position);
-                    }
-                    let folded = region.apply(&arguments)?;
-                    arguments[..inputs].copy_from_slice(folded);
-                }
-                for (part, &value) in parts.iter_mut().zip(&arguments) {
-                    part[offset] = value;
-                }
-            }
-            Ok(())
-        })?;
-        call.results().into_iter().zip(results).map(|(shape, scalars)| typed(&scalars, shape)).collect()
-    }
 }
 
-/// The element at a position that there is.
-pub(super) fn scalar(data: &Data, position: usize) -> Scalar {
-    data.get(position).expect(VERIFIED)
-}
+impl Groups for Folded {
+    fn count(&self) -> usize {
+        self.results.iter().product()
+    }
 
-/// Scalars of the shape's type as its elements.
-pub(super) fn typed(scalars: &[Scalar], shape: &ArrayShape) -> Result<Data, Stop> {
-    elements_of!(shape.element_type, T => {
-        let mut values = splat(scalars.len(), T::default())?;
-        values.iter_mut().zip(scalars).for_each(|(value, &scalar)| *value = of(scalar));
-        Ok(values.into())
-    })
+    fn size(&self) -> usize {
+        self.reduced.iter().product()
+    }
+
+    fn visit(&self, number: usize, mut member: impl FnMut(usize) -> Result<(), Stop>) -> Result<(), Stop> {
+        let (mut rest, mut base) = (number, 0);
+        for (&extent, stride) in self.results.iter().zip(&self.result_strides).rev() {
+            base += (rest % extent) as isize * stride;
+            rest /= extent;
+        }
+        let mut walk = Walk::new(&self.reduced, &self.reduced_strides, base, 0);
+        (0..self.size()).try_for_each(|_| member(walk.step()))
+    }
 }

@@ -1,8 +1,10 @@
 //! Computing arrays: on all cores where there are several, within the memory allowed, and until somebody interrupts.
 
 use super::Interrupt;
+use super::region::of;
+use super::scalar::elements_of;
 use super::value::{Meter, Reserved};
-use crate::ir::Data;
+use crate::ir::{Data, ElementType, Scalar};
 use std::collections::TryReserveError;
 use std::sync::Arc;
 
@@ -36,6 +38,12 @@ impl Work {
     /// Sets bytes aside for values.
     pub(super) fn reserve(&self, bytes: u64) -> Result<Reserved, Stop> {
         self.meter.reserve(bytes).ok_or(Stop::OutOfMemory)
+    }
+
+    /// Sets bytes aside for `count` things that are needed on the way to a value.
+    pub(super) fn reserve_for<T>(&self, count: usize) -> Result<Reserved, Stop> {
+        let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| u64::try_from(bytes).ok());
+        self.reserve(bytes.ok_or(Stop::OutOfMemory)?)
     }
 
     /// Stops if somebody said so.
@@ -117,6 +125,21 @@ pub(super) fn splat<T: Copy>(count: usize, value: T) -> Result<Vec<T>, Stop> {
     values.try_reserve_exact(count)?;
     values.resize(count, value);
     Ok(values)
+}
+
+/// As [`splat`], of the scalar's type.
+pub(super) fn filled(count: usize, value: Scalar) -> Result<Data, Stop> {
+    elements_of!(value.element_type(), T => Ok(splat(count, of::<T>(value))?.into()))
+}
+
+/// A copy of an array's elements.
+pub(super) fn copy(data: &Data, element_type: ElementType) -> Result<Data, Stop> {
+    elements_of!(element_type, T => {
+        let (source, mut values) = (elements::<T>(data), Vec::new());
+        values.try_reserve_exact(source.len())?;
+        values.extend_from_slice(source);
+        Ok(values.into())
+    })
 }
 
 /// The elements of an array whose type the verifier has seen to.

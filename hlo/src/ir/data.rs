@@ -97,6 +97,15 @@ macro_rules! native_types {
                 }
             }
 
+            /// Puts an element at a row-major position; `None` where there is no element of this type.
+            pub fn set(&mut self, position: usize, value: Scalar) -> Option<()> {
+                match (self, value) {
+                    $((Data::$variant(values), Scalar::$variant(value)) => *values.get_mut(position)? = value,)*
+                    _ => return None,
+                }
+                Some(())
+            }
+
             /// The element type, where the elements are held.
             pub fn element_type(&self) -> Option<ElementType> {
                 match self {
@@ -221,5 +230,14 @@ mod tests {
         assert_eq!(i8::elements(&data), None);
         assert_eq!(data.get(1), Some(Scalar::S4(S4::MAX)));
         assert_eq!(Data::Elided.element_type(), None);
+    }
+
+    #[test]
+    fn an_element_is_set_where_there_is_one_of_its_type() {
+        let mut data = Data::S8(vec![1, 2]);
+        assert_eq!(data.set(1, Scalar::S8(-3)), Some(()));
+        assert_eq!(data.set(2, Scalar::S8(0)), None);
+        assert_eq!(data.set(0, Scalar::U8(0)), None);
+        assert_eq!(data, Data::S8(vec![1, -3]));
     }
 }

@@ -75,7 +75,8 @@ use work::Work;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// How many bytes the values alive at one time may take, inputs and constants not counted; an element takes as many as
-    /// its type has, and at least one. 16 GiB by default.
+    /// its type has, and at least one. What sorting and folding by a computation need on the way counts too. 16 GiB by
+    /// default.
     pub byte_limit: u64,
     /// How many instructions may run, each counted as often as its computation is called. 2^32 by default.
     pub instruction_limit: u64,

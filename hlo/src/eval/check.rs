@@ -1,12 +1,14 @@
 //! Everything that is settled before anything is computed.
 
 use super::Config;
-use super::kernel;
 use super::region::Region;
 use super::scan;
 use super::value::byte_size;
+use super::{kernel, ragged_dot, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{ArenaId, Computation, ComputationId, Data, Instruction, Layout, Literal, Module, Op, Shape};
+use crate::ir::{
+    ArenaId, ArrayShape, Computation, ComputationId, Data, Instruction, Layout, Literal, Module, Op, Shape,
+};
 use crate::verify;
 use std::collections::BTreeMap;
 
@@ -146,6 +148,13 @@ fn refusal(computation: &Computation, instruction: &Instruction, config: &Config
     }
     match &instruction.op {
         Op::Constant(literal) => unknown_value(literal),
+        Op::RaggedDot { .. } | Op::ScaledDot { .. } => {
+            let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
+            let arrays: Vec<&ArrayShape> = operands.filter_map(|operand| operand.shape.as_array()).collect();
+            let reason = ragged_dot::refusal(&instruction.op, &arrays)
+                .or_else(|| scaled_dot::refusal(&instruction.op, &arrays))?;
+            Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.opcode())))
+        }
         Op::Bitcast => {
             let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
             let tiled =

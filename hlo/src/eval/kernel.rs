@@ -2,7 +2,10 @@
 
 use super::call::Call;
 use super::work::Stop;
-use super::{elementwise, map, movement, reduce, scan, scatter, sort, top_k, window};
+use super::{
+    convolution, dot, dynamic_slice, elementwise, gather, map, movement, normalization, ragged_dot, reduce, scaled_dot,
+    scan, scatter, sort, top_k, window,
+};
 use crate::ir::{Data, Op};
 
 /// The elements of the results, one array per leaf of the shape.
@@ -31,6 +34,22 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         // There is one device.
         Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
         Op::Map { to_apply, .. } => map::map(call, *to_apply),
+        Op::Gather { .. } => gather::gather(call),
+        Op::DynamicSlice { .. } => dynamic_slice::dynamic_slice(call),
+        Op::DynamicUpdateSlice => dynamic_slice::dynamic_update_slice(call),
+        Op::Dot { .. } => dot::dot(call),
+        Op::RaggedDot { .. } => ragged_dot::ragged_dot(call),
+        Op::ScaledDot { .. } => scaled_dot::scaled_dot(call),
+        Op::Convolution { .. } => convolution::convolution(call),
+        Op::BatchNormTraining { epsilon, feature_index } => {
+            return normalization::training(call, epsilon.0, *feature_index as usize);
+        }
+        Op::BatchNormInference { epsilon, feature_index } => {
+            normalization::inference(call, epsilon.0, *feature_index as usize)
+        }
+        Op::BatchNormGrad { epsilon, feature_index } => {
+            return normalization::gradient(call, epsilon.0, *feature_index as usize);
+        }
         Op::Reduce { dimensions, to_apply } => return reduce::reduce(call, dimensions, *to_apply),
         Op::ReduceWindow { window, to_apply } => return window::reduce_window(call, window, *to_apply),
         Op::SelectAndScatter { window, select, scatter } => window::select_and_scatter(call, window, *select, *scatter),
@@ -75,6 +94,16 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::Sort { .. }
         | Op::TopK { .. }
         | Op::Scan { .. }
+        | Op::Gather { .. }
+        | Op::DynamicSlice { .. }
+        | Op::DynamicUpdateSlice
+        | Op::Dot { .. }
+        | Op::RaggedDot { .. }
+        | Op::ScaledDot { .. }
+        | Op::Convolution { sparsity_config: None, .. }
+        | Op::BatchNormTraining { .. }
+        | Op::BatchNormInference { .. }
+        | Op::BatchNormGrad { .. }
         | Op::Tuple
         | Op::GetTupleElement { .. }
         | Op::Call { .. }
@@ -115,6 +144,7 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
             Some("makes extents that are known at run time only; specialize the program to static ones")
         }
         Op::AsyncShorthand { .. } => Some("is short for a computation of its own, and is evaluated in that form"),
+        Op::Convolution { .. } => Some("with a sparse operand is read and printed, not yet evaluated"),
         _ => Some("is read and printed, not yet evaluated"),
     }
 }

@@ -9,6 +9,9 @@
 //!
 //! - `f32` sums and other reductions run sequentially, in row-major order of the reduced dimensions, in `f32`. XLA
 //!   chooses its own order, so results agree up to rounding.
+//! - Dot products and convolutions of floats narrower than `f32` add up in `f32`, those of integers wrap; each sum is rounded
+//!   once. What padding and dilation add to a convolution is not multiplied. Batch normalization is computed in `f64`.
+//! - Starts of slices are clamped by their value, whatever their type.
 //! - Transcendental functions of `f32` are computed in `f64` and rounded once.
 //! - `maximum`, `minimum` and `clamp` propagate NaN. `convert` to integers saturates and turns NaN into 0.
 //! - Integer division by zero gives all ones, the remainder by zero the dividend; `MIN / -1` is `MIN`, its remainder 0;
@@ -40,18 +43,26 @@
 
 mod call;
 mod check;
+mod convolution;
 mod data;
+mod dot;
+mod dynamic_slice;
 mod elementwise;
 mod fold;
+mod gather;
 mod input;
 mod kernel;
 mod machine;
 mod map;
 mod movement;
+mod normalization;
 mod precise;
+mod product;
+mod ragged_dot;
 mod reduce;
 mod region;
 mod scalar;
+mod scaled_dot;
 mod scan;
 mod scatter;
 mod sort;

@@ -45,6 +45,11 @@ impl<'a> Walk<'a> {
         Walk { extents, strides, index, position }
     }
 
+    /// The index that the walk is at.
+    pub(super) fn index(&self) -> &[usize] {
+        &self.index
+    }
+
     /// The position, and a step to the next index.
     pub(super) fn step(&mut self) -> usize {
         let here = self.position;

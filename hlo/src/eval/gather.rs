@@ -1,0 +1,92 @@
+//! Slices at computed places, put together.
+
+use super::call::Call;
+use super::dynamic_slice::clamped;
+use super::movement::{Walk, extents, row_major_strides};
+use super::product::{bytes_of, reader};
+use super::scalar::elements_of;
+use super::work::{Stop, splat};
+use crate::ir::{Data, Op};
+
+const VERIFIED: &str = "the verifier has seen to the dimension numbers of gather";
+
+pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    let Op::Gather {
+        offset_dims,
+        collapsed_slice_dims,
+        start_index_map,
+        operand_batching_dims,
+        start_indices_batching_dims,
+        index_vector_dim,
+        slice_sizes,
+        ..
+    } = call.op()
+    else {
+        unreachable!("{VERIFIED}")
+    };
+    let work = call.work();
+    let results = extents(call.result());
+    let count: usize = results.iter().product();
+    if count == 0 || slice_sizes.contains(&0) {
+        // Of a slice without elements a result may still have some, where the dimension is dropped: XLA gives zeros.
+        return elements_of!(call.result().element_type, T => Ok(splat(count, T::default())?.into()));
+    }
+    let (operand, strides) = (extents(call.shape(0)), row_major_strides(&extents(call.shape(0))));
+
+    // The dimensions of the indices without that of the index vector, which may have extent 0 where nothing is mapped.
+    let indices = call.shape(1);
+    let vector = *index_vector_dim as usize;
+    let batch: Vec<usize> = (0..indices.rank()).filter(|&dimension| dimension != vector).collect();
+    let batch_extents: Vec<usize> = batch.iter().map(|&dimension| indices.extents[dimension] as usize).collect();
+    let index_strides = row_major_strides(&extents(indices));
+    let vectors: Vec<isize> = batch.iter().map(|&dimension| index_strides[dimension]).collect();
+    let component = index_strides.get(vector).copied().unwrap_or(0) as usize;
+    let mut corners = vec![0; batch.len()];
+    for (&from, &to) in start_indices_batching_dims.iter().zip(operand_batching_dims) {
+        if let Some(at) = batch.iter().position(|&dimension| dimension == from as usize) {
+            corners[at] = strides[to as usize];
+        }
+    }
+
+    // Where each slice begins.
+    let slices = batch_extents.iter().product();
+    let _bytes = work.reserve(bytes_of::<usize>(slices))?;
+    let read = reader(indices.element_type);
+    let starts: Vec<usize> = work.fill(slices, |first, starts| {
+        let mut vectors = Walk::new(&batch_extents, &vectors, 0, first);
+        let mut corners = Walk::new(&batch_extents, &corners, 0, first);
+        for start in starts {
+            let (vector, mut corner) = (vectors.step(), corners.step());
+            for (number, &dimension) in start_index_map.iter().enumerate() {
+                let dimension = dimension as usize;
+                let last = operand[dimension] - slice_sizes[dimension] as usize;
+                let value = read(call.data(1), vector + number * component);
+                corner += clamped(value, last) * strides[dimension] as usize;
+            }
+            *start = corner;
+        }
+    })?;
+
+    // A result's index says which slice, and where in it.
+    let dropped =
+        |dimension: &i64| collapsed_slice_dims.contains(dimension) || operand_batching_dims.contains(dimension);
+    let mut kept = (0..operand.len() as i64).filter(|dimension| !dropped(dimension));
+    let mut slice_strides = row_major_strides(&batch_extents).into_iter();
+    let (mut which, mut within) = (vec![0; results.len()], vec![0; results.len()]);
+    for dimension in 0..results.len() {
+        if offset_dims.contains(&(dimension as i64)) {
+            within[dimension] = strides[kept.next().expect(VERIFIED) as usize];
+        } else {
+            which[dimension] = slice_strides.next().expect(VERIFIED);
+        }
+    }
+    elements_of!(call.result().element_type, T => {
+        let elements = call.elements::<T>(0);
+        Ok(work.fill(count, |first, values| {
+            let (mut which, mut within) = (Walk::new(&results, &which, 0, first), Walk::new(&results, &within, 0, first));
+            for value in values {
+                *value = elements[starts[which.step()] + within.step()];
+            }
+        })?.into())
+    })
+}

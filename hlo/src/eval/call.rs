@@ -7,6 +7,7 @@ use super::region::{Program, Region, Registers};
 use super::value::{Buffer, Value};
 use super::work::{Stop, Work, elements};
 use crate::ir::{ArrayShape, ComputationId, Data, Instruction, Literal, Module, NativeType, Op, Scalar, Shape};
+use std::sync::atomic::AtomicU64;
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
 
@@ -16,6 +17,8 @@ pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) config: &'a Config,
     pub(super) work: Work,
+    /// How many instructions have been run, those of computations applied to elements included.
+    pub(super) instructions: AtomicU64,
 }
 
 /// An instruction that makes arrays out of arrays.
@@ -26,6 +29,8 @@ pub(super) struct Call<'c, 'a> {
     pub(super) operands: Vec<(&'a ArrayShape, &'c Data)>,
     /// How many computations that are applied element by element are being run, each within the one before.
     pub(super) nesting: usize,
+    /// Of an operation that draws random numbers which draw of the run it is, of one that reads a state that state.
+    pub(super) chance: u128,
 }
 
 impl<'c, 'a> Call<'c, 'a> {

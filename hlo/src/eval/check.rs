@@ -4,10 +4,10 @@ use super::Config;
 use super::region::Region;
 use super::scan;
 use super::value::byte_size;
-use super::{kernel, ragged_dot, scaled_dot};
+use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    ArenaId, ArrayShape, Computation, ComputationId, Data, Instruction, Layout, Literal, Module, Op, Shape,
+    ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module, Op, Shape,
 };
 use crate::verify;
 use std::collections::BTreeMap;
@@ -94,16 +94,15 @@ fn applies(op: &Op) -> bool {
     )
 }
 
-/// A few computations that call each other twice come to a number of instructions nobody waits for.
+/// A few computations that call each other twice come to a number of instructions nobody waits for, in whichever way they
+/// call.
 fn bound_calls(module: &Module, config: &Config) -> Result<(), Diagnostics> {
     let mut counts: Vec<u64> = Vec::with_capacity(module.computations.len());
     for computation in module.computations.values() {
         let mut count = 0u64;
         for instruction in computation.instructions.values() {
-            let called = match &instruction.op {
-                Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } => counts[callee.index()],
-                _ => 0,
-            };
+            let callees = instruction.op.called_computations().into_iter();
+            let called = callees.map(|callee| counts[callee.index()]).fold(0, u64::saturating_add);
             count = count.saturating_add(1).saturating_add(called);
         }
         counts.push(count);
@@ -161,6 +160,16 @@ fn refusal(computation: &Computation, instruction: &Instruction, config: &Config
                 |shape: &Shape| shape.as_array().and_then(|array| array.layout.as_ref()).is_some_and(Layout::is_tiled);
             let tiled = tiled(&instruction.shape) || operands.map(|operand| &operand.shape).any(tiled);
             tiled.then(|| ("HLO204", "unsupported: bitcast of a tiled layout is not yet evaluated".to_owned()))
+        }
+        Op::CustomCall { .. } => custom::refusal(instruction, &config.custom_calls).map(|message| ("HLO201", message)),
+        Op::RngGetAndUpdateState { .. } => {
+            let array = instruction.shape.as_array()?;
+            let read = array.element_type == ElementType::U64 && array.extents == [2];
+            (!read).then(|| ("HLO202", format!("unsupported: the state {array}; it has u64[2]")))
+        }
+        Op::RngBitGenerator { algorithm } => {
+            let state = computation.instructions.get(*instruction.operands.first()?)?.shape.as_array()?;
+            random::unsupported(state, *algorithm).map(|message| ("HLO202", format!("unsupported: {message}")))
         }
         _ => None,
     }

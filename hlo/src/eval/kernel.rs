@@ -3,8 +3,9 @@
 use super::call::Call;
 use super::work::Stop;
 use super::{
-    convolution, dot, dynamic_slice, elementwise, gather, map, movement, normalization, ragged_dot, reduce, scaled_dot,
-    scan, scatter, sort, top_k, window,
+    bitcast, convolution, custom, dot, dynamic_slice, elementwise, extent, fourier, gather, linalg, map, movement,
+    multiply_high, normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort, top_k,
+    window,
 };
 use crate::ir::{Data, Op};
 
@@ -14,6 +15,7 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Iota { dimension } => movement::iota(call, *dimension as usize),
         Op::Broadcast { dimensions } => movement::broadcast(call, dimensions),
         Op::Bitcast => movement::bitcast(call),
+        Op::BitcastConvert => bitcast::convert(call),
         Op::Transpose { permutation } => {
             let permutation: Vec<usize> = permutation.iter().map(|&dimension| dimension as usize).collect();
             movement::transpose(call.work(), &permutation, call.shape(0), call.data(0))
@@ -23,6 +25,8 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Concatenate { dimension } => movement::concatenate(call, *dimension as usize),
         Op::Pad { padding } => movement::pad(call, padding),
         Op::Convert => elementwise::convert(call),
+        Op::StochasticConvert => precision::stochastic_convert(call),
+        Op::ReducePrecision { exponent_bits, mantissa_bits } => precision::reduce(call, *exponent_bits, *mantissa_bits),
         Op::Compare { direction, order } => elementwise::compare(call, *direction, *order),
         Op::Select => elementwise::select(call),
         Op::Clamp => elementwise::clamp(call),
@@ -50,6 +54,17 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::BatchNormGrad { epsilon, feature_index } => {
             return normalization::gradient(call, epsilon.0, *feature_index as usize);
         }
+        Op::MultiplyHigh => multiply_high::multiply_high(call),
+        Op::GetDimensionSize { dimension } => Ok(extent::get_dimension_size(call, *dimension as usize)),
+        Op::Fft { fft_type, fft_length } => fourier::fft(call, *fft_type, fft_length),
+        Op::Cholesky { lower } => linalg::cholesky_operation(call, *lower),
+        Op::TriangularSolve { left_side, lower, unit_diagonal, transpose_a } => {
+            linalg::triangular_solve(call, *left_side, *lower, *unit_diagonal, *transpose_a)
+        }
+        Op::Rng { distribution } => random::rng(call, *distribution),
+        Op::RngGetAndUpdateState { .. } => random::state(call),
+        Op::RngBitGenerator { algorithm } => return random::bit_generator(call, *algorithm),
+        Op::CustomCall { custom_call_target, .. } => return custom::custom_call(call, custom_call_target),
         Op::Reduce { dimensions, to_apply } => return reduce::reduce(call, dimensions, *to_apply),
         Op::ReduceWindow { window, to_apply } => return window::reduce_window(call, window, *to_apply),
         Op::SelectAndScatter { window, select, scatter } => window::select_and_scatter(call, window, *select, *scatter),
@@ -71,6 +86,7 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::Broadcast { .. }
         | Op::Reshape
         | Op::Bitcast
+        | Op::BitcastConvert
         | Op::Transpose { .. }
         | Op::Slice { .. }
         | Op::Reverse { .. }
@@ -78,6 +94,8 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::Pad { .. }
         | Op::Copy
         | Op::Convert
+        | Op::StochasticConvert
+        | Op::ReducePrecision { .. }
         | Op::Compare { .. }
         | Op::Select
         | Op::Clamp
@@ -87,6 +105,15 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::Unary(_)
         | Op::Binary(_)
         | Op::Map { .. }
+        | Op::MultiplyHigh
+        | Op::GetDimensionSize { .. }
+        | Op::Fft { .. }
+        | Op::Cholesky { .. }
+        | Op::TriangularSolve { .. }
+        | Op::Rng { .. }
+        | Op::RngGetAndUpdateState { .. }
+        | Op::RngBitGenerator { .. }
+        | Op::CustomCall { .. }
         | Op::Reduce { .. }
         | Op::ReduceWindow { .. }
         | Op::SelectAndScatter { .. }
@@ -145,6 +172,5 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         }
         Op::AsyncShorthand { .. } => Some("is short for a computation of its own, and is evaluated in that form"),
         Op::Convolution { .. } => Some("with a sparse operand is read and printed, not yet evaluated"),
-        _ => Some("is read and printed, not yet evaluated"),
     }
 }

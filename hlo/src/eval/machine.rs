@@ -4,12 +4,14 @@ use super::call::{Call, Run};
 use super::scalar::elements_of;
 use super::value::{Buffer, Value, byte_size};
 use super::work::{Stop, Work, splat};
-use super::{Progress, kernel};
+use super::{Progress, kernel, random};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
 };
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
 
@@ -18,7 +20,7 @@ const NESTING_LIMIT: usize = 32;
 
 /// The results of the entry, flattened; tokens are no results.
 pub(super) fn run(run: &Run<'_>, arguments: Vec<Value<'_>>) -> Result<Vec<Literal>, Diagnostics> {
-    let mut machine = Machine { run, frames: Vec::new(), instructions: 0, nesting: 0 };
+    let mut machine = Machine::new(run, 0);
     machine.enter(run.module.entry, arguments);
     let result = machine.run().map_err(|stopped| machine.explain(stopped))?;
     let mut literals = Vec::new();
@@ -49,7 +51,7 @@ pub(super) fn enter<'a>(
         let message = format!("computations that loop are applied element by element, more than {NESTING_LIMIT} deep");
         return Err(Stop::Refused("HLO206", message));
     }
-    let mut machine = Machine { run, frames: Vec::new(), instructions: 0, nesting };
+    let mut machine = Machine::new(run, nesting);
     machine.enter(id, arguments);
     machine.run()
 }
@@ -71,9 +73,11 @@ struct Machine<'r, 'a> {
     run: &'r Run<'a>,
     /// The computations being run, each called by the one before it. Calls do not use the stack, however deep.
     frames: Vec<Frame<'a>>,
-    /// How many instructions have been run.
-    instructions: u64,
     nesting: usize,
+    /// How many operations have drawn random numbers.
+    draws: u64,
+    /// The states of the operations that read one, by computation and place.
+    states: BTreeMap<(&'a str, usize), u128>,
 }
 
 struct Frame<'a> {
@@ -100,6 +104,12 @@ enum Waiting<'a> {
     Body,
     /// Its value is what an asynchronous operation with these operands ends with.
     Started(Vec<Value<'a>>),
+}
+
+impl<'r, 'a> Machine<'r, 'a> {
+    fn new(run: &'r Run<'a>, nesting: usize) -> Self {
+        Machine { run, frames: Vec::new(), nesting, draws: 0, states: BTreeMap::new() }
+    }
 }
 
 impl<'a> Machine<'_, 'a> {
@@ -198,17 +208,17 @@ impl<'a> Machine<'_, 'a> {
 
     /// One more instruction: tells whoever watches, and stops where too many have run.
     fn count(&mut self) -> Result<(), Stop> {
-        self.instructions += 1;
-        let Run { config, work, .. } = self.run;
+        let Run { config, work, instructions, .. } = self.run;
+        let count = instructions.fetch_add(1, Ordering::Relaxed) + 1;
         work.go_on()?;
-        if self.instructions > config.instruction_limit {
+        if count > config.instruction_limit {
             let message = format!("more than {} instructions have run", config.instruction_limit);
             return Err(Stop::Refused("HLO207", message));
         }
         let (Some(watch), Some(frame), 0) = (&config.watch, self.frames.last(), self.nesting) else { return Ok(()) };
         let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
         let progress = Progress {
-            instructions: self.instructions,
+            instructions: count,
             computation: &frame.computation.name,
             instruction: &instruction.name,
             bytes: work.meter.alive(),
@@ -293,7 +303,7 @@ impl<'a> Frame<'a> {
 
 impl<'a> Machine<'_, 'a> {
     /// The value of an instruction that calls nothing.
-    fn compute(&self, instruction: &'a Instruction, mut operands: Vec<Value<'a>>) -> Result<Value<'a>, Stop> {
+    fn compute(&mut self, instruction: &'a Instruction, mut operands: Vec<Value<'a>>) -> Result<Value<'a>, Stop> {
         match &instruction.op {
             Op::Constant(literal) => return Ok(given(literal)),
             Op::Tuple => return Ok(Value::Tuple(operands)),
@@ -317,6 +327,7 @@ impl<'a> Machine<'_, 'a> {
             Op::AsyncDone { .. } => return Ok(element(operands.swap_remove(0), 1)),
             _ => {}
         }
+        let chance = self.chance(&instruction.op);
         let mut arrays: Vec<(&'a ArrayShape, &Data)> = Vec::with_capacity(operands.len());
         for (shape, value) in self.shapes(instruction).zip(&operands) {
             value.collect_arrays(shape, &mut arrays);
@@ -325,10 +336,27 @@ impl<'a> Machine<'_, 'a> {
         for leaf in instruction.shape.leaves().into_iter().filter_map(Shape::as_array) {
             bytes.push(self.run.work.reserve(byte_size(leaf).ok_or(Stop::OutOfMemory)?)?);
         }
-        let call = Call { run: self.run, instruction, operands: arrays, nesting: self.nesting };
+        let call = Call { run: self.run, instruction, operands: arrays, nesting: self.nesting, chance };
         let made = kernel::compute(&call)?.into_iter().zip(bytes);
         let mut made = made.map(|(data, bytes)| Value::Array(Buffer::made(data, bytes)));
         Ok(assemble(&instruction.shape, &mut made))
+    }
+
+    /// What an operation that depends on chance is given in its place.
+    fn chance(&mut self, op: &Op) -> u128 {
+        match op {
+            Op::Rng { .. } => {
+                self.draws += 1;
+                u128::from(self.draws - 1)
+            }
+            Op::RngGetAndUpdateState { delta } => {
+                let frame = self.frames.last().expect("an instruction is being run");
+                let place = (frame.computation.name.as_str(), frame.next);
+                let state = self.states.entry(place).or_insert(random::FIRST_STATE);
+                std::mem::replace(state, state.wrapping_add(*delta as u128))
+            }
+            _ => 0,
+        }
     }
 
     /// Whether a bitcast is between row-major arrays of one type.

@@ -24,6 +24,14 @@
 //! - `sort` is a merge sort, and stable, whatever the comparator says. `topk` goes by IEEE 754's total order; of equal
 //!   elements the first comes first.
 //! - The computation of a `scan` takes the slices of the inputs without the dimension scanned, then what is carried.
+//! - `rng-bit-generator` gives XLA's bits, `rng_default` being Philox. `rng` has no fixed numbers in XLA; here every
+//!   evaluation gives the same: element `i` of the `d`-th `rng` that runs depends on `i`, `d` and nothing else. Normal
+//!   numbers are made by the method of Box and Muller. Each `rng-get-and-update-state` counts on from XLA's first state
+//!   on CPUs. Computations that are applied element by element begin anew each time.
+//! - `reduce-precision` works on floats of less than 16 bits as on `f16`. `stochastic-convert` rounds to one of the two
+//!   neighbors, as the random bits say, also to floats.
+//! - `cholesky` of a matrix that is not positive definite is NaN throughout; `triangular-solve` divides by what is on the
+//!   diagonal. Custom calls mean what [`CustomCalls`] says.
 //!
 //! # Codes
 //!
@@ -40,25 +48,34 @@
 //! | `HLO209` | interrupted |
 //! | `HLO210` | a wrong number of inputs |
 //! | `HLO211` | an input of the wrong type or extents |
+//! | `HLO212` | a custom call that failed |
 
+mod bitcast;
 mod call;
 mod check;
 mod convolution;
+mod custom;
 mod data;
 mod dot;
 mod dynamic_slice;
 mod elementwise;
+mod extent;
 mod fold;
+mod fourier;
 mod gather;
 mod input;
 mod kernel;
+mod linalg;
 mod machine;
 mod map;
 mod movement;
+mod multiply_high;
 mod normalization;
 mod precise;
+mod precision;
 mod product;
 mod ragged_dot;
+mod random;
 mod reduce;
 mod region;
 mod scalar;
@@ -73,12 +90,14 @@ mod window;
 mod work;
 
 use crate::diagnostic::Diagnostics;
+pub use custom::{CustomCall, CustomCalls};
 pub use data::{converted, reinterpreted};
 pub use precise::evaluate_precisely;
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};
 use call::Run;
+use std::sync::atomic::AtomicU64;
 use value::Meter;
 use work::Work;
 
@@ -93,6 +112,8 @@ pub struct Config {
     pub instruction_limit: u64,
     /// How many rounds each `while` may make; by default any number.
     pub iteration_limit: Option<u64>,
+    /// What custom calls mean; by default what JAX prints for CPUs.
+    pub custom_calls: CustomCalls,
     /// Is told of every instruction before it runs, and may stop the evaluation.
     pub watch: Option<Watch>,
     /// Stops the evaluation within an instruction, from another thread.
@@ -101,7 +122,14 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { byte_limit: 16 << 30, instruction_limit: 1 << 32, iteration_limit: None, watch: None, interrupt: None }
+        Config {
+            byte_limit: 16 << 30,
+            instruction_limit: 1 << 32,
+            iteration_limit: None,
+            custom_calls: CustomCalls::default(),
+            watch: None,
+            interrupt: None,
+        }
     }
 }
 
@@ -150,7 +178,7 @@ pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Re
     let plan = check::plan(module, config)?;
     let arguments = input::arguments(module, inputs)?;
     let work = Work { meter: Meter::new(config.byte_limit), interrupt: config.interrupt.clone() };
-    machine::run(&Run { module, plan: &plan, config, work }, arguments)
+    machine::run(&Run { module, plan: &plan, config, work, instructions: AtomicU64::new(0) }, arguments)
 }
 
 /// Whether the module can be evaluated, found out without computing anything.

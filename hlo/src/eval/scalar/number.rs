@@ -25,7 +25,7 @@ impl Number {
 
     /// The real part; integers of more than 53 bits are rounded.
     #[inline]
-    pub(super) fn real(self) -> f64 {
+    pub(in crate::eval) fn real(self) -> f64 {
         match self {
             Number::Integer(value) => value as f64,
             Number::Real(value) | Number::Complex(value, _) => value,

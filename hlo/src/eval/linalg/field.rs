@@ -1,0 +1,110 @@
+//! The numbers that matrices are made of.
+
+use crate::eval::scalar::{Element, Number, elements_of};
+use crate::eval::work::elements;
+use crate::ir::{Data, ElementType};
+use num_complex::{Complex, Complex64};
+use std::collections::TryReserveError;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// Real or complex numbers in twice the precision of `f32`.
+pub(in crate::eval) trait Field:
+    Copy
+    + Default
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Whether there are no imaginary parts.
+    const IS_REAL: bool;
+    /// No number.
+    const NAN: Self;
+    /// The conjugate; of a real number itself.
+    fn conjugate(self) -> Self;
+    /// The real part.
+    fn re(self) -> f64;
+    /// The imaginary part.
+    fn im(self) -> f64;
+    /// A real number.
+    fn of_real(value: f64) -> Self;
+    /// A number of these parts; a real number has the first only.
+    fn of_parts(re: f64, im: f64) -> Self;
+    /// The sum of the parts' absolute values, by which LAPACK compares pivots.
+    fn size(self) -> f64 {
+        self.re().abs() + self.im().abs()
+    }
+    /// The absolute value.
+    fn length(self) -> f64 {
+        self.re().hypot(self.im())
+    }
+}
+
+impl Field for f64 {
+    const IS_REAL: bool = true;
+    const NAN: Self = f64::NAN;
+    fn conjugate(self) -> Self {
+        self
+    }
+    fn re(self) -> f64 {
+        self
+    }
+    fn im(self) -> f64 {
+        0.0
+    }
+    fn of_real(value: f64) -> Self {
+        value
+    }
+    fn of_parts(re: f64, _: f64) -> Self {
+        re
+    }
+}
+
+impl Field for Complex64 {
+    const IS_REAL: bool = false;
+    const NAN: Self = Complex::new(f64::NAN, f64::NAN);
+    fn conjugate(self) -> Self {
+        self.conj()
+    }
+    fn re(self) -> f64 {
+        self.re
+    }
+    fn im(self) -> f64 {
+        self.im
+    }
+    fn of_real(value: f64) -> Self {
+        Complex::new(value, 0.0)
+    }
+    fn of_parts(re: f64, im: f64) -> Self {
+        Complex::new(re, im)
+    }
+}
+
+/// The elements of floats or complex numbers.
+pub(in crate::eval) fn read<F: Field>(data: &Data) -> Result<Vec<F>, TryReserveError> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(data.len().unwrap_or(0))?;
+    let Some(element_type) = data.element_type() else { return Ok(numbers) };
+    elements_of!(element_type, T => numbers.extend(elements::<T>(data).iter().map(|value| of_number::<F>(value.number()))));
+    Ok(numbers)
+}
+
+fn of_number<F: Field>(number: Number) -> F {
+    match number {
+        Number::Integer(value) => F::of_real(value as f64),
+        Number::Real(value) => F::of_real(value),
+        Number::Complex(re, im) => F::of_parts(re, im),
+    }
+}
+
+/// The numbers as elements of a type.
+pub(in crate::eval) fn write<F: Field>(values: &[F], element_type: ElementType) -> Result<Data, TryReserveError> {
+    elements_of!(element_type, T => {
+        let mut elements: Vec<T> = Vec::new();
+        elements.try_reserve_exact(values.len())?;
+        elements.extend(values.iter().map(|value| T::of(Number::Complex(value.re(), value.im()))));
+        Ok(elements.into())
+    })
+}

@@ -1,0 +1,68 @@
+//! `rng`: numbers of a distribution, of which XLA does not say how they come about.
+
+use super::philox::philox;
+use crate::eval::call::Call;
+use crate::eval::movement::extents;
+use crate::eval::precision::floats;
+use crate::eval::scalar::{Element, Number, elements_of};
+use crate::eval::work::Stop;
+use crate::ir::{Data, RandomDistribution};
+
+/// The key of all draws.
+const KEY: u64 = super::FIRST_STATE as u64;
+
+/// Numbers that depend on nothing but which draw of the run this is and on their position: element `i` of draw `d` is made
+/// of Philox's four words for the counter `i + 2^64 d`.
+pub(in crate::eval) fn rng(call: &Call<'_, '_>, distribution: RandomDistribution) -> Result<Data, Stop> {
+    let draw = call.chance << 64;
+    elements_of!(call.result().element_type, T => {
+        let (a, b) = (call.elements::<T>(0)[0].number(), call.elements::<T>(1)[0].number());
+        let number: fn(Number, Number, [u64; 2]) -> Number = match distribution {
+            RandomDistribution::Uniform => uniform::<T>,
+            _ => normal,
+        };
+        Ok(call.work().fill(extents(call.result()).iter().product(), |start, values: &mut [T]| {
+            for (offset, value) in values.iter_mut().enumerate() {
+                let words = philox(KEY, draw | (start + offset) as u128).map(u64::from);
+                *value = T::of(number(a, b, [words[0] | words[1] << 32, words[2] | words[3] << 32]));
+            }
+        })?.into())
+    })
+}
+
+/// A number from `a` on and less than `b`; `a` where there is none. Integers are `a + floor(u (b - a))` for the first 64 bits
+/// as a fraction `u` of 1, floats `a (1 - u) + b u`, rounded down.
+fn uniform<T: Element>(a: Number, b: Number, words: [u64; 2]) -> Number {
+    match (a, b) {
+        (Number::Integer(low), Number::Integer(high)) => {
+            let range = (high - low).max(0) as u128;
+            Number::Integer(low + ((u128::from(words[0]) * range) >> 64) as i128)
+        }
+        _ => {
+            let (low, high): (f64, f64) = (a.real(), b.real());
+            if !(low < high) {
+                return a;
+            }
+            let u = fraction(words[0]);
+            let value = (low * (1.0 - u) + high * u).clamp(low, high.next_down());
+            let down = match floats::<T>(value.abs()) {
+                Some((_, outer)) if value < 0.0 => -outer,
+                Some((inner, _)) => inner,
+                None => value,
+            };
+            Number::Real(down.max(low))
+        }
+    }
+}
+
+/// A normally distributed number with mean `a` and standard deviation `b`, by the method of Box and Muller (1958): of `u`
+/// in (0, 1] and `v` in [0, 1) it is `a + b sqrt(-2 ln u) cos(2 π v)`.
+fn normal(a: Number, b: Number, words: [u64; 2]) -> Number {
+    let (u, v) = (1.0 - fraction(words[0]), fraction(words[1]));
+    Number::Real(a.real() + b.real() * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos())
+}
+
+/// The upper 53 bits, as a fraction of 1.
+fn fraction(word: u64) -> f64 {
+    (word >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -6,6 +6,7 @@
 //! [`PASSES`] are those that a [`Pipeline`] runs, each of which says what it changed and by which rule; [`flatten`] and
 //! [`specialize`] are transformations with a purpose of their own.
 
+mod algebraic;
 mod build;
 mod common_subexpressions;
 mod conditionals;
@@ -29,6 +30,7 @@ mod trip_count;
 mod tuples;
 mod while_loops;
 
+pub use algebraic::AlgebraicSimplification;
 pub use common_subexpressions::CommonSubexpressions;
 pub use conditionals::Conditionals;
 pub use constant_folding::ConstantFolding;

@@ -2,7 +2,7 @@
 
 use super::pass::{Change, Pass};
 use super::{
-    CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding, Contractions, CustomCalls,
+    AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding, Contractions, CustomCalls,
     DeadCode, InlineCalls, Layouts, Tuples, WhileLoops,
 };
 use crate::diagnostic::Diagnostics;
@@ -21,6 +21,7 @@ pub const PASSES: &[&dyn Pass] = &[
     &CanonicalScatter,
     &Contractions,
     &ConstantFolding,
+    &AlgebraicSimplification,
     &CommonSubexpressions,
     &DeadCode,
 ];

@@ -1,0 +1,49 @@
+//! Elementwise operations of scalars that are broadcast: computed on the scalars.
+
+use super::array;
+use super::filled::copies;
+use crate::ir::{InstrId, Instruction, Op, Shape};
+use crate::passes::rebuild::{Rebuild, Rule};
+
+/// The scalar that an array holds everywhere, where it is made of one.
+fn spread(rebuild: &Rebuild<'_>, id: InstrId) -> Option<InstrId> {
+    let instruction = rebuild.get(id);
+    if !matches!(instruction.op, Op::Broadcast { .. } | Op::Reshape) {
+        return None;
+    }
+    let &[source] = &instruction.operands[..] else { return None };
+    (array(rebuild, source)?.rank() == 0).then_some(source)
+}
+
+/// Operations of which each element of the result depends on the elements at the same place alone.
+fn is_elementwise(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare { .. }
+            | Op::Select
+            | Op::Clamp
+            | Op::Convert
+            | Op::ReducePrecision { .. }
+            | Op::Complex
+            | Op::Real
+            | Op::Imag
+            | Op::MultiplyHigh
+    )
+}
+
+pub(super) fn elementwise(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let shape = candidate.shape.as_array()?;
+    if shape.rank() == 0 || candidate.operands.is_empty() || !is_elementwise(&candidate.op) {
+        return None;
+    }
+    let mut scalars = Vec::with_capacity(candidate.operands.len());
+    for &operand in &candidate.operands {
+        // The predicate of a select and the bounds of a clamp may be scalars already.
+        let is_scalar = array(rebuild, operand)?.rank() == 0;
+        scalars.push(if is_scalar { operand } else { spread(rebuild, operand)? });
+    }
+    let scalar = rebuild.add(Shape::scalar(shape.element_type), candidate.op.clone(), scalars);
+    Some(("f(broadcast(a), broadcast(b)) = broadcast(f(a, b))", copies(candidate, scalar)))
+}

@@ -3,7 +3,7 @@
 use super::filled::{filled_with, is_constant, is_constant_number, splat};
 use super::laws::*;
 use super::number::{Number, is_discrete, number};
-use crate::ir::{BinaryOp, ElementType, InstrId, Instruction, Op, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, ElementType, InstrId, Instruction, Op, Scalar, Shape, UnaryOp};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 pub(super) fn binary(rebuild: &mut Rebuild<'_>, candidate: &Instruction, op: BinaryOp) -> Option<Rule> {
@@ -232,6 +232,6 @@ fn constants_together(rebuild: &mut Rebuild<'_>, candidate: &Instruction, op: Bi
     if !is_exact(op, shape.element_type) || !rebuild.has_one_use(a) || is_constant(rebuild, x) {
         return None;
     }
-    let together = rebuild.add(crate::ir::Shape::array(shape.element_type, shape.extents), Op::Binary(op), vec![c, d]);
+    let together = rebuild.add(Shape::array(shape.element_type, shape.extents), Op::Binary(op), vec![c, d]);
     Some(("(x + c) + d = x + (c + d)", Rewrite::Op(Op::Binary(op), vec![x, together])))
 }

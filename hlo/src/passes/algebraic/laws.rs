@@ -47,7 +47,8 @@ pub(super) fn is_neutral(op: BinaryOp, c: Scalar) -> bool {
             // -0 + 0 is 0, -0 + -0 is -0.
             Add => value == 0.0 && (value.is_sign_negative() || !has_negative_zero(element_type)),
             Subtract => value == 0.0 && value.is_sign_positive(),
-            Multiply | Divide | Power => value == 1.0,
+            // A power keeps the value of a NaN and not its sign.
+            Multiply | Divide => value == 1.0,
             Maximum => value == f64::NEG_INFINITY,
             Minimum => value == f64::INFINITY,
             _ => false,

@@ -28,7 +28,7 @@ pub(super) fn compare(
     if let Some((a, b)) = range(rebuild, a).zip(range(rebuild, b))
         && let Some(holds) = decided(direction, a, b)
     {
-        return Some(("iota >= 0", filled_with(rebuild, candidate, i8::from(holds))?));
+        return Some(("the ranges of a and b decide a < b", filled_with(rebuild, candidate, i8::from(holds))?));
     }
     if element_type == ElementType::Pred {
         let c = number(splat(rebuild, b)?).integer()? == 1;

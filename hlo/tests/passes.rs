@@ -1,0 +1,148 @@
+//! What each pass makes of small modules, and that it keeps the values of random ones.
+//!
+//! The cases of a pass are blocks of `tests/passes/NAME.txt`, with a line `====` between them: a line `# name`, a module, a
+//! line `----`, and what the pass leaves when it has run, with dead code dropped, until nothing changes; or `unchanged`.
+//! `SNAPSHOTS=overwrite` rewrites the latter part.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on says why")]
+
+#[path = "support/random.rs"]
+mod random;
+#[path = "support/values.rs"]
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Literal, Module};
+use weft_hlo::passes::{DeadCode, Optimized, PASSES, Pass, Pipeline, pass_named};
+use weft_hlo::text::{PrintOptions, parse, print, print_with};
+use weft_hlo::verify::verify;
+
+/// Inputs that each case is evaluated on.
+const INPUTS: u64 = 6;
+/// Random modules for each pass.
+const SEEDS: u64 = 150;
+
+/// The files of cases, with the passes they are called after.
+fn files() -> Vec<(PathBuf, &'static dyn Pass)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let pass = |path: &Path| {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        pass_named(name).unwrap_or_else(|| panic!("no pass is called {name}"))
+    };
+    paths.into_iter().map(|path| (path.clone(), pass(&path))).collect()
+}
+
+/// A pass until nothing changes.
+fn fixed_point(pass: &'static dyn Pass, module: &Module) -> Result<Optimized, String> {
+    let optimized = Pipeline::new(vec![pass, &DeadCode]).run(module).map_err(|found| found.to_string())?;
+    if !optimized.is_fixed_point {
+        return Err("the pass does not come to an end".to_owned());
+    }
+    verify(&optimized.module).map_err(|found| format!("{found}\n{}", print(&optimized.module)))?;
+    Ok(optimized)
+}
+
+/// What is wrong with the values after a pass, if anything; `Ok(false)` if the evaluator does not know an operation.
+fn compare(before: &Module, after: &Module, inputs: &[Literal]) -> Result<bool, String> {
+    let expected = match evaluate(before, inputs) {
+        Ok(expected) => expected,
+        Err(found) if found.0.iter().all(|finding| finding.code == "HLO201") => return Ok(false),
+        Err(found) => return Err(found.to_string()),
+    };
+    let actual = evaluate(after, inputs).map_err(|found| format!("{found}\n{}", print(after)))?;
+    let differs = |(a, b): (&Literal, &Literal)| !a.shape.is_compatible(&b.shape) || a.data != b.data;
+    if expected.len() != actual.len() || expected.iter().zip(&actual).any(differs) {
+        return Err(format!("{expected:?} became {actual:?} for {inputs:?}\n{}", print(after)));
+    }
+    Ok(true)
+}
+
+/// The text of a module without its header.
+fn body(module: &Module) -> String {
+    let text = print_with(module, &PrintOptions::short());
+    text.split_once("\n\n").map_or(text.as_str(), |(_, body)| body).trim_end().to_owned()
+}
+
+#[test]
+fn passes_do_what_the_cases_say() {
+    let overwrite = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
+    let (mut wrong, mut not_evaluated) = (String::new(), Vec::new());
+    for (path, pass) in files() {
+        let (file, mut names) = (fs::read_to_string(&path).unwrap(), BTreeSet::new());
+        let mut rewritten = Vec::new();
+        for block in file.split("\n====\n") {
+            let (head, rest) = block.trim().split_once('\n').expect("a case begins with its name");
+            let name = head.strip_prefix("# ").expect("a name stands behind a #");
+            let (text, expected) = rest.split_once("\n----\n").expect("`----` stands between before and after");
+            assert!(names.insert(name.to_owned()), "{}: two cases are called {name}", pass.name());
+            let before = parse(text).unwrap_or_else(|found| panic!("{name}: {found}"));
+            verify(&before).unwrap_or_else(|found| panic!("{name}: {found}"));
+            let after = fixed_point(pass, &before).unwrap_or_else(|found| panic!("{name}: {found}"));
+            let is_changed = after.runs.iter().any(|run| run.pass == pass.name() && !run.changes.is_empty());
+            let found = if is_changed { body(&after.module) } else { "unchanged".to_owned() };
+            for seed in 0..INPUTS {
+                match compare(&before, &after.module, &values::inputs(&before, seed)) {
+                    Ok(true) => {}
+                    Ok(false) => not_evaluated.push(name.to_owned()),
+                    Err(found) => panic!("{name}: {found}"),
+                }
+            }
+            if found != expected.trim_end() {
+                writeln!(wrong, "{name}:\nfound\n{found}\nexpected\n{expected}\n").unwrap();
+            }
+            rewritten.push(format!("# {name}\n{text}\n----\n{found}\n"));
+        }
+        if overwrite {
+            fs::write(&path, rewritten.join("\n====\n")).unwrap();
+        }
+    }
+    not_evaluated.dedup();
+    println!("not evaluated: {}", not_evaluated.join(", "));
+    assert!(overwrite || wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn passes_keep_the_values_of_random_modules() {
+    let config = random::Config::default();
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..SEEDS {
+        let module = random::module(seed, &config);
+        let inputs = random::inputs(&module, seed, &config);
+        for &pass in PASSES {
+            let after = fixed_point(pass, &module)
+                .unwrap_or_else(|found| panic!("seed {seed}, {}: {found}\n{}", pass.name(), print(&module)));
+            for run in after.runs.iter().filter(|run| run.pass == pass.name()) {
+                run.rules().into_iter().for_each(|(rule, count)| *rules.entry(rule).or_default() += count);
+            }
+            compare(&module, &after.module, &inputs)
+                .unwrap_or_else(|found| panic!("seed {seed}, {}: {found}\n{}", pass.name(), print(&module)));
+        }
+    }
+    rules.iter().for_each(|(rule, count)| println!("{count:6} {rule}"));
+}
+
+/// The texts of the corpus come to a fixed point too, under the passes that have cases.
+#[test]
+fn programs_come_to_a_fixed_point() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let programs = fs::read_dir(corpus).unwrap().flat_map(|program| fs::read_dir(program.unwrap().path()).unwrap());
+    let mut paths: Vec<PathBuf> = programs.map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "hlo"));
+    paths.sort();
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for path in paths {
+        let module = parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        for (_, pass) in files() {
+            let after = fixed_point(pass, &module)
+                .unwrap_or_else(|found| panic!("{}, {}: {found}", path.display(), pass.name()));
+            let count = counts.entry(pass.name()).or_default();
+            *count = (count.0 + module.instruction_count(), count.1 + after.module.instruction_count());
+        }
+    }
+    counts.iter().for_each(|(pass, (before, after))| println!("{pass}: {before} instructions, then {after}"));
+}

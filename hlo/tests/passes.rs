@@ -22,7 +22,7 @@ use weft_hlo::verify::verify;
 
 /// Inputs that each case is evaluated on.
 const INPUTS: u64 = 6;
-/// Random modules for each pass.
+/// Random modules for each pass; `WEFT_HLO_CASES=N` sets another number.
 const SEEDS: u64 = 150;
 
 /// The files of cases, with the passes they are called after.
@@ -109,8 +109,9 @@ fn passes_do_what_the_cases_say() {
 #[test]
 fn passes_keep_the_values_of_random_modules() {
     let config = random::Config::default();
+    let seeds = std::env::var("WEFT_HLO_CASES").map_or(SEEDS, |count| count.parse().unwrap());
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let module = random::module(seed, &config);
         let inputs = random::inputs(&module, seed, &config);
         for &pass in PASSES {

@@ -38,7 +38,7 @@ macro_rules! literals {
             let count = shape.element_count().unwrap_or(0);
             let data = match shape.element_type {
                 $(ElementType::$variant => {
-                    let mut make = |$rng: &mut Rng| $value;
+                    let make = |$rng: &mut Rng| $value;
                     Data::$variant((0..count).map(|_| make(rng)).collect())
                 })*
                 other => panic!("{other} is no type of these inputs"),

@@ -95,7 +95,7 @@ fn evaluate(
         )));
     }
     let mut computations: Arena<ComputationId, Computation> = Arena::new();
-    let mut root = Instruction::new("folded", candidate.shape.without_layout(), candidate.op.clone(), operands);
+    let mut root = Instruction::new("folded", candidate.shape.clone(), candidate.op.clone(), operands);
     copy_callees(all, &mut root.op, &mut computations)?;
     let root = instructions.push(root);
     let span = candidate.span;

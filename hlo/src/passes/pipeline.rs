@@ -2,8 +2,8 @@
 
 use super::pass::{Change, Pass};
 use super::{
-    AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding, Contractions, CustomCalls,
-    DeadCode, InlineCalls, Layouts, Tuples, WhileLoops,
+    AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding,
+    Contractions, CustomCalls, DeadCode, InlineCalls, Layouts, Tuples, WhileLoops,
 };
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;

@@ -62,7 +62,7 @@ impl Fold {
         let element_type = instruction.shape.as_array()?.element_type;
         let mut reduced = positions(dimensions)?;
         reduced.sort_unstable();
-        let region = region(rebuild.module, to_apply, element_type);
+        let region = region(rebuild.computations(), to_apply, element_type);
         Some(Fold { element_type, input, initial, reduced, to_apply, region })
     }
 

@@ -1,6 +1,6 @@
 //! Computations of reductions that come to one operation.
 
-use crate::ir::{BinaryOp, ComputationId, ElementType, Module, Op, Shape};
+use crate::ir::{Arena, BinaryOp, Computation, ComputationId, ElementType, Op, Shape};
 
 /// One operation of an accumulator and an element.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -12,8 +12,12 @@ pub(super) struct Region {
 }
 
 /// The operation that a computation of scalars of this type comes to.
-pub(super) fn region(module: &Module, computation: ComputationId, element_type: ElementType) -> Option<Region> {
-    let computation = module.computations.get(computation)?;
+pub(super) fn region(
+    computations: &Arena<ComputationId, Computation>,
+    computation: ComputationId,
+    element_type: ElementType,
+) -> Option<Region> {
+    let computation = computations.get(computation)?;
     let root = &computation.instructions[computation.root];
     let Op::Binary(op) = root.op else { return None };
     let parameters = computation.parameters();

@@ -71,8 +71,8 @@ fn gathers_of_random_dimension_numbers_are_those_of_the_definition() {
         let extents = random.many(rank, 1, 4);
         // Each dimension of the operand is mapped, or batched, or neither; those batched and some others are dropped.
         let (mut batching, mut collapsed, mut map, mut sizes) = (vec![], vec![], vec![], vec![]);
-        for dimension in 0..rank {
-            let size = random.within(1, extents[dimension]);
+        for (dimension, &extent) in extents.iter().enumerate() {
+            let size = random.within(1, extent);
             match random.within(0, 4) {
                 0 => {
                     batching.push(dimension);

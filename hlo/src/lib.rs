@@ -25,7 +25,7 @@
 //! | Feature | Gives | Default |
 //! |---|---|---|
 //! | `parallel` | the evaluator uses all cores | yes |
-//! | `linalg` | the evaluator knows eigenvalues and singular values, which JAX asks for by custom calls | yes |
+//! | `linalg` | the evaluator knows eigenvalues, which JAX asks for by custom calls | yes |
 
 pub mod diagnostic;
 pub mod eval;

@@ -4,7 +4,9 @@
 
 use super::literal;
 use super::registry::{CustomCall, CustomCalls};
-use crate::eval::linalg::{self, Field, Matrix, Triangular};
+#[cfg(feature = "linalg")]
+use crate::eval::linalg::Spectral;
+use crate::eval::linalg::{self, Field, Matrix, Triangular, completed, singular};
 use crate::ir::{ArrayShape, Data, ElementType, Literal};
 use num_complex::Complex64;
 
@@ -34,12 +36,10 @@ pub(super) fn register(calls: &mut CustomCalls) {
         add("getrf", getrf, getrf);
         add("geqrf", geqrf, geqrf);
         add(if complex { "ungqr" } else { "orgqr" }, orgqr, orgqr);
+        add("gesdd", gesdd, gesdd);
+        add("gesvd", gesdd, gesdd);
         #[cfg(feature = "linalg")]
-        {
-            add(if complex { "heevd" } else { "syevd" }, spectral::syevd, spectral::syevd);
-            add("gesdd", spectral::gesdd, spectral::gesdd);
-            add("gesvd", spectral::gesdd, spectral::gesdd);
-        }
+        add(if complex { "heevd" } else { "syevd" }, syevd, syevd);
     }
 }
 
@@ -240,86 +240,79 @@ fn orgqr<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out
     Ok(vec![Out::Numbers(linalg::product(&mut reflections, &taus.elements).elements)])
 }
 
+/// What `info` is where iterations do not end.
+const DIVERGED: i32 = 1;
+
+/// Eigenvectors and eigenvalues; where they are not found, NaN.
 #[cfg(feature = "linalg")]
-mod spectral {
-    use super::{Out, letter, one, single, square};
-    use crate::eval::custom::registry::CustomCall;
-    use crate::eval::linalg::{Matrix, Spectral, completed};
-    use crate::ir::ArrayShape;
-
-    /// What `info` is where iterations do not end.
-    const DIVERGED: i32 = 1;
-
-    /// Eigenvectors and eigenvalues; where they are not found, NaN.
-    pub(super) fn syevd<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
-        let a = one(operands)?;
-        square(a)?;
-        let lower = letter(call, "uplo", "LU")? == 'L';
-        letter(call, "mode", "NV")?;
-        let mut whole = Matrix::zeros(a.rows, a.rows);
-        for i in 0..a.rows {
-            // Of the diagonal the real part counts.
-            whole.set(i, i, F::of_real(a.at(i, i).re()));
-            for j in 0..i {
-                let below = if lower { a.at(i, j) } else { a.at(j, i).conjugate() };
-                whole.set(i, j, below);
-                whole.set(j, i, below.conjugate());
-            }
+fn syevd<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+    let a = one(operands)?;
+    square(a)?;
+    let lower = letter(call, "uplo", "LU")? == 'L';
+    letter(call, "mode", "NV")?;
+    let mut whole = Matrix::zeros(a.rows, a.rows);
+    for i in 0..a.rows {
+        // Of the diagonal the real part counts.
+        whole.set(i, i, F::of_real(a.at(i, i).re()));
+        for j in 0..i {
+            let below = if lower { a.at(i, j) } else { a.at(j, i).conjugate() };
+            whole.set(i, j, below);
+            whole.set(j, i, below.conjugate());
         }
-        Ok(match F::eigen(&whole) {
-            Some(found) => {
-                vec![Out::Numbers(found.vectors.elements), Out::Reals(found.values), Out::Integers(vec![0])]
-            }
-            None => vec![
-                Out::Numbers(vec![F::NAN; a.elements.len()]),
-                Out::Reals(vec![f64::NAN; a.rows]),
-                Out::Integers(vec![DIVERGED]),
-            ],
-        })
     }
-
-    /// The extents of the matrices in an array.
-    fn last_extents(shape: &ArrayShape) -> Result<(usize, usize), String> {
-        single(shape, shape.rank().saturating_sub(2))
-    }
-
-    /// The matrix as it was, singular values, left vectors and adjoint right vectors: as many as there are values for the
-    /// mode `S`, all for `A`, zeros for `N`. What is not found is NaN.
-    pub(super) fn gesdd<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
-        let a = one(operands)?;
-        let mode = letter(call, "mode", "ASN")?;
-        let count = a.rows.min(a.columns);
-        let declared = call.results();
-        let [.., u, v, _] = &declared[..] else { return Err("gives five arrays".to_owned()) };
-        // What is not computed has the shape that the text says.
-        let (u_columns, v_rows) = match mode {
-            'A' => (a.rows, a.columns),
-            'S' => (count, count),
-            _ => (last_extents(u)?.1, last_extents(v)?.0),
-        };
-        if last_extents(u)? != (a.rows, u_columns) || last_extents(v)? != (v_rows, a.columns) {
-            return Err(format!("does not give {u} and {v} for {} by {} elements", a.rows, a.columns));
+    Ok(match F::eigen(&whole) {
+        Some(found) => {
+            vec![Out::Numbers(found.vectors.elements), Out::Reals(found.values), Out::Integers(vec![0])]
         }
-        let given = Out::Numbers(a.elements.clone());
-        let Some(found) = F::singular(a) else {
-            return Ok(vec![
-                given,
-                Out::Reals(vec![f64::NAN; count]),
-                Out::Numbers(vec![F::NAN; a.rows * u_columns]),
-                Out::Numbers(vec![F::NAN; v_rows * a.columns]),
-                Out::Integers(vec![DIVERGED]),
-            ]);
-        };
-        let (u, v) = match mode {
-            'N' => (Matrix::zeros(a.rows, u_columns), Matrix::zeros(v_rows, a.columns)),
-            _ => (completed(&found.u, u_columns), completed(&found.v.adjoint(), v_rows).adjoint()),
-        };
-        Ok(vec![
+        None => vec![
+            Out::Numbers(vec![F::NAN; a.elements.len()]),
+            Out::Reals(vec![f64::NAN; a.rows]),
+            Out::Integers(vec![DIVERGED]),
+        ],
+    })
+}
+
+/// The extents of the matrices in an array.
+fn last_extents(shape: &ArrayShape) -> Result<(usize, usize), String> {
+    single(shape, shape.rank().saturating_sub(2))
+}
+
+/// The matrix as it was, singular values, left vectors and adjoint right vectors: as many as there are values for the
+/// mode `S`, all for `A`, zeros for `N`. What is not found is NaN.
+fn gesdd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+    let a = one(operands)?;
+    let mode = letter(call, "mode", "ASN")?;
+    let count = a.rows.min(a.columns);
+    let declared = call.results();
+    let [.., u, v, _] = &declared[..] else { return Err("gives five arrays".to_owned()) };
+    // What is not computed has the shape that the text says.
+    let (u_columns, v_rows) = match mode {
+        'A' => (a.rows, a.columns),
+        'S' => (count, count),
+        _ => (last_extents(u)?.1, last_extents(v)?.0),
+    };
+    if last_extents(u)? != (a.rows, u_columns) || last_extents(v)? != (v_rows, a.columns) {
+        return Err(format!("does not give {u} and {v} for {} by {} elements", a.rows, a.columns));
+    }
+    let given = Out::Numbers(a.elements.clone());
+    let Some(found) = singular(a) else {
+        return Ok(vec![
             given,
-            Out::Reals(found.values),
-            Out::Numbers(u.elements),
-            Out::Numbers(v.elements),
-            Out::Integers(vec![0]),
-        ])
-    }
+            Out::Reals(vec![f64::NAN; count]),
+            Out::Numbers(vec![F::NAN; a.rows * u_columns]),
+            Out::Numbers(vec![F::NAN; v_rows * a.columns]),
+            Out::Integers(vec![DIVERGED]),
+        ]);
+    };
+    let (u, v) = match mode {
+        'N' => (Matrix::zeros(a.rows, u_columns), Matrix::zeros(v_rows, a.columns)),
+        _ => (completed(&found.u, u_columns), completed(&found.v.adjoint(), v_rows).adjoint()),
+    };
+    Ok(vec![
+        given,
+        Out::Reals(found.values),
+        Out::Numbers(u.elements),
+        Out::Numbers(v.elements),
+        Out::Integers(vec![0]),
+    ])
 }

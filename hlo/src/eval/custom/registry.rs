@@ -62,8 +62,8 @@ type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, Stri
 ///
 /// - `TopK`, the largest elements of the last dimension with their indices: NaN is the largest, the earlier of equals first;
 /// - LAPACK's routines, each for `s`, `d`, `c` and `z` in place of `?`, on the last two dimensions: `lapack_?potrf_ffi`,
-///   `lapack_?trsm_ffi`, `lapack_?getrf_ffi`, `lapack_?geqrf_ffi`, `lapack_?orgqr_ffi` (`ungqr` of complex matrices) and, with
-///   the feature `linalg`, `lapack_?syevd_ffi` (`heevd`), `lapack_?gesdd_ffi` and `lapack_?gesvd_ffi`. Pivots, signs and
+///   `lapack_?trsm_ffi`, `lapack_?getrf_ffi`, `lapack_?geqrf_ffi`, `lapack_?orgqr_ffi` (`ungqr` of complex matrices),
+///   `lapack_?gesdd_ffi`, `lapack_?gesvd_ffi` and, with the feature `linalg`, `lapack_?syevd_ffi` (`heevd`). Pivots, signs and
 ///   failures are reported as LAPACK reports them. The signs of eigenvectors and of singular vectors are free: here the
 ///   first of the largest elements of each eigenvector, and of each left singular vector, is real and positive;
 /// - what only says where a value is to be, which on one device is the value: `Sharding`, `SPMDFullToShardShape`,

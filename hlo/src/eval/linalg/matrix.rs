@@ -44,3 +44,17 @@ impl<F: Field> Matrix<F> {
         adjoint
     }
 }
+
+/// Whether there is neither an infinity nor a NaN.
+pub(super) fn is_finite<F: Field>(a: &Matrix<F>) -> bool {
+    a.elements.iter().all(|value| value.re().is_finite() && value.im().is_finite())
+}
+
+/// What makes the first of the largest numbers real and positive: its conjugate, of length 1.
+pub(super) fn phase<F: Field>(numbers: impl Iterator<Item = F>) -> F {
+    // Rounding must not decide which of two equal lengths is the larger.
+    let margin = 1.0 + 1e-9;
+    let largest =
+        numbers.fold(F::default(), |best, number| if number.length() > best.length() * margin { number } else { best });
+    if largest.length() == 0.0 { F::of_real(1.0) } else { largest.conjugate() / F::of_real(largest.length()) }
+}

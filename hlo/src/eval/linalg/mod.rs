@@ -1,21 +1,23 @@
 //! Linear algebra on the last two dimensions, in `f64` or pairs of it, rounded once.
 
 mod cholesky;
+#[cfg(feature = "linalg")]
+mod eigen;
 mod field;
 mod householder;
 mod lu;
 mod matrix;
-#[cfg(feature = "linalg")]
-mod spectral;
+mod singular;
 mod triangular;
 
 pub(super) use cholesky::cholesky;
+#[cfg(feature = "linalg")]
+pub(super) use eigen::Spectral;
 pub(super) use field::{Field, read, write};
 pub(super) use householder::{product, qr};
 pub(super) use lu::lu;
 pub(super) use matrix::Matrix;
-#[cfg(feature = "linalg")]
-pub(super) use spectral::{Spectral, completed};
+pub(super) use singular::{completed, singular};
 pub(super) use triangular::{Triangular, solve};
 
 use super::call::Call;

@@ -19,7 +19,7 @@ pub(in crate::eval) struct Triangular {
 /// Replaces the right-hand sides in `x` by the unknowns, substituting one after the other.
 pub(in crate::eval) fn solve<F: Field>(a: &Matrix<F>, x: &mut Matrix<F>, which: &Triangular) {
     // From the right the transposed matrix is on the left of the transposed unknown.
-    let flipped = which.transposed != !which.left_side;
+    let flipped = which.transposed == which.left_side;
     let element = |i: usize, k: usize| {
         let element = if flipped { a.at(k, i) } else { a.at(i, k) };
         if which.conjugated { element.conjugate() } else { element }

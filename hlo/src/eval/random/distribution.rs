@@ -7,6 +7,7 @@ use crate::eval::precision::floats;
 use crate::eval::scalar::{Element, Number, elements_of};
 use crate::eval::work::Stop;
 use crate::ir::{Data, RandomDistribution};
+use std::cmp::Ordering;
 
 /// The key of all draws.
 const KEY: u64 = super::FIRST_STATE as u64;
@@ -40,7 +41,7 @@ fn uniform<T: Element>(a: Number, b: Number, words: [u64; 2]) -> Number {
         }
         _ => {
             let (low, high): (f64, f64) = (a.real(), b.real());
-            if !(low < high) {
+            if low.partial_cmp(&high) != Some(Ordering::Less) {
                 return a;
             }
             let u = fraction(words[0]);

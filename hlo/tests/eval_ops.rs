@@ -254,8 +254,8 @@ fn calls_in_reductions_are_bounded() {
     let text = diamonds()
         + "ENTRY main {\nx = s32[2]{0} parameter(0)\nz = s32[] constant(0)\n\
            ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=fun63\n}";
-    let found = evaluate(&module(&text), &[counting(&[2])]).unwrap_err();
-    assert_eq!(found.0[0].code, "HLO206", "{found}");
+    let found = check(&module(&text), &Config::default()).unwrap_err();
+    assert_eq!(found.0[0].code, "HLO207", "{found}");
 }
 
 #[test]
@@ -311,8 +311,13 @@ fn absurd_sizes_are_refused_before_anything_is_allocated() {
 #[test]
 fn what_is_not_understood_is_named() {
     let cases = [
-        ("x = f32[2]{0} parameter(0)\nROOT s = f32[2]{0} sort(x), dimensions={0}, to_apply=less", "HLO201", "sort"),
-        ("x = bf16[2]{0} parameter(0)\nROOT s = bf16[2]{0} negate(x)", "HLO202", "bf16"),
+        (
+            "x = f32[2]{0} parameter(0)\nROOT s = f32[2]{0} custom-call(x), custom_call_target=\"mine\"",
+            "HLO201",
+            "mine",
+        ),
+        ("x = f32[<=2]{0} parameter(0)\nROOT s = f32[<=2]{0} negate(x)", "HLO202", "bounded"),
+        ("x = c64[2]{0} parameter(0)\nROOT s = c64[2]{0} maximum(x, x)", "HLO202", "no order"),
         ("ROOT x = f32[2]{0} constant({...})", "HLO203", "large constants"),
     ];
     for (body, code, word) in cases {

@@ -7,7 +7,8 @@ use super::value::byte_size;
 use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module, Op, Shape,
+    ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module,
+    Op, Shape,
 };
 use crate::verify;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics
     for &id in reachable.keys() {
         let computation = &module.computations[id];
         for instruction in computation.instructions.values() {
-            if let Some((code, message)) = refusal(computation, instruction, config) {
+            if let Some((code, message)) = refusal(module, computation, instruction, config) {
                 let place = format!("{}/{}", computation.name, instruction.name);
                 findings.push(Diagnostic::new(code, instruction.span, message).about(place));
             }
@@ -128,7 +129,12 @@ fn last_uses(computation: &Computation) -> Vec<usize> {
 }
 
 /// Why an instruction cannot be evaluated.
-fn refusal(computation: &Computation, instruction: &Instruction, config: &Config) -> Option<(&'static str, String)> {
+fn refusal(
+    module: &Module,
+    computation: &Computation,
+    instruction: &Instruction,
+    config: &Config,
+) -> Option<(&'static str, String)> {
     if let Some(reason) = kernel::refusal(&instruction.op) {
         return Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.opcode())));
     }
@@ -147,6 +153,21 @@ fn refusal(computation: &Computation, instruction: &Instruction, config: &Config
     }
     match &instruction.op {
         Op::Constant(literal) => unknown_value(literal),
+        Op::Binary(op @ (BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder)) => {
+            let array = instruction.shape.as_array()?;
+            let message = || format!("unsupported: {} of complex numbers, which have no order", op.name());
+            array.element_type.is_complex().then(|| ("HLO202", message()))
+        }
+        Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => {
+            let element_type = |shape: &Shape| shape.as_array().map(|array| array.element_type);
+            let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
+            let given: Vec<_> = operands.map(|operand| element_type(&operand.shape)).collect();
+            let region = module.computations.get(*to_apply)?;
+            let taken = region.parameters().into_iter().map(|id| element_type(&region.instructions[id].shape));
+            let (inputs, initials) = given.split_at(given.len() / 2);
+            let is_mixed = inputs != initials || !taken.eq([inputs, inputs].concat());
+            is_mixed.then(|| ("HLO202", "unsupported: a reduction in another type than that of its inputs".to_owned()))
+        }
         Op::RaggedDot { .. } | Op::ScaledDot { .. } => {
             let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));
             let arrays: Vec<&ArrayShape> = operands.filter_map(|operand| operand.shape.as_array()).collect();

@@ -1,7 +1,7 @@
 //! Operations that work element by element, on arrays.
 
 use super::call::Call;
-use super::region::of;
+use super::region::{Action, of};
 use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of};
 use super::work::{Stop, Work, elements};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, NativeType, Scalar, UnaryOp};
@@ -26,10 +26,7 @@ pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
 }
 
 /// The same for one element.
-pub(super) fn unary_of_one(
-    op: UnaryOp,
-    element_type: ElementType,
-) -> Option<Box<dyn Fn(&[Scalar]) -> Scalar + Send + Sync>> {
+pub(super) fn unary_of_one(op: UnaryOp, element_type: ElementType) -> Option<Action> {
     match (op, element_type) {
         (UnaryOp::IsFinite, _) => elements_of!(element_type, T => {
             Some(Box::new(|a| Scalar::Pred(is_finite(of::<T>(a[0])))))

@@ -49,7 +49,7 @@ fn wide_shape(shape: &Shape) -> Shape {
             Shape::Array(ArrayShape { element_type: wide_type(array.element_type), ..array.clone() })
         }
         Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(wide_shape).collect()),
-        Shape::Token | Shape::Opaque => shape.clone(),
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => shape.clone(),
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) struct Program {
     whole: Option<BinaryOp>,
 }
 
-type Action = Box<dyn Fn(&[Scalar]) -> Scalar + Send + Sync>;
+/// What a step does to the values of its operands.
+pub(super) type Action = Box<dyn Fn(&[Scalar]) -> Scalar + Send + Sync>;
 
 struct Step {
     action: Action,

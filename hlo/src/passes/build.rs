@@ -1,7 +1,7 @@
 //! Instructions that passes add on the way to others.
 
 use super::rebuild::Rebuild;
-use crate::ir::{ArrayShape, ElementType, InstrId, Op, Shape, SliceDimension};
+use crate::ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
 const ARRAY: &str = "passes add arrays only to arrays";
 
@@ -35,12 +35,6 @@ impl Rebuild<'_> {
         self.add(shape, Op::Reshape, vec![value])
     }
 
-    /// Each element of the value along some dimensions of the result.
-    pub(super) fn broadcast(&mut self, value: InstrId, extents: Vec<i64>, dimensions: Vec<i64>) -> InstrId {
-        let shape = Shape::array(self.element_type(value), extents);
-        self.add(shape, Op::Broadcast { dimensions }, vec![value])
-    }
-
     /// Each index along a dimension.
     pub(super) fn iota(&mut self, element_type: ElementType, extents: Vec<i64>, dimension: i64) -> InstrId {
         self.add(Shape::array(element_type, extents), Op::Iota { dimension }, Vec::new())
@@ -64,26 +58,6 @@ impl Rebuild<'_> {
         extents[dimension] = values.iter().map(|&value| self.array(value).extents[dimension]).sum();
         let shape = Shape::array(self.element_type(values[0]), extents);
         self.add(shape, Op::Concatenate { dimension: dimension as i64 }, values)
-    }
-
-    /// The elements of a dimension from `start` to before `limit`.
-    pub(super) fn sliced(&mut self, value: InstrId, dimension: usize, start: i64, limit: i64) -> InstrId {
-        let given = self.array(value).extents.clone();
-        if start == 0 && limit == given[dimension] {
-            return value;
-        }
-        let dimensions = given
-            .iter()
-            .enumerate()
-            .map(|(position, &extent)| match position == dimension {
-                true => SliceDimension { start, limit, stride: 1 },
-                false => SliceDimension { start: 0, limit: extent, stride: 1 },
-            })
-            .collect();
-        let mut extents = given;
-        extents[dimension] = limit - start;
-        let shape = Shape::array(self.element_type(value), extents);
-        self.add(shape, Op::Slice { dimensions }, vec![value])
     }
 
     /// One element of a tuple.

@@ -102,7 +102,7 @@ fn normalize(shape: &mut Shape) -> bool {
             let changed = elements.iter_mut().map(normalize).filter(|&changed| changed).count();
             changed > 0
         }
-        Shape::Token | Shape::Opaque => false,
+        Shape::Token | Shape::Opaque | Shape::Buffer(_) => false,
     }
 }
 

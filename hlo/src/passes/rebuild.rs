@@ -9,6 +9,7 @@ use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction
 use std::collections::BTreeSet;
 
 /// What becomes of an instruction.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 pub(super) enum Rewrite {
     /// An instruction already made has its value, of the same type and extents.
     Value(InstrId),

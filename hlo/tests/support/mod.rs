@@ -137,12 +137,25 @@ impl Tolerance {
 
 /// Whether `actual` is `expected`: integers and `pred` exactly, floats within the tolerance of their type.
 pub(crate) fn compare(expected: &Literal, actual: &Literal) -> Result<(), String> {
+    compare_within(expected, actual, 0.0)
+}
+
+/// As [`compare`], where floats may also be four times as far from one another as `expected` is, at most, from the precise values.
+pub(crate) fn compare_by(expected: &Literal, actual: &Literal, precise: &Literal) -> Result<(), String> {
+    let pairs = elements(&expected.data).into_iter().zip(elements(&precise.data));
+    let distances = pairs.filter_map(|(a, b)| Some((number(a)? - number(b)?).norm())).filter(|it| it.is_finite());
+    compare_within(expected, actual, 4.0 * distances.fold(0.0, f64::max))
+}
+
+fn elements(data: &Data) -> Vec<Scalar> {
+    (0..data.len().unwrap_or(0)).filter_map(|position| data.get(position)).collect()
+}
+
+fn compare_within(expected: &Literal, actual: &Literal, forgiven: f64) -> Result<(), String> {
     if !expected.shape.is_compatible(&actual.shape) {
         return Err(format!("shapes differ: {} expected, {} given", expected.shape, actual.shape));
     }
     let Some(element_type) = expected.data.element_type() else { return Err("there are no elements".to_owned()) };
-    let count = expected.data.len().unwrap_or(0);
-    let elements = |data: &Data| -> Vec<Scalar> { (0..count).filter_map(|position| data.get(position)).collect() };
     let (wanted, given) = (elements(&expected.data), elements(&actual.data));
     let tolerance = Tolerance::of(element_type);
     let finite =
@@ -151,7 +164,7 @@ pub(crate) fn compare(expected: &Literal, actual: &Literal) -> Result<(), String
     for (position, (wanted, given)) in wanted.into_iter().zip(given).enumerate() {
         let near = match (number(wanted), number(given)) {
             (Some(wanted), Some(given)) => {
-                let allowed = (tolerance.relative * wanted.norm()).max(tolerance.of_largest * largest);
+                let allowed = (tolerance.relative * wanted.norm()).max(tolerance.of_largest * largest).max(forgiven);
                 let near = |wanted: f64, given: f64| {
                     wanted == given || (wanted.is_nan() && given.is_nan()) || (wanted - given).abs() <= allowed
                 };

@@ -108,10 +108,13 @@ impl Widener {
             }
             return self.made.push(instruction);
         }
-        for position in 0..given.len() {
-            instruction.operands[position] =
-                self.converted(instruction.operands[position], &given[position], &instruction);
-        }
+        let narrowed: Vec<InstrId> = instruction
+            .operands
+            .iter()
+            .zip(given)
+            .map(|(&operand, shape)| self.converted(operand, shape, &instruction))
+            .collect();
+        instruction.operands = narrowed;
         let wide = wide_shape(&instruction.shape);
         if instruction.shape.is_compatible(&wide) {
             return self.made.push(instruction);

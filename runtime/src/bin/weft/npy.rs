@@ -243,8 +243,11 @@ fn to_writer(writer: &mut impl Write, literal: &Literal) -> io::Result<()> {
     }
 }
 
+/// How elements become elements of another type.
+type Turned = fn(&Data, ElementType) -> Option<Data>;
+
 /// What an array is written as whose type NumPy lacks: narrow integers in bytes, floats as their bits.
-fn written_as(element_type: ElementType) -> Option<(ElementType, fn(&Data, ElementType) -> Option<Data>)> {
+fn written_as(element_type: ElementType) -> Option<(ElementType, Turned)> {
     Some(match element_type {
         narrow if narrow.is_signed() => (ElementType::S8, eval::converted),
         narrow if narrow.is_unsigned() => (ElementType::U8, eval::converted),

@@ -17,6 +17,7 @@
 //! | [`passes`] | How do calls and tuples go away? How do unknown extents become known? |
 //! | [`indexing`] | Which elements does each operation read? |
 //! | [`diagnostic`] | What is wrong, and where? |
+//! | `random` | What does any module look like? Random ones, for tests (feature `random`) |
 //!
 //! Read, printed and verified is the whole language. Evaluated and mapped are elementwise operations, those that move
 //! elements, `reduce`, tuples, `call` and `fusion`, on `f32`, `s32`, `u32` and `pred`; everything else is refused by an
@@ -26,12 +27,15 @@
 //! |---|---|---|
 //! | `parallel` | the evaluator uses all cores | yes |
 //! | `linalg` | the evaluator knows eigenvalues, which JAX asks for by custom calls | yes |
+//! | `random` | random modules, for tests | no |
 
 pub mod diagnostic;
 pub mod eval;
 pub mod indexing;
 pub mod ir;
 pub mod passes;
+#[cfg(feature = "random")]
+pub mod random;
 pub mod shape;
 pub mod text;
 pub mod verify;

@@ -1,0 +1,126 @@
+//! Loops, which end.
+
+use super::body::{Body, Place};
+use super::structure::element;
+use crate::eval::converted;
+use crate::ir::{
+    BinaryOp, ComparisonDirection, ComputationId, Data, ElementType, InstrId, Literal, Op, Shape,
+};
+
+/// How many rounds a loop makes at most.
+pub const MOST_ROUNDS: i64 = 5;
+
+/// What a loop goes on with.
+struct State {
+    shape: Shape,
+    /// Which element counts the rounds; `None` where the state is nothing but that.
+    counter: Option<usize>,
+    counted: ElementType,
+    /// Whether it counts up, else down.
+    rises: bool,
+}
+
+pub(super) fn while_loop(body: &mut Body<'_>) -> Option<InstrId> {
+    let integers = |element_type: ElementType| element_type.is_integer() && element_type.bits() >= 4;
+    let any = if body.world.rng.chance(50) { body.element_type(integers) } else { None };
+    let counted = any.unwrap_or(ElementType::S32);
+    let count = body.world.rng.below(4);
+    let mut shapes = (0..count).map(|_| body.any_shape()).collect::<Option<Vec<Shape>>>()?;
+    let counter = if count == 0 && body.world.rng.chance(50) { None } else { Some(body.world.rng.below(count + 1)) };
+    if let Some(counter) = counter {
+        shapes.insert(counter, Shape::scalar(counted));
+    }
+    let shape = if counter.is_some() { Shape::Tuple(shapes) } else { Shape::scalar(counted) };
+    let state = State { shape, counter, counted, rises: body.world.rng.chance(70) };
+
+    let start = start(body, &state);
+    let operand = match state.counter {
+        None => start,
+        Some(counter) => {
+            let elements = state.shape.as_tuple().unwrap_or_default().iter().enumerate();
+            let operands =
+                elements.map(|(at, shape)| if at == counter { start } else { body.value(shape) }).collect();
+            body.push(Op::Tuple, operands, state.shape.clone())
+        }
+    };
+    let (condition, round) = (condition(body, &state), round(body, &state));
+    let shape = state.shape.clone();
+    Some(body.push(Op::While { condition, body: round }, vec![operand], shape))
+}
+
+fn number(body: &mut Body<'_>, counted: ElementType, number: i64) -> InstrId {
+    let data = converted(&Data::S64(vec![number]), counted).expect("the number is held");
+    body.literal(Literal { shape: Shape::scalar(counted), data })
+}
+
+/// Where counting starts: a number, or what is computed, between bounds.
+fn start(body: &mut Body<'_>, state: &State) -> InstrId {
+    if body.world.rng.chance(60) {
+        let first = if state.rises { body.world.rng.between(0, 2) } else { body.world.rng.between(0, MOST_ROUNDS) };
+        return number(body, state.counted, first);
+    }
+    let any = body.operand(state.counted, &[]);
+    let (low, high) = (number(body, state.counted, 0), number(body, state.counted, MOST_ROUNDS));
+    body.push(Op::Clamp, vec![low, any, high], Shape::scalar(state.counted))
+}
+
+fn counter(body: &mut Body<'_>, state: &State, whole: InstrId) -> InstrId {
+    state.counter.map_or(whole, |counter| element(body, whole, counter))
+}
+
+/// Whether the counter has not reached its end, and sometimes something else.
+fn condition(body: &mut Body<'_>, state: &State) -> ComputationId {
+    let mut inner = body.nested(Place::Settled);
+    let whole = inner.parameter(state.shape.clone());
+    let counter = counter(&mut inner, state, whole);
+    let last = if state.rises { inner.world.rng.between(0, MOST_ROUNDS) } else { 0 };
+    let last = number(&mut inner, state.counted, last);
+    let turned = inner.world.rng.chance(20);
+    let direction = match state.rises != turned {
+        true => ComparisonDirection::Lt,
+        false => ComparisonDirection::Gt,
+    };
+    let operands = if turned { vec![last, counter] } else { vec![counter, last] };
+    let mut root = inner.push(Op::Compare { direction, order: None }, operands, Shape::scalar(ElementType::Pred));
+    if inner.world.rng.chance(25) {
+        inner.grow(3);
+        let other = inner.operand(ElementType::Pred, &[]);
+        root = inner.push(Op::Binary(BinaryOp::And), vec![root, other], Shape::scalar(ElementType::Pred));
+    }
+    let name = inner.world.name("condition");
+    inner.finish(name, root)
+}
+
+fn round(body: &mut Body<'_>, state: &State) -> ComputationId {
+    let mut inner = body.nested(Place::Settled);
+    let whole = inner.parameter(state.shape.clone());
+    let counter = counter(&mut inner, state, whole);
+    let shapes = state.shape.as_tuple().unwrap_or_default();
+    let elements: Vec<InstrId> = (0..shapes.len())
+        .map(|at| if state.counter == Some(at) { counter } else { element(&mut inner, whole, at) })
+        .collect();
+    let count = 1 + inner.world.rng.below(6);
+    inner.grow(count);
+    let step = if state.rises { inner.world.rng.between(1, 2) } else { 1 };
+    let step = number(&mut inner, state.counted, step);
+    let op = if state.rises { BinaryOp::Add } else { BinaryOp::Subtract };
+    let next = inner.push(Op::Binary(op), vec![counter, step], Shape::scalar(state.counted));
+    let root = match state.counter {
+        None => next,
+        Some(place) => {
+            let mut values = Vec::with_capacity(shapes.len());
+            for (at, shape) in shapes.iter().enumerate() {
+                // Some elements never change.
+                let kept = inner.world.rng.chance(25);
+                values.push(match at == place {
+                    true => next,
+                    false if kept => elements[at],
+                    false => inner.value(shape),
+                });
+            }
+            inner.push(Op::Tuple, values, state.shape.clone())
+        }
+    };
+    let name = inner.world.name("round");
+    inner.finish(name, root)
+}

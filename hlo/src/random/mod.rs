@@ -1,0 +1,87 @@
+//! Random modules: whatever the verifier accepts, the same for the same seed on every machine.
+//!
+//! A test of something that takes modules (the evaluator, a pass, the text, a compiler) asks for [`module`]s and [`inputs`],
+//! and a [`Distribution`] tells what it was given. Modules are valid by construction: every maker of an operation draws
+//! operands that its [rule](crate::verify) allows, the extents of the result follow from the
+//! [shape functions](crate::shape), and an attempt that comes to nothing is given up for another one.
+//!
+//! They hold every operation that computes on one device and gives the same value each time ([`operations`]), every element
+//! type, ranks 0 to 6, extents 0 and 1, values with several readers and with none, tuples within tuples, computations that
+//! are called, fused, looped over, chosen and applied element by element, several times and within one another, layouts, and
+//! constants with NaNs, infinities, zeros of both signs, subnormal numbers and the ends of the integers. Loops make at most
+//! [`MOST_ROUNDS`] rounds. `indices_are_sorted`, `unique_indices` and `is_associative` are promises and are given only where
+//! they hold.
+//!
+//! Not made are operations with effects or without a fixed value (`rng`, `infeed`, …), collectives, what runs
+//! asynchronously, custom calls, and extents that are known at run time only.
+//!
+//! ```
+//! use weft_hlo::random::{self, Distribution, Options};
+//!
+//! let mut distribution = Distribution::default();
+//! for seed in 0..10 {
+//!     let module = random::module(seed, &Options::default());
+//!     weft_hlo::verify::verify(&module)?;
+//!     distribution.add(&module);
+//! }
+//! assert_eq!(distribution.modules, 10);
+//!
+//! // Modules around one operation: everything else is there to feed it.
+//! let gathers = Options { operations: vec!["gather"], ..Options::default() };
+//! let module = random::module(7, &gathers);
+//! assert!(module.entry_computation().instructions.values().any(|instruction| instruction.op.opcode() == "gather"));
+//! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+//! ```
+
+mod batch_norm;
+mod body;
+mod branch;
+mod contraction;
+mod convolution;
+mod distribution;
+mod dynamic_slice;
+mod element;
+mod elementwise;
+mod function;
+mod indexed;
+mod inputs;
+mod linear;
+mod looping;
+mod movement;
+mod operation;
+mod options;
+mod reduction;
+mod region;
+mod reinterpretation;
+mod rng;
+mod scan;
+mod sort;
+mod structure;
+mod window;
+mod world;
+
+pub use distribution::Distribution;
+pub use inputs::inputs;
+pub use looping::MOST_ROUNDS;
+pub use operation::operations;
+pub use options::Options;
+
+use crate::ir::Module;
+use body::{Body, Place};
+use world::World;
+
+/// The module of a seed.
+pub fn module(seed: u64, options: &Options) -> Module {
+    let mut world = World::new(seed, options);
+    let mut body = Body::new(&mut world, Place::Entry, 0);
+    body.grow(options.instructions);
+    let root = body.root();
+    let entry = body.finish("main".to_owned(), root);
+    Module {
+        name: format!("random_{seed}"),
+        attributes: Vec::new(),
+        tables: Vec::new(),
+        computations: world.computations,
+        entry,
+    }
+}

@@ -1,0 +1,136 @@
+//! Operations that move elements without computing with them.
+
+use super::body::{Body, MOST_DIMENSIONS};
+use crate::ir::{ArrayShape, ElementType, InstrId, Op, PadDimension, Shape, SliceDimension};
+
+pub(super) fn iota(body: &mut Body<'_>) -> Option<InstrId> {
+    let element_type = body.element_type(|element_type| element_type != ElementType::Pred)?;
+    let extents = body.extents(1);
+    let dimension = body.world.rng.below(extents.len()) as i64;
+    body.emit_as(Op::Iota { dimension }, Vec::new(), Shape::array(element_type, extents))
+}
+
+/// The operand's dimensions stand anywhere among those of the result, in any order.
+pub(super) fn broadcast(body: &mut Body<'_>) -> Option<InstrId> {
+    let operand = body.array(|_| true, 0)?;
+    let array = body.array_shape(operand);
+    let rank = body.world.rng.between(array.rank() as i64, MOST_DIMENSIONS as i64) as usize;
+    let mut dimensions = body.world.rng.dimensions(rank, array.rank());
+    if body.world.rng.chance(75) {
+        dimensions.sort_unstable();
+    }
+    let mut room = body.elements() / array.element_count()?.max(1);
+    let mut extents = vec![1; rank];
+    for extent in &mut extents {
+        *extent = body.world.rng.extent(room.clamp(1, 4));
+        room /= (*extent).max(1);
+    }
+    for (&dimension, &extent) in dimensions.iter().zip(&array.extents) {
+        extents[dimension] = extent;
+    }
+    let dimensions = dimensions.into_iter().map(|dimension| dimension as i64).collect();
+    body.emit_as(Op::Broadcast { dimensions }, vec![operand], Shape::array(array.element_type, extents))
+}
+
+/// Any extents that come to so many elements.
+pub(super) fn factors(body: &mut Body<'_>, count: i64) -> Vec<i64> {
+    let rng = &mut body.world.rng;
+    let mut extents = Vec::new();
+    if count == 0 {
+        extents.push(0);
+        for _ in 0..rng.below(MOST_DIMENSIONS) {
+            extents.push(rng.between(0, 4));
+        }
+    } else {
+        let mut rest = count;
+        while rest > 1 && extents.len() + 1 < MOST_DIMENSIONS && rng.chance(65) {
+            let divisors: Vec<i64> = (2..=rest).filter(|divisor| rest % divisor == 0).collect();
+            let divisor = rng.choose(&divisors).unwrap_or(rest);
+            extents.push(divisor);
+            rest /= divisor;
+        }
+        if rest > 1 {
+            extents.push(rest);
+        }
+        while extents.len() < MOST_DIMENSIONS && rng.chance(30) {
+            extents.push(1);
+        }
+    }
+    rng.shuffle(&mut extents);
+    extents
+}
+
+pub(super) fn reshape(body: &mut Body<'_>) -> Option<InstrId> {
+    let operand = body.array(|_| true, 0)?;
+    let array = body.array_shape(operand);
+    let extents = factors(body, array.element_count()?);
+    body.emit_as(Op::Reshape, vec![operand], Shape::array(array.element_type, extents))
+}
+
+pub(super) fn transpose(body: &mut Body<'_>) -> Option<InstrId> {
+    let (operand, array) = ranked(body)?;
+    let permutation = body.world.rng.dimensions(array.rank(), array.rank());
+    let permutation = permutation.into_iter().map(|dimension| dimension as i64).collect();
+    body.emit(Op::Transpose { permutation }, vec![operand], array.element_type)
+}
+
+/// An array that has dimensions most of the time.
+fn ranked(body: &mut Body<'_>) -> Option<(InstrId, ArrayShape)> {
+    let least = usize::from(body.world.rng.chance(90));
+    let operand = body.array(|_| true, least)?;
+    let array = body.array_shape(operand);
+    Some((operand, array))
+}
+
+pub(super) fn slice(body: &mut Body<'_>) -> Option<InstrId> {
+    let (operand, array) = ranked(body)?;
+    let rng = &mut body.world.rng;
+    let part = |&extent: &i64| {
+        let (whole, start) = (rng.chance(40), rng.between(0, extent));
+        let (start, limit) = if whole { (0, extent) } else { (start, rng.between(start, extent)) };
+        SliceDimension { start, limit, stride: if rng.chance(70) { 1 } else { rng.between(1, 4) } }
+    };
+    let dimensions = array.extents.iter().map(part).collect();
+    body.emit(Op::Slice { dimensions }, vec![operand], array.element_type)
+}
+
+pub(super) fn reverse(body: &mut Body<'_>) -> Option<InstrId> {
+    let (operand, array) = ranked(body)?;
+    let count = body.world.rng.below(array.rank() + 1);
+    let dimensions = body.world.rng.dimensions(array.rank(), count);
+    let dimensions = dimensions.into_iter().map(|dimension| dimension as i64).collect();
+    body.emit(Op::Reverse { dimensions }, vec![operand], array.element_type)
+}
+
+pub(super) fn concatenate(body: &mut Body<'_>) -> Option<InstrId> {
+    let first = body.array(|_| true, 1)?;
+    let array = body.array_shape(first);
+    let dimension = body.world.rng.below(array.rank());
+    let mut operands = vec![first];
+    for _ in 0..body.world.rng.below(4) {
+        let mut extents = array.extents.clone();
+        if body.world.rng.chance(60) {
+            extents[dimension] = body.world.rng.between(0, extents[dimension].max(2));
+        }
+        operands.push(body.operand(array.element_type, &extents));
+    }
+    body.world.rng.shuffle(&mut operands);
+    body.emit(Op::Concatenate { dimension: dimension as i64 }, operands, array.element_type)
+}
+
+/// Padding may be negative, and take more than the operand has as long as interior padding makes up for it.
+pub(super) fn pad(body: &mut Body<'_>) -> Option<InstrId> {
+    let (operand, array) = ranked(body)?;
+    let value = body.operand(array.element_type, &[]);
+    let rng = &mut body.world.rng;
+    let entry = |_: &i64| match rng.chance(50) {
+        true => PadDimension::default(),
+        false => PadDimension {
+            low: rng.between(-2, 2),
+            high: rng.between(-2, 2),
+            interior: if rng.chance(60) { 0 } else { rng.between(0, 2) },
+        },
+    };
+    let padding = array.extents.iter().map(entry).collect();
+    body.emit(Op::Pad { padding }, vec![operand, value], array.element_type)
+}

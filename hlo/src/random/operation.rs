@@ -1,0 +1,133 @@
+//! The operations that random modules hold, and what makes each.
+
+use super::body::Body;
+use super::{
+    batch_norm, branch, contraction, convolution, dynamic_slice, elementwise, function, indexed, linear, looping,
+    movement, reduction, reinterpretation, scan, sort, structure, window,
+};
+use crate::ir::{BinaryOp, InstrId, UnaryOp};
+
+/// Adds an operation with operands that suit it; `None` where nothing came of it.
+pub(super) type Make = fn(&mut Body<'_>) -> Option<InstrId>;
+
+/// What makes an operation.
+#[derive(Copy, Clone)]
+pub(super) enum Maker {
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    Other {
+        name: &'static str,
+        make: Make,
+        kind: Kind,
+    },
+}
+
+/// What a body must know of an operation before it makes one.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It computes element by element, and so also of scalars.
+    Elementwise,
+    /// Any other operation by itself.
+    Plain,
+    /// It calls a computation.
+    Nested,
+}
+
+use Kind::{Elementwise, Nested, Plain};
+
+const OTHERS: &[(&str, Make, Kind)] = &[
+    ("parameter", structure::parameter, Plain),
+    ("constant", structure::constant, Plain),
+    ("tuple", structure::tuple, Plain),
+    ("get-tuple-element", structure::get_tuple_element, Plain),
+    ("opt-barrier", structure::opt_barrier, Plain),
+    ("copy", structure::copy, Plain),
+    ("after-all", structure::after_all, Plain),
+    ("add-dependency", structure::add_dependency, Plain),
+    ("partition-id", structure::partition_id, Plain),
+    ("replica-id", structure::replica_id, Plain),
+    ("get-dimension-size", structure::get_dimension_size, Plain),
+    ("mulhi", elementwise::multiply_high, Elementwise),
+    ("compare", elementwise::compare, Elementwise),
+    ("select", elementwise::select, Elementwise),
+    ("clamp", elementwise::clamp, Elementwise),
+    ("convert", elementwise::convert, Elementwise),
+    ("complex", elementwise::complex, Elementwise),
+    ("real", elementwise::real, Elementwise),
+    ("imag", elementwise::imag, Elementwise),
+    ("reduce-precision", elementwise::reduce_precision, Elementwise),
+    ("stochastic-convert", elementwise::stochastic_convert, Elementwise),
+    ("bitcast-convert", reinterpretation::bitcast_convert, Plain),
+    ("bitcast", reinterpretation::bitcast, Plain),
+    ("iota", movement::iota, Plain),
+    ("broadcast", movement::broadcast, Plain),
+    ("reshape", movement::reshape, Plain),
+    ("transpose", movement::transpose, Plain),
+    ("slice", movement::slice, Plain),
+    ("reverse", movement::reverse, Plain),
+    ("concatenate", movement::concatenate, Plain),
+    ("pad", movement::pad, Plain),
+    ("dynamic-slice", dynamic_slice::dynamic_slice, Plain),
+    ("dynamic-update-slice", dynamic_slice::dynamic_update_slice, Plain),
+    ("gather", indexed::gather, Plain),
+    ("scatter", indexed::scatter, Nested),
+    ("reduce", reduction::reduce, Nested),
+    ("reduce-window", window::reduce_window, Nested),
+    ("select-and-scatter", window::select_and_scatter, Nested),
+    ("sort", sort::sort, Nested),
+    ("topk", sort::top_k, Plain),
+    ("scan", scan::scan, Nested),
+    ("map", function::map, Nested),
+    ("dot", contraction::dot, Plain),
+    ("ragged-dot", contraction::ragged_dot, Plain),
+    ("scaled-dot", contraction::scaled_dot, Plain),
+    ("convolution", convolution::convolution, Plain),
+    ("batch-norm-training", batch_norm::training, Plain),
+    ("batch-norm-inference", batch_norm::inference, Plain),
+    ("batch-norm-grad", batch_norm::gradient, Plain),
+    ("rng-bit-generator", linear::rng_bit_generator, Plain),
+    ("fft", linear::fft, Plain),
+    ("cholesky", linear::cholesky, Plain),
+    ("triangular-solve", linear::triangular_solve, Plain),
+    ("call", function::call, Nested),
+    ("fusion", function::fusion, Nested),
+    ("while", looping::while_loop, Nested),
+    ("conditional", branch::conditional, Nested),
+];
+
+/// Every operation that random modules hold, by opcode.
+pub fn operations() -> impl Iterator<Item = &'static str> {
+    makers().map(|maker| maker.name())
+}
+
+pub(super) fn makers() -> impl Iterator<Item = Maker> {
+    let unary = UnaryOp::ALL.iter().map(|&op| Maker::Unary(op));
+    let binary = BinaryOp::ALL.iter().map(|&op| Maker::Binary(op));
+    unary.chain(binary).chain(OTHERS.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind }))
+}
+
+impl Maker {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Maker::Unary(op) => op.name(),
+            Maker::Binary(op) => op.name(),
+            Maker::Other { name, .. } => name,
+        }
+    }
+
+    pub(super) fn is_elementwise(&self) -> bool {
+        !matches!(self, Maker::Other { kind: Plain | Nested, .. })
+    }
+
+    pub(super) fn is_nested(&self) -> bool {
+        matches!(self, Maker::Other { kind: Nested, .. })
+    }
+
+    pub(super) fn make(&self, body: &mut Body<'_>) -> Option<InstrId> {
+        match *self {
+            Maker::Unary(op) => elementwise::unary(body, op),
+            Maker::Binary(op) => elementwise::binary(body, op),
+            Maker::Other { make, .. } => make(body),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Computations that are applied to elements.
+
+use super::body::{Body, Place};
+use super::elementwise::comparison;
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ComputationId, ElementType, InstrId, Op, Shape};
+use crate::shape::binary_accepts;
+
+/// A computation that combines `N` accumulators and `N` elements of these types.
+#[derive(Clone)]
+pub(super) struct Combiner {
+    id: ComputationId,
+    types: Vec<ElementType>,
+    depth: usize,
+}
+
+/// How many inputs an operation of any number of them has, and their types: that of the first, and others.
+pub(super) fn types(body: &mut Body<'_>, first: ElementType) -> Vec<ElementType> {
+    let mut types = vec![first];
+    for _ in 0..body.world.rng.weighted(&[65, 25, 10]) {
+        types.extend(body.element_type(|_| true));
+    }
+    types
+}
+
+/// One scalar, or a tuple of them: the results of an operation of one or several inputs, but for their extents.
+pub(super) fn results(types: &[ElementType]) -> Shape {
+    match types {
+        [one] => Shape::scalar(*one),
+        several => Shape::Tuple(several.iter().map(|&element_type| Shape::scalar(element_type)).collect()),
+    }
+}
+
+/// A computation of scalars, with its parameters.
+pub(super) fn region<'b>(
+    body: &'b mut Body<'_>,
+    types: impl IntoIterator<Item = ElementType>,
+) -> (Body<'b>, Vec<InstrId>) {
+    let mut region = body.nested(Place::Region);
+    let parameters = types.into_iter().map(|element_type| region.parameter(Shape::scalar(element_type))).collect();
+    (region, parameters)
+}
+
+/// The value of a region: one scalar, or a tuple of them.
+pub(super) fn yielded(region: &mut Body<'_>, values: Vec<InstrId>) -> InstrId {
+    match values[..] {
+        [one] => one,
+        _ => {
+            let shape = Shape::Tuple(values.iter().map(|&value| region.shape(value).without_layout()).collect());
+            region.push(Op::Tuple, values, shape)
+        }
+    }
+}
+
+/// A computation that combines accumulators and elements of these types.
+pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> ComputationId {
+    let depth = body.depth + 1;
+    let known: Vec<ComputationId> = (body.world.combiners.iter())
+        .filter(|combiner| combiner.types == types && combiner.depth >= depth)
+        .map(|combiner| combiner.id)
+        .collect();
+    if body.world.rng.chance(40)
+        && let Some(id) = body.world.rng.choose(&known)
+    {
+        return id;
+    }
+    let is_disorderly = body.world.options.disorderly && body.world.rng.chance(30);
+    let (mut inner, parameters) = region(body, types.iter().chain(types).copied());
+    let values = if is_disorderly {
+        let count = 1 + inner.world.rng.below(5);
+        inner.grow(count);
+        types.iter().map(|&element_type| inner.operand(element_type, &[])).collect()
+    } else {
+        orderly(&mut inner, types, &parameters)
+    };
+    let root = yielded(&mut inner, values);
+    let name = inner.world.name("combine");
+    let id = inner.finish(name, root);
+    body.world.combiners.push(Combiner { id, types: types.to_vec(), depth });
+    id
+}
+
+/// Sums, products and the like, or for several inputs all of those of which the first is greater.
+fn orderly(region: &mut Body<'_>, types: &[ElementType], parameters: &[InstrId]) -> Vec<InstrId> {
+    let (accumulators, elements) = parameters.split_at(types.len());
+    let pairs = accumulators.iter().zip(elements).zip(types);
+    if types.len() > 1 && !types[0].is_complex() && region.world.rng.chance(60) {
+        let order = total_order(types[0]);
+        let op = Op::Compare { direction: ComparisonDirection::Ge, order };
+        let chooser = region.push(op, vec![accumulators[0], elements[0]], Shape::scalar(ElementType::Pred));
+        let chosen = pairs.map(|((&accumulator, &element), &element_type)| {
+            region.push(Op::Select, vec![chooser, accumulator, element], Shape::scalar(element_type))
+        });
+        return chosen.collect();
+    }
+    let mut values = Vec::with_capacity(types.len());
+    for ((&accumulator, &element), &element_type) in pairs {
+        use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
+        let fits = |op: &BinaryOp| binary_accepts(*op, element_type);
+        let ops: Vec<BinaryOp> = [Add, Multiply, Maximum, Minimum, And, Or, Xor].into_iter().filter(fits).collect();
+        let op = region.world.rng.choose(&ops).unwrap_or(Add);
+        values.push(region.push(Op::Binary(op), vec![accumulator, element], Shape::scalar(element_type)));
+    }
+    values
+}
+
+/// The order of all floats, NaNs among them; of other types the usual one.
+fn total_order(element_type: ElementType) -> Option<ComparisonType> {
+    element_type.is_float().then_some(ComparisonType::TotalOrder)
+}
+
+/// A computation that compares elements: of each type two in turn.
+pub(super) fn comparator(body: &mut Body<'_>, types: &[ElementType]) -> ComputationId {
+    let is_disorderly = body.world.options.disorderly && body.world.rng.chance(20);
+    let (mut inner, parameters) = region(body, types.iter().flat_map(|&element_type| [element_type; 2]));
+    let root = if is_disorderly {
+        let count = 1 + inner.world.rng.below(4);
+        inner.grow(count);
+        inner.operand(ElementType::Pred, &[])
+    } else {
+        let key = inner.world.rng.below(types.len());
+        ordered(&mut inner, types[key], [parameters[2 * key], parameters[2 * key + 1]])
+    };
+    let name = inner.world.name("order");
+    inner.finish(name, root)
+}
+
+/// Whether the first of two elements comes first; of complex numbers by their real parts.
+fn ordered(region: &mut Body<'_>, element_type: ElementType, pair: [InstrId; 2]) -> InstrId {
+    let part = match element_type {
+        ElementType::C64 => ElementType::F32,
+        ElementType::C128 => ElementType::F64,
+        other => other,
+    };
+    let keys = if part == element_type {
+        pair.to_vec()
+    } else {
+        pair.map(|element| region.push(Op::Real, vec![element], Shape::scalar(part))).to_vec()
+    };
+    let rising = region.world.rng.chance(50);
+    let direction = if rising { ComparisonDirection::Lt } else { ComparisonDirection::Gt };
+    // A comparison in which NaN comes neither before nor after is no order, though people sort by it.
+    let order = match comparison(region, part) {
+        Op::Compare { order, .. } if region.world.options.disorderly => order,
+        _ => total_order(part),
+    };
+    region.push(Op::Compare { direction, order }, keys, Shape::scalar(ElementType::Pred))
+}
+
+/// A computation that prefers one of two elements of a type.
+pub(super) fn preference(body: &mut Body<'_>, element_type: ElementType) -> ComputationId {
+    let (mut inner, parameters) = region(body, [element_type; 2]);
+    let direction = if element_type.is_complex() { ComparisonDirection::Ne } else { ComparisonDirection::Ge };
+    let op = Op::Compare { direction, order: None };
+    let root = inner.push(op, parameters, Shape::scalar(ElementType::Pred));
+    let name = inner.world.name("prefer");
+    inner.finish(name, root)
+}

@@ -1,0 +1,96 @@
+//! What all computations of a module under construction share.
+
+use super::operation::{Maker, makers};
+use super::options::Options;
+use super::region::Combiner;
+use super::rng::Rng;
+use crate::ir::{Arena, Computation, ComputationId, ElementType, Shape};
+use crate::shape::InferenceCache;
+
+/// A module under construction.
+pub(super) struct World {
+    pub(super) rng: Rng,
+    pub(super) options: Options,
+    /// The makers of the operations that were asked for.
+    pub(super) makers: Vec<Maker>,
+    /// Those of them that compute element by element.
+    pub(super) scalar_makers: Vec<Maker>,
+    /// Whether operations are made only to feed others that were not asked for.
+    pub(super) feeds_freely: bool,
+    /// The few types and extents of which most values of the module are, so that values meet.
+    pub(super) types: Vec<ElementType>,
+    pub(super) extents: Vec<Vec<i64>>,
+    /// Whether this module has layouts.
+    pub(super) layouts: bool,
+    pub(super) computations: Arena<ComputationId, Computation>,
+    /// What can be called once more.
+    pub(super) functions: Vec<Function>,
+    /// What can be applied once more.
+    pub(super) combiners: Vec<Combiner>,
+    pub(super) cache: InferenceCache,
+}
+
+/// A computation that can be called with whole values.
+#[derive(Clone)]
+pub(super) struct Function {
+    pub(super) id: ComputationId,
+    pub(super) parameters: Vec<Shape>,
+    pub(super) result: Shape,
+    /// At which depth it was made, which was deep enough for all that it calls.
+    pub(super) depth: usize,
+    /// Whether it was made to run often.
+    pub(super) is_small: bool,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, options: &Options) -> Self {
+        let mut rng = Rng::new(seed);
+        let is_asked = |maker: &Maker| options.operations.contains(&maker.name());
+        let makers: Vec<Maker> = makers().filter(is_asked).collect();
+        let scalar_makers = makers.iter().copied().filter(Maker::is_elementwise).collect();
+        let count = rng.between(2, 4) as usize;
+        let types = (0..count).filter_map(|_| rng.choose(&options.types)).collect();
+        let extents = (0..count).map(|_| extents(&mut rng, options.elements)).collect();
+        let layouts = options.layouts && rng.chance(30);
+        World {
+            feeds_freely: makers.len() == super::operations().count(),
+            options: options.clone(),
+            makers,
+            scalar_makers,
+            types,
+            extents,
+            layouts,
+            computations: Arena::new(),
+            functions: Vec::new(),
+            combiners: Vec::new(),
+            cache: InferenceCache::default(),
+            rng,
+        }
+    }
+
+    /// The name of the next computation, which tells what it is for.
+    pub(super) fn name(&self, purpose: &str) -> String {
+        format!("{purpose}_{}", self.computations.len())
+    }
+}
+
+/// Random extents of any rank up to 6 that come to at most so many elements.
+pub(super) fn extents(rng: &mut Rng, elements: i64) -> Vec<i64> {
+    let rank = rng.weighted(&[12, 22, 24, 18, 11, 7, 6]);
+    ranked_extents(rng, rank, elements)
+}
+
+/// Random extents of a rank that come to at most so many elements.
+pub(super) fn ranked_extents(rng: &mut Rng, rank: usize, elements: i64) -> Vec<i64> {
+    let mut extents = vec![1; rank];
+    let mut room = elements.max(1);
+    for dimension in rng.dimensions(rank, rank) {
+        extents[dimension] = match rng.weighted(&[4, 24, 72]) {
+            0 => 0,
+            2 if room > 1 => rng.between(2, room.min(6)),
+            _ => 1,
+        };
+        room /= extents[dimension].max(1);
+    }
+    extents
+}

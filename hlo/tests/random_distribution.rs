@@ -46,7 +46,7 @@ fn no_operation_type_rank_or_form_is_missing_or_rare() {
     assert!(distribution.callers.keys().any(|&callers| callers > 1));
     assert_eq!(distribution.forms.len(), 24, "{:?}", distribution.forms);
     for (form, &count) in &distribution.forms {
-        assert!(count >= 50, "{form}: {count}");
+        assert!(count >= 30, "{form}: {count}");
     }
 }
 
@@ -63,7 +63,8 @@ fn a_module_can_be_asked_for_around_any_operation() {
 #[test]
 fn types_that_were_not_asked_for_occur_only_where_an_operation_demands_them() {
     let asked = [ElementType::Bf16, ElementType::S4];
-    let options = Options { types: asked.to_vec(), operations: vec!["add", "select", "transpose"], ..Options::default() };
+    let options =
+        Options { types: asked.to_vec(), operations: vec!["add", "select", "transpose"], ..Options::default() };
     for seed in 0..50 {
         for instruction in random::module(seed, &options).entry_computation().instructions.values() {
             let types = instruction.shape.leaves().into_iter().filter_map(Shape::as_array).map(|it| it.element_type);

@@ -1,5 +1,6 @@
 //! A computation under construction: how operands are found and instructions added.
 
+use super::operation::Maker;
 use super::world::{World, extents, ranked_extents};
 use super::{element, structure};
 use crate::ir::{
@@ -9,6 +10,9 @@ use crate::shape::infer_cached;
 
 /// The greatest rank.
 pub(super) const MOST_DIMENSIONS: usize = 6;
+
+/// How many elements an array has at most, whatever is asked for, so that products of extents stay small numbers.
+pub(super) const MOST_ELEMENTS: i64 = 1 << 20;
 
 /// What a computation is for.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -21,6 +25,40 @@ pub(super) enum Place {
     Settled,
     /// One that is applied to elements. It runs often, so that its values are small; most of them are scalars.
     Region,
+}
+
+/// How an array comes about that an operation needs.
+#[derive(Copy, Clone)]
+enum Adaptation {
+    Convert,
+    Reshape,
+    Repeat,
+    Count,
+}
+
+impl Adaptation {
+    fn opcode(self) -> &'static str {
+        match self {
+            Adaptation::Convert => "convert",
+            Adaptation::Reshape => "reshape",
+            Adaptation::Repeat => "broadcast",
+            Adaptation::Count => "iota",
+        }
+    }
+
+    /// Whether one array can be made from another this way.
+    fn suits(self, from: &ArrayShape, to: &ArrayShape) -> bool {
+        let same_type = from.element_type == to.element_type;
+        match self {
+            Adaptation::Convert => {
+                let loses_nothing = to.element_type.is_complex() || !from.element_type.is_complex();
+                from.extents == to.extents && !same_type && loses_nothing
+            }
+            Adaptation::Reshape => same_type && from.element_count() == to.element_count(),
+            Adaptation::Repeat => same_type && from.rank() == 0 && to.rank() > 0,
+            Adaptation::Count => false,
+        }
+    }
 }
 
 /// A computation under construction.
@@ -47,8 +85,8 @@ impl<'w> Body<'w> {
 
     /// How many elements an array may have.
     pub(super) fn elements(&self) -> i64 {
-        let elements = self.world.options.elements;
-        if self.place == Place::Region { elements.min(4) } else { elements }
+        let most = if self.place == Place::Region { 4 } else { MOST_ELEMENTS };
+        self.world.options.elements.clamp(1, most)
     }
 
     /// Adds about so many instructions.
@@ -59,10 +97,7 @@ impl<'w> Body<'w> {
             if self.instructions.len() >= target {
                 return;
             }
-            let makers = &self.world.makers;
-            let scalars = &self.world.scalar_makers;
-            let is_scalar = self.place == Place::Region && !scalars.is_empty() && self.world.rng.chance(80);
-            let Some(maker) = self.world.rng.choose(if is_scalar { scalars } else { makers }) else { return };
+            let Some(maker) = self.maker() else { return };
             if maker.is_nested() && self.depth >= self.world.options.nesting {
                 continue;
             }
@@ -70,6 +105,17 @@ impl<'w> Body<'w> {
                 structure::take_apart(self, made);
             }
         }
+    }
+
+    /// What to add next: in regions mostly what computes with scalars.
+    fn maker(&mut self) -> Option<Maker> {
+        let World { rng, makers, scalar_makers, control_makers, .. } = &mut *self.world;
+        let preferred = match self.place {
+            Place::Region if rng.chance(80) => rng.choose(scalar_makers),
+            _ if rng.chance(4) => rng.choose(control_makers),
+            _ => None,
+        };
+        preferred.or_else(|| rng.choose(makers))
     }
 
     /// The finished computation.
@@ -93,7 +139,7 @@ impl<'w> Body<'w> {
         self.shape(id).as_array().cloned().unwrap_or_else(|| ArrayShape::new(ElementType::Pred, Vec::new()))
     }
 
-    /// Adds an instruction whose shape is known; what it does to be printed and read again as the same is the caller's.
+    /// Adds an instruction whose shape is known.
     pub(super) fn push(&mut self, op: Op, operands: Vec<InstrId>, shape: Shape) -> InstrId {
         let mut instruction = Instruction::new("", shape, op, operands);
         self.lay_out(&mut instruction);
@@ -105,7 +151,8 @@ impl<'w> Body<'w> {
     fn lay_out(&mut self, instruction: &mut Instruction) {
         let Shape::Array(array) = &mut instruction.shape else { return };
         array.layout = None;
-        if array.rank() < 2 || !self.world.layouts || !self.world.rng.chance(40) {
+        let often = matches!(instruction.op, Op::Bitcast | Op::Copy | Op::Transpose { .. });
+        if array.rank() < 2 || !self.world.layouts || !self.world.rng.chance(if often { 75 } else { 30 }) {
             return;
         }
         let minor_to_major = self.world.rng.dimensions(array.rank(), array.rank());
@@ -216,43 +263,49 @@ impl<'w> Body<'w> {
         {
             return id;
         }
-        if self.world.feeds_freely
-            && self.world.rng.chance(65)
-            && let Some(id) = self.adapted(element_type, extents)
-        {
-            return id;
+        if self.world.rng.chance(75) {
+            let mut ways = [Adaptation::Convert, Adaptation::Reshape, Adaptation::Repeat];
+            self.world.rng.shuffle(&mut ways);
+            // Counting gives no value a reader, so that it comes last.
+            let count = self.world.rng.chance(30).then_some(Adaptation::Count);
+            for how in ways.into_iter().chain(count) {
+                if let Some(id) = self.adapted(how, element_type, extents) {
+                    return id;
+                }
+            }
         }
         self.fresh(shape)
     }
 
-    /// An array made from one that is there.
-    fn adapted(&mut self, element_type: ElementType, extents: &[i64]) -> Option<InstrId> {
-        let count = ArrayShape::new(element_type, extents).element_count();
-        let kind = self.world.rng.below(4);
-        let arrays = self.instructions.iter().filter_map(|(id, instruction)| Some((id, instruction.shape.as_array()?)));
-        let suits = |array: &ArrayShape| match kind {
-            0 => {
-                array.extents == extents
-                    && array.element_type != element_type
-                    && (element_type.is_complex() || !array.element_type.is_complex())
-            }
-            1 => array.element_type == element_type && array.element_count() == count,
-            2 => array.element_type == element_type && array.rank() == 0 && !extents.is_empty(),
-            _ => false,
-        };
-        let sources: Vec<InstrId> = arrays.filter(|(_, array)| suits(array)).map(|(id, _)| id).collect();
-        let declared = Shape::array(element_type, extents);
-        if kind == 3 && !extents.is_empty() && element_type != ElementType::Pred {
-            let dimension = self.world.rng.below(extents.len()) as i64;
-            return self.emit_as(Op::Iota { dimension }, Vec::new(), declared);
+    /// As [`operand`](Self::operand), unless it would be too large.
+    pub(super) fn small_operand(&mut self, element_type: ElementType, extents: &[i64]) -> Option<InstrId> {
+        let fits = extents.len() <= MOST_DIMENSIONS && extents.iter().product::<i64>() <= self.elements();
+        fits.then(|| self.operand(element_type, extents))
+    }
+
+    /// An array made from one that is there, or by counting.
+    fn adapted(&mut self, how: Adaptation, element_type: ElementType, extents: &[i64]) -> Option<InstrId> {
+        if !self.world.is_asked(how.opcode()) {
+            return None;
         }
-        let source = self.late(&sources)?;
-        let op = match kind {
-            0 => Op::Convert,
-            1 => Op::Reshape,
-            _ => Op::Broadcast { dimensions: Vec::new() },
+        let declared = ArrayShape::new(element_type, extents);
+        let op = match how {
+            Adaptation::Convert => Op::Convert,
+            Adaptation::Reshape => Op::Reshape,
+            Adaptation::Repeat => Op::Broadcast { dimensions: Vec::new() },
+            Adaptation::Count if extents.is_empty() || element_type == ElementType::Pred => return None,
+            Adaptation::Count => Op::Iota { dimension: self.world.rng.below(extents.len()) as i64 },
         };
-        self.emit_as(op, vec![source], declared)
+        let operands = match how {
+            Adaptation::Count => Vec::new(),
+            _ => {
+                let arrays = self.instructions.iter().filter_map(|(id, it)| Some((id, it.shape.as_array()?)));
+                let sources: Vec<InstrId> =
+                    arrays.filter(|(_, array)| how.suits(array, &declared)).map(|(id, _)| id).collect();
+                vec![self.late(&sources)?]
+            }
+        };
+        self.emit_as(op, operands, Shape::Array(declared))
     }
 
     /// A new parameter or constant.

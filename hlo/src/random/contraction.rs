@@ -31,7 +31,7 @@ struct Right {
 }
 
 /// An operand that has these batch and contracting extents in any order, and some more dimensions.
-fn right(body: &mut Body<'_>, element_type: ElementType, batch: &[i64], contracting: &[i64]) -> Right {
+fn right(body: &mut Body<'_>, element_type: ElementType, batch: &[i64], contracting: &[i64]) -> Option<Right> {
     let rank_left = MOST_DIMENSIONS.saturating_sub(batch.len() + contracting.len());
     let own = body.world.rng.weighted(&[25, 50, 25]).min(rank_left);
     let own: Vec<i64> = (0..own).map(|_| body.world.rng.extent(3)).collect();
@@ -42,9 +42,10 @@ fn right(body: &mut Body<'_>, element_type: ElementType, batch: &[i64], contract
     order.iter().zip(&all).for_each(|(&dimension, &extent)| extents[dimension] = extent);
     let numbers: Vec<i64> = order.into_iter().map(|dimension| dimension as i64).collect();
     let element_type = alike(body, element_type);
-    let operand = body.operand(element_type, &extents);
+    let operand = body.small_operand(element_type, &extents)?;
     let (batch_dims, rest) = numbers.split_at(batch.len());
-    Right { operand, element_type, batch: batch_dims.to_vec(), contracting: rest[..contracting.len()].to_vec() }
+    let contracting = rest[..contracting.len()].to_vec();
+    Some(Right { operand, element_type, batch: batch_dims.to_vec(), contracting })
 }
 
 pub(super) fn dot(body: &mut Body<'_>) -> Option<InstrId> {
@@ -55,7 +56,7 @@ pub(super) fn dot(body: &mut Body<'_>) -> Option<InstrId> {
     let sums = rng.weighted(&[15, 65, 20]).min(array.rank() - batches);
     let chosen = rng.dimensions(array.rank(), batches + sums);
     let extents: Vec<i64> = chosen.iter().map(|&dimension| array.extents[dimension]).collect();
-    let right = right(body, array.element_type, &extents[..batches], &extents[batches..]);
+    let right = right(body, array.element_type, &extents[..batches], &extents[batches..])?;
     let numbers: Vec<i64> = chosen.into_iter().map(|dimension| dimension as i64).collect();
     let algorithm = if body.world.rng.chance(10) { body.world.rng.choose(DotAlgorithm::ALL) } else { None };
     let op = Op::Dot {
@@ -98,9 +99,9 @@ pub(super) fn ragged_dot(body: &mut Body<'_>) -> Option<InstrId> {
     // Left operands are [batch, rows, sum], right ones [batch, sum, columns], with the groups before where rows are cut.
     let cut = body.world.rng.below(3);
     let right_extents = if cut == 1 { vec![batch, groups, sum, columns] } else { vec![batch, sum, columns] };
-    let left = body.operand(element_type, &[batch, rows, sum]);
+    let left = body.small_operand(element_type, &[batch, rows, sum])?;
     let other = alike(body, element_type);
-    let right = body.operand(other, &right_extents);
+    let right = body.small_operand(other, &right_extents)?;
     let index = body.index_type();
     let sizes = body.operand(index, &[groups]);
     let op = Op::RaggedDot {
@@ -121,7 +122,7 @@ pub(super) fn scaled_dot(body: &mut Body<'_>) -> Option<InstrId> {
     let left = body.array(ElementType::is_float, 1)?;
     let array = body.array_shape(left);
     let contracting = body.world.rng.below(array.rank());
-    let right = right(body, array.element_type, &[], &array.extents[contracting..=contracting]);
+    let right = right(body, array.element_type, &[], &array.extents[contracting..=contracting])?;
     let mut operands = vec![left, right.operand];
     for scaled in [left, right.operand] {
         let extents = scales(body, scaled);

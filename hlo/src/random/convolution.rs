@@ -82,6 +82,6 @@ pub(super) fn convolution(body: &mut Body<'_>) -> Option<InstrId> {
 
 /// A number of groups into which an extent can be cut.
 fn divisor(body: &mut Body<'_>, extent: i64) -> i64 {
-    let divisors: Vec<i64> = (1..=extent.max(1)).filter(|divisor| extent % divisor == 0).collect();
+    let divisors: Vec<i64> = (2..=extent.min(6)).filter(|divisor| extent % divisor == 0).collect();
     body.world.rng.choose(&divisors).unwrap_or(1)
 }

@@ -95,13 +95,13 @@ impl Distribution {
     }
 }
 
-/// What is special about an instruction.
+/// The first thing that is special about an instruction.
 fn form(op: &Op, shape: &Shape, operands: usize) -> Option<&'static str> {
     Some(match op {
         Op::Parameter { .. } if shape.as_tuple().is_some() => "a tuple as parameter",
         Op::Constant(_) if shape.as_tuple().is_some() => "a tuple as constant",
-        Op::Pad { padding } if padding.iter().any(|entry| entry.low < 0 || entry.high < 0) => "negative padding",
         Op::Pad { padding } if padding.iter().any(|entry| entry.interior > 0) => "interior padding",
+        Op::Pad { padding } if padding.iter().any(|entry| entry.low < 0 || entry.high < 0) => "negative padding",
         Op::Slice { dimensions } if dimensions.iter().any(|entry| entry.stride > 1) => "a slice with strides",
         Op::Broadcast { dimensions } if !dimensions.is_sorted() => "a broadcast that transposes",
         Op::Bitcast if shape.as_array().is_some_and(|array| array.layout.is_some()) => "a bitcast to a layout",
@@ -137,11 +137,7 @@ impl fmt::Display for Distribution {
 }
 
 /// A table of counts and of their shares of all of them.
-fn section<K: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    title: &str,
-    counts: &BTreeMap<K, usize>,
-) -> fmt::Result {
+fn section<K: fmt::Display>(f: &mut fmt::Formatter<'_>, title: &str, counts: &BTreeMap<K, usize>) -> fmt::Result {
     let all: usize = counts.values().sum();
     writeln!(f, "\n{title}")?;
     for (key, count) in counts {

@@ -51,8 +51,7 @@ pub(super) fn compare(body: &mut Body<'_>) -> Option<InstrId> {
 
 /// Any comparison of elements of a type. Complex numbers have no order.
 pub(super) fn comparison(body: &mut Body<'_>, element_type: ElementType) -> Op {
-    let directions =
-        if element_type.is_complex() { &ComparisonDirection::ALL[..2] } else { ComparisonDirection::ALL };
+    let directions = if element_type.is_complex() { &ComparisonDirection::ALL[..2] } else { ComparisonDirection::ALL };
     let direction = body.world.rng.choose(directions).unwrap_or(ComparisonDirection::Eq);
     let orders: &[ComparisonType] = match element_type {
         t if t.is_float() => &[ComparisonType::Float, ComparisonType::TotalOrder],
@@ -94,8 +93,13 @@ pub(super) fn convert(body: &mut Body<'_>) -> Option<InstrId> {
 }
 
 pub(super) fn complex(body: &mut Body<'_>) -> Option<InstrId> {
-    let (operands, element_type) = two(body, |element_type| matches!(element_type, ElementType::F32 | ElementType::F64))?;
-    body.emit(Op::Complex, operands, if element_type == ElementType::F32 { ElementType::C64 } else { ElementType::C128 })
+    let (operands, element_type) =
+        two(body, |element_type| matches!(element_type, ElementType::F32 | ElementType::F64))?;
+    body.emit(
+        Op::Complex,
+        operands,
+        if element_type == ElementType::F32 { ElementType::C64 } else { ElementType::C128 },
+    )
 }
 
 pub(super) fn real(body: &mut Body<'_>) -> Option<InstrId> {

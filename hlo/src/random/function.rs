@@ -7,7 +7,12 @@ use crate::ir::{FusionKind, InstrId, Op, Shape};
 
 pub(super) fn call(body: &mut Body<'_>) -> Option<InstrId> {
     let function = function(body, "function")?;
-    Some(apply(body, &function, Op::Call { to_apply: function.id }))
+    let op = Op::Call { to_apply: function.id };
+    // Calls of one function with different operands.
+    if body.world.rng.chance(35) {
+        apply(body, &function, op.clone());
+    }
+    Some(apply(body, &function, op))
 }
 
 pub(super) fn fusion(body: &mut Body<'_>) -> Option<InstrId> {

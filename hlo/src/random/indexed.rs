@@ -24,18 +24,18 @@ struct Places {
 }
 
 impl Places {
-    fn new(body: &mut Body<'_>, array: &ArrayShape) -> Self {
+    fn new(body: &mut Body<'_>, array: &ArrayShape) -> Option<Self> {
         if body.world.rng.chance(30) { Places::canonical(body, array) } else { Places::general(body, array) }
     }
 
     /// One list of indices, the first dimensions of the operand in order, whole slices (the form XLA's gather simplifier
     /// makes).
-    fn canonical(body: &mut Body<'_>, array: &ArrayShape) -> Self {
+    fn canonical(body: &mut Body<'_>, array: &ArrayShape) -> Option<Self> {
         let components = body.world.rng.below(array.rank() + 1);
         let count = body.world.rng.between(0, 4);
         let index = body.index_type();
-        let indices = body.operand(index, &[count, components as i64]);
-        Places {
+        let indices = body.small_operand(index, &[count, components as i64])?;
+        Some(Places {
             left_out: Vec::new(),
             operand_batch: Vec::new(),
             indices_batch: Vec::new(),
@@ -45,10 +45,10 @@ impl Places {
             sizes: sizes(body, array, |_| false),
             batch: vec![count],
             is_single: count <= 1,
-        }
+        })
     }
 
-    fn general(body: &mut Body<'_>, array: &ArrayShape) -> Self {
+    fn general(body: &mut Body<'_>, array: &ArrayShape) -> Option<Self> {
         let rng = &mut body.world.rng;
         let batches = rng.weighted(&[70, 22, 8]).min(array.rank());
         let mut operand_batch = rng.dimensions(array.rank(), batches);
@@ -85,10 +85,10 @@ impl Places {
         };
         let indices_batch = operand_batch.iter().map(|&dimension| position(dimension)).collect();
         let index = body.index_type();
-        let indices = body.operand(index, &extents);
+        let indices = body.small_operand(index, &extents)?;
         let sizes = sizes(body, array, |dimension| left_out.contains(&dimension) || operand_batch.contains(&dimension));
         let numbers = |dimensions: Vec<usize>| dimensions.into_iter().map(|dimension| dimension as i64).collect();
-        Places {
+        Some(Places {
             is_single: batch.iter().product::<i64>() <= 1,
             left_out: numbers(left_out),
             operand_batch: numbers(operand_batch),
@@ -98,7 +98,7 @@ impl Places {
             indices,
             sizes,
             batch,
-        }
+        })
     }
 
     /// Where the dimensions of slices stand among those of the result, or those of windows among those of the updates; and
@@ -138,7 +138,7 @@ pub(super) fn gather(body: &mut Body<'_>) -> Option<InstrId> {
     let least = usize::from(body.world.rng.chance(90));
     let operand = body.array(|_| true, least)?;
     let array = body.array_shape(operand);
-    let places = Places::new(body, &array);
+    let places = Places::new(body, &array)?;
     let (offset_dims, _) = places.offsets(body);
     let indices_are_sorted = places.is_single && body.world.rng.chance(50);
     let op = Op::Gather {
@@ -159,7 +159,7 @@ pub(super) fn scatter(body: &mut Body<'_>) -> Option<InstrId> {
     let first = body.array(|_| true, least)?;
     let array = body.array_shape(first);
     let types: Vec<ElementType> = types(body, array.element_type);
-    let places = Places::new(body, &array);
+    let places = Places::new(body, &array)?;
     let (update_window_dims, updates) = places.offsets(body);
     if updates.iter().product::<i64>() > body.elements() || updates.len() > super::body::MOST_DIMENSIONS {
         return None;

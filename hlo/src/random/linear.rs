@@ -54,7 +54,7 @@ fn matrices(body: &mut Body<'_>) -> Option<(InstrId, Vec<i64>)> {
 pub(super) fn cholesky(body: &mut Body<'_>) -> Option<InstrId> {
     let (mut operand, extents) = matrices(body)?;
     let element_type = body.array_shape(operand).element_type;
-    if body.world.feeds_freely && body.world.rng.chance(50) {
+    if body.world.is_asked("dot") && body.world.rng.chance(50) {
         let outer: Vec<i64> = (0..extents.len() as i64 - 2).collect();
         let last = vec![extents.len() as i64 - 1];
         operand = dot_of(body, [operand, operand], [outer.clone(), outer], [last.clone(), last], element_type)?;
@@ -83,9 +83,8 @@ pub(super) fn triangular_solve(body: &mut Body<'_>) -> Option<InstrId> {
 pub(super) fn rng_bit_generator(body: &mut Body<'_>) -> Option<InstrId> {
     let algorithm = body.world.rng.choose(RandomAlgorithm::ALL)?;
     let words = if algorithm == RandomAlgorithm::ThreeFry { 2 } else { body.world.rng.between(2, 3) };
-    let (state_type, words) =
-        if body.world.rng.chance(30) { (ElementType::U32, 4) } else { (ElementType::U64, words) };
-    let state = body.operand(state_type, &[words]);
+    let (state_type, words) = if body.world.rng.chance(30) { (ElementType::U32, 4) } else { (ElementType::U64, words) };
+    let state = body.small_operand(state_type, &[words])?;
     let element_type = body.element_type(|t| (t.is_integer() && t.bits() >= 8) || (t.is_float() && t.bits() >= 16))?;
     let extents = body.extents(0);
     let declared = Shape::Tuple(vec![Shape::array(state_type, [words]), Shape::array(element_type, extents)]);

@@ -3,9 +3,7 @@
 use super::body::{Body, Place};
 use super::structure::element;
 use crate::eval::converted;
-use crate::ir::{
-    BinaryOp, ComparisonDirection, ComputationId, Data, ElementType, InstrId, Literal, Op, Shape,
-};
+use crate::ir::{BinaryOp, ComparisonDirection, ComputationId, Data, ElementType, InstrId, Literal, Op, Shape};
 
 /// How many rounds a loop makes at most.
 pub const MOST_ROUNDS: i64 = 5;
@@ -38,8 +36,7 @@ pub(super) fn while_loop(body: &mut Body<'_>) -> Option<InstrId> {
         None => start,
         Some(counter) => {
             let elements = state.shape.as_tuple().unwrap_or_default().iter().enumerate();
-            let operands =
-                elements.map(|(at, shape)| if at == counter { start } else { body.value(shape) }).collect();
+            let operands = elements.map(|(at, shape)| if at == counter { start } else { body.value(shape) }).collect();
             body.push(Op::Tuple, operands, state.shape.clone())
         }
     };

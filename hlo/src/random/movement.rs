@@ -16,7 +16,7 @@ pub(super) fn broadcast(body: &mut Body<'_>) -> Option<InstrId> {
     let array = body.array_shape(operand);
     let rank = body.world.rng.between(array.rank() as i64, MOST_DIMENSIONS as i64) as usize;
     let mut dimensions = body.world.rng.dimensions(rank, array.rank());
-    if body.world.rng.chance(75) {
+    if body.world.rng.chance(55) {
         dimensions.sort_unstable();
     }
     let mut room = body.elements() / array.element_count()?.max(1);
@@ -112,7 +112,7 @@ pub(super) fn concatenate(body: &mut Body<'_>) -> Option<InstrId> {
         if body.world.rng.chance(60) {
             extents[dimension] = body.world.rng.between(0, extents[dimension].max(2));
         }
-        operands.push(body.operand(array.element_type, &extents));
+        operands.push(body.small_operand(array.element_type, &extents)?);
     }
     body.world.rng.shuffle(&mut operands);
     body.emit(Op::Concatenate { dimension: dimension as i64 }, operands, array.element_type)
@@ -123,14 +123,16 @@ pub(super) fn pad(body: &mut Body<'_>) -> Option<InstrId> {
     let (operand, array) = ranked(body)?;
     let value = body.operand(array.element_type, &[]);
     let rng = &mut body.world.rng;
-    let entry = |_: &i64| match rng.chance(50) {
-        true => PadDimension::default(),
-        false => PadDimension {
-            low: rng.between(-2, 2),
-            high: rng.between(-2, 2),
-            interior: if rng.chance(60) { 0 } else { rng.between(0, 2) },
+    // Along all dimensions at once the result would soon be too large.
+    let padded = rng.dimensions(array.rank(), 2);
+    let entry = |dimension: usize| match padded.contains(&dimension) {
+        false => PadDimension::default(),
+        true => PadDimension {
+            low: rng.between(-1, 2),
+            high: rng.between(-2, 1),
+            interior: if rng.chance(60) { 0 } else { rng.between(1, 2) },
         },
     };
-    let padding = array.extents.iter().map(entry).collect();
+    let padding = (0..array.rank()).map(entry).collect();
     body.emit(Op::Pad { padding }, vec![operand, value], array.element_type)
 }

@@ -15,11 +15,7 @@ pub(super) type Make = fn(&mut Body<'_>) -> Option<InstrId>;
 pub(super) enum Maker {
     Unary(UnaryOp),
     Binary(BinaryOp),
-    Other {
-        name: &'static str,
-        make: Make,
-        kind: Kind,
-    },
+    Other { name: &'static str, make: Make, kind: Kind },
 }
 
 /// What a body must know of an operation before it makes one.
@@ -29,11 +25,13 @@ pub(super) enum Kind {
     Elementwise,
     /// Any other operation by itself.
     Plain,
-    /// It calls a computation.
+    /// It applies a computation to elements or slices.
     Nested,
+    /// It calls computations with whole values.
+    Control,
 }
 
-use Kind::{Elementwise, Nested, Plain};
+use Kind::{Control, Elementwise, Nested, Plain};
 
 const OTHERS: &[(&str, Make, Kind)] = &[
     ("parameter", structure::parameter, Plain),
@@ -89,10 +87,10 @@ const OTHERS: &[(&str, Make, Kind)] = &[
     ("fft", linear::fft, Plain),
     ("cholesky", linear::cholesky, Plain),
     ("triangular-solve", linear::triangular_solve, Plain),
-    ("call", function::call, Nested),
-    ("fusion", function::fusion, Nested),
-    ("while", looping::while_loop, Nested),
-    ("conditional", branch::conditional, Nested),
+    ("call", function::call, Control),
+    ("fusion", function::fusion, Control),
+    ("while", looping::while_loop, Control),
+    ("conditional", branch::conditional, Control),
 ];
 
 /// Every operation that random modules hold, by opcode.
@@ -116,11 +114,15 @@ impl Maker {
     }
 
     pub(super) fn is_elementwise(&self) -> bool {
-        !matches!(self, Maker::Other { kind: Plain | Nested, .. })
+        matches!(self, Maker::Unary(_) | Maker::Binary(_) | Maker::Other { kind: Elementwise, .. })
     }
 
     pub(super) fn is_nested(&self) -> bool {
-        matches!(self, Maker::Other { kind: Nested, .. })
+        matches!(self, Maker::Other { kind: Nested | Control, .. })
+    }
+
+    pub(super) fn is_control(&self) -> bool {
+        matches!(self, Maker::Other { kind: Control, .. })
     }
 
     pub(super) fn make(&self, body: &mut Body<'_>) -> Option<InstrId> {

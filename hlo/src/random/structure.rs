@@ -53,7 +53,7 @@ pub(super) fn constant(body: &mut Body<'_>) -> Option<InstrId> {
     Some(body.literal(literal))
 }
 
-/// Any value that is there.
+/// A value that is there.
 fn any(body: &mut Body<'_>, accepts: impl Fn(&Shape) -> bool) -> Option<InstrId> {
     let there: Vec<InstrId> =
         body.instructions.iter().filter(|(_, instruction)| accepts(&instruction.shape)).map(|(id, _)| id).collect();
@@ -95,7 +95,7 @@ pub(super) fn get_tuple_element(body: &mut Body<'_>) -> Option<InstrId> {
 }
 
 pub(super) fn opt_barrier(body: &mut Body<'_>) -> Option<InstrId> {
-    let operand = any(body, |_| true)?;
+    let operand = any(body, |_| true).or_else(|| body.array(|_| true, 0))?;
     let shape = body.shape(operand).without_layout();
     Some(body.push(Op::OptimizationBarrier, vec![operand], shape))
 }
@@ -114,7 +114,7 @@ pub(super) fn after_all(body: &mut Body<'_>) -> Option<InstrId> {
 }
 
 pub(super) fn add_dependency(body: &mut Body<'_>) -> Option<InstrId> {
-    let operand = any(body, |shape| *shape != Shape::Token)?;
+    let operand = any(body, |shape| *shape != Shape::Token).or_else(|| body.array(|_| true, 0))?;
     let token = body.value(&Shape::Token);
     let shape = body.shape(operand).without_layout();
     Some(body.push(Op::AddDependency, vec![operand, token], shape))

@@ -1,5 +1,6 @@
 //! What all computations of a module under construction share.
 
+use super::body::MOST_ELEMENTS;
 use super::operation::{Maker, makers};
 use super::options::Options;
 use super::region::Combiner;
@@ -15,8 +16,8 @@ pub(super) struct World {
     pub(super) makers: Vec<Maker>,
     /// Those of them that compute element by element.
     pub(super) scalar_makers: Vec<Maker>,
-    /// Whether operations are made only to feed others that were not asked for.
-    pub(super) feeds_freely: bool,
+    /// Those of them that call, choose and loop, of which there are few.
+    pub(super) control_makers: Vec<Maker>,
     /// The few types and extents of which most values of the module are, so that values meet.
     pub(super) types: Vec<ElementType>,
     pub(super) extents: Vec<Vec<i64>>,
@@ -48,15 +49,16 @@ impl World {
         let is_asked = |maker: &Maker| options.operations.contains(&maker.name());
         let makers: Vec<Maker> = makers().filter(is_asked).collect();
         let scalar_makers = makers.iter().copied().filter(Maker::is_elementwise).collect();
+        let control_makers = makers.iter().copied().filter(Maker::is_control).collect();
         let count = rng.between(2, 4) as usize;
         let types = (0..count).filter_map(|_| rng.choose(&options.types)).collect();
-        let extents = (0..count).map(|_| extents(&mut rng, options.elements)).collect();
-        let layouts = options.layouts && rng.chance(30);
+        let extents = (0..count).map(|_| extents(&mut rng, options.elements.min(MOST_ELEMENTS))).collect();
+        let layouts = options.layouts && rng.chance(35);
         World {
-            feeds_freely: makers.len() == super::operations().count(),
             options: options.clone(),
             makers,
             scalar_makers,
+            control_makers,
             types,
             extents,
             layouts,
@@ -66,6 +68,11 @@ impl World {
             cache: InferenceCache::default(),
             rng,
         }
+    }
+
+    /// Whether an operation was asked for.
+    pub(super) fn is_asked(&self, operation: &str) -> bool {
+        self.options.operations.contains(&operation)
     }
 
     /// The name of the next computation, which tells what it is for.

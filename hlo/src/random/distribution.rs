@@ -76,7 +76,9 @@ impl Distribution {
             if instruction.shape.as_tuple().is_some_and(|elements| elements.iter().any(|it| it.as_tuple().is_some())) {
                 self.form("a tuple within a tuple");
             }
-            form(&instruction.op, &instruction.shape, instruction.operands.len()).map(|name| self.form(name));
+            if let Some(name) = form(&instruction.op, &instruction.shape, instruction.operands.len()) {
+                self.form(name);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Random modules verify, survive printing, and compute the same before and after every pass.
 //!
-//! 300 modules each; `WEFT_RANDOM_MODULES=N` for N of them, `WEFT_RANDOM_SEED=S` for another first seed.
+//! 300 modules each; `WEFT_RANDOM_MODULES=N` for N of them, `WEFT_RANDOM_SEED=S` for another first seed,
+//! `WEFT_RANDOM_LAYOUTS=1` for passes on modules with layouts.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -7,8 +7,8 @@ use super::value::byte_size;
 use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, Instruction, Layout, Literal, Module,
-    Op, Shape,
+    ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, ElementType, Instruction,
+    Layout, Literal, Module, Op, Shape,
 };
 use crate::verify;
 use std::collections::BTreeMap;
@@ -157,6 +157,16 @@ fn refusal(
             let array = instruction.shape.as_array()?;
             let message = || format!("unsupported: {} of complex numbers, which have no order", op.name());
             array.element_type.is_complex().then(|| ("HLO202", message()))
+        }
+        Op::Compare { direction, .. } if !matches!(direction, ComparisonDirection::Eq | ComparisonDirection::Ne) => {
+            let array = computation.instructions.get(*instruction.operands.first()?)?.shape.as_array()?;
+            let message =
+                || format!("unsupported: compare {} of complex numbers, which have no order", direction.name());
+            array.element_type.is_complex().then(|| ("HLO202", message()))
+        }
+        Op::Clamp => {
+            let message = || "unsupported: clamp of complex numbers, which have no order".to_owned();
+            instruction.shape.as_array()?.element_type.is_complex().then(|| ("HLO202", message()))
         }
         Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => {
             let element_type = |shape: &Shape| shape.as_array().map(|array| array.element_type);

@@ -51,7 +51,11 @@ fn canonical(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule>
         && operand_batching_dims.is_empty()
         && start_index_map.iter().enumerate().all(|(to, &from)| to as i64 == from)
         && offset_dims.iter().enumerate().all(|(position, &dimension)| position as i64 + 1 == dimension);
-    if is_canonical {
+    // What is dropped of a slice has one element; of slices without any, which the verifier lets pass, nothing is gathered.
+    let is_dropped =
+        |dimension: &i64| collapsed_slice_dims.contains(dimension) || operand_batching_dims.contains(dimension);
+    let is_void = (0..rank as i64).filter(is_dropped).any(|dimension| slice_sizes[dimension as usize] != 1);
+    if is_canonical || is_void {
         return None;
     }
     let starts = Starts {

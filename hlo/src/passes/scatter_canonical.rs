@@ -57,6 +57,13 @@ fn canonical(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule>
     if is_canonical {
         return None;
     }
+    if source.extents.contains(&0) {
+        const NOTHING: &str = "a scatter into nothing is nothing";
+        return Some(match candidate.shape.as_array() {
+            Some(_) => (NOTHING, Rewrite::Value(inputs[0])),
+            None => (NOTHING, Rewrite::Op(Op::Tuple, inputs.to_vec())),
+        });
+    }
     let starts = Starts {
         indices,
         index_vector_dim: *index_vector_dim,

@@ -6,7 +6,7 @@ use super::{element, structure};
 use crate::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Layout, Op, Shape, Span,
 };
-use crate::shape::infer_cached;
+use crate::shape::{InstructionAttributes, infer_cached};
 
 /// The greatest rank.
 pub(super) const MOST_DIMENSIONS: usize = 6;
@@ -171,7 +171,8 @@ impl<'w> Body<'w> {
     /// As [`emit`](Self::emit), for results whose extents the operands leave open, and tuples.
     pub(super) fn emit_as(&mut self, op: Op, operands: Vec<InstrId>, declared: Shape) -> Option<InstrId> {
         let shapes: Vec<&Shape> = operands.iter().map(|&operand| self.shape(operand)).collect();
-        let shape = infer_cached(&self.world.cache, &op, &shapes, &declared).ok()?;
+        let instruction = InstructionAttributes { op: &op, operands: &shapes, declared: &declared, called: None };
+        let shape = infer_cached(&self.world.cache, &instruction).ok()?;
         let fits = |leaf: &&Shape| {
             leaf.as_array().is_none_or(|array| {
                 array.rank() <= MOST_DIMENSIONS && array.element_count().is_some_and(|count| count <= self.elements())

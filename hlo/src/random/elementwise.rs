@@ -1,8 +1,9 @@
 //! Operations that compute element by element.
 
 use super::body::Body;
+use super::region::has_value;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, InstrId, Op, UnaryOp};
-use crate::shape::{binary_accepts, unary_accepts};
+use crate::shape::unary_accepts;
 
 pub(super) fn unary(body: &mut Body<'_>, op: UnaryOp) -> Option<InstrId> {
     let operand = body.array(|element_type| unary_accepts(op, element_type), 0)?;
@@ -16,7 +17,7 @@ pub(super) fn unary(body: &mut Body<'_>, op: UnaryOp) -> Option<InstrId> {
 }
 
 pub(super) fn binary(body: &mut Body<'_>, op: BinaryOp) -> Option<InstrId> {
-    let (operands, element_type) = two(body, |element_type| binary_accepts(op, element_type))?;
+    let (operands, element_type) = two(body, |element_type| has_value(op, element_type))?;
     body.emit(Op::Binary(op), operands, element_type)
 }
 

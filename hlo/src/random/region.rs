@@ -95,7 +95,7 @@ fn orderly(region: &mut Body<'_>, types: &[ElementType], parameters: &[InstrId])
     let mut values = Vec::with_capacity(types.len());
     for ((&accumulator, &element), &element_type) in pairs {
         use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
-        let fits = |op: &BinaryOp| binary_accepts(*op, element_type);
+        let fits = |op: &BinaryOp| has_value(*op, element_type);
         let ops: Vec<BinaryOp> = [Add, Multiply, Maximum, Minimum, And, Or, Xor].into_iter().filter(fits).collect();
         let op = region.world.rng.choose(&ops).unwrap_or(Add);
         values.push(region.push(Op::Binary(op), vec![accumulator, element], Shape::scalar(element_type)));
@@ -154,4 +154,10 @@ pub(super) fn preference(body: &mut Body<'_>, element_type: ElementType) -> Comp
     let root = inner.push(op, parameters, Shape::scalar(ElementType::Pred));
     let name = inner.world.name("prefer");
     inner.finish(name, root)
+}
+
+/// Whether an operation is defined for a type, and has a value there: complex numbers have no order.
+pub(super) fn has_value(op: BinaryOp, element_type: ElementType) -> bool {
+    let orders = matches!(op, BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder);
+    binary_accepts(op, element_type) && !(orders && element_type.is_complex())
 }

@@ -6,7 +6,7 @@ use super::options::Options;
 use super::region::Combiner;
 use super::rng::Rng;
 use crate::ir::{Arena, Computation, ComputationId, ElementType, Shape};
-use crate::shape::InferenceCache;
+use crate::shape::{InferenceCache, standard_library};
 
 /// A module under construction.
 pub(super) struct World {
@@ -28,7 +28,7 @@ pub(super) struct World {
     pub(super) functions: Vec<Function>,
     /// What can be applied once more.
     pub(super) combiners: Vec<Combiner>,
-    pub(super) cache: InferenceCache,
+    pub(super) cache: InferenceCache<'static>,
 }
 
 /// A computation that can be called with whole values.
@@ -65,7 +65,7 @@ impl World {
             computations: Arena::new(),
             functions: Vec::new(),
             combiners: Vec::new(),
-            cache: InferenceCache::default(),
+            cache: InferenceCache::new(standard_library()),
             rng,
         }
     }

@@ -6,6 +6,7 @@ mod support;
 use support::{FORMS, Program, compare, compare_by, corpus};
 use weft_hlo::eval::{Config, check, evaluate, evaluate_precisely, evaluate_with};
 use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::passes::Pipeline;
 use weft_hlo::verify::verify;
 
 /// The forms that are not evaluated, and why: the code of what the evaluator says, and what is in the text.
@@ -56,6 +57,33 @@ fn every_program_gives_xlas_outputs_in_every_form() {
         failures.join("\n")
     );
     assert_eq!(excused, EXCUSED.len());
+}
+
+/// After all passes the programs still do, and the test says how many instructions they have before and after.
+#[test]
+fn every_program_gives_xlas_outputs_after_the_passes() {
+    let mut failures = Vec::new();
+    println!("{:<44}{:>8}{:>8}", "instructions", "before", "after");
+    for program in corpus() {
+        for form in FORMS {
+            let Some(module) = program.module(form) else { continue };
+            let optimized = Pipeline::default().run(&module).unwrap();
+            let name = format!("{}/{form}", program.name);
+            let (before, after) = (module.instruction_count(), optimized.module.instruction_count());
+            println!("{name:<44}{before:>8}{after:>8}");
+            if !optimized.is_fixed_point {
+                failures.push(format!("{name}: the passes do not come to an end"));
+            }
+            if let Err(found) = verify(&optimized.module) {
+                failures.push(format!("{name}: {found}"));
+            }
+            let is_excused = EXCUSED.iter().any(|(excused, of, ..)| *excused == program.name && *of == form);
+            if !is_excused && let Err(found) = judge(&program, &optimized.module) {
+                failures.push(format!("{name}: {found}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Random modules verify, survive printing, and compute the same before and after every pass.
 //!
-//! 300 modules each; `WEFT_RANDOM_MODULES=N` for N of them, `WEFT_RANDOM_SEED=S` for another first seed,
-//! `WEFT_RANDOM_LAYOUTS=1` for passes on modules with layouts.
+//! 300 modules each; `WEFT_RANDOM_MODULES=N` for N of them, `WEFT_RANDOM_SEED=S` for another first seed.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,80 +66,58 @@ fn all_same(a: &[Literal], b: &[Literal]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(alike)
 }
 
-/// Fails with what was found, each kind with how often, and the smallest modules.
-fn report(mut failures: Vec<(usize, String)>) {
-    failures.sort();
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, failure) in &failures {
-        let first = failure.lines().next().unwrap_or_default();
-        *kinds.entry(first.split_once(": ").map_or(first, |(_, kind)| kind)).or_default() += 1;
+/// Fails with what was found of all modules, each kind with how often, and the smallest modules.
+fn judge(options: &Options, mut wrong: impl FnMut(u64, &Module) -> Vec<String>) {
+    let mut failures: Vec<(usize, String)> = Vec::new();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in seeds() {
+        let module = random::module(seed, options);
+        for found in wrong(seed, &module) {
+            *kinds.entry(found.lines().next().unwrap_or_default().to_owned()).or_default() += 1;
+            failures.push((module.instruction_count(), format!("{seed}: {found}\n{}", text::print(&module))));
+        }
     }
+    failures.sort();
     let shown: Vec<&str> = failures.iter().take(3).map(|(_, failure)| failure.as_str()).collect();
     assert!(shown.is_empty(), "{kinds:#?}\n{}", shown.join("\n\n"));
 }
 
 #[test]
 fn every_module_verifies() {
-    let options = Options::default();
-    let mut failures = Vec::new();
-    for seed in seeds() {
-        let module = random::module(seed, &options);
-        if let Err(findings) = verify::verify(&module) {
-            failures.push((module.instruction_count(), format!("{seed}: {findings}\n{}", text::print(&module))));
-        }
-    }
-    report(failures);
+    judge(&Options::default(), |_, module| verify::verify(module).err().into_iter().map(|it| it.to_string()).collect());
 }
 
 #[test]
 fn every_module_is_read_as_it_was_printed() {
-    let options = Options::default();
-    let mut failures = Vec::new();
-    for seed in seeds() {
-        let module = random::module(seed, &options);
-        let printed = text::print(&module);
-        match text::parse(&printed) {
-            Err(findings) => failures.push((printed.len(), format!("{seed}: {findings}\n{printed}"))),
-            Ok(read) if read != module => failures.push((printed.len(), format!("{seed}: not the same\n{printed}"))),
-            Ok(_) => {}
-        }
-    }
-    report(failures);
+    judge(&Options::default(), |_, module| match text::parse(&text::print(module)) {
+        Err(findings) => vec![findings.to_string()],
+        Ok(read) if read != *module => vec!["not the same".to_owned()],
+        Ok(_) => Vec::new(),
+    });
 }
 
 #[test]
 fn every_module_computes_the_same_when_it_was_printed_and_read() {
-    let options = Options::default();
-    let mut failures = Vec::new();
-    for seed in seeds() {
-        let module = random::module(seed, &options);
-        let printed = text::print(&module);
-        let read = text::parse(&printed).expect("another test is about that");
-        match (values(&module, seed), values(&read, seed)) {
-            (Ok(a), Ok(b)) if all_same(&a, &b) => {}
-            (Ok(_), Ok(_)) => failures.push((printed.len(), format!("{seed}: another value\n{printed}"))),
-            (Err(why), _) | (_, Err(why)) => failures.push((printed.len(), format!("{seed}: {why}\n{printed}"))),
+    judge(&Options::default(), |seed, module| {
+        let read = text::parse(&text::print(module)).expect("another test is about that");
+        match values(module, seed) {
+            Ok(before) => difference(&before, &read, seed).into_iter().collect(),
+            Err(why) => vec![why],
         }
-    }
-    report(failures);
+    });
 }
 
 #[test]
 fn every_pass_keeps_what_a_module_computes() {
-    let options = Options { layouts: true, ..Options::default() };
-    let mut failures = Vec::new();
-    let mut changed: BTreeMap<&str, usize> = BTreeMap::new();
-    for seed in seeds() {
-        let module = random::module(seed, &options);
-        let before = match values(&module, seed) {
+    let mut changed: BTreeMap<&str, usize> = PASSES.iter().map(|pass| (pass.name(), 0)).collect();
+    judge(&Options { layouts: true, ..Options::default() }, |seed, module| {
+        let before = match values(module, seed) {
             Ok(before) => before,
-            Err(why) => {
-                failures.push((module.instruction_count(), format!("{seed}: {why}\n{}", text::print(&module))));
-                continue;
-            }
+            Err(why) => return vec![why],
         };
+        let mut found = Vec::new();
         for pass in PASSES {
-            let found = match catch_unwind(AssertUnwindSafe(|| pass.run(&module))) {
+            let wrong = match catch_unwind(AssertUnwindSafe(|| pass.run(module))) {
                 Err(_) => Some("panics".to_owned()),
                 Ok(Err(findings)) => Some(format!("refuses: {findings}")),
                 Ok(Ok(rewritten)) => {
@@ -148,43 +125,27 @@ fn every_pass_keeps_what_a_module_computes() {
                     difference(&before, &rewritten.module, seed)
                 }
             };
-            if let Some(found) = found {
-                let printed = text::print(&module);
-                failures.push((printed.len(), format!("{seed}: {} {found}\n{printed}", pass.name())));
-            }
+            found.extend(wrong.map(|wrong| format!("{} {wrong}", pass.name())));
         }
-    }
+        found
+    });
     println!("modules changed by each pass: {changed:?}");
     // There are no custom calls in random modules.
-    let missed = PASSES.iter().filter(|pass| changed.get(pass.name()) == Some(&0)).map(|pass| pass.name());
+    let missed = changed.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name);
     assert_eq!(missed.collect::<Vec<_>>(), ["custom-calls"]);
-    report(failures);
 }
 
 #[test]
 fn the_pipeline_keeps_what_a_module_computes_and_comes_to_an_end() {
-    let options = Options { layouts: true, ..Options::default() };
-    let mut failures = Vec::new();
-    for seed in seeds() {
-        let module = random::module(seed, &options);
-        let before = match values(&module, seed) {
-            Ok(before) => before,
-            Err(why) => {
-                failures.push((module.instruction_count(), format!("{seed}: {why}\n{}", text::print(&module))));
-                continue;
-            }
+    judge(&Options { layouts: true, ..Options::default() }, |seed, module| {
+        let found = match (values(module, seed), Pipeline::default().run(module)) {
+            (Err(why), _) => Some(why),
+            (_, Err(findings)) => Some(format!("refuses: {findings}")),
+            (_, Ok(optimized)) if !optimized.is_fixed_point => Some("does not come to an end".to_owned()),
+            (Ok(before), Ok(optimized)) => difference(&before, &optimized.module, seed),
         };
-        let found = match Pipeline::default().run(&module) {
-            Err(findings) => Some(format!("refuses: {findings}")),
-            Ok(optimized) if !optimized.is_fixed_point => Some("does not come to an end".to_owned()),
-            Ok(optimized) => difference(&before, &optimized.module, seed),
-        };
-        if let Some(found) = found {
-            let printed = text::print(&module);
-            failures.push((printed.len(), format!("{seed}: the pipeline {found}\n{printed}")));
-        }
-    }
-    report(failures);
+        found.into_iter().collect()
+    });
 }
 
 /// What is wrong with a module that is to compute these values.

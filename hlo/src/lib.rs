@@ -19,8 +19,8 @@
 //! | [`diagnostic`] | What is wrong, and where? |
 //! | `random` | What does any module look like? Random ones, for tests (feature `random`) |
 //!
-//! Read, printed and verified is the whole language. Evaluated and mapped are elementwise operations, those that move
-//! elements, `reduce`, tuples, `call` and `fusion`, on `f32`, `s32`, `u32` and `pred`; everything else is refused by an
+//! Read, printed and verified is the whole language; evaluated is what one device computes, in every element type. Mapped are
+//! elementwise operations, those that move elements, `reduce`, tuples, `call` and `fusion`. Everything else is refused by an
 //! error with a code, the place and the reason.
 //!
 //! | Feature | Gives | Default |

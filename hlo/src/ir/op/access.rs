@@ -21,7 +21,8 @@ impl Op {
         }
     }
 
-    /// Whether the evaluator, the maps and the compiler know this operation; all others are read, printed and checked.
+    /// Whether the maps and the compiler know this operation; what the evaluator knows is answered by
+    /// [`eval::check`](crate::eval::check).
     pub fn is_computed(&self) -> bool {
         matches!(
             self,

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::region::{Action, of};
 use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of};
-use super::work::{Stop, Work, elements};
+use super::work::{Stop, Work};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, NativeType, Scalar, UnaryOp};
 use num_complex::Complex;
 
@@ -80,31 +80,6 @@ where
 {
     let (a, b) = (call.elements::<T>(0), call.elements::<T>(1));
     Ok(call.work().fill(a.len(), |start, values| (function.many)(&a[start..], &b[start..], values))?.into())
-}
-
-pub(super) fn convert(call: &Call<'_, '_>) -> Result<Data, Stop> {
-    elements_of!(call.shape(0).element_type, T => convert_from(call, call.elements::<T>(0)))
-}
-
-fn convert_from<T: Element>(call: &Call<'_, '_>, values: &[T]) -> Result<Data, Stop> {
-    elements_of!(call.result().element_type, R => Ok(call
-        .work()
-        .map(values, |a, r: &mut [R]| a.iter().zip(r).for_each(|(&a, r)| *r = R::of(a.number())))?
-        .into()))
-}
-
-/// The elements with the same bits, as another type of the same size.
-pub(super) fn reinterpret(work: &Work, operand: &Data, target: ElementType) -> Result<Data, Stop> {
-    let Some(source) = operand.element_type() else { unreachable!("{DEFINED}") };
-    elements_of!(source, T => reinterpret_from(work, elements::<T>(operand), target))
-}
-
-fn reinterpret_from<T: Element>(work: &Work, values: &[T], target: ElementType) -> Result<Data, Stop> {
-    elements_of!(target, R => Ok(work
-        .map(values, |a, r: &mut [R]| {
-            a.iter().zip(r).for_each(|(&a, r)| *r = <R as Element>::from_bits(a.bits()));
-        })?
-        .into()))
 }
 
 pub(super) fn select(call: &Call<'_, '_>) -> Result<Data, Stop> {

@@ -3,9 +3,9 @@
 use super::call::Call;
 use super::work::Stop;
 use super::{
-    bitcast, convolution, custom, dot, dynamic_slice, elementwise, extent, fourier, gather, linalg, map, movement,
-    multiply_high, normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort, top_k,
-    window,
+    bitcast, conversion, convolution, custom, dot, dynamic_slice, elementwise, extent, fourier, gather, linalg, map,
+    movement, multiply_high, normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort,
+    top_k, window,
 };
 use crate::ir::{Data, Op};
 
@@ -24,7 +24,7 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Reverse { dimensions } => movement::reverse(call, dimensions),
         Op::Concatenate { dimension } => movement::concatenate(call, *dimension as usize),
         Op::Pad { padding } => movement::pad(call, padding),
-        Op::Convert => elementwise::convert(call),
+        Op::Convert => conversion::convert(call.work(), call.data(0), call.result().element_type),
         Op::StochasticConvert => precision::stochastic_convert(call),
         Op::ReducePrecision { exponent_bits, mantissa_bits } => precision::reduce(call, *exponent_bits, *mantissa_bits),
         Op::Compare { direction, order } => elementwise::compare(call, *direction, *order),

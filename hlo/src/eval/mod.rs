@@ -53,9 +53,9 @@
 mod bitcast;
 mod call;
 mod check;
+mod conversion;
 mod convolution;
 mod custom;
-mod data;
 mod dot;
 mod dynamic_slice;
 mod elementwise;
@@ -90,8 +90,8 @@ mod window;
 mod work;
 
 use crate::diagnostic::Diagnostics;
+pub use conversion::{converted, reinterpreted};
 pub use custom::{CustomCall, CustomCalls};
-pub use data::{converted, reinterpreted};
 pub use precise::evaluate_precisely;
 pub use watch::{Interrupt, Progress, Watch};
 

@@ -142,7 +142,7 @@ pub(super) fn bitcast(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let mut major_to_minor = shape.minor_to_major();
     major_to_minor.reverse();
     let in_memory = transpose(work, &major_to_minor, shape, call.data(0))?;
-    let retyped = super::elementwise::reinterpret(work, &in_memory, result.element_type)?;
+    let retyped = super::conversion::reinterpret(work, &in_memory, result.element_type)?;
     // The result's elements as memory orders them, and where each of its dimensions went there.
     let mut order = result.minor_to_major();
     order.reverse();

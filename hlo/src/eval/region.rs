@@ -234,13 +234,13 @@ fn binary(op: BinaryOp, element_type: ElementType) -> Option<Action> {
     })
 }
 
-fn conversion(from: ElementType, to: ElementType) -> Action {
+pub(super) fn conversion(from: ElementType, to: ElementType) -> Action {
     let number = elements_of!(from, T => |a: Scalar| of::<T>(a).number());
     let back = elements_of!(to, T => |value: Number| T::of(value).scalar());
     Box::new(move |a| back(number(a[0])))
 }
 
-fn reinterpretation(from: ElementType, to: ElementType) -> Action {
+pub(super) fn reinterpretation(from: ElementType, to: ElementType) -> Action {
     let bits = elements_of!(from, T => |a: Scalar| of::<T>(a).bits());
     let back = elements_of!(to, T => |bits: u128| <T as Element>::from_bits(bits).scalar());
     Box::new(move |a| back(bits(a[0])))

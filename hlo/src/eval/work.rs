@@ -28,6 +28,9 @@ impl From<TryReserveError> for Stop {
     }
 }
 
+/// A part of the work of one operation.
+type Job<'a> = Box<dyn FnOnce() -> Result<(), Stop> + Send + 'a>;
+
 /// What computing an array needs to know of the run that it is part of.
 pub(super) struct Work {
     pub(super) meter: Arc<Meter>,
@@ -83,10 +86,19 @@ impl Work {
         piece: usize,
         write: impl Fn(usize, &mut [T]) -> Result<(), Stop> + Sync,
     ) -> Result<Vec<T>, Stop> {
+        self.pieces(count, piece.max(1), &write)
+    }
+
+    /// As [`try_fill_by`](Self::try_fill_by); compiled for each type, not for everything that writes elements of it.
+    fn pieces<T: Copy + Default + Send>(
+        &self,
+        count: usize,
+        piece: usize,
+        write: &(dyn Fn(usize, &mut [T]) -> Result<(), Stop> + Sync),
+    ) -> Result<Vec<T>, Stop> {
         let mut values = splat(count, T::default())?;
-        let piece = piece.max(1);
-        let jobs = values.chunks_mut(piece).enumerate().collect();
-        self.for_each(jobs, &|(number, values): (usize, &mut [T])| write(number * piece, values))?;
+        let pieces = values.chunks_mut(piece).enumerate().collect();
+        self.for_each(pieces, &|(number, values): (usize, &mut [T])| write(number * piece, values))?;
         Ok(values)
     }
 
@@ -105,9 +117,14 @@ impl Work {
         jobs: Vec<J>,
         work: &(dyn Fn(J) -> Result<(), Stop> + Sync),
     ) -> Result<(), Stop> {
-        let each = |job: J| {
+        self.run(jobs.into_iter().map(|job| -> Job<'_> { Box::new(move || work(job)) }).collect())
+    }
+
+    /// As [`for_each`](Self::for_each), whatever the jobs are about: what goes through the scheduler is compiled once.
+    fn run(&self, jobs: Vec<Job<'_>>) -> Result<(), Stop> {
+        let each = |job: Job<'_>| {
             self.go_on()?;
-            work(job)
+            job()
         };
         #[cfg(feature = "parallel")]
         if jobs.len() > 1 {

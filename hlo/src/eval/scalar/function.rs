@@ -37,8 +37,9 @@ macro_rules! of_two {
 
 pub(super) use {of_one, of_two};
 
+/// `f` of each of as many elements as there is room for.
 #[inline]
-pub(super) fn each<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
+pub(in crate::eval) fn each<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
     for (result, &a) in results.iter_mut().zip(a) {
         *result = f(a);
     }

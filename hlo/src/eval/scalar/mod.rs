@@ -16,7 +16,7 @@ mod unsigned;
 pub(super) use complex::ComplexNumber;
 pub(super) use element::{Element, elements_of};
 pub(super) use float::Float;
-pub(super) use function::{Binary, Unary};
+pub(super) use function::{Binary, Unary, each};
 pub(super) use number::Number;
 
 #[cfg(test)]

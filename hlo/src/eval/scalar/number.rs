@@ -12,14 +12,23 @@ pub(in crate::eval) enum Number {
 }
 
 impl Number {
-    /// An integer, wrapped around: the lowest 64 bits in two's complement. Real numbers lose what is behind the point, keep
-    /// to `least` and `greatest`, and a NaN is 0; complex numbers lose their imaginary part first.
+    /// A signed integer: the lowest 64 bits of one, in two's complement. Real numbers lose what is behind the point, keep to
+    /// `least` and `greatest`, and a NaN is 0; complex numbers lose their imaginary part first.
     #[inline]
-    pub(super) fn integer(self, least: i128, greatest: i128) -> i128 {
+    pub(super) fn signed(self, least: i64, greatest: i64) -> i64 {
         match self {
-            Number::Integer(value) => value,
+            Number::Integer(value) => value as i64,
             // `as` saturates, and takes NaN to 0.
-            Number::Real(value) | Number::Complex(value, _) => (value as i128).clamp(least, greatest),
+            Number::Real(value) | Number::Complex(value, _) => (value as i64).clamp(least, greatest),
+        }
+    }
+
+    /// An unsigned integer, likewise; its least is 0.
+    #[inline]
+    pub(super) fn unsigned(self, greatest: u64) -> u64 {
+        match self {
+            Number::Integer(value) => value as u64,
+            Number::Real(value) | Number::Complex(value, _) => (value as u64).min(greatest),
         }
     }
 

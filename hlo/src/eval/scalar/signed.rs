@@ -65,8 +65,8 @@ pub(super) fn number<T: Signed>(a: T) -> Number {
 
 #[inline]
 pub(super) fn of<T: Signed>(value: Number) -> T {
-    let half = 1i128 << (T::BITS - 1);
-    T::wrap(value.integer(-half, half - 1) as i64)
+    let unused = 64 - T::BITS;
+    T::wrap(value.signed(i64::MIN >> unused, i64::MAX >> unused))
 }
 
 /// The bits of the type, without copies of the sign above them.

@@ -62,7 +62,7 @@ pub(super) fn number<T: Unsigned>(a: T) -> Number {
 
 #[inline]
 pub(super) fn of<T: Unsigned>(value: Number) -> T {
-    T::wrap(value.integer(0, (1i128 << T::BITS) - 1) as u64)
+    T::wrap(value.unsigned(u64::MAX >> (64 - T::BITS)))
 }
 
 /// An amount to shift by that is less than the width.

@@ -1,7 +1,7 @@
 //! What the evaluator and the passes take: elements per second of elementwise operations and reductions, products per second of a
 //! dot, and each pass on modules of 1,000, 10,000 and 100,000 instructions.
 //!
-//! `benches/numpy.py` times NumPy on the same.
+//! `benches/times_of_numpy.py` times NumPy on the same.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-"""NumPy on what `cargo bench -p weft-hlo --bench eval` times, in milliseconds, the best of ten: python benches/numpy.py"""
+"""NumPy on what `cargo bench -p weft-hlo --bench eval` times, in milliseconds, the best of ten: python benches/times_of_numpy.py"""
 
 import time
 

@@ -1,8 +1,9 @@
 //! Numbers with fewer bits than their type has, and numbers rounded by chance.
 
 use super::call::Call;
+use super::product::reader;
 use super::scalar::{Element, Number, elements_of};
-use super::work::{Stop, elements};
+use super::work::Stop;
 use crate::ir::{Data, ElementType};
 use half::{bf16, f16};
 
@@ -95,14 +96,13 @@ fn of_value<T: Element>(a: T, f: &dyn Fn(f64) -> f64) -> T {
 /// beyond the greatest float.
 pub(super) fn stochastic_convert(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let width = call.shape(1).element_type.bits();
-    let numbers = reader(call.data(0));
-    let random = reader(call.data(1));
+    let (numbers, chances) = (reader(call.shape(0).element_type), reader(call.shape(1).element_type));
     let to = call.result().element_type;
     elements_of!(to, T => {
         let neighbors: fn(f64) -> Option<(f64, f64)> = if to.is_integer() { integers } else { floats::<T> };
         Ok(call.work().fill(call.data(0).len().unwrap_or(0), |start, values: &mut [T]| {
             for (offset, value) in values.iter_mut().enumerate() {
-                let (number, random) = (numbers(start + offset), random(start + offset));
+                let (number, random) = (numbers(call.data(0), start + offset), chances(call.data(1), start + offset));
                 *value = T::of(Number::Real(chosen(number.real(), random, width, neighbors)));
             }
         })?.into())
@@ -132,13 +132,4 @@ pub(super) fn floats<T: Element>(magnitude: f64) -> Option<(f64, f64)> {
     let other = <T as Element>::from_bits(other).number().real();
     let (low, high) = if near > magnitude { (other, near) } else { (near, other) };
     (low < magnitude && magnitude < high && high.is_finite()).then_some((low, high))
-}
-
-/// The element at a position, as a number.
-fn reader(data: &Data) -> Box<dyn Fn(usize) -> Number + Sync + '_> {
-    let element_type = data.element_type().expect("the values of operands are held");
-    elements_of!(element_type, T => {
-        let values = elements::<T>(data);
-        Box::new(|position| values[position].number())
-    })
 }

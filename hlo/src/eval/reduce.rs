@@ -61,7 +61,16 @@ impl Groups for Folded {
             base += (rest % extent) as isize * stride;
             rest /= extent;
         }
-        let mut walk = Walk::new(&self.reduced, &self.reduced_strides, base, 0);
-        (0..self.size()).try_for_each(|_| member(walk.step()))
+        let (Some((&length, outer)), Some((stride, strides))) =
+            (self.reduced.split_last(), self.reduced_strides.split_last())
+        else {
+            return member(base as usize);
+        };
+        let mut walk = Walk::new(outer, strides, base, 0);
+        for _ in 0..outer.iter().product() {
+            let first = walk.step() as isize;
+            (0..length as isize).try_for_each(|index| member((first + index * stride) as usize))?;
+        }
+        Ok(())
     }
 }

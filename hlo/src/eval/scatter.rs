@@ -3,8 +3,9 @@
 use super::call::Call;
 use super::fold::scalar;
 use super::movement::{Walk, extents, row_major_strides};
-use super::scalar::{Element, Number, elements_of};
-use super::work::{Stop, copy, elements};
+use super::product::reader;
+use super::scalar::Number;
+use super::work::{Stop, copy};
 use crate::ir::{Data, ElementType, Op, Scalar};
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
@@ -176,8 +177,7 @@ impl Windows<'_> {
 
 /// The value of an integer, whatever its type.
 fn integer(indices: &Data, element_type: ElementType, position: usize) -> i128 {
-    let number = elements_of!(element_type, T => elements::<T>(indices)[position].number());
-    match number {
+    match reader(element_type)(indices, position) {
         Number::Integer(value) => value,
         Number::Real(_) | Number::Complex(..) => unreachable!("{VERIFIED}"),
     }

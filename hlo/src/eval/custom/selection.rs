@@ -3,8 +3,8 @@
 use super::literal;
 use super::registry::CustomCall;
 use crate::eval::fold::typed;
-use crate::eval::scalar::{Element, Number, elements_of};
-use crate::eval::work::elements;
+use crate::eval::product::reader;
+use crate::eval::scalar::Number;
 use crate::ir::{Data, ElementType, Literal, Scalar};
 use std::cmp::Ordering;
 
@@ -27,10 +27,11 @@ pub(super) fn top_k(call: &CustomCall<'_>, operands: &[Literal]) -> Result<Vec<L
         return Err("takes extents that are known".to_owned());
     };
     let element_type = values.element_type;
-    let numbers: Vec<Number> = elements_of!(element_type, T => match operand.data.element_type() {
-        Some(given) if given == element_type => elements::<T>(&operand.data).iter().map(|value| value.number()).collect(),
-        _ => return Err("gives elements of another type than it takes".to_owned()),
-    });
+    if operand.data.element_type() != Some(element_type) {
+        return Err("gives elements of another type than it takes".to_owned());
+    }
+    let (read, held) = (reader(element_type), operand.data.len().unwrap_or(0));
+    let numbers: Vec<Number> = (0..held).map(|position| read(&operand.data, position)).collect();
     let (mut scalars, mut places) = (Vec::<Scalar>::new(), Vec::new());
     if count > 0 {
         for (row, numbers) in numbers.chunks(length).enumerate() {

@@ -1,7 +1,7 @@
 //! The numbers that matrices are made of.
 
+use crate::eval::product::reader;
 use crate::eval::scalar::{Element, Number, elements_of};
-use crate::eval::work::elements;
 use crate::ir::{Data, ElementType};
 use num_complex::{Complex, Complex64};
 use std::collections::TryReserveError;
@@ -87,7 +87,8 @@ pub(in crate::eval) fn read<F: Field>(data: &Data) -> Result<Vec<F>, TryReserveE
     let mut numbers = Vec::new();
     numbers.try_reserve_exact(data.len().unwrap_or(0))?;
     let Some(element_type) = data.element_type() else { return Ok(numbers) };
-    elements_of!(element_type, T => numbers.extend(elements::<T>(data).iter().map(|value| of_number::<F>(value.number()))));
+    let (read, count) = (reader(element_type), data.len().unwrap_or(0));
+    numbers.extend((0..count).map(|position| of_number::<F>(read(data, position))));
     Ok(numbers)
 }
 
@@ -101,10 +102,15 @@ fn of_number<F: Field>(number: Number) -> F {
 
 /// The numbers as elements of a type.
 pub(in crate::eval) fn write<F: Field>(values: &[F], element_type: ElementType) -> Result<Data, TryReserveError> {
+    nearest(values.len(), &|position| Number::Complex(values[position].re(), values[position].im()), element_type)
+}
+
+/// The elements of a type that are nearest to `count` numbers.
+fn nearest(count: usize, number: &dyn Fn(usize) -> Number, element_type: ElementType) -> Result<Data, TryReserveError> {
     elements_of!(element_type, T => {
         let mut elements: Vec<T> = Vec::new();
-        elements.try_reserve_exact(values.len())?;
-        elements.extend(values.iter().map(|value| T::of(Number::Complex(value.re(), value.im()))));
+        elements.try_reserve_exact(count)?;
+        elements.extend((0..count).map(|position| T::of(number(position))));
         Ok(elements.into())
     })
 }

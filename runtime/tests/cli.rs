@@ -506,11 +506,40 @@ fn unknown_extents_are_given_on_the_command_line() {
 }
 
 #[test]
+fn a_program_is_verified_with_functions_for_its_custom_calls() {
+    let folder = Folder::new();
+    let functions = folder.file(
+        "halves.shape",
+        "shape.function_library @mine {
+           func.func @halves(%x: !shape.value_shape) -> !shape.shape {
+             %shape = shape.shape_of %x
+             %zero = shape.const_size 0
+             %two = shape.const_size 2
+             %extent = shape.get_extent %shape, %zero
+             %half = shape.div %extent, %two
+             %result = shape.from_extents %half
+             return %result
+           }
+         } mapping { halves = @halves }",
+    );
+    let text =
+        "ENTRY e {\n  x = f32[6] parameter(0)\n  ROOT y = f32[4] custom-call(x), custom_call_target=\"halves\"\n}\n";
+    assert_eq!(fed(&["verify", "-"], text).status.code(), Some(0), "without a function the text says the extents");
+    let output = fed(&["verify", "-", "--shape-functions", &functions], text);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("custom-call yields f32[3], the text says f32[4]"), "{}", stderr(&output));
+}
+
+#[test]
 fn shape_functions_are_shown_in_every_form() {
     for (form, word) in [("error-carrying", "shape.meet"), ("constrained", "shape.cstr_eq"), ("imperative", "assert")] {
         let output = weft(&["shape-functions", "dot", "--form", form]);
         assert!(stdout(&output).contains(word), "{form}: {}{}", stdout(&output), stderr(&output));
     }
+    let output = weft(&["shape-functions", "--format", "json"]);
+    let library: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(library["mapping"]["dot"], "dot");
+    assert_eq!(library["without"]["after-all"], "a token has no extents");
     let output = weft(&["shape-functions", "fly"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("no shape function is mapped to fly"), "{}", stderr(&output));

@@ -50,7 +50,7 @@ pub(crate) enum Command {
     #[command(long_about = crate::map::args::ABOUT, after_help = crate::map::args::EXAMPLES)]
     Map(Map),
     /// Check a program and report all findings
-    Verify(File),
+    Verify(Verify),
     /// Give a program of unknown extents those of one run, as plain static HLO
     Specialize(Specialize),
     /// Show the shape functions of operations in one of their three forms
@@ -67,6 +67,15 @@ pub(crate) struct File {
     /// HLO text, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+/// A program to check.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) source: File,
+    #[command(flatten)]
+    pub(crate) functions: FunctionFiles,
 }
 
 /// A program to compile for some device and look at.

@@ -63,7 +63,8 @@ pub(crate) fn functions(arguments: &ShapeFunctions, format: Format) -> Result<Ou
             .collect();
         let mapping: BTreeMap<&str, &str> =
             library.mapping().map(|(operation, function)| (operation, function.name())).collect();
-        output::json(&json!({ "functions": functions, "mapping": mapping }))?;
+        let without: BTreeMap<&str, &str> = library.without().collect();
+        output::json(&json!({ "functions": functions, "mapping": mapping, "without": without }))?;
     } else {
         output::text(&library.to_string())?;
     }
@@ -71,7 +72,7 @@ pub(crate) fn functions(arguments: &ShapeFunctions, format: Format) -> Result<Ou
 }
 
 /// HLO's shape functions and those of the files given.
-fn library(files: &FunctionFiles) -> Result<Library, Failure> {
+pub(crate) fn library(files: &FunctionFiles) -> Result<Library, Failure> {
     let mut library = standard_library().clone();
     for file in &files.shape_functions {
         let source = Source::read(&args::File { file: file.clone() })?;

@@ -1,9 +1,9 @@
 //! The commands that show a program or the system and change nothing.
 
-use crate::args::{File, Format, Fuse, Shown, TargetArgs};
+use crate::args::{File, Format, Fuse, Shown, TargetArgs, Verify};
 use crate::report::{Failure, Outcome, findings_json, render, say};
 use crate::source::Source;
-use crate::{device, is_json, output};
+use crate::{device, is_json, output, shapes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use weft_hlo::diagnostic::Diagnostics;
@@ -128,10 +128,11 @@ fn show_texts(noun: &str, texts: &[(&str, String)], format: Format) -> Result<Ou
 }
 
 /// `weft verify`
-pub(crate) fn verify(arguments: &File, format: Format) -> Result<Outcome, Failure> {
-    let source = Source::read(arguments)?;
+pub(crate) fn verify(arguments: &Verify, format: Format) -> Result<Outcome, Failure> {
+    let library = shapes::library(&arguments.functions)?;
+    let source = Source::read(&arguments.source)?;
     let outcome = weft_hlo::text::parse(&source.text).and_then(|module| {
-        weft_hlo::verify::verify(&module)?;
+        weft_hlo::verify::verify_by(&module, &library)?;
         Ok(module)
     });
     let findings = match &outcome {

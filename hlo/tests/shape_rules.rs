@@ -123,8 +123,8 @@ fn windows_that_are_none_are_refused() {
     };
     assert_eq!(run(Window { size: 0, ..sound }, 4), "the window must cover at least one element");
     assert_eq!(run(Window { stride: 0, ..sound }, 4), "the stride of the window must be at least 1");
-    assert_eq!(run(Window { base_dilation: 0, ..sound }, 4), "dilations must be at least 1");
-    assert_eq!(run(Window { window_dilation: -1, ..sound }, 4), "dilations must be at least 1");
+    assert_eq!(run(Window { base_dilation: 0, ..sound }, 4), "the dilations of the window must be at least 1");
+    assert_eq!(run(Window { window_dilation: -1, ..sound }, 4), "the dilations of the window must be at least 1");
     assert_eq!(run(Window { low: i64::MAX, ..sound }, 4), "the padded base exceeds 64 bits");
     assert_eq!(run(Window { base_dilation: i64::MAX, ..sound }, 4), "a dilated extent exceeds 64 bits");
     let all =
@@ -295,7 +295,7 @@ fn gathers_put_slices_at_the_offset_dimensions() {
             let mut long = sizes.clone();
             long[0] = operand[0] + 1;
             let error = rules.one("gather", &[&operand, &indices], &attributes.with_sizes("slice_sizes", long));
-            assert_eq!(error.unwrap_err(), "a slice size must be at least 0 and at most the operand's extent");
+            assert_eq!(error.unwrap_err(), "slice_sizes must be at least 0 and at most the operand's extents");
         }
     }
 }
@@ -325,7 +325,7 @@ fn batching_dimensions_of_gathers_are_paired() {
     );
     assert_eq!(
         run(&[2, 3, 1], &[]).unwrap_err(),
-        "offset_dims must have one entry per dimension of a slice that is kept"
+        "offset_dims must have one entry for each dimension of the operand that neither collapsed_slice_dims nor operand_batching_dims names"
     );
 }
 
@@ -502,9 +502,12 @@ fn values_that_are_passed_on_keep_their_extents() {
         ] {
             assert_eq!(run(name), operands, "{name}");
         }
-        for name in ["call", "conditional", "fusion"] {
+        for name in ["call", "fusion"] {
             assert_eq!(run(name), called, "{name}");
         }
+        let branch = |chooser: &[i64]| rules.run("conditional", &[&[chooser], &given[..]].concat(), &attributes);
+        assert_eq!(branch(&[]), Ok(called.clone()));
+        assert_eq!(branch(&[1]), Err("the operand that chooses the branch must be a scalar".to_owned()));
         assert_eq!(rules.run("constant", &[], &attributes).unwrap(), called);
         let scalar = vec![Vec::new()];
         assert_eq!(run("async-start"), [&operands[..], &called, &kept].concat());

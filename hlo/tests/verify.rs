@@ -95,27 +95,27 @@ fn elementwise_rules() {
 fn movement_rules() {
     check("i = f32[2] iota(), iota_dimension=1", "HLO107", "iota_dimension=1");
     check("i = pred[2] iota(), iota_dimension=0", "HLO105", "iota counts");
-    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={}", "HLO107", "one entry per dimension");
+    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={}", "HLO108", "one entry per dimension");
     check(
         "x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={1}",
         "HLO108",
         "has extents [2]; the result has [2,3]",
     );
-    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={2}", "HLO107", "dimension 2 of rank 2");
+    check("x = f32[2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={2}", "HLO107", "does not have");
     check("x = f32[2,2] parameter(0)\ny = f32[2,3] broadcast(x), dimensions={0,0}", "HLO107", "twice");
     check("x = f32[2] parameter(0)\ny = f32[3] reshape(x)", "HLO108", "same number of elements");
     check("x = f32[2] parameter(0)\ny = s32[2] reshape(x)", "HLO106", "yields f32[2]");
     check("x = f32[2] parameter(0)\ny = pred[2] bitcast(x)", "HLO105", "differ in size");
     check("x = f32[2,3] parameter(0)\ny = f32[2,3] transpose(x), dimensions={1,0}", "HLO106", "yields f32[3,2]");
     check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0,0}", "HLO107", "twice");
-    check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0}", "HLO107", "permutation");
+    check("x = f32[2,3] parameter(0)\ny = f32[2,2] transpose(x), dimensions={0}", "HLO108", "permutation");
     check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[1:5]}", "HLO108", "0 <= start <= limit <= extent");
-    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[-1:4]}", "HLO107", "0 <= start <= limit");
-    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[0:4:0]}", "HLO107", "stride must be at least 1");
-    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={}", "HLO107", "one entry for each");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[-1:4]}", "HLO108", "0 <= start <= limit");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={[0:4:0]}", "HLO108", "slice={[0:4:0]}");
+    check("x = f32[4] parameter(0)\ny = f32[4] slice(x), slice={}", "HLO108", "one entry per");
     check("x = f32[4] parameter(0)\ny = f32[1] slice(x), slice={[0:4:2]}", "HLO106", "yields f32[2]");
-    check("x = f32[4] parameter(0)\ny = f32[4] reverse(x), dimensions={1}", "HLO107", "dimension 1 of rank 1");
-    check("x = f32[] parameter(0)\ny = f32[2] concatenate(x, x), dimensions={0}", "HLO107", "no dimension");
+    check("x = f32[4] parameter(0)\ny = f32[4] reverse(x), dimensions={1}", "HLO107", "dimensions={1}");
+    check("x = f32[] parameter(0)\ny = f32[2] concatenate(x, x), dimensions={0}", "HLO107", "does not have");
     check(
         "x = f32[2,3] parameter(0)\nz = f32[2,4] parameter(1)\ny = f32[4,3] concatenate(x, z), dimensions={0}",
         "HLO108",
@@ -129,7 +129,7 @@ fn movement_rules() {
     check(
         "x = f32[4] parameter(0)\nv = s32[] parameter(1)\ny = f32[4] pad(x, v), padding=0_0",
         "HLO105",
-        "must be f32[]",
+        "must be f32 as operand 0",
     );
     check(
         "x = f32[4] parameter(0)\nv = f32[] parameter(1)\ny = f32[0] pad(x, v), padding=-3_-3",
@@ -176,10 +176,7 @@ fn calls_and_regions() {
     let wrong_result = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=LT";
     assert!(with(wrong_result, reduce).contains("f must return f32[] and returns pred[]"));
     let sum = "a = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)";
-    assert!(
-        with(sum, "y = f32[] reduce(x, x), dimensions={0}, to_apply=f")
-            .contains("an operand that must be a scalar is not")
-    );
+    assert!(with(sum, "y = f32[] reduce(x, x), dimensions={0}, to_apply=f").contains("initial values must be scalars"));
     assert!(with(sum, "y = f32[] reduce(x, z, z), dimensions={0}, to_apply=f").contains("HLO104"));
     assert!(with(sum, "y = f32[] reduce(x, z), dimensions={0,0}, to_apply=f").contains("names dimension 0 twice"));
     assert!(with(sum, "y = f32[] reduce(x, z), dimensions={1}, to_apply=f").contains("HLO107"));
@@ -322,4 +319,31 @@ fn nothing_is_said_of_extents_that_are_not_known() {
     let (code, words) =
         ("HLO108", "topk: k must be at least 0 and at most the last extent; the operand has extents [?,1]");
     check("x = f32[?,1] parameter(0)\ny = (f32[?,2], s32[?,2]) topk(x), k=2", code, words);
+}
+
+/// Whatever the extents turn out to be, and also where something before it may fail.
+#[test]
+fn what_is_surely_wrong_with_open_extents_is_found() {
+    for (lines, code, words) in [
+        ("x = f32[?,4] parameter(0)\ny = f32[?,4] reverse(x), dimensions={2}", "HLO107", "dimensions={2}"),
+        ("x = f32[?,4] parameter(0)\ny = f32[4,?] transpose(x), dimensions={1,5}", "HLO107", "does not have"),
+        ("x = f32[?,4] parameter(0)\ny = f32[?,4] transpose(x), dimensions={0}", "HLO108", "permutation"),
+        ("y = f32[?,4] iota(), iota_dimension=2", "HLO107", "iota_dimension=2"),
+        ("x = f32[?,4] parameter(0)\ny = f32[2,4] slice(x), slice={[0:2], [0:4:0]}", "HLO108", "[0:4:0]"),
+        ("x = f32[?,4] parameter(0)\ny = f32[?,4] slice(x), slice={[3:2], [0:4]}", "HLO108", "[3:2:1]"),
+        ("x = f32[?] parameter(0)\ny = f32[?] cholesky(x), lower=true", "HLO108", "two dimensions"),
+        (
+            "x = f32[?,4] parameter(0)\nz = f32[?,3,4] parameter(1)\ny = f32[?,4] concatenate(x, z), dimensions={0}",
+            "HLO108",
+            "same rank",
+        ),
+        (
+            "x = f32[?,4] parameter(0)\nz = f32[?,4] parameter(1)\ny = f32[?,4] dot(x, z), lhs_batch_dims={0}, \
+             rhs_batch_dims={0}, lhs_contracting_dims={7}, rhs_contracting_dims={1}",
+            "HLO107",
+            "lhs_contracting_dims={7}",
+        ),
+    ] {
+        check(lines, code, words);
+    }
 }

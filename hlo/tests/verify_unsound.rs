@@ -24,5 +24,5 @@ fn findings_are_those_expected() {
         assert!(documented.contains(&format!("| `{code}` |")), "{code} is not documented");
     }
     // Broken structure and impossible shapes are refused by the reader; `tests/verify.rs` makes them by hand.
-    assert!(seen.codes.len() >= 15, "{:?}", seen.codes);
+    assert!(seen.codes.len() >= 14, "{:?}", seen.codes);
 }

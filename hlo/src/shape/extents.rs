@@ -1,8 +1,8 @@
 //! Extents, from the shape functions of the operations.
 
-use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Specialized, Value};
+use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Value};
 use super::standard::bound_extents;
-use super::{InferenceCache, InstructionAttributes, standard_library};
+use super::{InferenceCache, InstructionAttributes, named, standard_library};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Op, Shape, Span};
 use crate::verify::code;
@@ -58,14 +58,14 @@ pub(crate) fn infer_cached(
 /// by leaf, as far as the function says anything about them.
 ///
 /// # Errors
-/// The first rule that is surely broken, whatever the extents turn out to be.
+/// A rule that is surely broken, whatever the extents turn out to be: the first, of what is evaluated in any case.
 pub(crate) fn check_open(
     cache: &InferenceCache<'_>,
     instruction: &InstructionAttributes<'_>,
 ) -> Result<Option<Vec<KnownShape>>, Diagnostics> {
     match bound_extents(cache.library, instruction) {
-        Ok((Specialized::Error(error), _)) => Err(instruction.finding(&error)),
-        Ok((_, results)) => Ok(known_leaves(&results)),
+        Ok((_, Ok(results))) => Ok(known_leaves(&results)),
+        Ok((_, Err(error))) => Err(instruction.finding(&error)),
         Err(error) if error.kind == ErrorKind::Unknown => Ok(None),
         Err(error) => Err(instruction.finding(&error)),
     }
@@ -112,6 +112,10 @@ impl InstructionAttributes<'_> {
         let made_as_declared = matches!(self.op, Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape | Op::Bitcast);
         if let (true, Some(array)) = (made_as_declared, self.declared.as_array()) {
             message.push_str(&format!("; the result has {}", bracketed(array)));
+        }
+        for attribute in named::attributes(self.op, &error.message) {
+            message.push_str("; ");
+            message.push_str(&attribute);
         }
         Diagnostic::new(code, Span::default(), message).into()
     }

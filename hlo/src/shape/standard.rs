@@ -1,7 +1,7 @@
 //! The shape functions of HLO's operations.
 
 use super::attributes::InstructionAttributes;
-use super::function::{Attributes, ErrorKind, Extents, Known, Library, ShapeError, Specialized, Value};
+use super::function::{Attributes, ErrorKind, Extents, Known, Library, Results, ShapeError, Specialized, Value};
 use crate::ir::Op;
 use std::sync::OnceLock;
 
@@ -68,7 +68,8 @@ pub fn infer_extents(library: &Library, instruction: &InstructionAttributes<'_>)
 ///
 /// # Errors
 /// As [`Library::specialize_operation`]; [`ErrorKind::Unknown`](super::function::ErrorKind::Unknown) also for an
-/// asynchronous shorthand if something is left to evaluate of the operation that it starts.
+/// asynchronous shorthand if something is left to evaluate of the operation that it starts, and the error of what always
+/// fails there.
 pub fn specialize_extents(
     library: &Library,
     instruction: &InstructionAttributes<'_>,
@@ -76,23 +77,24 @@ pub fn specialize_extents(
     bound_extents(library, instruction).map(|(specialized, _)| specialized)
 }
 
-/// As [`specialize_extents`], and what is known of the results of the function; nothing of those of an error.
+/// As [`specialize_extents`], and what is known of the results of the function.
 pub(super) fn bound_extents(
     library: &Library,
     instruction: &InstructionAttributes<'_>,
-) -> Result<(Specialized, Vec<Known>), ShapeError> {
+) -> Result<(Specialized, Results), ShapeError> {
     let known = instruction.known_operands();
     let key = function_key(instruction.op);
     let Some(inner) = started(instruction) else {
         return library.bound_operation(key, &known, instruction);
     };
-    match specialize_extents(library, &inner)? {
-        Specialized::Known(values) => {
+    match bound_extents(library, &inner)? {
+        (Specialized::Known(values), _) => {
             let yielded = Value::Shapes(values.into_iter().flat_map(into_leaves).collect());
             library.bound_operation(key, &known, &Started { instruction, yielded })
         }
-        Specialized::Error(error) => Ok((Specialized::Error(error), Vec::new())),
-        Specialized::Residual(_) => {
+        (Specialized::Error(error), _) => Ok((Specialized::Error(error.clone()), Err(error))),
+        (Specialized::Residual(_), Err(error)) => Err(error),
+        (Specialized::Residual(_), Ok(_)) => {
             let message = format!("what {} starts has extents that are not known yet", instruction.op.opcode());
             Err(ShapeError::new(ErrorKind::Unknown, message))
         }
@@ -121,7 +123,8 @@ impl Attributes for Started<'_> {
     }
 }
 
-fn into_leaves(value: Value) -> Vec<Extents> {
+/// The extents that a result of a function has for the leaves of a value.
+pub(crate) fn into_leaves(value: Value) -> Vec<Extents> {
     match value {
         Value::Extents(extents) => vec![extents],
         Value::Shapes(shapes) => shapes,

@@ -12,9 +12,9 @@ pub const OPERAND_COUNT: &str = "HLO104";
 pub const ELEMENT_TYPE: &str = "HLO105";
 /// The shape that stands in the text is not the one that follows from the operands.
 pub const RESULT_SHAPE: &str = "HLO106";
-/// An attribute is out of range, too short or too long, not sorted, or not a permutation.
+/// An attribute is out of range, not sorted, names something twice, or contradicts another.
 pub const ATTRIBUTE: &str = "HLO107";
-/// Ranks or extents of operands that must agree do not.
+/// Ranks or extents of operands do not fit each other, or do not fit an attribute.
 pub const EXTENTS: &str = "HLO108";
 /// A layout is not a permutation of the dimensions.
 pub const LAYOUT: &str = "HLO109";
@@ -32,8 +32,6 @@ pub const NAME: &str = "HLO114";
 pub const CONSTANT: &str = "HLO115";
 /// A shape is impossible: a negative extent, more elements than `i64` counts, a mark on a dimension that is not there.
 pub const SHAPE: &str = "HLO116";
-/// A window is not one: the wrong number of dimensions, or a size, stride or dilation below 1.
-pub const WINDOW: &str = "HLO117";
 /// The groups of a collective, or its pairs of sources and targets, name members wrongly.
 pub const GROUPS: &str = "HLO118";
 /// The channels of a transfer or collective are missing or disagree.

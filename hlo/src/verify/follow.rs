@@ -2,7 +2,10 @@
 
 use super::rules::{self, Expected, Rule};
 use crate::ir::{ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
-use crate::shape::{InstructionAttributes, called_result, infer_extents, standard_library};
+use crate::shape::function::{Extents, Specialized};
+use crate::shape::{
+    InstructionAttributes, called_result, infer_extents, into_leaves, specialize_extents, standard_library,
+};
 
 /// Why a shape does not follow, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +113,10 @@ fn reach(element_type: ElementType) -> (bool, usize, u32, bool) {
 /// The operand with one more dimension whose extent is only bounded.
 fn set_dimension_size(operands: &[&Shape], dimension: i64) -> Result<Shape, Unknown> {
     let array = operands.first().and_then(|shape| shape.as_array());
-    let at = usize::try_from(dimension).ok();
-    let (Some(array), Some(at)) = (array, at) else { return Err(Unknown("operand 0 must be an array".to_owned())) };
+    let at = usize::try_from(dimension).ok().filter(|&at| array.is_some_and(|array| at < array.rank()));
+    let (Some(array), Some(at)) = (array, at) else {
+        return Err(Unknown("operand 0 must be an array that has the dimension".to_owned()));
+    };
     let mut array = array.clone();
     if !array.dynamic.contains(&at) {
         array.dynamic.push(at);
@@ -125,12 +130,25 @@ fn filled(instruction: &InstructionAttributes<'_>, expected: &Expected<'_>) -> R
     let InstructionAttributes { op, operands, .. } = instruction;
     if !operands.iter().all(|operand| operand.is_static()) {
         return open(op, operands, expected)
+            .or_else(|| expected.shape(&mut leaves(known(instruction)?)))
             .ok_or_else(|| Unknown(format!("extents of the operands of {} are known at run time only", op.opcode())));
     }
     let extents = infer_extents(standard_library(), instruction).map_err(|error| Unknown(error.message))?;
+    expected.shape(&mut leaves(extents)).ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))
+}
+
+/// The extents of the result, where they are the same whatever those of the operands are.
+fn known(instruction: &InstructionAttributes<'_>) -> Option<Vec<Extents>> {
+    match specialize_extents(standard_library(), instruction).ok()? {
+        Specialized::Known(values) => Some(values.into_iter().flat_map(into_leaves).collect()),
+        Specialized::Error(_) | Specialized::Residual(_) => None,
+    }
+}
+
+/// The extents of one leaf after the other.
+fn leaves(extents: Vec<Extents>) -> impl FnMut() -> Option<Vec<i64>> {
     let mut extents = extents.into_iter();
-    let shape = expected.shape(&mut || extents.next().map(|extents| extents.to_vec()));
-    shape.ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))
+    move || extents.next().map(|extents| extents.to_vec())
 }
 
 /// The shape of an operation that moves dimensions as they are, or works element by element on operands of the same

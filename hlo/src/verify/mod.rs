@@ -29,8 +29,8 @@
 //! | `HLO104` | an operation has too few or too many operands |
 //! | `HLO105` | an operand is of a kind or element type that the operation is not defined for |
 //! | `HLO106` | the shape that the text gives is not the one that follows from the operands |
-//! | `HLO107` | an attribute is out of range, too short or long, not sorted, or no permutation |
-//! | `HLO108` | ranks or extents of operands that must agree do not |
+//! | `HLO107` | an attribute is out of range, not sorted, names something twice, or contradicts another |
+//! | `HLO108` | ranks or extents of operands do not fit each other, or do not fit an attribute |
 //! | `HLO109` | a layout is no permutation of the dimensions |
 //! | `HLO110` | a computation applied to elements (`reduce`, `sort`, …) has the wrong signature |
 //! | `HLO111` | a computation called with whole values (`call`, `while`, …) does not fit |
@@ -39,7 +39,6 @@
 //! | `HLO114` | a name is used twice |
 //! | `HLO115` | the value of a constant does not fit its shape |
 //! | `HLO116` | a shape is impossible |
-//! | `HLO117` | a window has the wrong number of dimensions, or a size, stride or dilation below 1 |
 //! | `HLO118` | groups, or pairs of sources and targets, name members wrongly |
 //! | `HLO119` | channels are missing or disagree |
 //! | `HLO120` | a start and an end of an asynchronous operation do not belong together |
@@ -267,10 +266,7 @@ impl Verifier<'_> {
                 Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
             }
             Extents::Refused(refused) => {
-                // What an attribute does to extents is the consequence of what is already said about it.
-                let alone = found.is_empty();
-                let more = refused.0.into_iter().filter(|finding| alone || finding.code == code::EXTENTS);
-                found.extend(more.map(|finding| (finding.code, finding.message)));
+                found.extend(refused.0.into_iter().map(|finding| (finding.code, finding.message)));
                 differs.then(|| expected.to_string())
             }
             Extents::Open => differs.then(|| expected.to_string()),

@@ -240,6 +240,7 @@ pub use kind::Kind;
 pub use known::{Known, KnownShape};
 pub use library::{Library, LibraryError};
 pub use lower::LowerError;
+pub(super) use simplify::Results;
 pub use simplify::Specialized;
 pub use text::parse_function;
 pub use ty::Type;

@@ -39,8 +39,26 @@ pub(super) fn transfer(kind: &Kind, error: Option<&str>, operands: &[&Known]) ->
             _ => (vec![Known::Exact(Value::Witness(Some(error)))], Failure::Never),
         };
     }
+    // Of an index that is outside of every list there may be, the usual message would say more than is known.
+    if let Some(message) = error.filter(|_| is_outside(kind, operands)) {
+        return (Vec::new(), Failure::Certain(ShapeError::new(ErrorKind::Index, message)));
+    }
     let (known, safe) = inexact(kind, operands);
     (known, if safe { Failure::Never } else { Failure::Possible })
+}
+
+/// Whether the operation reads a list at an index that it does not have, whatever list and index turn out to be.
+fn is_outside(kind: &Kind, operands: &[&Known]) -> bool {
+    let (list, index) = match (kind, operands) {
+        (Kind::GetExtent | Kind::SplitAt, [list, index]) => (list.as_list(), index.as_size()),
+        _ => return false,
+    };
+    let longest = list.rank().hi;
+    let inside = match kind {
+        Kind::GetExtent => Interval::new(0, longest - 1),
+        _ => Interval::new(-longest, longest),
+    };
+    inside.intersect(index).is_empty()
 }
 
 /// The results, and whether the operation cannot fail.

@@ -10,15 +10,11 @@ use crate::verify::code;
 pub(super) fn along<'a>(
     rule: &mut Rule<'a>,
     members: Members<'_>,
-    dimension: i64,
     to_apply: Option<ComputationId>,
 ) -> Option<Expected<'a>> {
     check(rule, members);
     rule.at_least(1)?;
     let operands = rule.all_arrays(0)?;
-    for operand in &operands {
-        rule.dimension("dimensions", dimension, operand.rank(), "an operand");
-    }
     if let Some(to_apply) = to_apply {
         let types = [operands[0].element_type];
         reduction::combine(rule, to_apply, &types, &types);
@@ -26,8 +22,8 @@ pub(super) fn along<'a>(
     Some(reduction::one_or_tuple(&reduction::types(&operands)))
 }
 
-pub(super) fn all_gather_start<'a>(rule: &mut Rule<'a>, members: Members<'_>, dimension: i64) -> Option<Expected<'a>> {
-    let result = along(rule, members, dimension, None)?;
+pub(super) fn all_gather_start<'a>(rule: &mut Rule<'a>, members: Members<'_>) -> Option<Expected<'a>> {
+    let result = along(rule, members, None)?;
     Some(Expected::Tuple(vec![passed(rule), result]))
 }
 
@@ -54,15 +50,10 @@ pub(super) fn broadcast<'a>(rule: &mut Rule<'a>, members: Members<'_>) -> Option
 }
 
 /// With a dimension one operand is cut into parts and joined again; without one each operand is a part, for one member.
-pub(super) fn all_to_all<'a>(
-    rule: &mut Rule<'a>,
-    members: Members<'_>,
-    dimension: Option<i64>,
-) -> Option<Expected<'a>> {
+pub(super) fn all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>, is_cut: bool) -> Option<Expected<'a>> {
     check(rule, members);
-    if let Some(dimension) = dimension {
-        let [operand] = rule.arrays()?;
-        rule.dimension("dimensions", dimension, operand.rank(), "the operand");
+    if is_cut {
+        rule.arrays::<1>()?;
         return Some(Expected::Same(rule.operands[0]));
     }
     rule.at_least(1)?;
@@ -86,13 +77,12 @@ pub(super) fn all_to_all<'a>(
 /// The input, the output, and for each the offsets and sizes of its parts.
 pub(super) fn ragged_all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>) -> Option<Expected<'a>> {
     check(rule, members);
-    let [_, _, offsets, ..] = rule.arrays::<6>()?;
+    rule.arrays::<6>()?;
     rule.typed_as(1, 0);
     for position in 2..6 {
         if rule.typed(position, ElementType::is_integer, "an integer type") {
             rule.typed_as(position, 2);
         }
-        rule.ranked(position, offsets.rank(), " as operand 2");
     }
     Some(Expected::Same(rule.operands[1]))
 }
@@ -121,9 +111,7 @@ pub(super) fn permute_start<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel
         [passed(rule), passed(rule)]
     };
     let kept = rule.declared.as_tuple().map_or(0, |elements| elements.len().saturating_sub(2));
-    Some(Expected::Tuple(
-        parts.into_iter().chain(std::iter::repeat_n(Expected::Scalar(ElementType::U32), kept)).collect(),
-    ))
+    Some(Expected::Tuple(parts.into_iter().chain(std::iter::repeat_n(Expected::Handle, kept)).collect()))
 }
 
 /// The one operand, or all of them as a tuple.

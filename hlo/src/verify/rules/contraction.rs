@@ -1,7 +1,7 @@
 //! Dot products and their kin.
 
 use super::{Expected, Rule};
-use crate::ir::{ArrayShape, ElementType, Op, Precision};
+use crate::ir::{ElementType, Op, Precision};
 use crate::verify::code;
 
 /// The dimension numbers of both operands of a dot.
@@ -13,18 +13,17 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    fn check(&self, rule: &mut Rule<'_>, lhs: &ArrayShape, rhs: &ArrayShape) {
+    /// Checks that no dimension has two roles.
+    fn check(&self, rule: &mut Rule<'_>) {
         let sides = [
-            (["lhs_batch_dims", "lhs_contracting_dims"], self.lhs_batch, self.lhs_contracting, lhs),
-            (["rhs_batch_dims", "rhs_contracting_dims"], self.rhs_batch, self.rhs_contracting, rhs),
+            (["lhs_batch_dims", "lhs_contracting_dims"], self.lhs_batch, self.lhs_contracting),
+            (["rhs_batch_dims", "rhs_contracting_dims"], self.rhs_batch, self.rhs_contracting),
         ];
-        for (names, batch, contracting, operand) in sides {
-            rule.dimensions(names[0], batch, operand.rank());
-            rule.dimensions(names[1], contracting, operand.rank());
+        for (names, batch, contracting) in sides {
+            rule.distinct(names[0], batch);
+            rule.distinct(names[1], contracting);
             rule.disjoint(names, batch, contracting);
         }
-        rule.as_many(["lhs_batch_dims", "rhs_batch_dims"], self.lhs_batch, self.rhs_batch);
-        rule.as_many(["lhs_contracting_dims", "rhs_contracting_dims"], self.lhs_contracting, self.rhs_contracting);
     }
 }
 
@@ -35,14 +34,14 @@ pub(super) fn dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     else {
         return None;
     };
-    let [lhs, rhs] = rule.arrays()?;
+    rule.arrays::<2>()?;
     let numbers = Numbers {
         lhs_batch: lhs_batch_dims,
         lhs_contracting: lhs_contracting_dims,
         rhs_batch: rhs_batch_dims,
         rhs_contracting: rhs_contracting_dims,
     };
-    numbers.check(rule, lhs, rhs);
+    numbers.check(rule);
     precisions(rule, operand_precision);
     products(rule)
 }
@@ -59,20 +58,16 @@ pub(super) fn scaled_dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     else {
         return None;
     };
-    let [lhs, rhs, lhs_scale, rhs_scale] = rule.arrays()?;
+    rule.arrays::<4>()?;
     let numbers = Numbers {
         lhs_batch: lhs_batch_dims,
         lhs_contracting: lhs_contracting_dims,
         rhs_batch: rhs_batch_dims,
         rhs_contracting: rhs_contracting_dims,
     };
-    numbers.check(rule, lhs, rhs);
-    for (position, scaled, scale) in [(2, lhs, lhs_scale), (3, rhs, rhs_scale)] {
-        rule.typed(position, ElementType::is_float, "a float type");
-        // A scalar scales the whole operand.
-        if scale.rank() != 0 {
-            rule.ranked(position, scaled.rank(), ", that of what it scales,");
-        }
+    numbers.check(rule);
+    for scale in [2, 3] {
+        rule.typed(scale, ElementType::is_float, "a float type");
     }
     precisions(rule, operand_precision);
     products(rule)
@@ -93,29 +88,25 @@ pub(super) fn ragged_dot<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     else {
         return None;
     };
-    let [lhs, rhs, _] = rule.arrays()?;
+    rule.arrays::<3>()?;
     let numbers = Numbers {
         lhs_batch: lhs_batch_dims,
         lhs_contracting: lhs_contracting_dims,
         rhs_batch: rhs_batch_dims,
         rhs_contracting: rhs_contracting_dims,
     };
-    numbers.check(rule, lhs, rhs);
+    numbers.check(rule);
     rule.typed(2, ElementType::is_integer, "an integer type");
-    rule.dimensions("rhs_group_dims", rhs_group_dims, rhs.rank());
-    match lhs_ragged_dims[..] {
-        [ragged] => {
-            rule.dimension("lhs_ragged_dims", ragged, lhs.rank(), "operand 0");
-            let free = !lhs_batch_dims.contains(&ragged) && !lhs_contracting_dims.contains(&ragged);
-            if rhs_group_dims.len() != usize::from(free) {
-                let (wanted, given) = (usize::from(free), rhs_group_dims.len());
-                let kind = if free { "free" } else { "contracted or batched" };
-                rule.attribute(format!(
-                    "rhs_group_dims must name {wanted} dimensions where the ragged dimension is {kind}, and names {given}"
-                ));
-            }
+    rule.distinct("rhs_group_dims", rhs_group_dims);
+    if let [ragged] = lhs_ragged_dims[..] {
+        let free = !lhs_batch_dims.contains(&ragged) && !lhs_contracting_dims.contains(&ragged);
+        if rhs_group_dims.len() != usize::from(free) {
+            let (wanted, given) = (usize::from(free), rhs_group_dims.len());
+            let kind = if free { "free" } else { "contracted or batched" };
+            rule.attribute(format!(
+                "rhs_group_dims must name {wanted} dimensions where the ragged dimension is {kind}, and names {given}"
+            ));
         }
-        _ => rule.attribute(format!("lhs_ragged_dims must name one dimension and names {}", lhs_ragged_dims.len())),
     }
     rule.disjoint(["rhs_group_dims", "rhs_batch_dims"], rhs_group_dims, rhs_batch_dims);
     rule.disjoint(["rhs_group_dims", "rhs_contracting_dims"], rhs_group_dims, rhs_contracting_dims);

@@ -50,7 +50,7 @@ pub(super) fn conditional<'a>(rule: &mut Rule<'a>, branches: &[ComputationId], i
     rule.count(branches.len() + 1)?;
     let chooser = if indexed { ElementType::S32 } else { ElementType::Pred };
     if rule.array(0).is_some() {
-        rule.scalar(0, chooser);
+        rule.of_type(0, chooser);
     }
     let mut results = Vec::with_capacity(branches.len());
     for (number, &branch) in branches.iter().enumerate() {

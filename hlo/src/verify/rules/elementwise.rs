@@ -75,7 +75,7 @@ pub(super) fn convert<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     Some(Expected::Open)
 }
 
-/// The last dimension of the wider type is what the narrower type's elements make up.
+/// One element of the wider type is made of several of the narrower.
 pub(super) fn bitcast_convert<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let [operand] = rule.arrays()?;
     let declared = rule.declared_array()?;
@@ -84,22 +84,6 @@ pub(super) fn bitcast_convert<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     if from.is_complex() != to.is_complex() || !wide.is_multiple_of(narrow) {
         rule.refuse(code::ELEMENT_TYPE, format!("bitcast-convert does not turn {from} into {to}"));
         return None;
-    }
-    let rank = match from.bits().cmp(&to.bits()) {
-        std::cmp::Ordering::Greater => Some(operand.rank() + 1),
-        std::cmp::Ordering::Equal => Some(operand.rank()),
-        std::cmp::Ordering::Less => operand.rank().checked_sub(1),
-    };
-    match rank {
-        None => rule.refuse(
-            code::EXTENTS,
-            format!("operand 0 of bitcast-convert to the wider {to} must have a last dimension and is {operand}"),
-        ),
-        Some(rank) if rank != declared.rank() => rule.refuse(
-            code::RESULT_SHAPE,
-            format!("bitcast-convert of {from} to {to} yields rank {rank}, the text says {declared}"),
-        ),
-        Some(_) => {}
     }
     Some(Expected::Open)
 }

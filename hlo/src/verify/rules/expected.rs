@@ -11,8 +11,8 @@ pub(in crate::verify) enum Expected<'a> {
     Open,
     /// An array of this type; its extents follow from a shape function.
     Array(ElementType),
-    /// A scalar of this type.
-    Scalar(ElementType),
+    /// `u32[]`: the handle of a transfer, which like a token is a kind of value and has no extents.
+    Handle,
     /// The type of another value; its extents follow from a shape function, like all others.
     Same(&'a Shape),
     /// A tuple.
@@ -27,9 +27,7 @@ impl Expected<'_> {
         match (self, shape) {
             (Expected::Open, _) | (Expected::Token, Shape::Token) => true,
             (Expected::Array(element_type), Shape::Array(array)) => array.element_type == *element_type,
-            (Expected::Scalar(element_type), Shape::Array(array)) => {
-                array.element_type == *element_type && array.rank() == 0
-            }
+            (Expected::Handle, shape) => *shape == Shape::scalar(ElementType::U32),
             (Expected::Same(wanted), shape) => is_alike(wanted, shape),
             (Expected::Tuple(wanted), Shape::Tuple(elements)) => {
                 wanted.len() == elements.len()
@@ -44,9 +42,9 @@ impl Expected<'_> {
         match self {
             Expected::Open => None,
             Expected::Array(element_type) => extents().map(|extents| Shape::array(*element_type, extents)),
-            Expected::Scalar(element_type) => {
+            Expected::Handle => {
                 extents();
-                Some(Shape::scalar(*element_type))
+                Some(Shape::scalar(ElementType::U32))
             }
             Expected::Same(shape) => {
                 for _ in shape.leaves() {
@@ -68,9 +66,7 @@ impl Expected<'_> {
     /// The shape that has these extents and the types expected.
     pub(in crate::verify) fn of_extents(&self, shape: &Shape) -> Shape {
         match (self, shape) {
-            (Expected::Array(element_type) | Expected::Scalar(element_type), Shape::Array(array)) => {
-                Shape::array(*element_type, array.extents.clone())
-            }
+            (Expected::Array(element_type), Shape::Array(array)) => Shape::array(*element_type, array.extents.clone()),
             (Expected::Same(wanted), shape) if !is_alike(wanted, shape) => wanted.without_layout(),
             (Expected::Tuple(wanted), Shape::Tuple(elements)) if wanted.len() == elements.len() => {
                 Shape::Tuple(wanted.iter().zip(elements).map(|(wanted, element)| wanted.of_extents(element)).collect())
@@ -101,7 +97,7 @@ impl fmt::Display for Expected<'_> {
         match self {
             Expected::Open => f.write_str("..."),
             Expected::Array(element_type) => write!(f, "{element_type}[...]"),
-            Expected::Scalar(element_type) => write!(f, "{element_type}[]"),
+            Expected::Handle => f.write_str("u32[]"),
             Expected::Same(shape) => Brief(shape).fmt(f),
             Expected::Token => f.write_str("token[]"),
             Expected::Tuple(elements) => {

@@ -1,7 +1,7 @@
 //! Gather and scatter: slices and windows at computed places.
 
 use super::{Expected, Rule};
-use crate::ir::{ArrayShape, ComputationId, ElementType, Op};
+use crate::ir::{ComputationId, ElementType, Op};
 use crate::verify::code;
 
 /// The dimension numbers that `gather` and `scatter` have in common, under the names that each gives them.
@@ -18,49 +18,21 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// Checks the numbers against the operand and the indices, which are operand `position`; the rank of the result or
-    /// the updates that follows.
-    fn check(&self, rule: &mut Rule<'_>, operand: &ArrayShape, indices: &ArrayShape, position: usize) -> Option<usize> {
-        let rank = operand.rank();
+    /// Checks that no dimension has two roles; the indices are operand `position`.
+    fn check(&self, rule: &mut Rule<'_>, position: usize) {
         rule.typed(position, ElementType::is_integer, "an integer type");
-        rule.ascending(self.left_out.0, self.left_out.1, rank);
-        rule.ascending(self.operand_batch.0, self.operand_batch.1, rank);
-        rule.dimensions(self.index_map.0, self.index_map.1, rank);
+        for list in [self.offsets, self.left_out, self.operand_batch] {
+            rule.ascending(list.0, list.1);
+        }
+        for list in [self.index_map, self.indices_batch] {
+            rule.distinct(list.0, list.1);
+        }
         for other in [self.left_out, self.index_map] {
             rule.disjoint([other.0, self.operand_batch.0], other.1, self.operand_batch.1);
         }
-        let covered = self.offsets.1.len() + self.left_out.1.len() + self.operand_batch.1.len();
-        if covered != rank {
-            let message = format!(
-                "{}, {} and {} must together name as many dimensions as operand 0 has, {rank}, and name {covered}",
-                self.offsets.0, self.left_out.0, self.operand_batch.0
-            );
-            rule.attribute(message);
-        }
-        rule.dimensions(self.indices_batch.0, self.indices_batch.1, indices.rank());
-        rule.as_many([self.operand_batch.0, self.indices_batch.0], self.operand_batch.1, self.indices_batch.1);
-        self.index_vector(rule, indices)
-    }
-
-    fn index_vector(&self, rule: &mut Rule<'_>, indices: &ArrayShape) -> Option<usize> {
-        let at = usize::try_from(self.index_vector_dim).ok().filter(|&at| at <= indices.rank());
-        let Some(at) = at else {
-            let message = format!(
-                "index_vector_dim must be between 0 and the rank of the indices, {}, and is {}",
-                indices.rank(),
-                self.index_vector_dim
-            );
-            rule.attribute(message);
-            return None;
-        };
         if self.indices_batch.1.contains(&self.index_vector_dim) {
-            let message = format!("{} names index_vector_dim, {at}", self.indices_batch.0);
-            rule.attribute(message);
+            rule.attribute(format!("{} names index_vector_dim, {}", self.indices_batch.0, self.index_vector_dim));
         }
-        let batch = indices.rank() - usize::from(at < indices.rank());
-        let rank = batch + self.offsets.1.len();
-        rule.ascending(self.offsets.0, self.offsets.1, rank);
-        Some(rank)
     }
 }
 
@@ -72,13 +44,12 @@ pub(super) fn gather<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         operand_batching_dims,
         start_indices_batching_dims,
         index_vector_dim,
-        slice_sizes,
         ..
     } = rule.op
     else {
         return None;
     };
-    let [operand, indices] = rule.arrays()?;
+    let [operand, _] = rule.arrays()?;
     let numbers = Numbers {
         offsets: ("offset_dims", offset_dims),
         left_out: ("collapsed_slice_dims", collapsed_slice_dims),
@@ -87,20 +58,7 @@ pub(super) fn gather<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         indices_batch: ("start_indices_batching_dims", start_indices_batching_dims),
         index_vector_dim: *index_vector_dim,
     };
-    numbers.check(rule, operand, indices, 1);
-    super::movement::one_per_dimension(rule, "slice_sizes", slice_sizes.len(), operand);
-    for (dimension, &size) in (0i64..).zip(slice_sizes) {
-        if size > 1 {
-            let all =
-                [("collapsed_slice_dims", collapsed_slice_dims), ("operand_batching_dims", operand_batching_dims)];
-            for (name, _) in all.into_iter().filter(|(_, dimensions)| dimensions.contains(&dimension)) {
-                let message = format!(
-                    "slice_sizes of dimension {dimension}, which {name} names, must be at most 1 and is {size}"
-                );
-                rule.attribute(message);
-            }
-        }
-    }
+    numbers.check(rule, 1);
     Some(Expected::Array(operand.element_type))
 }
 
@@ -135,17 +93,9 @@ pub(super) fn scatter<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Optio
         indices_batch: ("scatter_indices_batching_dims", scatter_indices_batching_dims),
         index_vector_dim: *index_vector_dim,
     };
-    let rank = numbers.check(rule, arrays[0], arrays[inputs], inputs);
+    numbers.check(rule, inputs);
     for input in 0..inputs {
-        let update = inputs + 1 + input;
-        rule.typed_as(update, input);
-        if let Some(rank) = rank {
-            rule.ranked(
-                update,
-                rank,
-                ", that of the indices without index_vector_dim and update_window_dims together,",
-            );
-        }
+        rule.typed_as(inputs + 1 + input, input);
     }
     let types: Vec<ElementType> = arrays[..inputs].iter().map(|array| array.element_type).collect();
     super::reduction::combine(rule, to_apply, &types, &types);

@@ -2,8 +2,10 @@
 //! legal, and what types the result has.
 //!
 //! One function per operation, in one file per family. Each writes what it finds to the [`Rule`] and says what result
-//! it expects; extents are none of its business, unless an attribute is legal only within them. The rules are those of
-//! XLA's operation semantics document.
+//! it expects. Ranks and extents are none of its business, nor are attributes that are legal only within them (dimension
+//! numbers, entries for each dimension, windows): of these the operation's [shape function](crate::shape) speaks. What is
+//! left of attributes is that lists of dimensions name none twice, and their order. The rules are those of XLA's operation
+//! semantics document.
 
 mod asynchronous;
 mod collective;
@@ -24,7 +26,6 @@ mod regional;
 mod rule;
 mod structural;
 mod transfer;
-mod window;
 
 pub(super) use expected::Expected;
 pub(super) use rule::Rule;
@@ -55,16 +56,16 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         }
         Op::Complex => elementwise::complex(rule),
         Op::Real | Op::Imag => elementwise::part(rule),
-        Op::Iota { dimension } => movement::iota(rule, *dimension),
+        Op::Iota { .. } => movement::iota(rule),
         Op::Broadcast { dimensions } => movement::broadcast(rule, dimensions),
         Op::Reshape => movement::reshape(rule),
         Op::Bitcast => movement::bitcast(rule),
         Op::Transpose { permutation } => movement::transpose(rule, permutation),
-        Op::Slice { dimensions } => movement::slice(rule, dimensions),
+        Op::Slice { .. } => movement::slice(rule),
         Op::Reverse { dimensions } => movement::reverse(rule, dimensions),
-        Op::Concatenate { dimension } => movement::concatenate(rule, *dimension),
-        Op::Pad { padding } => movement::pad(rule, padding),
-        Op::DynamicSlice { dynamic_slice_sizes } => movement::dynamic_slice(rule, dynamic_slice_sizes),
+        Op::Concatenate { .. } => movement::concatenate(rule),
+        Op::Pad { .. } => movement::pad(rule),
+        Op::DynamicSlice { .. } => movement::dynamic_slice(rule),
         Op::DynamicUpdateSlice => movement::dynamic_update_slice(rule),
         Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } => structural::same(rule),
         Op::Tuple => structural::tuple(rule),
@@ -72,33 +73,31 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::AfterAll => structural::after_all(rule),
         Op::AddDependency => structural::add_dependency(rule),
         Op::PartitionId | Op::ReplicaId => structural::own_id(rule),
-        Op::GetDimensionSize { dimension } => dynamic::get_dimension_size(rule, *dimension),
-        Op::SetDimensionSize { dimension } => dynamic::set_dimension_size(rule, *dimension),
+        Op::GetDimensionSize { .. } => dynamic::get_dimension_size(rule),
+        Op::SetDimensionSize { .. } => dynamic::set_dimension_size(rule),
         Op::DynamicReshape => dynamic::dynamic_reshape(rule),
         Op::Reduce { dimensions, to_apply } => reduction::reduce(rule, dimensions, *to_apply),
-        Op::ReduceWindow { window, to_apply } => reduction::reduce_window(rule, window, *to_apply),
-        Op::SelectAndScatter { window, select, scatter } => {
-            reduction::select_and_scatter(rule, window, *select, *scatter)
-        }
-        Op::Map { dimensions, to_apply } => regional::map(rule, dimensions, *to_apply),
-        Op::Sort { dimension, to_apply, .. } => regional::sort(rule, *dimension, *to_apply),
+        Op::ReduceWindow { to_apply, .. } => reduction::reduce_window(rule, *to_apply),
+        Op::SelectAndScatter { select, scatter, .. } => reduction::select_and_scatter(rule, *select, *scatter),
+        Op::Map { to_apply, .. } => regional::map(rule, *to_apply),
+        Op::Sort { to_apply, .. } => regional::sort(rule, *to_apply),
         Op::TopK { .. } => regional::top_k(rule),
-        Op::Scan { dimension, num_carries, to_apply, .. } => regional::scan(rule, *dimension, *num_carries, *to_apply),
+        Op::Scan { num_carries, to_apply, .. } => regional::scan(rule, *num_carries, *to_apply),
         Op::Gather { .. } => indexed::gather(rule),
         Op::Scatter { to_apply, .. } => indexed::scatter(rule, *to_apply),
         Op::Dot { .. } => contraction::dot(rule),
         Op::RaggedDot { .. } => contraction::ragged_dot(rule),
         Op::ScaledDot { .. } => contraction::scaled_dot(rule),
         Op::Convolution { .. } => convolution::convolution(rule),
-        Op::Fft { fft_type, fft_length } => linear::fft(rule, *fft_type, fft_length),
+        Op::Fft { fft_type, .. } => linear::fft(rule, *fft_type),
         Op::Cholesky { .. } => linear::cholesky(rule),
         Op::TriangularSolve { transpose_a, .. } => linear::triangular_solve(rule, *transpose_a),
         Op::Rng { distribution } => random::rng(rule, *distribution),
         Op::RngBitGenerator { .. } => random::rng_bit_generator(rule),
         Op::RngGetAndUpdateState { .. } => random::rng_get_and_update_state(rule),
-        Op::BatchNormTraining { feature_index, .. } => normalization::training(rule, *feature_index),
-        Op::BatchNormInference { feature_index, .. } => normalization::inference(rule, *feature_index),
-        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(rule, *feature_index),
+        Op::BatchNormTraining { .. } => normalization::training(rule),
+        Op::BatchNormInference { .. } => normalization::inference(rule),
+        Op::BatchNormGrad { .. } => normalization::gradient(rule),
         Op::Call { to_apply } => control::call(rule, *to_apply),
         Op::Fusion { output_to_operand_aliasing, calls, .. } => {
             control::fusion(rule, output_to_operand_aliasing, *calls)
@@ -130,17 +129,17 @@ fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         demands,
     };
     match rule.op {
-        Op::AllGather { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+        Op::AllGather { channel_id, replica_groups, use_global_device_ids, .. } => {
             let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
-            collective::along(rule, members, *dimension, None)
+            collective::along(rule, members, None)
         }
-        Op::AllGatherStart { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+        Op::AllGatherStart { channel_id, replica_groups, use_global_device_ids, .. } => {
             let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
-            collective::all_gather_start(rule, members, *dimension)
+            collective::all_gather_start(rule, members)
         }
-        Op::ReduceScatter { channel_id, replica_groups, dimension, use_global_device_ids, to_apply, .. } => {
+        Op::ReduceScatter { channel_id, replica_groups, use_global_device_ids, to_apply, .. } => {
             let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
-            collective::along(rule, members, *dimension, Some(*to_apply))
+            collective::along(rule, members, Some(*to_apply))
         }
         Op::AllReduce { channel_id, replica_groups, use_global_device_ids, to_apply, .. }
         | Op::AllReduceStart { channel_id, replica_groups, use_global_device_ids, to_apply, .. } => {
@@ -149,7 +148,7 @@ fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         }
         Op::AllToAll { channel_id, replica_groups, dimension, .. } => {
             let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);
-            collective::all_to_all(rule, members, *dimension)
+            collective::all_to_all(rule, members, dimension.is_some())
         }
         Op::RaggedAllToAll { channel_id, replica_groups, .. } => {
             let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);

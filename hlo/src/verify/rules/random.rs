@@ -5,12 +5,7 @@ use crate::ir::{ElementType, RandomDistribution, Shape};
 use crate::verify::code;
 
 pub(super) fn rng<'a>(rule: &mut Rule<'a>, distribution: RandomDistribution) -> Option<Expected<'a>> {
-    let [low, high] = rule.arrays()?;
-    for (position, bound) in [low, high].into_iter().enumerate() {
-        if bound.rank() != 0 {
-            rule.ranked(position, 0, "");
-        }
-    }
+    let [low, _] = rule.arrays()?;
     let same = rule.typed_as(1, 0);
     let element_type = low.element_type;
     let fits = match distribution {

@@ -1,21 +1,20 @@
 //! Reductions over dimensions and over windows.
 
-use super::{Expected, Rule, window};
-use crate::ir::{ArrayShape, ComputationId, ElementType, Shape, Window};
+use super::{Expected, Rule};
+use crate::ir::{ArrayShape, ComputationId, ElementType, Shape};
 use crate::verify::code;
 
 pub(super) fn reduce<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: ComputationId) -> Option<Expected<'a>> {
     let inputs = inputs(rule)?;
-    rule.dimensions("dimensions", dimensions, inputs[0].rank());
+    rule.distinct("dimensions", dimensions);
     let types = accumulated(rule, to_apply, &inputs);
     let elements = elements(rule, to_apply, &inputs);
     combine(rule, to_apply, &types, &elements);
     Some(one_or_tuple(&types))
 }
 
-pub(super) fn reduce_window<'a>(rule: &mut Rule<'a>, shape: &Window, to_apply: ComputationId) -> Option<Expected<'a>> {
+pub(super) fn reduce_window<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {
     let inputs = inputs(rule)?;
-    window::check(rule, shape, inputs[0].rank(), "the inputs");
     let types = accumulated(rule, to_apply, &inputs);
     let elements = elements(rule, to_apply, &inputs);
     combine(rule, to_apply, &types, &elements);
@@ -68,12 +67,13 @@ fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
     let mut arrays = rule.all_arrays(0)?;
     let initials = arrays.split_off(operands / 2);
     for (position, (input, initial)) in arrays.iter().zip(initials).enumerate() {
-        if initial.rank() != 0 || !like(initial.element_type, input.element_type) {
+        if !like(initial.element_type, input.element_type) {
             let message = format!(
-                "operand {} of {}, the initial value for operand {position}, must be {}[] and is {initial}",
+                "operand {} of {}, the initial value for operand {position}, must be {} and is {}",
                 arrays.len() + position,
                 rule.opcode(),
-                input.element_type
+                input.element_type,
+                initial.element_type
             );
             rule.report(code::ELEMENT_TYPE, message);
         }
@@ -83,14 +83,12 @@ fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
 
 pub(super) fn select_and_scatter<'a>(
     rule: &mut Rule<'a>,
-    shape: &Window,
     select: ComputationId,
     scatter: ComputationId,
 ) -> Option<Expected<'a>> {
     let [operand, _, _] = rule.arrays()?;
     rule.typed_as(1, 0);
-    rule.scalar(2, operand.element_type);
-    window::check(rule, shape, operand.rank(), "operand 0");
+    rule.typed_as(2, 0);
     let element = Shape::scalar(operand.element_type);
     let pair = [element.clone(), element.clone()];
     rule.region(select, &pair, "two elements", &Shape::scalar(ElementType::Pred));

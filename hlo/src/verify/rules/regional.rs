@@ -4,15 +4,9 @@ use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, Shape};
 use crate::verify::code;
 
-pub(super) fn map<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: ComputationId) -> Option<Expected<'a>> {
+pub(super) fn map<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {
     rule.at_least(1)?;
     let operands = rule.all_arrays(0)?;
-    let rank = operands[0].rank();
-    let all = dimensions.iter().enumerate().all(|(position, &dimension)| i64::try_from(position) == Ok(dimension));
-    if !all || dimensions.len() != rank {
-        let given = super::rule::show(dimensions);
-        rule.attribute(format!("dimensions={given} must be all {rank} dimensions of the operands in order"));
-    }
     let wanted: Vec<Shape> = operands.iter().map(|operand| Shape::scalar(operand.element_type)).collect();
     // What the computation returns is its own choice, as long as that is a scalar.
     let result = rule.callee(to_apply)?.result_shape().as_array();
@@ -22,10 +16,9 @@ pub(super) fn map<'a>(rule: &mut Rule<'a>, dimensions: &[i64], to_apply: Computa
 }
 
 /// The comparator takes two elements of each operand in turn.
-pub(super) fn sort<'a>(rule: &mut Rule<'a>, dimension: i64, to_apply: ComputationId) -> Option<Expected<'a>> {
+pub(super) fn sort<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {
     rule.at_least(1)?;
     let operands = rule.all_arrays(0)?;
-    rule.dimension("dimensions", dimension, operands[0].rank(), "operands");
     let pairs: Vec<Shape> = operands
         .iter()
         .flat_map(|operand| [Shape::scalar(operand.element_type), Shape::scalar(operand.element_type)])
@@ -45,21 +38,11 @@ pub(super) fn top_k<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 
 /// The operands are inputs and, behind them, the initial values of what is carried; the results are outputs and what
 /// was carried last.
-pub(super) fn scan<'a>(
-    rule: &mut Rule<'a>,
-    dimension: i64,
-    carries: i64,
-    to_apply: ComputationId,
-) -> Option<Expected<'a>> {
+pub(super) fn scan<'a>(rule: &mut Rule<'a>, carries: i64, to_apply: ComputationId) -> Option<Expected<'a>> {
     let count = rule.operands.len();
-    let operands = rule.all_arrays(0)?;
-    let Some(carried) = usize::try_from(carries).ok().filter(|&carries| carries <= count) else {
-        rule.attribute(format!("num_carries must be between 0 and the number of operands, {count}, and is {carries}"));
-        return None;
-    };
-    for input in &operands[..count - carried] {
-        rule.dimension("dimensions", dimension, input.rank(), "an input");
-    }
+    rule.all_arrays(0)?;
+    // That there are as many operands is a rule of the shape function.
+    let carried = usize::try_from(carries).ok().filter(|&carries| carries <= count)?;
     let computation = rule.callee(to_apply)?;
     let (name, given) = (&computation.name, rule.parameters_of(to_apply).len());
     if given != count {

@@ -152,66 +152,26 @@ impl<'a> Rule<'a> {
         given == wanted
     }
 
-    /// Checks the rank of the array at a position.
-    pub(super) fn ranked(&mut self, position: usize, rank: usize, why: &str) -> bool {
-        let Some(array) = self.operands.get(position).and_then(|shape| shape.as_array()) else { return false };
-        if array.rank() != rank {
-            let message = format!("operand {position} of {} must have rank {rank}{why} and is {array}", self.opcode());
-            self.refuse(code::EXTENTS, message);
-        }
-        array.rank() == rank
+    /// Checks that the array at a position has elements of this type.
+    pub(super) fn of_type(&mut self, position: usize, element_type: ElementType) -> bool {
+        self.typed(position, |given| given == element_type, element_type.name())
     }
 
-    /// Checks that the array at a position is a scalar of this type.
-    pub(super) fn scalar(&mut self, position: usize, element_type: ElementType) -> bool {
-        let Some(array) = self.operands.get(position).and_then(|shape| shape.as_array()) else { return false };
-        let fits = array.rank() == 0 && array.element_type == element_type;
-        if !fits {
-            let message = format!("operand {position} of {} must be {element_type}[] and is {array}", self.opcode());
-            self.refuse(code::ELEMENT_TYPE, message);
+    /// Checks that no dimension is named twice.
+    pub(super) fn distinct(&mut self, name: &str, dimensions: &[i64]) -> bool {
+        let mut seen = BTreeSet::new();
+        let repeated: BTreeSet<i64> = dimensions.iter().copied().filter(|&dimension| !seen.insert(dimension)).collect();
+        for dimension in &repeated {
+            self.attribute(format!("{name} names dimension {dimension} twice"));
         }
-        fits
+        repeated.is_empty()
     }
 
-    /// The dimension as an index below `rank`; `of` says whose rank it is.
-    pub(super) fn dimension(&mut self, name: &str, dimension: i64, rank: usize, of: &str) -> Option<usize> {
-        let index = usize::try_from(dimension).ok().filter(|&index| index < rank);
-        if index.is_none() {
-            self.attribute(format!("{name}={dimension} is no dimension of {of} of rank {rank}"));
-        }
-        index
-    }
-
-    /// Checks that these are dimensions of an array of `rank`, none of them twice.
-    pub(super) fn dimensions(&mut self, name: &str, dimensions: &[i64], rank: usize) -> bool {
-        let mut seen = vec![false; rank];
-        let mut outside = BTreeSet::new();
-        let mut good = true;
-        for &dimension in dimensions {
-            match usize::try_from(dimension).ok().and_then(|index| seen.get_mut(index)) {
-                None if !outside.insert(dimension) => {}
-                None => {
-                    good = false;
-                    self.attribute(format!("{name} names dimension {dimension} of rank {rank}"));
-                }
-                Some(seen) => {
-                    if std::mem::replace(seen, true) {
-                        good = false;
-                        self.attribute(format!("{name} names dimension {dimension} twice"));
-                    }
-                }
-            }
-        }
-        good
-    }
-
-    /// Checks that these are dimensions of an array of `rank`, ascending.
-    pub(super) fn ascending(&mut self, name: &str, dimensions: &[i64], rank: usize) -> bool {
-        let good = self.dimensions(name, dimensions, rank);
-        if good && !dimensions.is_sorted() {
+    /// Checks that dimensions are named in order, none of them twice.
+    pub(super) fn ascending(&mut self, name: &str, dimensions: &[i64]) {
+        if self.distinct(name, dimensions) && !dimensions.is_sorted() {
             self.attribute(format!("{name}={} must be sorted", show(dimensions)));
         }
-        good
     }
 
     /// Checks that two lists have no dimension in common.
@@ -222,21 +182,6 @@ impl<'a> Rule<'a> {
             self.attribute(format!("{} and {} both name dimension {common}", names[0], names[1]));
         }
         common.is_none()
-    }
-
-    /// Checks that two lists are equally long.
-    pub(super) fn as_many(&mut self, names: [&str; 2], one: &[i64], other: &[i64]) -> bool {
-        if one.len() != other.len() {
-            let message = format!(
-                "{} and {} must name as many dimensions, and name {} and {}",
-                names[0],
-                names[1],
-                one.len(),
-                other.len()
-            );
-            self.attribute(message);
-        }
-        one.len() == other.len()
     }
 
     /// A computation that the operation names, if it exists and has a root; that it must is another rule.

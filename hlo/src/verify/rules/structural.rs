@@ -91,5 +91,5 @@ pub(super) fn add_dependency<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 /// `partition-id` and `replica-id`.
 pub(super) fn own_id<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     rule.count(0)?;
-    Some(Expected::Scalar(ElementType::U32))
+    Some(Expected::Array(ElementType::U32))
 }

@@ -1,7 +1,7 @@
 //! Transfers to and from the host and other devices, and copies that run beside other work.
 
 use super::{Expected, Rule};
-use crate::ir::{ElementType, Shape};
+use crate::ir::Shape;
 use crate::verify::brief::Brief;
 use crate::verify::code;
 
@@ -36,7 +36,7 @@ pub(super) fn recv<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
 }
 
 fn in_flight(data: Expected<'_>) -> Expected<'_> {
-    Expected::Tuple(vec![data, Expected::Scalar(ElementType::U32), Expected::Token])
+    Expected::Tuple(vec![data, Expected::Handle, Expected::Token])
 }
 
 pub(super) fn send_done<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
@@ -63,7 +63,7 @@ fn transferred<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
 /// The copy, what is copied, and a handle.
 pub(super) fn copy_start<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let [source] = rule.operands()?;
-    let parts = vec![Expected::Same(source), Expected::Same(source), Expected::Scalar(ElementType::U32)];
+    let parts = vec![Expected::Same(source), Expected::Same(source), Expected::Handle];
     Some(Expected::Tuple(parts))
 }
 

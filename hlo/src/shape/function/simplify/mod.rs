@@ -65,7 +65,7 @@ impl Library {
         function: &Function,
         operands: &[Known],
         attributes: &dyn Attributes,
-    ) -> Result<(Specialized, Vec<Known>), ShapeError> {
+    ) -> Result<(Specialized, Results), ShapeError> {
         let parameters = function.parameters();
         if parameters.len() != operands.len() || !parameters.iter().zip(operands).all(|(&ty, known)| known.fits(ty)) {
             let message = format!("what is known does not fit the parameters of @{}", function.name);
@@ -89,13 +89,13 @@ impl Library {
         self.bound_operation(operation, operands, attributes).map(|(specialized, _)| specialized)
     }
 
-    /// As [`Library::specialize_operation`], and what is known of the results; nothing of those of an error.
+    /// As [`Library::specialize_operation`], and what is known of the results.
     pub(in crate::shape) fn bound_operation(
         &self,
         operation: &str,
         operands: &[KnownShape],
         attributes: &dyn Attributes,
-    ) -> Result<(Specialized, Vec<Known>), ShapeError> {
+    ) -> Result<(Specialized, Results), ShapeError> {
         let function = self.of_operation(operation)?;
         let single = function.expect_operands(operation, operands.len())?;
         let (first, rest) = operands.split_at(single);
@@ -144,8 +144,12 @@ impl Item {
     }
 }
 
-/// Something that always fails was emitted; what follows is never reached.
-struct Dead;
+/// Something that always fails, with this error, was emitted; what follows is never reached.
+struct Dead(ShapeError);
+
+/// What is known of the results of a function. Of one that fails whatever the operands turn out to be, there are none,
+/// but the error of what always fails; another may come before it.
+pub(in crate::shape) type Results = Result<Vec<Known>, ShapeError>;
 
 /// What only specialization has.
 #[derive(Copy, Clone)]
@@ -218,7 +222,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// What is left, and what is known of its results.
-    fn run(context: Option<Context<'a>>, function: &Function, operands: &[Known]) -> (Specialized, Vec<Known>) {
+    fn run(context: Option<Context<'a>>, function: &Function, operands: &[Known]) -> (Specialized, Results) {
         let mut simplifier = Simplifier::new(context, function);
         let mut frame = Frame::new(function);
         for (position, (&id, known)) in function.body.arguments.iter().zip(operands).enumerate() {
@@ -228,22 +232,22 @@ impl<'a> Simplifier<'a> {
         }
         let items = simplifier.region(&mut frame, &function.body);
         if let Some(error) = simplifier.error {
-            return (Specialized::Error(error), Vec::new());
+            return (Specialized::Error(error.clone()), Err(error));
         }
         let types = function.results();
-        let items = match items {
-            Ok(items) => items,
-            Err(Dead) => types.iter().map(|&ty| dummy(ty)).collect(),
+        let (items, error) = match items {
+            Ok(items) => (items, None),
+            Err(Dead(error)) => (types.iter().map(|&ty| dummy(ty)).collect(), Some(error)),
         };
         let known: Vec<Known> = items.iter().map(|item| item.known.clone()).collect();
         if !simplifier.may_fail {
             let values: Option<Vec<Value>> = known.iter().map(Known::exact).collect();
             if let Some(values) = values {
-                return (Specialized::Known(values), known);
+                return (Specialized::Known(values), Ok(known));
             }
         }
         let results = items.iter().zip(types).map(|(item, ty)| simplifier.materialize(item, ty)).collect();
-        (Specialized::Residual(simplifier.finish(results)), known)
+        (Specialized::Residual(simplifier.finish(results)), error.map_or(Ok(known), Err))
     }
 
     /// Whether loops may be unrolled and calls inlined: only where more than the text is known, and within bounds.

@@ -37,7 +37,8 @@ impl Simplifier<'_> {
                 Known::Exact(Value::Witness(None)) => self.region(frame, &operation.regions[0]),
                 Known::Exact(Value::Witness(Some(error))) => {
                     self.fails(error.clone());
-                    self.branch(frame, operation, &items).and(Err(Dead))
+                    let error = error.clone();
+                    self.branch(frame, operation, &items).and(Err(Dead(error)))
                 }
                 _ => {
                     self.may_fail = true;
@@ -72,11 +73,11 @@ impl Simplifier<'_> {
                         Ok(self.emit(frame, operation, kind, &items, known, false))
                     }
                     Failure::Certain(error) => {
-                        self.fails(error);
+                        self.fails(error.clone());
                         let types = operation.results.iter().map(|&id| frame.function.ty(id));
                         let known = types.map(Known::of_type).collect();
                         self.emit(frame, operation, kind, &items, known, false);
-                        Err(Dead)
+                        Err(Dead(error))
                     }
                 }
             }
@@ -191,16 +192,18 @@ impl Simplifier<'_> {
             None => Some(Known::of_type(ty)),
             Some(None) => None,
         };
-        if known.is_none() {
+        let missing = known.is_none().then(|| {
             let usual = || format!("the instruction has no attribute {name} of type {ty}");
             let message = operation.error.clone().unwrap_or_else(usual);
-            self.fails(ShapeError::new(ErrorKind::Attribute, message));
+            ShapeError::new(ErrorKind::Attribute, message)
+        });
+        if let Some(error) = &missing {
+            self.fails(error.clone());
         }
         self.may_fail = true;
-        let alive = known.is_some();
         let known = vec![known.unwrap_or_else(|| Known::of_type(ty))];
         let items = self.emit(frame, operation, operation.kind.clone(), &[], known, false);
-        if alive { Ok(items) } else { Err(Dead) }
+        missing.map_or(Ok(items), |error| Err(Dead(error)))
     }
 
     fn call(
@@ -338,7 +341,7 @@ impl Simplifier<'_> {
         let types = region.results.iter().map(|&id| frame.function.ty(id));
         let (items, alive) = match copied {
             Ok(items) => (items, true),
-            Err(Dead) => (types.clone().map(dummy).collect(), false),
+            Err(Dead(_)) => (types.clone().map(dummy).collect(), false),
         };
         let results = items.iter().zip(types).map(|(item, ty)| self.materialize(item, ty)).collect();
         let known = items.into_iter().map(|item| item.known).collect();

@@ -137,12 +137,12 @@ fn filled(instruction: &InstructionAttributes<'_>, expected: &Expected<'_>) -> R
     expected.shape(&mut leaves(extents)).ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))
 }
 
-/// The extents of the result, where they are the same whatever those of the operands are.
+/// The extents of a result that is a scalar, whatever the extents of the operands are. Others may be open where those of the
+/// operands are.
 fn known(instruction: &InstructionAttributes<'_>) -> Option<Vec<Extents>> {
-    match specialize_extents(standard_library(), instruction).ok()? {
-        Specialized::Known(values) => Some(values.into_iter().flat_map(into_leaves).collect()),
-        Specialized::Error(_) | Specialized::Residual(_) => None,
-    }
+    let Specialized::Known(values) = specialize_extents(standard_library(), instruction).ok()? else { return None };
+    let leaves: Vec<Extents> = values.into_iter().flat_map(into_leaves).collect();
+    leaves.iter().all(|leaf| leaf.is_empty()).then_some(leaves)
 }
 
 /// The extents of one leaf after the other.

@@ -13,8 +13,8 @@
 //! # Rules
 //!
 //! The rules of `rules/` are those of XLA's operation semantics document: number, kinds and element types of operands,
-//! legality of attributes, signatures of computations, types of results. Extents follow from the
-//! [shape functions](crate::shape); the few operations that have none
+//! legality of attributes as far as no rank or extent decides it, signatures of computations, types of results. All rules
+//! about ranks and extents are those of the [shape functions](crate::shape), and extents follow from them; the few operations that have none
 //! ([`Library::without`](crate::shape::function::Library::without)) yield what the text gives them, custom calls unless
 //! [`verify_by`] is given a function for their target. HLO text has no implicit broadcasting and no
 //! implicit conversions, and the rules have none.

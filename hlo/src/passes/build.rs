@@ -1,13 +1,21 @@
 //! Instructions that passes add on the way to others.
 
-use super::rebuild::Rebuild;
-use crate::ir::{ArrayShape, ElementType, InstrId, Op, Shape};
+use crate::ir::{
+    ArrayShape, BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Literal, Op, Scalar, Shape, UnaryOp,
+};
 
 const ARRAY: &str = "passes add arrays only to arrays";
 
-impl Rebuild<'_> {
+/// A computation that instructions are added to, of operands made already.
+pub(super) trait Build {
+    /// An instruction made already.
+    fn get(&self, id: InstrId) -> &Instruction;
+
+    /// Another instruction.
+    fn add(&mut self, shape: Shape, op: Op, operands: Vec<InstrId>) -> InstrId;
+
     /// The shape of an array made already.
-    pub(super) fn array(&self, id: InstrId) -> &ArrayShape {
+    fn array(&self, id: InstrId) -> &ArrayShape {
         self.get(id).shape.as_array().expect(ARRAY)
     }
 
@@ -16,7 +24,7 @@ impl Rebuild<'_> {
     }
 
     /// The value with its dimensions in another order: result dimension `i` is dimension `permutation[i]` of it.
-    pub(super) fn transposed(&mut self, value: InstrId, permutation: &[i64]) -> InstrId {
+    fn transposed(&mut self, value: InstrId, permutation: &[i64]) -> InstrId {
         if permutation.iter().enumerate().all(|(to, &from)| to as i64 == from) {
             return value;
         }
@@ -27,7 +35,7 @@ impl Rebuild<'_> {
     }
 
     /// The same elements in row-major order under other extents.
-    pub(super) fn reshaped(&mut self, value: InstrId, extents: Vec<i64>) -> InstrId {
+    fn reshaped(&mut self, value: InstrId, extents: Vec<i64>) -> InstrId {
         if self.array(value).extents == extents {
             return value;
         }
@@ -36,12 +44,12 @@ impl Rebuild<'_> {
     }
 
     /// Each index along a dimension.
-    pub(super) fn iota(&mut self, element_type: ElementType, extents: Vec<i64>, dimension: i64) -> InstrId {
+    fn iota(&mut self, element_type: ElementType, extents: Vec<i64>, dimension: i64) -> InstrId {
         self.add(Shape::array(element_type, extents), Op::Iota { dimension }, Vec::new())
     }
 
     /// Each element as another type.
-    pub(super) fn converted(&mut self, value: InstrId, element_type: ElementType) -> InstrId {
+    fn converted(&mut self, value: InstrId, element_type: ElementType) -> InstrId {
         if self.element_type(value) == element_type {
             return value;
         }
@@ -50,7 +58,7 @@ impl Rebuild<'_> {
     }
 
     /// The values one after the other along a dimension.
-    pub(super) fn concatenated(&mut self, values: Vec<InstrId>, dimension: usize) -> InstrId {
+    fn concatenated(&mut self, values: Vec<InstrId>, dimension: usize) -> InstrId {
         if let [value] = values[..] {
             return value;
         }
@@ -60,8 +68,68 @@ impl Rebuild<'_> {
         self.add(shape, Op::Concatenate { dimension: dimension as i64 }, values)
     }
 
+    /// A scalar.
+    fn scalar(&mut self, value: Scalar) -> InstrId {
+        self.add(Shape::scalar(value.element_type()), Op::Constant(Literal::scalar(value)), Vec::new())
+    }
+
+    /// Copies of the value, of which dimension `i` is result dimension `dimensions[i]`.
+    fn broadcast(&mut self, value: InstrId, dimensions: &[i64], extents: Vec<i64>) -> InstrId {
+        let shape = Shape::array(self.element_type(value), extents);
+        self.add(shape, Op::Broadcast { dimensions: dimensions.to_vec() }, vec![value])
+    }
+
+    /// An array like the value, of elements of a type, computed of it and perhaps others element by element.
+    fn like(&mut self, value: InstrId, element_type: ElementType, op: Op, operands: Vec<InstrId>) -> InstrId {
+        let extents = self.array(value).extents.clone();
+        self.add(Shape::array(element_type, extents), op, operands)
+    }
+
+    /// An operation of one array that keeps its type.
+    fn unary(&mut self, op: UnaryOp, value: InstrId) -> InstrId {
+        self.like(value, self.element_type(value), Op::Unary(op), vec![value])
+    }
+
+    /// An operation of two arrays that keeps their type.
+    fn binary(&mut self, op: BinaryOp, left: InstrId, right: InstrId) -> InstrId {
+        self.like(left, self.element_type(left), Op::Binary(op), vec![left, right])
+    }
+
+    /// Where the relation holds.
+    fn compared(&mut self, direction: ComparisonDirection, left: InstrId, right: InstrId) -> InstrId {
+        self.like(left, ElementType::Pred, Op::Compare { direction, order: None }, vec![left, right])
+    }
+
+    /// The first array where `choice` is true, else the second.
+    fn selected(&mut self, choice: InstrId, first: InstrId, second: InstrId) -> InstrId {
+        self.like(choice, self.element_type(first), Op::Select, vec![choice, first, second])
+    }
+
+    /// The value mirrored along some dimensions.
+    fn reversed(&mut self, value: InstrId, dimensions: &[i64]) -> InstrId {
+        self.like(value, self.element_type(value), Op::Reverse { dimensions: dimensions.to_vec() }, vec![value])
+    }
+
+    /// The box of these extents that starts at these indices.
+    fn window(&mut self, value: InstrId, starts: &[InstrId], extents: &[i64]) -> InstrId {
+        let shape = Shape::array(self.element_type(value), extents);
+        let op = Op::DynamicSlice { dynamic_slice_sizes: extents.to_vec() };
+        self.add(shape, op, [&[value], starts].concat())
+    }
+
+    /// The value with the box that starts at these indices replaced.
+    fn updated(&mut self, value: InstrId, window: InstrId, starts: &[InstrId]) -> InstrId {
+        self.like(value, self.element_type(value), Op::DynamicUpdateSlice, [&[value, window], starts].concat())
+    }
+
+    /// The values as one.
+    fn tuple(&mut self, values: Vec<InstrId>) -> InstrId {
+        let shapes = values.iter().map(|&value| self.get(value).shape.without_layout()).collect();
+        self.add(Shape::Tuple(shapes), Op::Tuple, values)
+    }
+
     /// One element of a tuple.
-    pub(super) fn element(&mut self, tuple: InstrId, index: usize) -> InstrId {
+    fn element(&mut self, tuple: InstrId, index: usize) -> InstrId {
         let shape = self.get(tuple).shape.as_tuple().expect("only tuples are taken apart")[index].clone();
         self.add(shape, Op::GetTupleElement { index: index as i64 }, vec![tuple])
     }

@@ -1,5 +1,6 @@
 //! Dots with one dimension of each kind, and convolutions that are dots.
 
+use super::build::Build;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;

@@ -1,11 +1,12 @@
 //! Custom calls that HLO has an operation for.
 
+use super::build::Build;
+use super::draft::Draft;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{
-    Arena, BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Literal, Module, Op, Scalar,
-    Shape, TransposeKind,
+    BinaryOp, ComparisonDirection, Computation, ElementType, Instruction, Module, Op, Scalar, Shape, TransposeKind,
 };
 
 /// Replaces custom calls whose target is known by the operation that computes the same: `TopK` by `topk`, LAPACK's `potrf` by
@@ -80,14 +81,12 @@ fn factor(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     if info.element_type != ElementType::S32 || !rebuild.get(operand).shape.is_compatible(&matrix) {
         return None;
     }
-    let array = matrix.as_array()?.clone();
+    let rank = matrix.as_array()?.rank() as i64;
     let factor = rebuild.add(matrix, Op::Cholesky { lower }, vec![operand]);
     // A matrix that has no factor has one with NaN in it.
-    let differs = Op::Compare { direction: ComparisonDirection::Ne, order: None };
-    let is_nan = rebuild.add(Shape::array(ElementType::Pred, array.extents.clone()), differs, vec![factor, factor]);
-    let no = rebuild.constant(Literal::scalar(Scalar::Pred(false)));
+    let is_nan = rebuild.compared(ComparisonDirection::Ne, factor, factor);
+    let no = rebuild.scalar(Scalar::Pred(false));
     let either = rebuild.add_computation(either(candidate));
-    let rank = array.rank() as i64;
     let any = Op::Reduce { dimensions: vec![rank - 2, rank - 1], to_apply: either };
     let failed = rebuild.add(Shape::array(ElementType::Pred, info.extents.clone()), any, vec![is_nan, no]);
     let info = rebuild.converted(failed, ElementType::S32);
@@ -96,14 +95,10 @@ fn factor(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
 
 /// A computation that says whether either of two is true.
 fn either(candidate: &Instruction) -> Computation {
-    let pred = Shape::scalar(ElementType::Pred);
-    let mut instructions: Arena<InstrId, Instruction> = Arena::new();
-    let mut parameter = |name: &str, number| {
-        instructions.push(Instruction::new(name, pred.clone(), Op::Parameter { number }, Vec::new()))
-    };
-    let operands = vec![parameter("a", 0), parameter("b", 1)];
-    let root = instructions.push(Instruction::new("either", pred, Op::Binary(BinaryOp::Or), operands));
-    Computation { name: "either".into(), instructions, root, attributes: Vec::new(), span: candidate.span }
+    let mut draft = Draft::new(candidate.span);
+    let [a, b] = [(); 2].map(|()| draft.parameter(Shape::scalar(ElementType::Pred)));
+    let either = draft.binary(BinaryOp::Or, a, b);
+    draft.finish("either", either)
 }
 
 fn solve(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {

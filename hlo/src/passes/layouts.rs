@@ -1,6 +1,6 @@
 //! Layouts taken out of a module.
 
-use super::build::inverse;
+use super::build::{Build, inverse};
 use super::pass::{Change, Pass, Rewritten};
 use super::rebuild::{Rewrite, rewrite_module};
 use crate::diagnostic::Diagnostics;

@@ -3,8 +3,9 @@
 //! A pass is a pure function of a module. What it makes verifies whenever what it took verified, and computes the same values
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
-//! [`PASSES`] are those that a [`Pipeline`] runs, each of which says what it changed and by which rule; [`flatten`] and
-//! [`specialize`] are transformations with a purpose of their own.
+//! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`] and [`specialize`] are transformations
+//! with a purpose of their own.
 
 mod algebraic;
 mod build;
@@ -15,10 +16,12 @@ mod contractions;
 mod control;
 mod custom_calls;
 mod dead_code;
+mod draft;
 mod flatten;
 mod gather_canonical;
 mod inline_calls;
 mod layouts;
+mod linear_algebra;
 mod names;
 mod pass;
 mod pipeline;
@@ -41,9 +44,10 @@ pub use flatten::flatten;
 pub use gather_canonical::CanonicalGather;
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
+pub use linear_algebra::LinearAlgebra;
 pub use names::UniqueNames;
 pub use pass::{Change, Pass, Rewritten};
-pub use pipeline::{Optimized, PASSES, PassRun, Pipeline, pass_named};
+pub use pipeline::{ON_REQUEST, Optimized, PASSES, PassRun, Pipeline, pass_named};
 pub use scatter_canonical::CanonicalScatter;
 pub use specialize::specialize;
 pub use trip_count::trip_count;

@@ -3,13 +3,13 @@
 use super::pass::{Change, Pass};
 use super::{
     AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding,
-    Contractions, CustomCalls, DeadCode, InlineCalls, Layouts, Tuples, WhileLoops,
+    Contractions, CustomCalls, DeadCode, InlineCalls, Layouts, LinearAlgebra, Tuples, WhileLoops,
 };
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
 use std::collections::BTreeMap;
 
-/// Every pass, in the order in which a [`Pipeline`] runs them.
+/// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
 pub const PASSES: &[&dyn Pass] = &[
     &Layouts,
     &CustomCalls,
@@ -26,9 +26,12 @@ pub const PASSES: &[&dyn Pass] = &[
     &DeadCode,
 ];
 
+/// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding.
+pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra];
+
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {
-    PASSES.iter().copied().find(|pass| pass.name() == name)
+    PASSES.iter().chain(ON_REQUEST).copied().find(|pass| pass.name() == name)
 }
 
 /// A list of passes that run again and again.
@@ -73,7 +76,7 @@ impl PassRun {
 }
 
 impl Default for Pipeline {
-    /// All passes, at most 16 rounds of them.
+    /// The [`PASSES`], at most 16 rounds of them.
     fn default() -> Self {
         Pipeline::new(PASSES.to_vec())
     }

@@ -3,9 +3,10 @@
 //! Operands come before users, so that one sweep sees every instruction with its operands rewritten already; it takes time
 //! linear in the module.
 
+use super::build::Build;
 use super::pass::{Change, Rewritten};
 use super::{UniqueNames, control};
-use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Literal, Module, Op, Shape};
+use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use std::collections::BTreeSet;
 
 /// What becomes of an instruction.
@@ -139,11 +140,6 @@ impl Rebuild<'_> {
         &self.made
     }
 
-    /// An instruction made already.
-    pub(super) fn get(&self, id: InstrId) -> &Instruction {
-        &self.made[id]
-    }
-
     /// The id of the next instruction made: the one being rewritten, if it is kept and nothing is added before it.
     pub(super) fn next(&self) -> InstrId {
         InstrId::from_index(self.made.len())
@@ -152,6 +148,11 @@ impl Rebuild<'_> {
     /// Whether at most one instruction of the source reads this one, which is one of the source or stands for one.
     pub(super) fn has_one_use(&self, id: InstrId) -> bool {
         self.uses_of_made[id.index()] <= 1
+    }
+
+    /// An instruction made already.
+    pub(super) fn get(&self, id: InstrId) -> &Instruction {
+        &self.made[id]
     }
 
     /// Another instruction on the way to the one being rewritten, whose name and metadata it goes by.
@@ -163,9 +164,9 @@ impl Rebuild<'_> {
         self.push(added)
     }
 
-    /// A constant.
-    pub(super) fn constant(&mut self, literal: Literal) -> InstrId {
-        self.add(literal.shape.clone(), Op::Constant(literal), Vec::new())
+    /// Where in the text the instruction being rewritten stands.
+    pub(super) fn span(&self) -> Span {
+        self.current.as_ref().map(|current| current.span).unwrap_or_default()
     }
 
     fn push(&mut self, instruction: Instruction) -> InstrId {
@@ -182,6 +183,16 @@ impl Rebuild<'_> {
             return value;
         }
         self.push(Instruction { op: Op::Copy, operands: vec![value], ..instruction.clone() })
+    }
+}
+
+impl Build for Rebuild<'_> {
+    fn get(&self, id: InstrId) -> &Instruction {
+        Rebuild::get(self, id)
+    }
+
+    fn add(&mut self, shape: Shape, op: Op, operands: Vec<InstrId>) -> InstrId {
+        Rebuild::add(self, shape, op, operands)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scatters in the one form that later stages know.
 
-use super::build::inverse;
+use super::build::{Build, inverse};
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use super::starts::{Starts, mapped_first};

@@ -1,5 +1,6 @@
 //! The start indices of gathers and scatters as a table: one row for each slice, one column for each dimension.
 
+use super::build::Build;
 use super::rebuild::Rebuild;
 use crate::ir::{ElementType, InstrId};
 

@@ -1,5 +1,6 @@
 //! Loops that need not loop, and what need not be computed in every round.
 
+use super::build::Build;
 use super::control::has_effect;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};

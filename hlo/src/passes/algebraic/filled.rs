@@ -3,6 +3,7 @@
 use super::array;
 use super::number::element;
 use crate::ir::{Data, ElementType, InstrId, Instruction, Literal, Op, Scalar, Shape};
+use crate::passes::build::Build;
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// Constants of at most so many elements are looked through again and again; larger ones become broadcasts of a scalar.
@@ -65,7 +66,7 @@ pub(super) fn filled(rebuild: &mut Rebuild<'_>, candidate: &Instruction, value: 
         let literal = Literal { shape: candidate.shape.clone(), data: value.into() };
         return Rewrite::Op(Op::Constant(literal), Vec::new());
     }
-    let scalar = rebuild.constant(Literal::scalar(value));
+    let scalar = rebuild.scalar(value);
     Rewrite::Op(Op::Broadcast { dimensions: Vec::new() }, vec![scalar])
 }
 

@@ -3,6 +3,7 @@
 use clap::builder::{NonEmptyStringValueParser, PossibleValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use weft_hlo::passes::{ON_REQUEST, PASSES, Pass};
 
 pub(crate) use crate::map::args::Map;
 
@@ -204,7 +205,8 @@ pub(crate) struct Simplify {
 pub(crate) struct Opt {
     #[command(flatten)]
     pub(crate) source: File,
-    /// Only these passes, in this order, again and again until none changes anything; all by default
+    /// Only these passes, in this order, again and again until none changes anything; by default all
+    /// but those that change rounding
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = pass_names())]
     pub(crate) passes: Option<Vec<String>>,
     /// Show the program after every run of this pass that changed something, in comments of their own before it
@@ -217,8 +219,8 @@ pub(crate) struct Opt {
 
 /// The names of all passes.
 fn pass_names() -> clap::builder::PossibleValuesParser {
-    let described = |pass: &&dyn weft_hlo::passes::Pass| PossibleValue::new(pass.name()).help(pass.about());
-    weft_hlo::passes::PASSES.iter().map(described).collect::<Vec<_>>().into()
+    let described = |pass: &&dyn Pass| PossibleValue::new(pass.name()).help(pass.about());
+    PASSES.iter().chain(ON_REQUEST).map(described).collect::<Vec<_>>().into()
 }
 
 #[derive(Args, Debug)]

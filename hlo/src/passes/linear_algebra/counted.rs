@@ -1,0 +1,69 @@
+//! Loops that count.
+
+use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar, Shape};
+use crate::passes::build::Build;
+use crate::passes::draft::Draft;
+use crate::passes::rebuild::Rebuild;
+
+/// A round of a loop.
+pub(super) struct Round {
+    /// The computation that makes it.
+    pub(super) body: Draft,
+    /// Its number, from 0: a scalar.
+    pub(super) number: InstrId,
+    /// The number 0, of the same type.
+    pub(super) zero: InstrId,
+}
+
+/// The values after as many rounds, each of which `round` makes of those of the round before.
+pub(super) fn counted<const N: usize>(
+    rebuild: &mut Rebuild<'_>,
+    rounds: i64,
+    values: [InstrId; N],
+    round: impl FnOnce(&mut Round, [InstrId; N]) -> [InstrId; N],
+) -> [InstrId; N] {
+    // Of the type that holds them all.
+    let integer = |value: i64| match i32::try_from(rounds) {
+        Ok(_) => Scalar::S32(value as i32),
+        Err(_) => Scalar::S64(value),
+    };
+    let zero = rebuild.scalar(integer(0));
+    let start = rebuild.tuple([&[zero], &values[..]].concat());
+    let state = rebuild.get(start).shape.clone();
+
+    let mut condition = Draft::new(rebuild.span());
+    let before = condition.parameter(state.clone());
+    let number = condition.element(before, 0);
+    let bound = condition.scalar(integer(rounds));
+    let goes_on = condition.compared(ComparisonDirection::Lt, number, bound);
+    let condition = rebuild.add_computation(condition.finish("condition", goes_on));
+
+    let mut body = Draft::new(rebuild.span());
+    let before = body.parameter(state.clone());
+    let number = body.element(before, 0);
+    let given = std::array::from_fn(|index| body.element(before, index + 1));
+    let zero = body.scalar(integer(0));
+    let mut this = Round { body, number, zero };
+    let made = round(&mut this, given);
+    let Round { mut body, number, .. } = this;
+    let one = body.scalar(integer(1));
+    let next = body.binary(BinaryOp::Add, number, one);
+    let after = body.tuple([&[next], &made[..]].concat());
+    let body = rebuild.add_computation(body.finish("body", after));
+
+    let last = rebuild.add(state, Op::While { condition, body }, vec![start]);
+    std::array::from_fn(|index| rebuild.element(last, index + 1))
+}
+
+impl Round {
+    /// The number of the round at every place of an array.
+    pub(super) fn everywhere(&mut self, extents: &[i64]) -> InstrId {
+        self.body.broadcast(self.number, &[], extents.to_vec())
+    }
+
+    /// The indices along a dimension, as numbers of rounds.
+    pub(super) fn along(&mut self, dimension: i64, extents: &[i64]) -> InstrId {
+        let counting = self.body.element_type(self.number);
+        self.body.add(Shape::array(counting, extents), Op::Iota { dimension }, Vec::new())
+    }
+}

@@ -1,6 +1,7 @@
-//! Dots with one dimension of each kind, and convolutions that are dots.
+//! Dots with one dimension of each kind, and convolutions of fewer dimensions.
 
 use super::build::Build;
+use super::convolutions;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
@@ -8,8 +9,9 @@ use crate::ir::{InstrId, Instruction, Module, Op, Shape};
 
 /// Brings every `dot` to operands `[batch, rows, contracted]` and `[batch, contracted, columns]`, at most one dimension of each
 /// kind and no batch of one, by transposes and reshapes, in the order in which products are summed (a contracting dimension of
-/// extent 1 stays, since a sum of one product is no product: it has no negative zero); and makes a `convolution` that multiplies one point at a time, with a kernel of extent 1 that moves by 1 without
-/// padding, groups or dilation, a `dot`.
+/// extent 1 stays, since a sum of one product is no product: it has no negative zero). Makes every `convolution` a `dot` whose
+/// window covers one point at a time, or everything at once, along each dimension, and takes dimensions of one point that meet
+/// one element of the window out of the others.
 pub struct Contractions;
 
 impl Pass for Contractions {
@@ -18,13 +20,13 @@ impl Pass for Contractions {
     }
 
     fn about(&self) -> &'static str {
-        "gives dots one dimension of each kind, and makes dots of convolutions of single points"
+        "gives dots one dimension of each kind, and makes dots of convolutions that slide over nothing"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         Ok(rewrite_module(module, &mut |rebuild, candidate| match candidate.op {
             Op::Dot { .. } => dot(rebuild, candidate),
-            Op::Convolution { .. } => convolution(rebuild, candidate),
+            Op::Convolution { .. } => convolutions::convolution(rebuild, candidate),
             _ => None,
         }))
     }
@@ -115,64 +117,4 @@ fn dot(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     let value = rebuild.add(Shape::array(result.element_type, extents), op, vec![left_value, right_value]);
     let value = rebuild.reshaped(value, result.extents);
     Some(("a dot has one batch, one free and one contracting dimension", Rewrite::Value(value)))
-}
-
-fn convolution(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
-    let Op::Convolution {
-        window,
-        dim_labels,
-        feature_group_count,
-        batch_group_count,
-        operand_precision,
-        sparsity_config,
-        ..
-    } = &candidate.op
-    else {
-        return None;
-    };
-    let is_point = window.dimensions.iter().all(|dimension| {
-        dimension.size == 1
-            && dimension.stride == 1
-            && dimension.padding_low == 0
-            && dimension.padding_high == 0
-            && dimension.base_dilation == 1
-    });
-    if !is_point || *feature_group_count != 1 || *batch_group_count != 1 || sparsity_config.is_some() {
-        return None;
-    }
-    let [input, kernel] = candidate.operands[..] else { return None };
-    let result = candidate.shape.as_array()?.clone();
-    // The kernel without its extents of 1.
-    let labels = dim_labels;
-    let outward: Vec<i64> = [labels.kernel_input_feature, labels.kernel_output_feature]
-        .into_iter()
-        .chain(labels.kernel_spatial.iter().copied())
-        .collect();
-    let given = rebuild.array(kernel).extents.clone();
-    let features = [labels.kernel_input_feature, labels.kernel_output_feature].map(|at| given[at as usize]);
-    let kernel = rebuild.transposed(kernel, &outward);
-    let kernel = rebuild.reshaped(kernel, features.to_vec());
-    let op = Op::Dot {
-        lhs_batch_dims: Vec::new(),
-        lhs_contracting_dims: vec![labels.input_feature],
-        rhs_batch_dims: Vec::new(),
-        rhs_contracting_dims: vec![0],
-        operand_precision: operand_precision.clone(),
-        algorithm: None,
-    };
-    let source = rebuild.array(input).extents.clone();
-    let free: Vec<i64> = (0..source.len() as i64).filter(|&dimension| dimension != labels.input_feature).collect();
-    let mut extents: Vec<i64> = free.iter().map(|&dimension| source[dimension as usize]).collect();
-    extents.push(features[1]);
-    let product = rebuild.add(Shape::array(result.element_type, extents), op, vec![input, kernel]);
-    // Where each dimension of the result is in the product.
-    let position = |of: i64| free.iter().position(|&dimension| dimension == of).map(|at| at as i64);
-    let mut permutation = vec![0; result.rank()];
-    permutation[labels.output_batch as usize] = position(labels.input_batch)?;
-    permutation[labels.output_feature as usize] = free.len() as i64;
-    for (&to, &from) in labels.output_spatial.iter().zip(&labels.input_spatial) {
-        permutation[to as usize] = position(from)?;
-    }
-    let value = rebuild.transposed(product, &permutation);
-    Some(("a convolution of single points is a dot", Rewrite::Value(value)))
 }

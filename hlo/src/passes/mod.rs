@@ -14,6 +14,7 @@ mod conditionals;
 mod constant_folding;
 mod contractions;
 mod control;
+mod convolutions;
 mod custom_calls;
 mod dead_code;
 mod draft;

@@ -33,6 +33,7 @@ mod slice;
 mod spread;
 mod transpose;
 mod unary;
+mod variadic;
 mod window;
 
 use super::pass::{Pass, Rewritten};
@@ -73,11 +74,13 @@ impl Pass for AlgebraicSimplification {
 }
 
 fn simplify(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
-    let result = candidate.shape.as_array()?;
     let is_static = |shape: &ArrayShape| shape.dynamic.is_empty();
     let operands_are_static = || candidate.operands.iter().all(|&id| array(rebuild, id).is_none_or(is_static));
-    if !is_static(result) || !operands_are_static() {
+    if !candidate.shape.is_static() || !operands_are_static() {
         return None;
+    }
+    if candidate.shape.as_array().is_none() {
+        return variadic::reduce(rebuild, candidate);
     }
     if let Some(rule) = filled::empty(rebuild, candidate) {
         return Some(rule);

@@ -6,6 +6,7 @@ use super::extents::{ascend, differ_in_ones, moved, numbers, positions, solid};
 use super::filled::{copies, copies_like, splat};
 use super::laws::{is_associative, is_commutative, is_exact, is_idempotent, is_neutral};
 use super::region::{Region, region};
+use super::variadic::folded_once;
 use super::{array, extents};
 use crate::ir::{ComputationId, ElementType, InstrId, Instruction, Op, Shape};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
@@ -105,7 +106,11 @@ impl Fold {
             let rewrite = if is_same { Rewrite::Value(self.input) } else { Rewrite::Op(Op::Reshape, vec![self.input]) };
             return Some(("reduce(x, 0) = x along dimensions of extent 1", rewrite));
         }
-        self.region?;
+        if self.region.is_none() {
+            let results = folded_once(rebuild, self.to_apply, &[self.initial], &[self.input], &shape.extents)?;
+            let &[value] = &results[..] else { return None };
+            return Some(("reduce(x, c) = f(c, x) along dimensions of extent 1", Rewrite::Value(value)));
+        }
         let x = if is_same {
             self.input
         } else {

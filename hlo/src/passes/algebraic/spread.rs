@@ -16,7 +16,7 @@ fn spread(rebuild: &Rebuild<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 /// Operations of which each element of the result depends on the elements at the same place alone.
-fn is_elementwise(op: &Op) -> bool {
+pub(super) fn is_elementwise(op: &Op) -> bool {
     matches!(
         op,
         Op::Unary(_)

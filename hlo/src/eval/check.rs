@@ -153,6 +153,8 @@ fn refusal(
     }
     match &instruction.op {
         Op::Constant(literal) => unknown_value(literal),
+        // XLA reads these and documents no order. What its CPU makes of them contradicts itself: 3 is both less than or equal
+        // to and greater than 3 - i, and a remainder ends the process. JAX never prints them.
         Op::Binary(op @ (BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder)) => {
             let array = instruction.shape.as_array()?;
             let message = || format!("unsupported: {} of complex numbers, which have no order", op.name());
@@ -168,6 +170,7 @@ fn refusal(
             let message = || "unsupported: clamp of complex numbers, which have no order".to_owned();
             instruction.shape.as_array()?.element_type.is_complex().then(|| ("HLO202", message()))
         }
+        // XLA reads reductions of mixed precision, and its CPU refuses to compile them.
         Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => {
             let element_type = |shape: &Shape| shape.as_array().map(|array| array.element_type);
             let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));

@@ -62,7 +62,9 @@ fn help_and_version_exit_with_0() {
         assert!(!output.stdout.is_empty());
     }
     let help = stdout(&weft(&["--help"]));
-    for command in ["run", "compile", "emit", "fuse", "partition", "indexing", "simplify", "map", "verify", "devices"] {
+    for command in
+        ["run", "compile", "emit", "opt", "fuse", "partition", "indexing", "simplify", "map", "verify", "devices"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");
     }
 }
@@ -201,6 +203,38 @@ fn inputs_that_do_not_fit_are_named() {
     let two = folder.file("two.hlo", two);
     let output = weft(&["run", &two, "--input", &right, "--device", "evaluator"]);
     assert_eq!(stderr(&output), "error: parameter 1 (n) is missing: it is s32[]; 1 of 2 inputs were given\n");
+}
+
+#[test]
+fn a_loop_is_ended_after_as_many_rounds_as_are_allowed() {
+    let program = "HloModule count\n\nis_less {\n  i = s32[] parameter(0)\n  n = s32[] constant(5)\n  ROOT p = pred[] compare(i, n), direction=LT\n}\n\n\
+        next {\n  i = s32[] parameter(0)\n  one = s32[] constant(1)\n  ROOT j = s32[] add(i, one)\n}\n\n\
+        ENTRY main {\n  zero = s32[] constant(0)\n  ROOT w = s32[] while(zero), condition=is_less, body=next\n}\n";
+    let run = |limit: &str| fed(&["run", "-", "--device", "evaluator", "--max-iterations", limit], program);
+    let ended = run("5");
+    assert_eq!(ended.status.code(), Some(0), "{}", stderr(&ended));
+    assert!(stdout(&ended).contains("out_0 s32[]") && stdout(&ended).contains('5'), "{}", stdout(&ended));
+    let stopped = run("4");
+    assert_eq!(stopped.status.code(), Some(1));
+    let told = stderr(&stopped);
+    assert!(told.contains("error[HLO208]: the loop has not ended after 4 rounds"), "{told}");
+    assert!(told.contains("<stdin>:17:3") && stopped.stdout.is_empty(), "{told}");
+    assert_eq!(run("-1").status.code(), Some(2));
+}
+
+#[test]
+fn a_precise_run_has_wider_results() {
+    let program = "HloModule third\nENTRY main {\n  one = f32[] constant(1)\n  three = f32[] constant(3)\n  ROOT y = f32[] divide(one, three)\n}\n";
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let output = fed(&["run", "-", "--precise", "--output-dir", &out], program);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let bytes = std::fs::read(Path::new(&out).join("out_0.npy")).expect("the result was written");
+    let file = npyz::NpyFile::new(&bytes[..]).expect("it is a NumPy file");
+    assert_eq!(file.into_vec::<f64>().expect("it holds f64"), [1.0 / 3.0]);
+    assert!(stdout(&output).starts_with("out_0 f64[]"), "{}", stdout(&output));
+    // It is the reference, and is not checked itself.
+    assert_eq!(fed(&["run", "-", "--precise", "--check"], program).status.code(), Some(2));
 }
 
 #[test]

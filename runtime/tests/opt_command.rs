@@ -1,0 +1,123 @@
+//! The command `weft opt`: the passes that run, and what is said of them.
+
+#[path = "support/command.rs"]
+mod command;
+
+use command::{fed, stderr, stdout, weft};
+use serde_json::Value;
+
+const CALLS: &str = "HloModule calls
+
+twice {
+  x = f32[2] parameter(0)
+  ROOT y = f32[2] add(x, x)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  unused = f32[2] negate(x)
+  ROOT y = f32[2] call(x), to_apply=twice
+}
+";
+
+const FACTOR: &str = "HloModule factor
+
+ENTRY main {
+  a = f32[3,3] parameter(0)
+  ROOT l = f32[3,3] cholesky(a), lower=true
+}
+";
+
+/// Standard output and standard error for a program, of a run that succeeds.
+fn optimized(arguments: &[&str], program: &str) -> (String, String) {
+    let output = fed(&[&["opt", "-"], arguments].concat(), program);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    (stdout(&output), stderr(&output))
+}
+
+#[test]
+fn all_passes_run_by_default() {
+    let (program, told) = optimized(&[], CALLS);
+    assert!(told.is_empty(), "{told}");
+    assert!(!program.contains("call(") && !program.contains("twice") && !program.contains("unused"), "{program}");
+    assert!(program.contains("ROOT y = f32[2] add(x, x)"), "{program}");
+    // What comes out goes in again, and stays.
+    assert_eq!(optimized(&[], &program).0, program);
+    assert_eq!(stdout(&fed(&["verify", "-"], &program)), "valid: 1 computation, 2 instructions\n");
+}
+
+#[test]
+fn only_the_passes_that_are_named_run() {
+    let (program, _) = optimized(&["--passes", "inline-calls"], CALLS);
+    assert!(program.contains("unused") && !program.contains("call("), "{program}");
+    let (program, _) = optimized(&["--passes", "dead-code"], CALLS);
+    assert!(!program.contains("unused") && program.contains("call("), "{program}");
+    let (program, _) = optimized(&["--passes", "inline-calls,dead-code"], CALLS);
+    assert!(!program.contains("unused") && !program.contains("call("), "{program}");
+}
+
+#[test]
+fn what_changes_rounding_runs_on_request() {
+    assert!(optimized(&[], FACTOR).0.contains("cholesky("));
+    let (program, _) = optimized(&["--passes", "expand-linear-algebra"], FACTOR);
+    assert!(!program.contains("cholesky(") && program.contains("while("), "{program}");
+    assert!(stdout(&fed(&["verify", "-"], &program)).starts_with("valid: 3 computations"));
+}
+
+#[test]
+fn changes_are_explained_before_the_program() {
+    let (text, _) = optimized(&["--passes", "inline-calls,dead-code", "--explain"], CALLS);
+    let comments: Vec<&str> = text.lines().take_while(|line| line.starts_with("//")).collect();
+    assert_eq!(comments[0], "// inline-calls, round 0: 5 to 5 instructions");
+    assert_eq!(comments[1], "//   main/y: a call is what it calls");
+    assert!(comments[2].starts_with("// dead-code, round 0: 5 to "), "{comments:?}");
+    // Comments are no part of the program.
+    assert_eq!(stdout(&fed(&["verify", "-"], &text)), "valid: 1 computation, 2 instructions\n");
+}
+
+#[test]
+fn the_program_after_a_pass_stands_in_comments() {
+    let (text, _) = optimized(&["--passes", "inline-calls,dead-code", "--print-after", "inline-calls"], CALLS);
+    assert!(text.starts_with("// after inline-calls (round 0)\n//   HloModule calls"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("//   ") && line.contains("unused")), "{text}");
+    assert!(!text.lines().any(|line| !line.starts_with("//") && line.contains("unused")), "{text}");
+    // A pass that changes nothing is not shown.
+    let (text, _) = optimized(&["--passes", "dead-code", "--print-after", "dead-code"], DOUBLE);
+    assert!(!text.contains("//"), "{text}");
+}
+
+const DOUBLE: &str = "HloModule double\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
+
+#[test]
+fn every_run_is_in_the_json() {
+    let arguments = ["--passes", "inline-calls,dead-code", "--print-after", "dead-code", "--format", "json"];
+    let value: Value = serde_json::from_str(&optimized(&arguments, CALLS).0).expect("the output is JSON");
+    assert_eq!((&value["program"], &value["is_fixed_point"]), (&"calls".into(), &true.into()));
+    assert_eq!((&value["instructions"]["before"], &value["instructions"]["after"]), (&5.into(), &2.into()));
+    let first = &value["runs"][0];
+    assert_eq!((&first["pass"], &first["round"]), (&"inline-calls".into(), &0.into()));
+    assert_eq!(first["rules"]["a call is what it calls"], 1);
+    assert_eq!(first["changes"][0]["place"], "main/y");
+    assert_eq!(value["stages"][0]["name"], "after dead-code (round 0)");
+    let program = value["hlo"].as_str().unwrap_or_default();
+    assert_eq!(stdout(&fed(&["verify", "-"], program)), "valid: 1 computation, 2 instructions\n");
+}
+
+#[test]
+fn a_pass_that_there_is_not_exits_with_2() {
+    for option in ["--passes", "--print-after"] {
+        let output = weft(&["opt", "-", option, "fly"]);
+        assert_eq!(output.status.code(), Some(2));
+        let told = stderr(&output);
+        assert!(told.contains("fly") && told.contains("dead-code") && told.contains("expand-linear-algebra"), "{told}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_program_that_is_wrong_exits_with_1() {
+    let output =
+        fed(&["opt", "-"], "HloModule m\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("<stdin>:4:3") && output.stdout.is_empty(), "{}", stderr(&output));
+}

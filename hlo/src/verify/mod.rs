@@ -14,10 +14,10 @@
 //!
 //! The rules of `rules/` are those of XLA's operation semantics document: number, kinds and element types of operands,
 //! legality of attributes as far as no rank or extent decides it, signatures of computations, types of results. All rules
-//! about ranks and extents are those of the [shape functions](crate::shape), and extents follow from them; the few operations that have none
-//! ([`Library::without`](crate::shape::function::Library::without)) yield what the text gives them, custom calls unless
-//! [`verify_by`] is given a function for their target. HLO text has no implicit broadcasting and no
-//! implicit conversions, and the rules have none.
+//! about ranks and extents are those of the [shape functions](crate::shape), and extents follow from them; the few
+//! operations that have none ([`Library::without`](crate::shape::function::Library::without)) yield what the text gives
+//! them, custom calls unless [`verify_by`] is given a function for their target. HLO text has no implicit broadcasting and
+//! no implicit conversions, and the rules have none.
 //!
 //! # Codes
 //!

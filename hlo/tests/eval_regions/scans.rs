@@ -69,7 +69,10 @@ fn scans_whose_computation_does_not_fit_are_refused_before_anything_is_computed(
     {
         // What the shape function sees is the verifier's to say.
         let found = with(slice, carry, output, last).expect_err("it does not fit");
-        assert!(["HLO106", "HLO107", "HLO108", "HLO201"].contains(&found[0]), "{slice} {carry} {output} {last}: {found:?}");
+        assert!(
+            ["HLO106", "HLO107", "HLO108", "HLO201"].contains(&found[0]),
+            "{slice} {carry} {output} {last}: {found:?}"
+        );
     }
     let endless = "step {\n  a = f32[] parameter(0)\n  ROOT t = (f32[]) tuple(a)\n}\n\nENTRY e {\n  z = f32[] constant(7)\n  \
                    ROOT r = (f32[]) scan(z), dimensions={0}, num_carries=1, to_apply=step\n}";

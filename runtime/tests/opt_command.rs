@@ -10,7 +10,7 @@ const CALLS: &str = "HloModule calls
 
 twice {
   x = f32[2] parameter(0)
-  ROOT y = f32[2] add(x, x)
+  ROOT sum = f32[2] add(x, x)
 }
 
 ENTRY main {
@@ -28,6 +28,8 @@ ENTRY main {
 }
 ";
 
+const DOUBLE: &str = "HloModule double\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
+
 /// Standard output and standard error for a program, of a run that succeeds.
 fn optimized(arguments: &[&str], program: &str) -> (String, String) {
     let output = fed(&[&["opt", "-"], arguments].concat(), program);
@@ -40,7 +42,7 @@ fn all_passes_run_by_default() {
     let (program, told) = optimized(&[], CALLS);
     assert!(told.is_empty(), "{told}");
     assert!(!program.contains("call(") && !program.contains("twice") && !program.contains("unused"), "{program}");
-    assert!(program.contains("ROOT y = f32[2] add(x, x)"), "{program}");
+    assert!(program.contains("ROOT sum = f32[2] add(x, x)"), "{program}");
     // What comes out goes in again, and stays.
     assert_eq!(optimized(&[], &program).0, program);
     assert_eq!(stdout(&fed(&["verify", "-"], &program)), "valid: 1 computation, 2 instructions\n");
@@ -85,8 +87,6 @@ fn the_program_after_a_pass_stands_in_comments() {
     let (text, _) = optimized(&["--passes", "dead-code", "--print-after", "dead-code"], DOUBLE);
     assert!(!text.contains("//"), "{text}");
 }
-
-const DOUBLE: &str = "HloModule double\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
 
 #[test]
 fn every_run_is_in_the_json() {

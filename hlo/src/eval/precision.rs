@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::product::reader;
-use super::scalar::{Element, Number, elements_of};
+use super::scalar::{Element, Float, Number, elements_of};
 use super::work::Stop;
 use crate::ir::{Data, ElementType};
 use half::{bf16, f16};
@@ -29,8 +29,8 @@ impl Fields {
         match (self.exponent, self.mantissa) {
             (11, _) => value.to_bits(),
             (8, 23) => u64::from((value as f32).to_bits()),
-            (8, _) => u64::from(bf16::from_f64(value).to_bits()),
-            _ => u64::from(f16::from_f64(value).to_bits()),
+            (8, _) => u64::from(bf16::round(value).to_bits()),
+            _ => u64::from(f16::round(value).to_bits()),
         }
     }
 

@@ -101,6 +101,22 @@ fn to_odd(value: i128) -> f64 {
     }
 }
 
+/// Rounds to odd: what is not an `f32` becomes, of the two about it, the one with the odd pattern. Rounded to nearest in a
+/// format with less than half the bits, it is `value` rounded once.
+///
+/// `half` itself passes over the lowest 32 bits of an `f64`, or rounds it twice where processors convert `f32` only.
+#[inline]
+fn to_odd_single(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    if back == value || value.is_nan() || nearest.to_bits() & 1 == 1 {
+        return nearest;
+    }
+    // Patterns are ordered as magnitudes are, those of infinities above all others.
+    let away = back.abs() < value.abs();
+    f32::from_bits(if away { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
+}
+
 macro_rules! halves {
     ($($native:ident)*) => {$(
         impl Float for $native {
@@ -110,11 +126,11 @@ macro_rules! halves {
             }
             #[inline]
             fn round(value: f64) -> Self {
-                $native::from_f64(value)
+                $native::from_f32(to_odd_single(value))
             }
             #[inline]
             fn round_integer(value: i128) -> Self {
-                $native::from_f64(to_odd(value))
+                Self::round(to_odd(value))
             }
         }
     )*};

@@ -1,7 +1,8 @@
 //! Element semantics against values written by hand.
 
 use super::*;
-use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, FloatFormat, UnaryOp};
+use half::{bf16, f16};
 
 fn one<T: Element>(op: UnaryOp, a: T) -> T {
     (T::unary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one)(a)
@@ -183,6 +184,37 @@ fn conversions_saturate_and_wrap() {
     assert_eq!((to::<bool, f32>(true), to::<bool, i32>(true), to::<bool, u32>(false)), (1.0, 1, 0));
     // Halfway between two numbers: to the even one.
     assert_eq!(to::<i32, f32>(16_777_217), 16_777_216.0);
+}
+
+/// The values about each tie of a format of 16 bits, and about the places where an `f32` between would be a tie itself.
+fn about_ties(format: FloatFormat) -> Vec<f64> {
+    // 65520 is the tie between the greatest `f16` and infinity.
+    let mut values = vec![f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 0.0, 65520.0, 65520f64.next_down()];
+    for bits in 0..u16::MAX >> 1 {
+        let (low, high) = (f64::from(format.value(bits)), f64::from(format.value(bits + 1)));
+        if high.is_finite() {
+            let tie = (low + high) / 2.0;
+            let far = (high - low) / 4096.0;
+            let near = (high - low) * f64::EPSILON * 256.0;
+            values.extend([low, tie, tie - far, tie + far, tie - near, tie + near, tie.next_down(), tie.next_up()]);
+        }
+    }
+    values
+}
+
+#[test]
+fn halves_are_rounded_once() {
+    fn judge<T: Float>(format: FloatFormat) {
+        for value in about_ties(format) {
+            for value in [value, -value] {
+                let expected = format.nearest(value).or(format.infinity(value < 0.0)).unwrap();
+                assert_eq!(T::round(value).bits(), u128::from(expected), "{value:e}");
+            }
+        }
+        assert!(T::round(f64::NAN).wide().is_nan());
+    }
+    judge::<f16>(FloatFormat::of(ElementType::F16).unwrap());
+    judge::<bf16>(FloatFormat::of(ElementType::Bf16).unwrap());
 }
 
 fn compared<T: Element>(direction: ComparisonDirection, order: Option<ComparisonType>, a: T, b: T) -> bool {

@@ -28,6 +28,9 @@ impl From<TryReserveError> for Stop {
     }
 }
 
+/// Writes the piece of an array that starts at a position.
+type Write<'a, T> = dyn Fn(usize, &mut [T]) -> Result<(), Stop> + Sync + 'a;
+
 /// A part of the work of one operation.
 type Job<'a> = Box<dyn FnOnce() -> Result<(), Stop> + Send + 'a>;
 
@@ -94,7 +97,7 @@ impl Work {
         &self,
         count: usize,
         piece: usize,
-        write: &(dyn Fn(usize, &mut [T]) -> Result<(), Stop> + Sync),
+        write: &Write<'_, T>,
     ) -> Result<Vec<T>, Stop> {
         let mut values = splat(count, T::default())?;
         let pieces = values.chunks_mut(piece).enumerate().collect();

@@ -40,7 +40,7 @@ fn elementwise(criterion: &mut Criterion) {
         ("tanh", "f32[N] tanh(x)"),
     ] {
         let text = "ENTRY e {\n  x = f32[N] parameter(0)\n  y = f32[N] parameter(1)\n  ROOT r = ROOTOP\n}\n";
-        let module = module(&text.replace("ROOTOP", root).replace('N', &ELEMENTS.to_string()));
+        let module = module(&text.replace("ROOTOP", root).replace("[N]", &format!("[{ELEMENTS}]")));
         group.bench_function(name, |bencher| bencher.iter(|| evaluate(&module, black_box(&inputs))));
     }
     let sum = "ENTRY e {\n  x = f32[2048,2048] parameter(0)\n  z = f32[] constant(0)\n  \
@@ -66,9 +66,9 @@ fn program(instructions: usize) -> Module {
     for k in 0..instructions / 8 {
         write!(
             text,
-            "  t{k} = f32[16,8] transpose(x{k}), dimensions={{1,0}}\n  u{k} = f32[8,16] transpose(t{k}), dimensions={{1,0}}\n  \
-             b{k} = f32[8,16] broadcast(one), dimensions={{}}\n  m{k} = f32[8,16] multiply(u{k}, b{k})\n  \
-             r{k} = f32[4,32] reshape(m{k})\n  s{k} = f32[8,16] reshape(r{k})\n  n{k} = f32[8,16] negate(s{k})\n  x{} = f32[8,16] add(n{k}, s{k})\n",
+            "  t{k} = f32[16,8] transpose(x{k}), dimensions={{1,0}}\n  v{k} = f32[8,16] transpose(t{k}), dimensions={{1,0}}\n  \
+             b{k} = f32[8,16] broadcast(one), dimensions={{}}\n  m{k} = f32[8,16] multiply(v{k}, b{k})\n  \
+             r{k} = f32[4,32] reshape(m{k})\n  w{k} = f32[8,16] reshape(r{k})\n  n{k} = f32[8,16] negate(w{k})\n  x{} = f32[8,16] add(n{k}, w{k})\n",
             k + 1
         )
         .expect("a String takes any text");

@@ -42,7 +42,7 @@ fn all_passes_run_by_default() {
     let (program, told) = optimized(&[], CALLS);
     assert!(told.is_empty(), "{told}");
     assert!(!program.contains("call(") && !program.contains("twice") && !program.contains("unused"), "{program}");
-    assert!(program.contains("ROOT sum = f32[2] add(x, x)"), "{program}");
+    assert!(program.contains("ROOT %sum = f32[2] add(%x, %x)"), "{program}");
     // What comes out goes in again, and stays.
     assert_eq!(optimized(&[], &program).0, program);
     assert_eq!(stdout(&fed(&["verify", "-"], &program)), "valid: 1 computation, 2 instructions\n");

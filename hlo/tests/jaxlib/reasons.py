@@ -23,6 +23,7 @@ REASONS = [
     (THEY, "", r"parse: .*HLO001: .*expected the name of an operand, found `[,)]`", "XLA passes over a shape alone in place of an operand"),
     (THEY, "", r"parse: .*HLO022: .*no instruction `[a-z-]+` in", "XLA passes over an opcode alone in place of an operand"),
     (THEY, "", r"parse: .*HLO033: .*shape b\(", "XLA reads a constant of a buffer as one of the array"),
+    (THEY, "", r"parse: .*HLO016: .*a name in quotes after the number, found `\d", "XLA passes over the number of a name that has none"),
     (THEY, "", r"parse: .*`T` has each dimension", "XLA takes an order of devices for one that is no permutation"),
     (THEY, "", r"parse: .*a number of bits is at least 0", "XLA takes a negative number of bits of an element"),
     (THEY, "", r"parse: .*HLO014: .*attribute `dimensions` names one dimension", "XLA passes over all but the first of the dimensions"),

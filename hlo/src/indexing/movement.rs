@@ -1,103 +1,108 @@
-//! Maps of operations that move elements: broadcast, transpose, slice, reverse, concatenate, pad, reduce.
+//! Operations that move elements: slice, reverse, concatenate, pad.
 
-use super::dimensions;
-use crate::ir::{PadDimension, SliceDimension};
 use weft_affine::{Error, Expr, Interval};
 use weft_indexing::IndexingMap;
 
-/// Operand dimension `i` is read at result dimension `kept[i]`.
-pub(super) fn broadcast(output: &[i64], kept: &[i64]) -> IndexingMap {
-    let d = dimensions(output.len());
-    IndexingMap::new(output, &[], kept.iter().map(|&dimension| d[index(dimension)].clone()).collect())
-}
+use super::Undefined;
+use super::site::{Found, Site, dim, dims, index};
+use crate::ir::{PadDimension, SliceDimension};
 
-/// Operand dimension `permutation[i]` is read at result dimension `i`.
-pub(super) fn transpose(output: &[i64], permutation: &[i64]) -> IndexingMap {
-    let d = dimensions(output.len());
-    let mut results = d.clone();
-    for (result, &operand) in permutation.iter().enumerate() {
-        results[index(operand)] = d[result].clone();
-    }
-    IndexingMap::new(output, &[], results)
-}
-
-/// `d * stride + start`.
-pub(super) fn slice(output: &[i64], parts: &[SliceDimension]) -> Result<IndexingMap, Error> {
-    let results = dimensions(output.len())
-        .iter()
-        .zip(parts)
-        .map(|(d, part)| d.checked_mul(part.stride)?.checked_add(&Expr::constant(part.start)))
-        .collect::<Result<_, _>>()?;
-    Ok(IndexingMap::new(output, &[], results))
+/// `d * stride + start`, and back where the division leaves nothing over.
+pub(super) fn slice(site: &Site<'_>, parts: &[SliceDimension]) -> Found {
+    let (output, input) = (site.result(0), site.operand(0));
+    let map = if site.is_backward() {
+        let results = dims(output.len()).into_iter().zip(parts).map(|(d, part)| scaled(&d, part.stride, part.start));
+        IndexingMap::new(output, &[], results.collect::<Result<_, _>>()?)
+    } else {
+        spread(input, output, parts.iter().map(|part| (part.start, part.stride)))?
+    };
+    Ok(vec![site.on(0, 0, map)])
 }
 
 /// `extent - 1 - d` along the mirrored dimensions.
-pub(super) fn reverse(output: &[i64], mirrored: &[i64]) -> IndexingMap {
-    let results = dimensions(output.len())
-        .into_iter()
-        .enumerate()
-        .map(|(dimension, d)| {
-            let is_mirrored = mirrored.iter().any(|&mirror| index(mirror) == dimension);
-            if is_mirrored { Expr::constant(output[dimension] - 1) - d } else { d }
-        })
-        .collect();
-    IndexingMap::new(output, &[], results)
+pub(super) fn reverse(site: &Site<'_>, mirrored: &[i64]) -> Found {
+    let output = site.result(0);
+    let results = dims(output.len()).into_iter().enumerate().map(|(dimension, d)| {
+        let is_mirrored = mirrored.iter().any(|&mirror| index(mirror) == dimension);
+        if is_mirrored { Expr::constant(output[dimension] - 1).checked_sub(&d) } else { Ok(d) }
+    });
+    Ok(vec![site.on(0, 0, IndexingMap::new(output, &[], results.collect::<Result<_, _>>()?))])
 }
 
-/// The operand that occupies `[offset, offset + extent - 1]` of the result.
-pub(super) fn concatenate(output: &[i64], along: usize, offset: i64, extent: i64) -> IndexingMap {
-    let mut results = dimensions(output.len());
-    results[along] = results[along].clone() - Expr::constant(offset);
-    let mut map = IndexingMap::new(output, &[], results);
-    let own = Interval { lo: offset, hi: offset + extent - 1 };
-    map.add_constraint(dimensions(output.len())[along].clone(), own);
-    map
-}
-
-/// The operand of a pad: `(d - low) floordiv (interior + 1)` where that division is exact and within the operand.
-pub(super) fn pad(output: &[i64], input: &[i64], padding: &[PadDimension]) -> Result<IndexingMap, Error> {
-    let d = dimensions(output.len());
-    let mut results = Vec::with_capacity(d.len());
-    let mut constraints = Vec::new();
-    let mut bounds = Vec::with_capacity(d.len());
-    for (dimension, part) in padding.iter().enumerate() {
-        let step = part.interior + 1;
-        let last = (input[dimension] - 1).checked_mul(step).and_then(|span| span.checked_add(part.low));
-        let last = last.ok_or(Error::Overflow { what: "the extents of a shape" })?;
-        bounds.push(Interval { lo: part.low.max(0), hi: last.min(output[dimension] - 1) });
-        let shifted = d[dimension].checked_sub(&Expr::constant(part.low))?;
-        if step > 1 {
-            constraints.push((shifted.checked_modulo(step)?, Interval { lo: 0, hi: 0 }));
+/// Each operand occupies its part of the result.
+pub(super) fn concatenate(site: &Site<'_>, along: i64) -> Found {
+    let (output, along) = (site.result(0), index(along));
+    let mut found = Vec::with_capacity(site.operands());
+    let mut offset = 0;
+    for operand in 0..site.operands() {
+        let input = site.operand(operand);
+        let extent = input[along];
+        let from = if site.is_backward() { output } else { input };
+        let mut results = dims(from.len());
+        let shift = if site.is_backward() { -offset } else { offset };
+        results[along] = dim(along).checked_add(&Expr::constant(shift))?;
+        let mut map = IndexingMap::new(from, &[], results);
+        if site.is_backward() {
+            map.add_constraint(dim(along), Interval { lo: offset, hi: offset + extent - 1 });
         }
-        results.push(if step > 1 { shifted.checked_floor_div(step)? } else { shifted });
+        found.push(site.on(0, operand, map));
+        offset += extent;
     }
-    let mut map = IndexingMap::new(output, &[], results);
-    for (variable, bounds) in d.into_iter().zip(bounds) {
-        map.add_constraint(variable, bounds);
+    Ok(found)
+}
+
+/// The operand is spread over the result, elements `interior + 1` apart; the scalar is read everywhere.
+pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
+    let (output, input) = (site.result(0), site.operand(0));
+    let steps = padding.iter().map(|part| Ok((part.low, step(part)?))).collect::<Result<Vec<_>, Undefined>>()?;
+    let map = if site.is_backward() {
+        spread(output, input, steps.into_iter())?
+    } else {
+        let mut map = IndexingMap::new(input, &[], Vec::new());
+        for (dimension, (low, step)) in steps.into_iter().enumerate() {
+            map.results.push(scaled(&dim(dimension), step, low)?);
+            // Negative padding cuts elements off.
+            let (first, last) = (low.checked_neg(), (output[dimension] - 1).checked_sub(low));
+            let (first, last) = (first.ok_or(Undefined::Overflow)?, last.ok_or(Undefined::Overflow)?);
+            let bounds = Interval { lo: ceil_div(first, step), hi: last.div_euclid(step) };
+            map.add_constraint(dim(dimension), bounds);
+        }
+        map
+    };
+    Ok(vec![site.on(0, 0, map), site.all(0, 1)])
+}
+
+fn step(part: &PadDimension) -> Result<i64, Undefined> {
+    part.interior.checked_add(1).ok_or(Undefined::Overflow)
+}
+
+/// For a divisor above zero.
+fn ceil_div(dividend: i64, divisor: i64) -> i64 {
+    dividend.div_euclid(divisor) + i64::from(dividend.rem_euclid(divisor) != 0)
+}
+
+/// `d * stride + start`
+fn scaled(d: &Expr, stride: i64, start: i64) -> Result<Expr, Error> {
+    d.checked_mul(stride)?.checked_add(&Expr::constant(start))
+}
+
+/// From an array of extents `from` to the elements of one of extents `to` that stand in it at `start`, `start + stride`, …
+fn spread(from: &[i64], to: &[i64], parts: impl Iterator<Item = (i64, i64)>) -> Result<IndexingMap, Undefined> {
+    let mut map = IndexingMap::new(from, &[], Vec::with_capacity(to.len()));
+    let mut strides = Vec::new();
+    for (dimension, (start, stride)) in parts.enumerate() {
+        let d = dim(dimension);
+        let last = (to[dimension] - 1).checked_mul(stride).and_then(|span| span.checked_add(start));
+        let last = last.ok_or(Undefined::Overflow)?;
+        map.add_constraint(d.clone(), Interval { lo: start.max(0), hi: last.min(from[dimension] - 1) });
+        let shifted = d.checked_sub(&Expr::constant(start))?;
+        map.results.push(shifted.checked_floor_div(stride)?);
+        if stride > 1 {
+            strides.push(shifted.checked_modulo(stride)?);
+        }
     }
-    for (expr, bounds) in constraints {
-        map.add_constraint(expr, bounds);
+    for rest in strides {
+        map.add_constraint(rest, Interval { lo: 0, hi: 0 });
     }
     Ok(map)
-}
-
-/// Reduced dimensions become range variables, in the order of the operand's dimensions.
-pub(super) fn reduce(output: &[i64], input: &[i64], reduced: &[i64]) -> IndexingMap {
-    let d = dimensions(output.len());
-    let (mut kept, mut ranges, mut results) = (0, Vec::new(), Vec::new());
-    for (dimension, &extent) in input.iter().enumerate() {
-        if reduced.iter().any(|&reduce| index(reduce) == dimension) {
-            results.push(Expr::range(u32::try_from(ranges.len()).unwrap_or(u32::MAX)));
-            ranges.push(extent);
-        } else {
-            results.push(d[kept].clone());
-            kept += 1;
-        }
-    }
-    IndexingMap::new(output, &ranges, results)
-}
-
-/// A dimension number as an index; the verifier has refused negative ones.
-fn index(dimension: i64) -> usize {
-    usize::try_from(dimension).unwrap_or(usize::MAX)
 }

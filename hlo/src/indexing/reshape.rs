@@ -4,30 +4,38 @@
 //! and delinearized on its own, so that `f32[4,8,12] -> f32[32,3,4]` never mixes its first two dimensions with the
 //! third. A bitcast reads the same position of memory: both sides are seen in physical order first.
 
-use super::dimensions;
+use super::site::{Found, Site, dim, dims};
 use crate::ir::ArrayShape;
 use weft_affine::{Error, Expr};
 use weft_indexing::IndexingMap;
 
-/// The map of a reshape from `input` extents to `output` extents.
-pub(super) fn reshape(output: &[i64], input: &[i64]) -> Result<IndexingMap, Error> {
-    let results = reindex(&dimensions(output.len()), output, input)?;
-    Ok(IndexingMap::new(output, &[], results))
+/// The same position in row-major order.
+pub(super) fn reshape(site: &Site<'_>) -> Found {
+    let (from, to) =
+        if site.is_backward() { (site.result(0), site.operand(0)) } else { (site.operand(0), site.result(0)) };
+    let results = reindex(&dims(from.len()), from, to)?;
+    Ok(vec![site.on(0, 0, IndexingMap::new(from, &[], results))])
 }
 
-/// The map of a bitcast: transpose to physical order, reshape, transpose back.
-pub(super) fn bitcast(output: ArrayShape, input: ArrayShape) -> Result<IndexingMap, Error> {
-    let d = dimensions(output.rank());
+/// The same position in memory, as transpose to physical order, reshape, and transpose back.
+pub(super) fn bitcast(site: &Site<'_>) -> Found {
+    let (Some(result), Some(operand)) = (site.result_array(0), site.operand_array(0)) else { return Ok(Vec::new()) };
+    let (from, to) = if site.is_backward() { (result, operand) } else { (operand, result) };
+    Ok(vec![site.on(0, 0, bitcast_map(from, to)?)])
+}
+
+/// From an index of `from` to the index of `to` at the same position in memory.
+pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, Error> {
     let major_to_minor = |shape: &ArrayShape| -> Vec<usize> { shape.minor_to_major().into_iter().rev().collect() };
-    let (output_order, input_order) = (major_to_minor(&output), major_to_minor(&input));
+    let (from_order, to_order) = (major_to_minor(from), major_to_minor(to));
     let physical = |order: &[usize], extents: &[i64]| -> Vec<i64> { order.iter().map(|&k| extents[k]).collect() };
-    let indices: Vec<Expr> = output_order.iter().map(|&dimension| d[dimension].clone()).collect();
-    let read = reindex(&indices, &physical(&output_order, &output.extents), &physical(&input_order, &input.extents))?;
-    let mut results = vec![Expr::constant(0); input.rank()];
-    for (position, &dimension) in input_order.iter().enumerate() {
+    let indices: Vec<Expr> = from_order.iter().map(|&dimension| dim(dimension)).collect();
+    let read = reindex(&indices, &physical(&from_order, &from.extents), &physical(&to_order, &to.extents))?;
+    let mut results = vec![Expr::constant(0); to.rank()];
+    for (position, &dimension) in to_order.iter().enumerate() {
         results[dimension] = read[position].clone();
     }
-    Ok(IndexingMap::new(&output.extents, &[], results))
+    Ok(IndexingMap::new(&from.extents, &[], results))
 }
 
 /// The index into `input` of the element at `indices` of `output`, in row-major order of both.

@@ -1,0 +1,184 @@
+//! The maps of instructions and of computations of one module.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::operation::operation;
+use super::site::Site;
+use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined};
+use crate::ir::{ArenaId, ComputationId, InstrId, Module, Op};
+
+/// What the maps of dynamic-update-slice say of the elements that it does not read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Domains {
+    /// As XLA's document prints them: the map to the source does not leave out what is updated, that to the update leads out of
+    /// it where nothing is updated.
+    #[default]
+    Documented,
+    /// The map to the source leaves out what is updated, that to the update covers just what is.
+    Exact,
+}
+
+/// The dependences of an instruction or of a whole computation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dependences {
+    /// What depends on what; of a computation, the root on the parameters, which stand as operands by their numbers.
+    pub dependences: Vec<Dependence>,
+    /// Who yields the runtime variables of the maps.
+    pub owners: Owners,
+}
+
+impl Dependences {
+    /// Those on one operand.
+    pub fn on(&self, operand: usize) -> impl Iterator<Item = &Dependence> {
+        self.dependences.iter().filter(move |dependence| dependence.operand == Some(operand))
+    }
+}
+
+/// The indexing analysis of a verified module. What is called is analysed once.
+#[derive(Clone, Debug)]
+pub struct Analysis<'m> {
+    module: &'m Module,
+    domains: Domains,
+    custom_calls: Option<&'m CustomCallMaps>,
+    known: BTreeMap<(ComputationId, Direction), Rc<Dependences>>,
+}
+
+impl<'m> Analysis<'m> {
+    /// An analysis of a module that [`verify`](crate::verify::verify) has passed.
+    pub fn new(module: &'m Module) -> Analysis<'m> {
+        Analysis { module, domains: Domains::default(), custom_calls: None, known: BTreeMap::new() }
+    }
+
+    /// The same with other domains.
+    #[must_use]
+    pub fn with_domains(self, domains: Domains) -> Analysis<'m> {
+        Analysis { domains, known: BTreeMap::new(), ..self }
+    }
+
+    /// The same with maps of custom calls.
+    #[must_use]
+    pub fn with_custom_calls(self, custom_calls: &'m CustomCallMaps) -> Analysis<'m> {
+        Analysis { custom_calls: Some(custom_calls), known: BTreeMap::new(), ..self }
+    }
+
+    /// How the arrays of an instruction's value depend on those of its operands. Maps of an operation are not simplified,
+    /// those through called computations are.
+    pub fn instruction(&mut self, computation: ComputationId, id: InstrId, direction: Direction) -> Dependences {
+        let mut owners = Owners::default();
+        let dependences = self.dependences(computation, id, direction, &mut owners);
+        Dependences { dependences, owners }
+    }
+
+    /// How the arrays of a computation's root depend on its parameters: distinct, simplified maps.
+    pub fn computation(&mut self, computation: ComputationId, direction: Direction) -> Dependences {
+        self.through(computation, direction).as_ref().clone()
+    }
+
+    pub(super) fn module(&self) -> &'m Module {
+        self.module
+    }
+
+    /// The dependences of an instruction; `owners` learns of runtime variables within what is called.
+    pub(super) fn dependences(
+        &mut self,
+        computation: ComputationId,
+        id: InstrId,
+        direction: Direction,
+        owners: &mut Owners,
+    ) -> Vec<Dependence> {
+        let site = Site::new(&self.module.computations[computation], id, direction, self.domains);
+        let instruction = site.instruction;
+        match &instruction.op {
+            Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
+                self.call(id, instruction, *callee, 0, direction, owners)
+            }
+            Op::Conditional { branches, .. } => {
+                let mut found = self.conditional(id, instruction, branches, direction, owners);
+                found.extend((0..site.results()).map(|result| site.all(result, 0)));
+                found
+            }
+            Op::CustomCall { custom_call_target, .. } => {
+                let rule = self.custom_calls.and_then(|known| known.get(custom_call_target));
+                match rule {
+                    Some(rule) => rule(site.computation, id, direction),
+                    None => undefined(&site, &Undefined::CustomCall(custom_call_target.clone())),
+                }
+            }
+            _ => operation(&site).unwrap_or_else(|reason| undefined(&site, &reason)),
+        }
+    }
+
+    /// The dependences of a computation's root on its parameters.
+    pub(super) fn through(&mut self, id: ComputationId, direction: Direction) -> Rc<Dependences> {
+        // A computation comes after those that it calls, so going through them in order needs no recursion.
+        for callee in self.called(id, direction) {
+            let found = Rc::new(self.walk_through(callee, direction));
+            self.known.insert((callee, direction), found);
+        }
+        self.known.get(&(id, direction)).cloned().unwrap_or_default()
+    }
+
+    /// A computation and those it calls, as far as they are not known yet, in the order of the module.
+    fn called(&self, id: ComputationId, direction: Direction) -> BTreeSet<ComputationId> {
+        let mut found = BTreeSet::new();
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if self.known.contains_key(&(id, direction)) || !found.insert(id) {
+                continue;
+            }
+            for instruction in self.module.computations[id].instructions.values() {
+                match &instruction.op {
+                    Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => pending.push(*callee),
+                    Op::Conditional { branches, .. } => pending.extend(branches),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn walk_through(&mut self, id: ComputationId, direction: Direction) -> Dependences {
+        let computation = &self.module.computations[id];
+        let parameters = computation.parameters();
+        let mut owners = Owners::default();
+        let mut dependences = Vec::new();
+        let all = |_: InstrId| true;
+        match direction {
+            Direction::OutputToInput => {
+                for result in 0..computation.result_shape().leaves().len() {
+                    let reached = self.walk(id, (computation.root, result), direction, &all, &mut owners);
+                    for (number, parameter) in parameters.iter().enumerate() {
+                        let leaves = reached[parameter.index()].iter();
+                        dependences.extend(leaves.map(|(leaf, relation)| found(result, number, *leaf, relation)));
+                    }
+                }
+            }
+            Direction::InputToOutput => {
+                for (number, parameter) in parameters.iter().enumerate() {
+                    for leaf in 0..computation.instructions[*parameter].shape.leaves().len() {
+                        let reached = self.walk(id, (*parameter, leaf), direction, &all, &mut owners);
+                        let results = reached[computation.root.index()].iter();
+                        dependences.extend(results.map(|(result, relation)| found(*result, number, leaf, relation)));
+                    }
+                }
+            }
+        }
+        Dependences { dependences, owners }
+    }
+}
+
+fn found(result: usize, operand: usize, leaf: usize, relation: &Relation) -> Dependence {
+    Dependence { result: Some(result), operand: Some(operand), leaf: Some(leaf), relation: relation.clone() }
+}
+
+/// Every array of the value may depend on every array of every operand.
+fn undefined(site: &Site<'_>, reason: &Undefined) -> Vec<Dependence> {
+    let on = |operand| Dependence {
+        result: None,
+        operand: Some(operand),
+        leaf: None,
+        relation: Relation::Undefined(reason.clone()),
+    };
+    (0..site.operands()).map(on).collect()
+}

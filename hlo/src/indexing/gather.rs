@@ -1,0 +1,157 @@
+//! Gather: slices of an operand at starts that an array of indices holds.
+
+use weft_affine::{Expr, Interval};
+use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
+
+use super::site::{Found, Site, dim, index, next_range, number};
+
+/// How the dimensions of a gather's operand, indices and result, or of a scatter's operand, indices and updates, belong
+/// together.
+///
+/// Both have one array, here the *windows*, in which slices of the operand lie side by side: the result of a gather, the updates
+/// of a scatter.
+pub(super) struct Windows<'a> {
+    /// Dimensions of the windows' array that lie within a slice (`offset_dims`, `update_window_dims`).
+    pub(super) within: &'a [i64],
+    /// Dimensions of the operand that a slice has one element in, without a dimension among the windows'
+    /// (`collapsed_slice_dims`, `inserted_window_dims`).
+    pub(super) dropped: &'a [i64],
+    /// For each component of a start the operand's dimension.
+    pub(super) mapped: &'a [i64],
+    /// Batch dimensions of the operand, and those of the indices.
+    pub(super) operand_batch: &'a [i64],
+    pub(super) indices_batch: &'a [i64],
+    /// Where components of a start lie.
+    pub(super) index_vector: i64,
+    /// Extents of a slice, for each dimension of the operand.
+    pub(super) sizes: Vec<i64>,
+    /// The extents of the operand and of the indices, and the rank of the windows' array.
+    pub(super) operand: &'a [i64],
+    pub(super) indices: &'a [i64],
+    pub(super) rank: usize,
+}
+
+impl Windows<'_> {
+    fn is_within(&self, dimension: usize) -> bool {
+        self.within.iter().any(|&own| index(own) == dimension)
+    }
+
+    /// The windows' dimensions that say which slice, with the dimension of the indices that each belongs to.
+    pub(super) fn batch(&self) -> Vec<(usize, usize)> {
+        let which = (0..self.rank).filter(|&dimension| !self.is_within(dimension));
+        let indices = (0..self.indices.len()).filter(|&dimension| dimension != index(self.index_vector));
+        which.zip(indices).collect()
+    }
+
+    /// For each dimension of the operand that slices have, the windows' dimension that lies along it.
+    fn along(&self) -> Vec<Option<usize>> {
+        let mut within = (0..self.rank).filter(|&dimension| self.is_within(dimension));
+        let is_dropped =
+            |dimension: usize| self.dropped.iter().chain(self.operand_batch).any(|&own| index(own) == dimension);
+        (0..self.operand.len()).map(|dimension| if is_dropped(dimension) { None } else { within.next() }).collect()
+    }
+
+    /// For a batch dimension of the operand the windows' dimension that it belongs to.
+    fn batch_of(&self, dimension: usize) -> Option<usize> {
+        let position = self.operand_batch.iter().position(|&own| index(own) == dimension)?;
+        let of_indices = index(*self.indices_batch.get(position)?);
+        self.batch().into_iter().find(|(_, of)| *of == of_indices).map(|(own, _)| own)
+    }
+
+    /// The component of a start that belongs to a dimension of the operand.
+    fn component(&self, dimension: usize) -> Option<usize> {
+        self.mapped.iter().position(|&own| index(own) == dimension)
+    }
+
+    /// The starts of the slice that `which` chooses, an index for each dimension of the windows that says which slice:
+    /// elements of operand number `indices` of the instruction.
+    fn starts(&self, site: &Site<'_>, indices: usize, which: &dyn Fn(usize) -> Expr) -> Vec<RuntimeVariable> {
+        let batch = self.batch();
+        let start = |(position, &dimension): (usize, &i64)| {
+            let component = |of: usize| batch.iter().find(|(_, own)| *own == of).map(|(own, _)| which(*own));
+            let position = i64::try_from(position).unwrap_or(i64::MAX);
+            let access = (0..self.indices.len()).map(|of| component(of).unwrap_or_else(|| Expr::constant(position)));
+            let dimension = index(dimension);
+            site.clamped_start(indices, access.collect(), self.operand[dimension], self.sizes[dimension])
+        };
+        self.mapped.iter().enumerate().map(start).collect()
+    }
+
+    /// From an index of the windows' array to the element of the operand that lies there.
+    pub(super) fn to_operand(
+        &self,
+        site: &Site<'_>,
+        indices: usize,
+        windows: &[i64],
+    ) -> Result<IndexingMap, super::Undefined> {
+        let runtime = self.starts(site, indices, &dim);
+        let along = self.along();
+        let mut results = Vec::with_capacity(self.operand.len());
+        for dimension in 0..self.operand.len() {
+            let within = match (along[dimension], self.batch_of(dimension)) {
+                (Some(own), _) | (None, Some(own)) => dim(own),
+                (None, None) => Expr::constant(0),
+            };
+            results.push(match self.component(dimension) {
+                Some(position) => within.checked_add(&Expr::runtime(number(position)))?,
+                None => within,
+            });
+        }
+        let dims = windows.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
+        Ok(IndexingMap::from_parts(dims, Vec::new(), runtime, results, Vec::new()))
+    }
+
+    /// From an index of the operand to the places of the windows' array at which its element lies: range variables run over
+    /// the slices.
+    pub(super) fn from_operand(
+        &self,
+        site: &Site<'_>,
+        indices: usize,
+        windows: &[i64],
+    ) -> Result<IndexingMap, super::Undefined> {
+        let along = self.along();
+        let mut ranges = Vec::new();
+        let mut results: Vec<Option<Expr>> = vec![None; self.rank];
+        for dimension in 0..self.operand.len() {
+            if let Some(own) = self.batch_of(dimension) {
+                results[own] = Some(dim(dimension));
+            }
+        }
+        for (own, _) in self.batch() {
+            if results[own].is_none() {
+                results[own] = Some(next_range(&mut ranges, windows[own]));
+            }
+        }
+        let which = |own: usize| results[own].clone().unwrap_or_else(|| Expr::constant(0));
+        let runtime = self.starts(site, indices, &which);
+        let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
+        let mut map =
+            IndexingMap::from_parts(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new());
+        for dimension in 0..self.operand.len() {
+            let start = match self.component(dimension) {
+                Some(position) => Expr::runtime(number(position)),
+                None => Expr::constant(0),
+            };
+            let within = dim(dimension).checked_sub(&start)?;
+            if self.batch_of(dimension).is_none() {
+                map.add_constraint(within.clone(), Interval::of_extent(self.sizes[dimension]));
+            }
+            if let Some(own) = along[dimension] {
+                results[own] = Some(within);
+            }
+        }
+        map.results = results.into_iter().map(|result| result.unwrap_or_else(|| Expr::constant(0))).collect();
+        Ok(map)
+    }
+}
+
+/// The result's slices are the windows.
+pub(super) fn gather(site: &Site<'_>, windows: &Windows<'_>) -> Found {
+    let result = site.result(0);
+    let map = if site.is_backward() {
+        windows.to_operand(site, 1, result)?
+    } else {
+        windows.from_operand(site, 1, result)?
+    };
+    Ok(vec![site.on(0, 0, map), site.matched(0, 1, &windows.batch())])
+}

@@ -1,0 +1,152 @@
+//! The maps of every operation that calls no computation with whole values.
+
+use super::gather::Windows;
+use super::product::Contraction;
+use super::site::{Found, Site, index};
+use super::{Dependence, Relation, Undefined};
+use super::{dynamic, gather, movement, product, reduction, reshape, scatter, tuples};
+use crate::ir::Op;
+
+/// How an instruction depends on its operands.
+///
+/// # Errors
+/// Where nothing is known; see [`Undefined`].
+pub(super) fn operation(site: &Site<'_>) -> Found {
+    let is_static = site.instruction.shape.is_static()
+        && (0..site.operands()).all(|operand| site.operand_shape(operand).is_static());
+    if !is_static {
+        return Err(Undefined::DynamicExtents);
+    }
+    match &site.instruction.op {
+        Op::Parameter { .. } => Ok(Vec::new()),
+        Op::Constant(_) | Op::Iota { .. } => Ok(vec![of_nothing(site)]),
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare { .. }
+        | Op::Convert
+        | Op::StochasticConvert
+        | Op::ReducePrecision { .. }
+        | Op::Select
+        | Op::Clamp
+        | Op::MultiplyHigh
+        | Op::Complex
+        | Op::Real
+        | Op::Imag
+        | Op::Map { .. } => Ok(elementwise(site)),
+        Op::Broadcast { dimensions } => {
+            let pairs: Vec<(usize, usize)> = dimensions.iter().map(|&own| index(own)).zip(0..).collect();
+            Ok(vec![site.matched(0, 0, &pairs)])
+        }
+        Op::Transpose { permutation } => {
+            let pairs: Vec<(usize, usize)> = (0..).zip(permutation.iter().map(|&own| index(own))).collect();
+            Ok(vec![site.matched(0, 0, &pairs)])
+        }
+        Op::Reshape => reshape::reshape(site),
+        Op::Bitcast => reshape::bitcast(site),
+        Op::Slice { dimensions } => movement::slice(site, dimensions),
+        Op::Reverse { dimensions } => movement::reverse(site, dimensions),
+        Op::Concatenate { dimension } => movement::concatenate(site, *dimension),
+        Op::Pad { padding } => movement::pad(site, padding),
+        Op::DynamicSlice { .. } => dynamic::slice(site),
+        Op::DynamicUpdateSlice => dynamic::update_slice(site),
+        Op::Gather {
+            offset_dims,
+            collapsed_slice_dims,
+            start_index_map,
+            operand_batching_dims,
+            start_indices_batching_dims,
+            index_vector_dim,
+            slice_sizes,
+            ..
+        } => {
+            let windows = Windows {
+                within: offset_dims,
+                dropped: collapsed_slice_dims,
+                mapped: start_index_map,
+                operand_batch: operand_batching_dims,
+                indices_batch: start_indices_batching_dims,
+                index_vector: *index_vector_dim,
+                sizes: slice_sizes.clone(),
+                operand: site.operand(0),
+                indices: site.operand(1),
+                rank: site.result(0).len(),
+            };
+            gather::gather(site, &windows)
+        }
+        Op::Scatter {
+            update_window_dims,
+            inserted_window_dims,
+            scatter_dims_to_operand_dims,
+            input_batching_dims,
+            scatter_indices_batching_dims,
+            index_vector_dim,
+            ..
+        } => {
+            let inputs = site.operands() / 2;
+            let (operand, updates) = (site.operand(0), site.operand(inputs + 1));
+            let is_whole = |dimension: usize| {
+                let mut dropped = inserted_window_dims.iter().chain(input_batching_dims);
+                !dropped.any(|&own| index(own) == dimension)
+            };
+            let mut within = (0..updates.len())
+                .filter(|&dimension| update_window_dims.iter().any(|&own| index(own) == dimension))
+                .map(|dimension| updates[dimension]);
+            let sizes = (0..operand.len())
+                .map(|dimension| if is_whole(dimension) { within.next().unwrap_or(1) } else { 1 })
+                .collect();
+            let windows = Windows {
+                within: update_window_dims,
+                dropped: inserted_window_dims,
+                mapped: scatter_dims_to_operand_dims,
+                operand_batch: input_batching_dims,
+                indices_batch: scatter_indices_batching_dims,
+                index_vector: *index_vector_dim,
+                sizes,
+                operand,
+                indices: site.operand(inputs),
+                rank: updates.len(),
+            };
+            scatter::scatter(site, &windows)
+        }
+        Op::Reduce { dimensions, .. } => reduction::reduce(site, dimensions),
+        Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. } => {
+            let contraction = Contraction {
+                lhs_batch: lhs_batch_dims,
+                lhs_contracting: lhs_contracting_dims,
+                rhs_batch: rhs_batch_dims,
+                rhs_contracting: rhs_contracting_dims,
+            };
+            product::dot(site, &contraction)
+        }
+        Op::Tuple => tuples::tuple(site),
+        Op::GetTupleElement { index } => tuples::get_tuple_element(site, *index),
+        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } | Op::AddDependency => tuples::copy(site),
+        Op::AfterAll => Ok(Vec::new()),
+        Op::While { .. } => Err(Undefined::Loop),
+        Op::Infeed { .. }
+        | Op::Outfeed { .. }
+        | Op::Send { .. }
+        | Op::SendDone { .. }
+        | Op::Recv { .. }
+        | Op::RecvDone { .. } => Err(Undefined::Outside),
+        Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
+        _ => Err(Undefined::Outside),
+    }
+}
+
+/// Each element depends on those at the same index, and on scalars.
+fn elementwise(site: &Site<'_>) -> Vec<Dependence> {
+    let on = |operand| if site.operand(operand).is_empty() { site.all(0, operand) } else { site.same(0, operand) };
+    (0..site.operands()).map(on).collect()
+}
+
+/// Elements that depend on no operand; the map leads from or to "no input", which has an empty index.
+fn of_nothing(site: &Site<'_>) -> Dependence {
+    let extents = site.result(0);
+    let map = if site.is_backward() {
+        super::site::matched(extents, &[], &[])
+    } else {
+        super::site::matched(&[], extents, &[])
+    };
+    Dependence { result: Some(0), operand: None, leaf: None, relation: Relation::from(map) }
+}

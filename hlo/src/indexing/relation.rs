@@ -1,0 +1,164 @@
+//! How the elements of one array relate to those of another.
+
+use std::fmt;
+
+use weft_affine::Error;
+use weft_indexing::IndexingMap;
+
+use super::ReplicaId;
+
+/// Which way maps lead.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Direction {
+    /// From an element of a result to the elements of operands that it is computed from.
+    #[default]
+    OutputToInput,
+    /// From an element of an operand to the elements of results that are computed from it.
+    InputToOutput,
+}
+
+/// How one array of an instruction's value depends on one array of its operands.
+///
+/// `None` for an array stands only beside a relation that is undefined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dependence {
+    /// Which array of the instruction's value, from left to right, 0 where it is no tuple; `None` for all of them.
+    pub result: Option<usize>,
+    /// Which operand; `None` for an operation that has elements of its own (`iota`, `constant`).
+    pub operand: Option<usize>,
+    /// Which array of the operand's value, from left to right, 0 where it is no tuple; `None` for all of them.
+    pub leaf: Option<usize>,
+    /// Which elements of the one belong to which of the other.
+    pub relation: Relation,
+}
+
+/// Which elements of one array belong to each element of another.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Relation {
+    /// Those that any of these maps leads to; without a map none.
+    Maps(Vec<ElementMap>),
+    /// Nothing is known: every element may depend on every other.
+    Undefined(Undefined),
+}
+
+impl Relation {
+    /// The maps; none where nothing is known.
+    pub fn maps(&self) -> &[ElementMap] {
+        match self {
+            Relation::Maps(maps) => maps,
+            Relation::Undefined(_) => &[],
+        }
+    }
+
+    /// Why nothing is known.
+    pub fn undefined(&self) -> Option<&Undefined> {
+        match self {
+            Relation::Maps(_) => None,
+            Relation::Undefined(reason) => Some(reason),
+        }
+    }
+}
+
+impl From<IndexingMap> for Relation {
+    fn from(map: IndexingMap) -> Relation {
+        Relation::Maps(vec![ElementMap::exact(map)])
+    }
+}
+
+/// One map of a relation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElementMap {
+    /// From an index of the one array to indices of the other.
+    pub map: IndexingMap,
+    /// Why the map leads to more elements than are read; `None` where it leads to those and no others.
+    pub coarse: Option<&'static str>,
+    /// Which replica holds the elements; `None` for the one that asks.
+    pub replica_id: Option<ReplicaId>,
+}
+
+impl ElementMap {
+    /// A map to exactly the elements read.
+    pub fn exact(map: IndexingMap) -> ElementMap {
+        ElementMap { map, coarse: None, replica_id: None }
+    }
+
+    /// A map that leads to more elements than are read, for the given reason.
+    pub fn coarse(map: IndexingMap, reason: &'static str) -> ElementMap {
+        ElementMap { coarse: Some(reason), ..ElementMap::exact(map) }
+    }
+}
+
+/// Why nothing is known of a relation.
+///
+/// The list is closed: whatever else an operation does, it has maps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// How often a `while` runs, and so what it reads, is known only at run time.
+    Loop,
+    /// A custom call for whose target no maps were given.
+    CustomCall(String),
+    /// The value comes from outside of the program, or goes there (`infeed`, `recv`, `outfeed`, `send`, …).
+    Outside,
+    /// How much each member sends to whom is known only at run time (`ragged-all-to-all`).
+    RaggedExchange,
+    /// The groups of a collective name the axes of a device mesh that is not known here.
+    Mesh,
+    /// A layout has tiles, so positions in memory are no matter of the order of dimensions alone.
+    Tiles,
+    /// An extent is not known: maps are of static shapes.
+    DynamicExtents,
+    /// The index arithmetic exceeds 64 bits.
+    Overflow,
+    /// The value is reached through more than [`MAX_MAPS`](super::MAX_MAPS) different maps.
+    TooManyMaps,
+}
+
+impl Undefined {
+    /// The stable code of the reason.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Undefined::Loop
+            | Undefined::CustomCall(_)
+            | Undefined::Outside
+            | Undefined::RaggedExchange
+            | Undefined::Mesh
+            | Undefined::Tiles => "HLO301",
+            Undefined::Overflow => "HLO302",
+            Undefined::TooManyMaps => "HLO303",
+            Undefined::DynamicExtents => "HLO304",
+        }
+    }
+}
+
+/// A sentence without its stop.
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undefined::Loop => f.write_str("how often a loop runs, and so what it reads, is known only at run time"),
+            Undefined::CustomCall(target) => write!(f, "no maps were given for the custom call '{target}'"),
+            Undefined::Outside => f.write_str("the value comes from outside of the program or goes there"),
+            Undefined::RaggedExchange => f.write_str("who sends how much to whom is known only at run time"),
+            Undefined::Mesh => f.write_str("the groups name axes of a device mesh that is not known here"),
+            Undefined::Tiles => f.write_str("a layout has tiles"),
+            Undefined::DynamicExtents => {
+                f.write_str("maps are of static shapes; give the unknown extents first (`passes::specialize`)")
+            }
+            Undefined::Overflow => f.write_str("the index arithmetic of this shape exceeds 64 bits"),
+            Undefined::TooManyMaps => {
+                write!(f, "the value is reached through more than {} different maps", super::MAX_MAPS)
+            }
+        }
+    }
+}
+
+impl From<Error> for Undefined {
+    fn from(_: Error) -> Undefined {
+        Undefined::Overflow
+    }
+}
+
+impl From<weft_indexing::Error> for Undefined {
+    fn from(_: weft_indexing::Error) -> Undefined {
+        Undefined::Overflow
+    }
+}

@@ -1,0 +1,37 @@
+//! Scatter: updates combined into an operand at starts that an array of indices holds.
+
+use weft_indexing::{IndexingMap, OutOfBounds};
+
+use super::site::{Found, Site};
+use super::{Direction, gather::Windows};
+
+/// Of `n` operands, the indices and `n` updates. Every result depends on all operands and updates alike, since one
+/// computation combines them.
+pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
+    let inputs = site.operands() / 2;
+    let mut found = Vec::new();
+    for result in 0..inputs {
+        for operand in 0..inputs {
+            found.push(site.same(result, operand));
+        }
+        // Whether an element is updated, every start has a say in.
+        found.push(site.all(result, inputs));
+        for operand in inputs + 1..site.operands() {
+            let updates = site.operand(operand);
+            let mut map = match site.direction {
+                Direction::OutputToInput => windows.from_operand(site, inputs, updates)?,
+                Direction::InputToOutput => windows.to_operand(site, inputs, updates)?,
+            };
+            drop_out_of_bounds(&mut map);
+            found.push(site.on(result, operand, map));
+        }
+    }
+    Ok(found)
+}
+
+/// A window that does not lie within the operand is left out, where gather would move it.
+fn drop_out_of_bounds(map: &mut IndexingMap) {
+    for start in &mut map.runtime {
+        start.out_of_bounds = OutOfBounds::Drop;
+    }
+}

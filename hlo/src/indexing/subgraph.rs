@@ -1,0 +1,88 @@
+//! Maps between any two instructions of a computation, through everything in between.
+
+use super::analysis::Analysis;
+use super::{Direction, Owners, Relation};
+use crate::ir::{ArenaId, ComputationId, InstrId};
+
+/// One array of an instruction's value.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The instruction.
+    pub instruction: InstrId,
+    /// Which array of its value, from left to right; 0 where it is no tuple.
+    pub leaf: usize,
+}
+
+/// All maps from one array to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Where the maps lead from.
+    pub from: Endpoint,
+    /// Where they lead to.
+    pub to: Endpoint,
+    /// The distinct, simplified maps.
+    pub relation: Relation,
+}
+
+/// What is reached from some instructions of a computation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subgraph {
+    /// For each array that the maps lead from the arrays reached, in the order in which they are reached; each array is reached
+    /// from itself.
+    pub groups: Vec<Group>,
+    /// Who yields the runtime variables of the maps.
+    pub owners: Owners,
+}
+
+impl Subgraph {
+    /// What leads to an array of an instruction.
+    pub fn to(&self, instruction: InstrId) -> impl Iterator<Item = &Group> {
+        self.groups.iter().filter(move |group| group.to.instruction == instruction)
+    }
+}
+
+impl Analysis<'_> {
+    /// All maps from the values of `roots` to all instructions that they are computed from, or, from inputs to outputs, that
+    /// are computed from them, going through the instructions of `within` only: those outside of it are reached but not
+    /// passed through.
+    ///
+    /// With the members of a fusion for `within` it is the fusion's maps, with two instructions those of a producer and its
+    /// consumer, and from a hero towards outputs those of an epilogue.
+    pub fn subgraph(
+        &mut self,
+        computation: ComputationId,
+        roots: &[InstrId],
+        direction: Direction,
+        within: impl Fn(InstrId) -> bool,
+    ) -> Subgraph {
+        let mut found = Subgraph::default();
+        let module = self.module();
+        for &root in roots {
+            for leaf in 0..module.computations[computation].instructions[root].shape.leaves().len() {
+                let reached = self.walk(computation, (root, leaf), direction, &within, &mut found.owners);
+                let from = Endpoint { instruction: root, leaf };
+                let mut groups: Vec<Group> = Vec::new();
+                for (position, leaves) in reached.into_iter().enumerate() {
+                    groups.extend(leaves.into_iter().map(|(leaf, relation)| {
+                        let to = Endpoint { instruction: InstrId::from_index(position), leaf };
+                        Group { from, to, relation }
+                    }));
+                }
+                if direction == Direction::OutputToInput {
+                    groups.reverse();
+                }
+                found.groups.extend(groups);
+            }
+        }
+        found
+    }
+
+    /// All maps from an instruction's value to another's: towards inputs where the other stands before it, else towards
+    /// outputs. Without a group where neither is computed from the other.
+    pub fn between(&mut self, computation: ComputationId, from: InstrId, to: InstrId) -> Subgraph {
+        let direction = if to <= from { Direction::OutputToInput } else { Direction::InputToOutput };
+        let mut found = self.subgraph(computation, &[from], direction, |_| true);
+        found.groups.retain(|group| group.to.instruction == to);
+        found
+    }
+}

@@ -1,0 +1,39 @@
+//! Operations that pass arrays on: tuple, get-tuple-element, and those that yield an operand as it is.
+
+use super::site::{Found, Site, index};
+use super::{Dependence, Relation};
+use crate::ir::Shape;
+use weft_indexing::IndexingMap;
+
+/// The array `leaf` of an operand, of this shape, is the array `result` of the value.
+fn passed_on(result: usize, operand: usize, leaf: usize, shape: &Shape) -> Dependence {
+    let relation = match shape {
+        Shape::Array(array) => IndexingMap::identity(&array.extents).into(),
+        // A token has no elements.
+        _ => Relation::Maps(Vec::new()),
+    };
+    Dependence { result: Some(result), operand: Some(operand), leaf: Some(leaf), relation }
+}
+
+/// The operands side by side.
+pub(super) fn tuple(site: &Site<'_>) -> Found {
+    let operands = (0..site.operands()).flat_map(|operand| {
+        let leaves = site.operand_shape(operand).leaves().into_iter().enumerate();
+        leaves.map(move |(leaf, shape)| (operand, leaf, shape))
+    });
+    Ok(operands.enumerate().map(|(result, (operand, leaf, shape))| passed_on(result, operand, leaf, shape)).collect())
+}
+
+/// One element of a tuple.
+pub(super) fn get_tuple_element(site: &Site<'_>, element: i64) -> Found {
+    let elements = site.operand_shape(0).as_tuple().unwrap_or_default();
+    let before: usize = elements.iter().take(index(element)).map(|shape| shape.leaves().len()).sum();
+    let leaves = site.instruction.shape.leaves().into_iter().enumerate();
+    Ok(leaves.map(|(leaf, shape)| passed_on(leaf, 0, before + leaf, shape)).collect())
+}
+
+/// The first operand as it is.
+pub(super) fn copy(site: &Site<'_>) -> Found {
+    let leaves = site.instruction.shape.leaves().into_iter().enumerate();
+    Ok(leaves.map(|(leaf, shape)| passed_on(leaf, 0, leaf, shape)).collect())
+}

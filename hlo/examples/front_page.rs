@@ -18,7 +18,8 @@ fn main() -> Result<(), Diagnostics> {
     let y = eval::evaluate(&module, &[x])?;
     assert_eq!(y[0].data, Data::F32(vec![2.0, 8.0, 4.0, 10.0, 6.0, 12.0]));
 
-    let maps = indexing::computation_maps(&module, module.entry_computation())?;
-    assert_eq!(maps[0][0].to_string(), "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]");
+    let maps = indexing::Analysis::new(&module).computation(module.entry, indexing::Direction::OutputToInput);
+    let map = &maps.dependences[0].relation.maps()[0].map;
+    assert_eq!(map.to_string(), "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]");
     Ok(())
 }

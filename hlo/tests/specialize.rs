@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::indexing::output_to_input;
+use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{Module, Op, Shape};
 use weft_hlo::passes::specialize;
 use weft_hlo::shape::standard_library;
@@ -242,7 +242,7 @@ fn maps_are_of_static_shapes() {
     let module = parse("HloModule m\nENTRY e {\n  x = f32[?] parameter(0)\n  ROOT y = f32[?] negate(x)\n}\n").unwrap();
     let maps = |module: &Module| {
         let entry = module.entry_computation();
-        output_to_input(module, entry, entry.root).map(|maps| maps.operands[0][0].to_string())
+        operand_map(entry, entry.root, 0).map(|map| map.to_string())
     };
     assert_eq!(maps(&module).unwrap_err().0[0].code, "HLO304");
     let module = specialize(&module, &given(&[("x", "f32[7]")]), standard_library()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use weft_affine::Error;
+use weft_affine::{Error, Expr};
 use weft_indexing::IndexingMap;
 
 use super::ReplicaId;
@@ -85,6 +85,24 @@ impl ElementMap {
     /// A map that leads to more elements than are read, for the given reason.
     pub fn coarse(map: IndexingMap, reason: &'static str) -> ElementMap {
         ElementMap { coarse: Some(reason), ..ElementMap::exact(map) }
+    }
+}
+
+impl ElementMap {
+    /// Simplifies the map, with what says which replica holds the elements; range and runtime variables that then have no use
+    /// are gone.
+    pub fn simplify(&mut self) {
+        let own = self.map.results.len();
+        let hops = self.replica_id.iter_mut().flat_map(|id| &mut id.hops);
+        let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
+        self.map.results.extend(members.iter().map(|member| (**member).clone()));
+        if self.map.simplify() {
+            self.map.merge_runtime_variables();
+        }
+        self.map.remove_unused_symbols();
+        for (member, simplified) in members.into_iter().zip(self.map.results.split_off(own)) {
+            *member = simplified;
+        }
     }
 }
 

@@ -2,19 +2,20 @@
 //!
 //! A reshape is cut into the smallest runs of dimensions whose products agree on both sides; each run is linearized
 //! and delinearized on its own, so that `f32[4,8,12] -> f32[32,3,4]` never mixes its first two dimensions with the
-//! third. A bitcast reads the same position of memory: both sides are seen in physical order first.
+//! third. What neither collapses nor expands is simplified on the spot, as XLA's document shows it. A bitcast reads the same position of memory: both sides are seen in physical order first.
 
 use super::site::{Found, Site, dim, dims};
 use crate::ir::ArrayShape;
-use weft_affine::{Error, Expr};
+use weft_affine::{Error, Expr, Ranges, simplify};
 use weft_indexing::IndexingMap;
 
 /// The same position in row-major order.
 pub(super) fn reshape(site: &Site<'_>) -> Found {
     let (from, to) =
         if site.is_backward() { (site.result(0), site.operand(0)) } else { (site.operand(0), site.result(0)) };
-    let results = reindex(&dims(from.len()), from, to)?;
-    Ok(vec![site.on(0, 0, IndexingMap::new(from, &[], results))])
+    let mut map = IndexingMap::new(from, &[], Vec::new());
+    map.results = reindex(&dims(from.len()), from, to, &map.variable_ranges())?;
+    Ok(vec![site.on(0, 0, map)])
 }
 
 /// The same position in memory, as transpose to physical order, reshape, and transpose back.
@@ -30,31 +31,33 @@ pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<Indexing
     let (from_order, to_order) = (major_to_minor(from), major_to_minor(to));
     let physical = |order: &[usize], extents: &[i64]| -> Vec<i64> { order.iter().map(|&k| extents[k]).collect() };
     let indices: Vec<Expr> = from_order.iter().map(|&dimension| dim(dimension)).collect();
-    let read = reindex(&indices, &physical(&from_order, &from.extents), &physical(&to_order, &to.extents))?;
-    let mut results = vec![Expr::constant(0); to.rank()];
-    for (position, &dimension) in to_order.iter().enumerate() {
-        results[dimension] = read[position].clone();
+    let mut map = IndexingMap::new(&from.extents, &[], vec![Expr::constant(0); to.rank()]);
+    let (from, to) = (physical(&from_order, &from.extents), physical(&to_order, &to.extents));
+    let read = reindex(&indices, &from, &to, &map.variable_ranges())?;
+    for (result, dimension) in read.into_iter().zip(to_order) {
+        map.results[dimension] = result;
     }
-    Ok(IndexingMap::new(&from.extents, &[], results))
+    Ok(map)
 }
 
-/// The index into `input` of the element at `indices` of `output`, in row-major order of both.
-fn reindex(indices: &[Expr], output: &[i64], input: &[i64]) -> Result<Vec<Expr>, Error> {
-    if input.contains(&0) || output.contains(&0) {
-        return Ok(vec![Expr::constant(0); input.len()]);
+/// The index into an array of extents `to` of the element at `indices` of one of extents `from`, in row-major order of both; the
+/// ranges are those of the variables of the indices.
+fn reindex(indices: &[Expr], from: &[i64], to: &[i64], ranges: &Ranges) -> Result<Vec<Expr>, Error> {
+    if to.contains(&0) || from.contains(&0) {
+        return Ok(vec![Expr::constant(0); to.len()]);
     }
-    let mut results = Vec::with_capacity(input.len());
-    let (mut next_output, mut next_input) = (0, 0);
-    while next_input < input.len() {
+    let mut results = Vec::with_capacity(to.len());
+    let (mut next_from, mut next_to) = (0, 0);
+    while next_to < to.len() {
         // The smallest run from here whose products agree.
-        let (first_output, first_input) = (next_output, next_input);
-        let (mut output_size, mut input_size) = (1i64, input[next_input]);
-        next_input += 1;
-        while output_size != input_size {
-            let grow = if output_size < input_size {
-                (output.get(next_output), &mut output_size, &mut next_output)
+        let (first_from, first_to) = (next_from, next_to);
+        let (mut from_size, mut to_size) = (1i64, to[next_to]);
+        next_to += 1;
+        while from_size != to_size {
+            let grow = if from_size < to_size {
+                (from.get(next_from), &mut from_size, &mut next_from)
             } else {
-                (input.get(next_input), &mut input_size, &mut next_input)
+                (to.get(next_to), &mut to_size, &mut next_to)
             };
             let (Some(&extent), size, next) = grow else {
                 return Err(Error::Overflow { what: "the extents of a shape" });
@@ -63,21 +66,20 @@ fn reindex(indices: &[Expr], output: &[i64], input: &[i64]) -> Result<Vec<Expr>,
             *next += 1;
         }
         let mut linear = Expr::constant(0);
-        for k in first_output..next_output {
-            linear = linear.checked_mul(output[k])?.checked_add(&indices[k])?;
+        for k in first_from..next_from {
+            linear = linear.checked_mul(from[k])?.checked_add(&indices[k])?;
         }
-        let mut stride = input_size;
-        for (k, &extent) in input.iter().enumerate().take(next_input).skip(first_input) {
+        let is_generic = next_from - first_from > 1 && next_to - first_to > 1;
+        let mut stride = to_size;
+        for (k, &extent) in to.iter().enumerate().take(next_to).skip(first_to) {
             stride /= extent;
             let quotient = linear.checked_floor_div(stride)?;
-            let is_first = k == first_input;
-            results.push(if extent == 1 {
-                Expr::constant(0)
-            } else if is_first {
-                quotient
-            } else {
-                quotient.checked_modulo(extent)?
-            });
+            let index = match extent {
+                1 => Expr::constant(0),
+                _ if k == first_to => quotient,
+                _ => quotient.checked_modulo(extent)?,
+            };
+            results.push(if is_generic { simplify(&index, ranges, &[]) } else { index });
         }
     }
     Ok(results)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::analysis::Analysis;
 use super::site::extents;
-use super::{Dependence, Direction, ElementMap, MAX_MAPS, Owners, Relation, ReplicaId, Undefined};
+use super::{Dependence, Direction, ElementMap, Hop, MAX_MAPS, Owners, Relation, ReplicaId, Undefined};
 use crate::ir::{ArenaId, ComputationId, InstrId};
 use weft_indexing::IndexingMap;
 
@@ -138,16 +138,10 @@ fn composed(first: &ElementMap, then: &ElementMap) -> Result<ElementMap, Undefin
     let mut further = then.map.clone();
     further.results.extend(held.iter().map(|hop| hop.member.clone()));
     let mut map = first.map.compose(&further)?;
-    map.results.extend(asked.iter().map(|hop| hop.member.clone()));
-    if map.simplify() {
-        map.merge_runtime_variables();
-    }
-    let mut members = map.results.split_off(then.map.results.len()).into_iter();
-    let of_held: Vec<_> = members.by_ref().take(held.len()).collect();
-    for (hop, member) in asked.iter_mut().zip(members) {
-        hop.member = member;
-    }
-    asked.extend(held.into_iter().zip(of_held).map(|(hop, member)| super::Hop { member, ..hop }));
+    let members = map.results.split_off(then.map.results.len());
+    asked.extend(held.into_iter().zip(members).map(|(hop, member)| Hop { member, ..hop }));
     let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { hops: asked }) };
-    Ok(ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id })
+    let mut composed = ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id };
+    composed.simplify();
+    Ok(composed)
 }

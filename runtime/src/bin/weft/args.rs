@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use weft_hlo::passes::{ON_REQUEST, PASSES, Pass};
@@ -43,8 +43,9 @@ pub(crate) enum Command {
     Fuse(Fuse),
     /// Show how each fusion is divided into functions, and why
     Partition(Shown),
-    /// Show the indexing maps of every instruction of a program
-    Indexing(File),
+    /// Show which elements of its operands every element of an instruction is computed from, as indexing maps
+    #[command(after_help = crate::indexing::EXAMPLES)]
+    Indexing(Indexing),
     /// Simplify an indexing map, or one expression, and show why: short for `weft map simplify`
     Simplify(Simplify),
     /// Compose, invert, evaluate and analyze indexing maps
@@ -86,6 +87,60 @@ pub(crate) struct Shown {
     pub(crate) source: File,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+}
+
+/// Which maps to show.
+#[derive(Args, Debug)]
+pub(crate) struct Indexing {
+    #[command(flatten)]
+    pub(crate) source: File,
+    /// Only this instruction; `COMPUTATION/NAME` where several computations have one of that name
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) instruction: Option<String>,
+    /// From elements of the output to those of the inputs, or the other way
+    #[arg(long, value_enum, default_value_t = Direction::OutputToInput)]
+    pub(crate) direction: Direction,
+    /// The maps through a whole computation, to every instruction of it: of the fusion or call that --instruction names,
+    /// or else of the entry
+    #[arg(long, conflicts_with = "to")]
+    pub(crate) fusion: bool,
+    /// The maps from the instruction that --instruction names to this one of the same computation, before it or after it
+    #[arg(long, value_name = "NAME", requires = "instruction", conflicts_with = "direction")]
+    pub(crate) to: Option<String>,
+    /// Whether to simplify maps of single operations; those through several always are
+    #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true, value_parser = yes_or_no())]
+    pub(crate) simplify: bool,
+    /// How exactly the maps of dynamic-update-slice say which elements it does not read
+    #[arg(long, value_enum, default_value_t = Domain::Documented)]
+    pub(crate) domain: Domain,
+    /// Between positions in memory, as the layouts have them, rather than indices
+    #[arg(long)]
+    pub(crate) physical: bool,
+    /// Several lines for each map: under each runtime variable who yields it, and which element of that it is
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// Which way maps lead.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    /// From elements of the output to the elements of inputs that they are computed from.
+    OutputToInput,
+    /// From elements of an input to the elements of the output that are computed from them.
+    InputToOutput,
+}
+
+/// What the maps of dynamic-update-slice say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Domain {
+    /// As XLA's document prints them.
+    Documented,
+    /// The map to the source leaves out what is updated, that to the update covers just that.
+    Exact,
+}
+
+fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    clap::builder::PossibleValuesParser::new(["yes", "no"]).map(|word| word == "yes")
 }
 
 /// What to compile for.

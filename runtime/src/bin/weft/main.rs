@@ -7,6 +7,7 @@ mod check;
 mod device;
 mod emit;
 mod excerpt;
+mod indexing;
 mod inputs;
 mod map;
 mod npy;
@@ -47,7 +48,7 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Emit(emit) => emit::emit(emit, format),
         Command::Fuse(fuse) => show::fuse(fuse, format),
         Command::Partition(shown) => show::partition(shown, format),
-        Command::Indexing(file) => show::indexing(file, format),
+        Command::Indexing(arguments) => indexing::indexing(arguments, format),
         Command::Simplify(simplify) => simplify::simplify(simplify, format),
         Command::Map(map) => map::map(map, format),
         Command::Verify(file) => show::verify(file, format),

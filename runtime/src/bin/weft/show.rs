@@ -7,7 +7,6 @@ use crate::{device, is_json, output, shapes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::indexing::output_to_input;
 use weft_hlo::ir::Op;
 use weft_partition::{Decision, Fused, FusionPlan};
 use weft_runtime::{AdapterInfo, Error, Selection, adapters, kind_name};
@@ -86,26 +85,6 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
         }
     }
     show_texts("fusion", &plans, format)
-}
-
-/// `weft indexing`
-pub(crate) fn indexing(arguments: &File, format: Format) -> Result<Outcome, Failure> {
-    let source = Source::read(arguments)?;
-    let module = source.parse_valid()?;
-    let failed = |findings| Failure::Findings(Arc::clone(&source), findings);
-    let entry = module.entry_computation();
-    let mut shown = Vec::new();
-    for (id, instruction) in entry.instructions.iter().filter(|(_, instruction)| !instruction.operands.is_empty()) {
-        let maps = output_to_input(&module, entry, id).map_err(failed)?;
-        let mut text = String::new();
-        for (number, (operand, maps)) in instruction.operands.iter().zip(&maps.operands).enumerate() {
-            for map in maps {
-                text += &format!("operand {number} ({}): {map}\n", entry.instructions[*operand].name);
-            }
-        }
-        shown.push((instruction.name.as_str(), text));
-    }
-    show_texts("instruction", &shown, format)
 }
 
 /// Named texts under one another, or a JSON array of objects.

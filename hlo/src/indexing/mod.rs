@@ -24,23 +24,30 @@
 
 mod analysis;
 mod calls;
+mod convolution;
 mod custom_calls;
 mod dynamic;
 mod gather;
+mod linear;
 mod movement;
+mod normalization;
 mod operation;
 mod owners;
 mod physical;
 mod product;
+mod ragged_dot;
 mod reduction;
 mod relation;
 mod replica;
 mod reshape;
+mod scaled_dot;
+mod scan;
 mod scatter;
 mod site;
 mod subgraph;
 mod tuples;
 mod walk;
+mod window;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Computation, InstrId, Op};

@@ -1,10 +1,14 @@
 //! The maps of every operation that calls no computation with whole values.
 
+use super::convolution::{Convolution, convolution};
 use super::gather::Windows;
 use super::product::Contraction;
 use super::site::{Found, Site, index};
 use super::{Dependence, Relation, Undefined};
-use super::{dynamic, gather, movement, product, reduction, reshape, scatter, tuples};
+use super::{
+    dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape, scaled_dot, scan,
+    scatter, tuples, window,
+};
 use crate::ir::Op;
 
 /// How an instruction depends on its operands.
@@ -19,7 +23,9 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
     }
     match &site.instruction.op {
         Op::Parameter { .. } => Ok(Vec::new()),
-        Op::Constant(_) | Op::Iota { .. } => Ok(vec![of_nothing(site)]),
+        Op::Constant(_) | Op::Iota { .. } | Op::PartitionId | Op::ReplicaId | Op::RngGetAndUpdateState { .. } => {
+            Ok(vec![of_nothing(site)])
+        }
         Op::Unary(_)
         | Op::Binary(_)
         | Op::Compare { .. }
@@ -43,6 +49,11 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         }
         Op::Reshape => reshape::reshape(site),
         Op::Bitcast => reshape::bitcast(site),
+        Op::BitcastConvert => reshape::bitcast_convert(site),
+        // Of static shapes extents at run time are those of the text.
+        Op::DynamicReshape => Ok(reshape::reshape(site)?.into_iter().chain(unread(site, 1)).collect()),
+        Op::SetDimensionSize { .. } => Ok(std::iter::once(site.same(0, 0)).chain(unread(site, 1)).collect()),
+        Op::GetDimensionSize { .. } => Ok(unread(site, 0).collect()),
         Op::Slice { dimensions } => movement::slice(site, dimensions),
         Op::Reverse { dimensions } => movement::reverse(site, dimensions),
         Op::Concatenate { dimension } => movement::concatenate(site, *dimension),
@@ -109,14 +120,50 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
             scatter::scatter(site, &windows)
         }
         Op::Reduce { dimensions, .. } => reduction::reduce(site, dimensions),
-        Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. } => {
+        Op::ReduceWindow { window, .. } => window::reduce_window(site, window),
+        Op::SelectAndScatter { window, .. } => window::select_and_scatter(site, window),
+        Op::Sort { dimension, .. } => reduction::sort(site, *dimension),
+        Op::TopK { .. } => reduction::top_k(site),
+        Op::Fft { fft_length, .. } => reduction::fft(site, fft_length),
+        Op::Scan { dimension, num_carries, is_reverse, .. } => scan::scan(site, *dimension, *num_carries, *is_reverse),
+        Op::Cholesky { .. } => linear::cholesky(site),
+        Op::TriangularSolve { left_side, .. } => linear::triangular_solve(site, *left_side),
+        Op::BatchNormTraining { feature_index, .. } => normalization::training(site, *feature_index),
+        Op::BatchNormInference { feature_index, .. } => normalization::inference(site, *feature_index),
+        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(site, *feature_index),
+        Op::Rng { .. } => Ok((0..site.operands()).map(|operand| site.all(0, operand)).collect()),
+        Op::RngBitGenerator { .. } => {
+            let reason = "which numbers of a state are the key and which the counter is not looked into";
+            Ok((0..site.results()).map(|result| site.coarse(result, 0, &[], reason)).collect())
+        }
+        Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
+        | Op::ScaledDot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
+        | Op::RaggedDot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. } => {
             let contraction = Contraction {
                 lhs_batch: lhs_batch_dims,
                 lhs_contracting: lhs_contracting_dims,
                 rhs_batch: rhs_batch_dims,
                 rhs_contracting: rhs_contracting_dims,
             };
-            product::dot(site, &contraction)
+            match &site.instruction.op {
+                Op::ScaledDot { .. } => scaled_dot::scaled_dot(site, &contraction),
+                Op::RaggedDot { lhs_ragged_dims, rhs_group_dims, .. } => {
+                    ragged_dot::ragged_dot(site, &contraction, lhs_ragged_dims, rhs_group_dims)
+                }
+                _ => product::dot(site, &contraction),
+            }
+        }
+        Op::Convolution { window, dim_labels, feature_group_count, batch_group_count, .. } => {
+            let of = Convolution {
+                window,
+                labels: dim_labels,
+                feature_groups: *feature_group_count,
+                batch_groups: *batch_group_count,
+                input: site.operand(0),
+                kernel: site.operand(1),
+                output: site.result(0),
+            };
+            convolution(site, &of)
         }
         Op::Tuple => tuples::tuple(site),
         Op::GetTupleElement { index } => tuples::get_tuple_element(site, *index),
@@ -130,8 +177,34 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         | Op::Recv { .. }
         | Op::RecvDone { .. } => Err(Undefined::Outside),
         Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
-        _ => Err(Undefined::Outside),
+        Op::AllGather { .. }
+        | Op::AllGatherStart { .. }
+        | Op::AllGatherDone
+        | Op::AllReduce { .. }
+        | Op::AllReduceStart { .. }
+        | Op::AllReduceDone
+        | Op::AllToAll { .. }
+        | Op::ReduceScatter { .. }
+        | Op::CollectiveBroadcast { .. }
+        | Op::CollectivePermute { .. }
+        | Op::CollectivePermuteStart { .. }
+        | Op::CollectivePermuteDone
+        | Op::CopyStart { .. }
+        | Op::CopyDone
+        | Op::AsyncStart { .. }
+        | Op::AsyncUpdate { .. }
+        | Op::AsyncDone { .. }
+        | Op::AsyncShorthand { .. } => Err(Undefined::Outside),
+        Op::CustomCall { custom_call_target, .. } => Err(Undefined::CustomCall(custom_call_target.clone())),
+        Op::Fusion { .. } | Op::Call { .. } | Op::Conditional { .. } => {
+            unreachable!("the analysis goes into what these call before it asks for operations")
+        }
     }
+}
+
+/// Operands from `first` on of which only the shape, or not even that, counts.
+fn unread(site: &Site<'_>, first: usize) -> impl Iterator<Item = Dependence> {
+    (first..site.operands()).map(|operand| site.on(0, operand, Relation::Maps(Vec::new())))
 }
 
 /// Each element depends on those at the same index, and on scalars.

@@ -12,20 +12,22 @@ pub(super) struct Contraction<'a> {
 
 impl Contraction<'_> {
     /// The result's dimensions with the dimension of an operand that each is: batch dimensions first, then those of the left
-    /// operand, then those of the right.
-    fn pairs(&self, site: &Site<'_>, is_left: bool) -> Vec<(usize, usize)> {
+    /// operand, then those of the right. `dropped` are dimensions of the operand that the result does not have, `first` is
+    /// the number of the result's dimensions before those.
+    pub(super) fn pairs(&self, site: &Site<'_>, is_left: bool, dropped: &[i64], first: usize) -> Vec<(usize, usize)> {
         let (batch, contracting) =
             if is_left { (self.lhs_batch, self.lhs_contracting) } else { (self.rhs_batch, self.rhs_contracting) };
         let rank = site.operand(usize::from(!is_left)).len();
-        let is_free = |dimension: &usize| !batch.iter().chain(contracting).any(|&own| index(own) == *dimension);
-        let free = (0..rank).filter(is_free);
-        let first = if is_left { batch.len() } else { site.operand(0).len() - self.lhs_contracting.len() };
-        let batch = batch.iter().enumerate().map(|(result, &own)| (result, index(own)));
-        batch.chain((first..).zip(free)).collect()
+        let bound = || batch.iter().chain(contracting).chain(dropped);
+        let free = (0..rank).filter(|&dimension| !bound().any(|&own| index(own) == dimension));
+        let before = if is_left { batch.len() } else { site.operand(0).len() - self.lhs_contracting.len() };
+        let batch = (first..).zip(batch.iter().map(|&own| index(own)));
+        batch.chain((first + before..).zip(free)).collect()
     }
 }
 
 /// Contracted dimensions are run over.
 pub(super) fn dot(site: &Site<'_>, contraction: &Contraction<'_>) -> Found {
-    Ok([true, false].map(|is_left| site.matched(0, usize::from(!is_left), &contraction.pairs(site, is_left))).into())
+    let factor = |is_left: bool| site.matched(0, usize::from(!is_left), &contraction.pairs(site, is_left, &[], 0));
+    Ok([true, false].map(factor).into())
 }

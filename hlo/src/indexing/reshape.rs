@@ -25,6 +25,13 @@ pub(super) fn bitcast(site: &Site<'_>) -> Found {
     Ok(vec![site.on(0, 0, bitcast_map(from, to)?)])
 }
 
+/// The same bits. A narrower type has a last dimension for the parts of an element, where a wider one has none.
+pub(super) fn bitcast_convert(site: &Site<'_>) -> Found {
+    let rank = site.result(0).len().min(site.operand(0).len());
+    let pairs: Vec<(usize, usize)> = (0..rank).map(|dimension| (dimension, dimension)).collect();
+    Ok(vec![site.matched(0, 0, &pairs)])
+}
+
 /// From an index of `from` to the index of `to` at the same position in memory.
 pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, Error> {
     let major_to_minor = |shape: &ArrayShape| -> Vec<usize> { shape.minor_to_major().into_iter().rev().collect() };

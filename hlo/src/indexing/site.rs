@@ -101,7 +101,8 @@ impl<'a> Site<'a> {
         self.on(result, operand, Relation::Maps(vec![map]))
     }
 
-    fn matched_map(&self, result: usize, operand: usize, pairs: &[(usize, usize)]) -> IndexingMap {
+    /// The map of [`Site::matched`].
+    pub(super) fn matched_map(&self, result: usize, operand: usize, pairs: &[(usize, usize)]) -> IndexingMap {
         let (output, input) = (self.result(result), self.operand(operand));
         if self.is_backward() {
             matched(output, input, pairs)

@@ -20,7 +20,7 @@ use weft_indexing::IndexingMap;
 type Pairs = BTreeSet<(Vec<i64>, Vec<i64>)>;
 
 fn cases() -> u64 {
-    std::env::var("WEFT_INDEXING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+    std::env::var("WEFT_INDEXING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
 }
 
 /// All indices of an array in row-major order.
@@ -320,7 +320,7 @@ fn convolution_reads_products_of_its_groups() {
 
 #[test]
 fn bitcast_convert_reads_the_bits_of_its_element() {
-    let types = [("s4", 4), ("u8", 8), ("bf16", 16), ("s16", 16), ("f32", 32), ("c64", 64), ("f64", 64)];
+    let types = [("s4", 4), ("u8", 8), ("bf16", 16), ("s16", 16), ("f32", 32), ("u64", 64), ("f64", 64)];
     for seed in 0..cases() {
         let rng = &mut Rng::new(seed);
         let (from, to) = (types[rng.below(types.len())], types[rng.below(types.len())]);
@@ -428,7 +428,7 @@ fn only_what_restricts_the_window_is_a_condition() {
         [
             "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 4], s0 in [0, 2], d0 * 2 + s0 - 1 in [0, 8]",
             "(d0)[s0] -> ((d0 - s0 + 1) floordiv 2), \
-             domain: d0 in [0, 8], s0 in [0, 2], d0 - s0 + 1 in [0, 8], (d0 - s0 + 1) mod 2 in [0, 0]",
+             domain: d0 in [0, 8], s0 in [0, 2], (d0 - s0 + 1) mod 2 in [0, 0], d0 - s0 + 1 in [0, 8]",
         ]
     );
     let spread = WindowDimension { size: 2, window_dilation: 3, base_dilation: 2, ..plain };

@@ -1,8 +1,8 @@
 //! Convolutions: the kernel moves over the input's space, and products are summed over its taps and the input features.
 //!
-//! Feature groups cut the features of input and output into as many parts, batch groups the input's batch and the output's
-//! features; a part of the output depends on its own part of the input, and on its own output features of the kernel. Taps that
-//! meet no element of the input are not multiplied, so neither is the kernel read there.
+//! Feature groups cut the features of input and output into as many parts, batch groups the input's batch and the
+//! output's features; a part of the output depends on its own part of the input, and on its own output features of the
+//! kernel. Taps that meet no element of the input are not multiplied, so neither is the kernel read there.
 
 use weft_affine::{Error, Expr};
 use weft_indexing::IndexingMap;

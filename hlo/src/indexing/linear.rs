@@ -1,7 +1,7 @@
 //! Matrices in the last two dimensions: cholesky and triangular-solve.
 //!
-//! Only a triangle of a matrix counts, and in it what substitution passes on its way to an element. The maps are coarse: they
-//! lead to whole matrices, or whole lines of right-hand sides.
+//! Only a triangle of a matrix counts, and in it what substitution passes on its way to an element. The maps are coarse:
+//! they lead to whole matrices, or whole lines of right-hand sides.
 
 use super::site::{Found, Site};
 

@@ -16,9 +16,9 @@ pub(super) fn inference(site: &Site<'_>, feature: i64) -> Found {
     Ok(std::iter::once(site.same(0, 0)).chain((1..site.operands()).map(of_feature)).collect())
 }
 
-/// Of an operand, scales, means, variances and the gradient by the result: the gradients by the operand, by the scales and by
-/// the offsets. Sums over a feature are part of the first; the second has no factor that is a scale, and the third is the sum
-/// of the result's gradient.
+/// Of an operand, scales, means, variances and the gradient by the result: the gradients by the operand, by the scales
+/// and by the offsets. Sums over a feature are part of the first; the second has no factor that is a scale, and the
+/// third is the sum of the result's gradient.
 pub(super) fn gradient(site: &Site<'_>, feature: i64) -> Found {
     let feature = index(feature);
     let all = |operand| site.matched(0, operand, &[(feature, feature)]);

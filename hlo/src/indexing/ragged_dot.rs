@@ -1,7 +1,7 @@
 //! Products of which one dimension is cut into groups, whose sizes are values of the program.
 //!
-//! Which group an index belongs to, if any, is known only at run time, so the maps to the factors are coarse: they lead to what is
-//! read of any group.
+//! Which group an index belongs to, if any, is known only at run time, so the maps to the factors are coarse: they
+//! lead to what may be read for any group.
 
 use weft_affine::Interval;
 
@@ -9,8 +9,8 @@ use super::product::{Contraction, dot};
 use super::site::{Found, Site, dim, index};
 use super::{Dependence, Relation, Undefined};
 
-/// Two factors and the sizes of groups. A row of the left factor is multiplied by the right one's entry for its group; where
-/// what is summed over is cut, the result has a first dimension for the groups.
+/// Two factors and the sizes of groups. A row of the left factor is multiplied by the right one's entry for its group;
+/// where what is summed over is cut, the result has a first dimension for the groups.
 pub(super) fn ragged_dot(site: &Site<'_>, contraction: &Contraction<'_>, ragged: &[i64], group_dims: &[i64]) -> Found {
     let is_cut = |dimensions: &[i64]| dimensions.iter().any(|own| ragged.contains(own));
     if is_cut(contraction.lhs_batch) {
@@ -29,8 +29,8 @@ pub(super) fn ragged_dot(site: &Site<'_>, contraction: &Contraction<'_>, ragged:
     Ok(found)
 }
 
-/// The sizes of groups: one list, or one for each index of the left operand's dimensions outside of the ragged one. `first` is the
-/// number of the result's dimensions for groups.
+/// The sizes of groups: one list, or one for each index of the left operand's dimensions outside of the ragged one.
+/// `first` is the number of the result's dimensions for groups.
 fn sizes(
     site: &Site<'_>,
     contraction: &Contraction<'_>,

@@ -16,8 +16,8 @@ pub(super) fn scaled_dot(site: &Site<'_>, contraction: &Contraction<'_>) -> Foun
     Ok(found)
 }
 
-/// A scale goes with a block of elements, of as many along each dimension as go into the operand's extent for each scale; a scalar
-/// scales the whole operand.
+/// A scale goes with a block of elements, of as many along each dimension as go into the operand's extent for each
+/// scale; a scalar scales the whole operand.
 fn scales(site: &Site<'_>, contraction: &Contraction<'_>, is_left: bool) -> Result<Dependence, Undefined> {
     let operand = usize::from(!is_left);
     let position = operand + 2;

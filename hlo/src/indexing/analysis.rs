@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::asynchronous::callees;
 use super::operation::operation;
 use super::site::Site;
 use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined};
@@ -87,25 +88,40 @@ impl<'m> Analysis<'m> {
         direction: Direction,
         owners: &mut Owners,
     ) -> Vec<Dependence> {
-        let site = Site::new(&self.module.computations[computation], id, direction, self.domains);
-        let instruction = site.instruction;
+        let site = Site::new(&self.module.computations[computation], id, direction, self.domains).of(self.module);
+        self.of_site(&site, owners)
+    }
+
+    /// The same for an instruction that need not stand in the module.
+    pub(super) fn of_site(&mut self, site: &Site<'_>, owners: &mut Owners) -> Vec<Dependence> {
+        let Site { id, instruction, direction, .. } = *site;
         match &instruction.op {
             Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
                 self.call(id, instruction, *callee, 0, direction, owners)
             }
             Op::Conditional { branches, .. } => {
                 let mut found = self.conditional(id, instruction, branches, direction, owners);
-                found.extend((0..site.results()).map(|result| site.all(result, 0)));
+                if site.is_static() {
+                    found.extend((0..site.results()).map(|result| site.all(result, 0)));
+                } else {
+                    found.extend(undefined(site, &Undefined::DynamicExtents).into_iter().take(1));
+                }
                 found
             }
             Op::CustomCall { custom_call_target, .. } => {
                 let rule = self.custom_calls.and_then(|known| known.get(custom_call_target));
                 match rule {
                     Some(rule) => rule(site.computation, id, direction),
-                    None => undefined(&site, &Undefined::CustomCall(custom_call_target.clone())),
+                    None => undefined(site, &Undefined::CustomCall(custom_call_target.clone())),
                 }
             }
-            _ => operation(&site).unwrap_or_else(|reason| undefined(&site, &reason)),
+            Op::AsyncStart { calls, .. } => {
+                self.start(site, *calls, owners).unwrap_or_else(|reason| undefined(site, &reason))
+            }
+            Op::AsyncShorthand { operation: Some(operation), .. } => {
+                self.start_operation(site, operation, owners).unwrap_or_else(|reason| undefined(site, &reason))
+            }
+            _ => operation(site).unwrap_or_else(|reason| undefined(site, &reason)),
         }
     }
 
@@ -128,11 +144,7 @@ impl<'m> Analysis<'m> {
                 continue;
             }
             for instruction in self.module.computations[id].instructions.values() {
-                match &instruction.op {
-                    Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => pending.push(*callee),
-                    Op::Conditional { branches, .. } => pending.extend(branches),
-                    _ => {}
-                }
+                pending.extend(callees(&instruction.op));
             }
         }
         found

@@ -23,11 +23,14 @@
 //! ```
 
 mod analysis;
+mod asynchronous;
 mod calls;
+mod collective;
 mod convolution;
 mod custom_calls;
 mod dynamic;
 mod gather;
+mod hops;
 mod linear;
 mod movement;
 mod normalization;
@@ -55,10 +58,10 @@ use weft_indexing::IndexingMap;
 
 pub use analysis::{Analysis, Dependences, Domains};
 pub use custom_calls::{CustomCallMaps, CustomCallRule};
-pub use owners::Owners;
+pub use owners::{Number, Owners, Source};
 pub use physical::physical;
 pub use relation::{Dependence, Direction, ElementMap, Relation, Undefined};
-pub use replica::{Exchange, Hop, ReplicaId};
+pub use replica::{Exchange, Hop, Ids, Peers, ReplicaId};
 pub use subgraph::{Endpoint, Group, Subgraph};
 
 /// How many distinct maps one value may be reached through before the analysis gives up.
@@ -83,7 +86,12 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
     };
     if matches!(
         site.instruction.op,
-        Op::Fusion { .. } | Op::Call { .. } | Op::Conditional { .. } | Op::CustomCall { .. }
+        Op::Fusion { .. }
+            | Op::Call { .. }
+            | Op::Conditional { .. }
+            | Op::CustomCall { .. }
+            | Op::AsyncStart { .. }
+            | Op::AsyncShorthand { operation: Some(_), .. }
     ) {
         return none("it calls a computation");
     }

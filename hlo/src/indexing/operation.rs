@@ -1,13 +1,14 @@
 //! The maps of every operation that calls no computation with whole values.
 
+use super::collective::{self, Collective, ids, ids_of_channel};
 use super::convolution::{Convolution, convolution};
 use super::gather::Windows;
 use super::product::Contraction;
 use super::site::{Found, Site, index};
 use super::{Dependence, Relation, Undefined};
 use super::{
-    dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape, scaled_dot, scan,
-    scatter, tuples, window,
+    asynchronous, dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape, scaled_dot,
+    scan, scatter, tuples, window,
 };
 use crate::ir::Op;
 
@@ -16,9 +17,7 @@ use crate::ir::Op;
 /// # Errors
 /// Where nothing is known; see [`Undefined`].
 pub(super) fn operation(site: &Site<'_>) -> Found {
-    let is_static = site.instruction.shape.is_static()
-        && (0..site.operands()).all(|operand| site.operand_shape(operand).is_static());
-    if !is_static {
+    if !site.is_static() {
         return Err(Undefined::DynamicExtents);
     }
     match &site.instruction.op {
@@ -177,28 +176,66 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         | Op::Recv { .. }
         | Op::RecvDone { .. } => Err(Undefined::Outside),
         Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
-        Op::AllGather { .. }
-        | Op::AllGatherStart { .. }
-        | Op::AllGatherDone
-        | Op::AllReduce { .. }
-        | Op::AllReduceStart { .. }
-        | Op::AllReduceDone
-        | Op::AllToAll { .. }
-        | Op::ReduceScatter { .. }
-        | Op::CollectiveBroadcast { .. }
-        | Op::CollectivePermute { .. }
-        | Op::CollectivePermuteStart { .. }
-        | Op::CollectivePermuteDone
-        | Op::CopyStart { .. }
-        | Op::CopyDone
-        | Op::AsyncStart { .. }
-        | Op::AsyncUpdate { .. }
-        | Op::AsyncDone { .. }
-        | Op::AsyncShorthand { .. } => Err(Undefined::Outside),
+        Op::AsyncUpdate { .. } | Op::AllReduceDone => tuples::copy(site),
+        Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => tuples::get_tuple_element(site, 1),
+        Op::AsyncShorthand { opcode, operation: None, .. } => asynchronous::shorthand(site, opcode),
+        Op::CopyStart { .. } => asynchronous::copied(site),
+        Op::CopyDone => tuples::get_tuple_element(site, 0),
         Op::CustomCall { custom_call_target, .. } => Err(Undefined::CustomCall(custom_call_target.clone())),
-        Op::Fusion { .. } | Op::Call { .. } | Op::Conditional { .. } => {
+        Op::Fusion { .. }
+        | Op::Call { .. }
+        | Op::Conditional { .. }
+        | Op::AsyncStart { .. }
+        | Op::AsyncShorthand { operation: Some(_), .. } => {
             unreachable!("the analysis goes into what these call before it asks for operations")
         }
+        Op::AllGather { .. }
+        | Op::AllGatherStart { .. }
+        | Op::AllReduce { .. }
+        | Op::AllReduceStart { .. }
+        | Op::ReduceScatter { .. }
+        | Op::AllToAll { .. }
+        | Op::CollectiveBroadcast { .. }
+        | Op::CollectivePermute { .. }
+        | Op::CollectivePermuteStart { .. } => exchange(site),
+    }
+}
+
+/// Collectives.
+fn exchange(site: &Site<'_>) -> Found {
+    match &site.instruction.op {
+        Op::AllGather { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+            let ids = ids(*channel_id, *use_global_device_ids, None);
+            collective::all_gather(&Collective::new(site, replica_groups, ids)?, *dimension)
+        }
+        Op::AllGatherStart { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
+            let ids = ids(*channel_id, *use_global_device_ids, None);
+            asynchronous::started(site, |result| {
+                collective::all_gather(&Collective::new(result, replica_groups, ids)?, *dimension)
+            })
+        }
+        Op::AllReduce { channel_id, mode, replica_groups, use_global_device_ids, .. }
+        | Op::AllReduceStart { channel_id, mode, replica_groups, use_global_device_ids, .. } => {
+            let ids = ids(*channel_id, *use_global_device_ids, *mode);
+            collective::all_reduce(&Collective::new(site, replica_groups, ids)?)
+        }
+        Op::ReduceScatter { channel_id, mode, replica_groups, use_global_device_ids, dimension, .. } => {
+            let ids = ids(*channel_id, *use_global_device_ids, *mode);
+            collective::reduce_scatter(&Collective::new(site, replica_groups, ids)?, *dimension)
+        }
+        Op::AllToAll { channel_id, replica_groups, dimension, .. } => {
+            collective::all_to_all(&Collective::new(site, replica_groups, ids_of_channel(*channel_id))?, *dimension)
+        }
+        Op::CollectiveBroadcast { channel_id, replica_groups } => {
+            collective::broadcast(&Collective::new(site, replica_groups, ids_of_channel(*channel_id))?)
+        }
+        Op::CollectivePermute { channel_id, source_target_pairs, .. } => {
+            collective::permute(site, source_target_pairs, *channel_id)
+        }
+        Op::CollectivePermuteStart { channel_id, source_target_pairs, .. } => {
+            asynchronous::started(site, |result| collective::permute(result, source_target_pairs, *channel_id))
+        }
+        _ => unreachable!("the caller has chosen the collectives"),
     }
 }
 

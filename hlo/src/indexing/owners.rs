@@ -2,36 +2,76 @@
 
 use std::collections::BTreeMap;
 
+use super::Exchange;
 use crate::ir::{ArenaId, Computation, InstrId, Op};
 use weft_indexing::{IndexingMap, Owner};
 
-/// Tokens of instructions within called computations begin here.
-const CALLED: u64 = 1 << 32;
+/// Tokens of positions in the groups of the computation's own collectives begin here.
+const POSITIONS: u64 = 1 << 32;
+/// Tokens of all that is not of the computation itself, or not of the replica that asks, begin here.
+const SOURCES: u64 = 1 << 33;
 
-/// Which instruction each token of a [`RuntimeVariable`](weft_indexing::RuntimeVariable) stands for, seen from one
-/// computation.
+/// What each token of a [`RuntimeVariable`](weft_indexing::RuntimeVariable) stands for, seen from one computation.
 ///
 /// An instruction of the computation itself has its number for a token. One of a computation that is called has a token
-/// for every path of calls that leads to it: what is called twice yields two values.
+/// for every path of calls that leads to it: what is called twice yields two values. What another replica yields is a value of
+/// its own as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owners {
-    called: Vec<Vec<InstrId>>,
-    tokens: BTreeMap<Vec<InstrId>, Owner>,
+    sources: Vec<Source>,
+    tokens: BTreeMap<Source, Owner>,
+}
+
+/// What yields the value of a runtime variable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Source {
+    /// The instruction: those that call, outermost first, and then the instruction itself.
+    pub path: Vec<InstrId>,
+    /// Which number of that instruction it is.
+    pub number: Number,
+    /// On which replica: the exchanges from the one that asks to the one whose value it is, none for the one that asks. The
+    /// last results of the variable's access map, one for each, are the members asked, as in
+    /// [`Hop::member`](super::Hop::member).
+    pub exchanges: Vec<Exchange>,
+}
+
+/// What a runtime variable is of an instruction.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Number {
+    /// The element of its value that the access map leads to.
+    Element,
+    /// The position that a replica has in its group of that collective, from 0: it decides which part is its own.
+    Position,
 }
 
 impl Owners {
-    /// The token of an instruction of the computation itself.
+    /// The token of the elements of an instruction of the computation itself.
     pub fn of(id: InstrId) -> Owner {
         Owner(id.index() as u64)
+    }
+
+    /// The token of the position in the group of a collective of the computation itself, on the replica that asks.
+    pub fn position(id: InstrId) -> Owner {
+        Owner(POSITIONS + id.index() as u64)
     }
 
     /// The instruction that yields the value: those that call, outermost first, and then the instruction itself. `None` for
     /// a token that was not made here.
     pub fn path(&self, owner: Owner) -> Option<Vec<InstrId>> {
-        match owner.0.checked_sub(CALLED) {
-            None => Some(vec![InstrId::from_index(usize::try_from(owner.0).ok()?)]),
-            Some(position) => self.called.get(usize::try_from(position).ok()?).cloned(),
+        self.source(owner).map(|source| source.path)
+    }
+
+    /// What a token stands for; `None` for one that was not made here.
+    pub fn source(&self, owner: Owner) -> Option<Source> {
+        if let Some(position) = owner.0.checked_sub(SOURCES) {
+            return self.sources.get(usize::try_from(position).ok()?).cloned();
         }
+        let (number, id) = match owner.0.checked_sub(POSITIONS) {
+            Some(id) => (Number::Position, id),
+            None => (Number::Element, owner.0),
+        };
+        let path = vec![InstrId::from_index(usize::try_from(id).ok()?)];
+        Some(Source { path, number, exchanges: Vec::new() })
     }
 
     /// The map of a computation that `call` calls, with runtime variables as the caller sees them: what a parameter
@@ -46,28 +86,41 @@ impl Owners {
     ) -> IndexingMap {
         let mut map = map.clone();
         for variable in &mut map.runtime {
-            let Some(path) = variable.owner.and_then(|owner| inner.path(owner)) else { continue };
-            let passed_on = match (path.as_slice(), path.first().map(|first| &callee.instructions[*first].op)) {
+            let Some(source) = variable.owner.and_then(|owner| inner.source(owner)) else { continue };
+            let passed_on = match (source.path.as_slice(), source.path.first().map(|id| &callee.instructions[*id].op)) {
                 ([_], Some(Op::Parameter { number })) => {
                     usize::try_from(*number).ok().and_then(|number| operands.get(number))
                 }
                 _ => None,
             };
-            variable.owner = Some(match passed_on {
-                Some(operand) => Owners::of(*operand),
-                None => self.token(std::iter::once(call).chain(path).collect()),
-            });
+            let path = match passed_on {
+                Some(operand) => vec![*operand],
+                None => std::iter::once(call).chain(source.path).collect(),
+            };
+            variable.owner = Some(self.token(Source { path, ..source }));
         }
         map
     }
 
-    fn token(&mut self, path: Vec<InstrId>) -> Owner {
-        if let Some(known) = self.tokens.get(&path) {
+    /// The token of the same value on the replica that `exchanges` lead to.
+    pub(super) fn elsewhere(&mut self, owner: Owner, exchanges: &[Exchange]) -> Owner {
+        let Some(source) = self.source(owner) else { return owner };
+        let exchanges = exchanges.iter().chain(&source.exchanges).cloned().collect();
+        self.token(Source { exchanges, ..source })
+    }
+
+    fn token(&mut self, source: Source) -> Owner {
+        match (source.path.as_slice(), source.number, source.exchanges.as_slice()) {
+            ([own], Number::Element, []) => return Owners::of(*own),
+            ([own], Number::Position, []) => return Owners::position(*own),
+            _ => {}
+        }
+        if let Some(known) = self.tokens.get(&source) {
             return *known;
         }
-        let owner = Owner(CALLED + self.called.len() as u64);
-        self.called.push(path.clone());
-        self.tokens.insert(path, owner);
+        let owner = Owner(SOURCES + self.sources.len() as u64);
+        self.sources.push(source.clone());
+        self.tokens.insert(source, owner);
         owner
     }
 }

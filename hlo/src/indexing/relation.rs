@@ -119,6 +119,10 @@ pub enum Undefined {
     Outside,
     /// How much each member sends to whom is known only at run time (`ragged-all-to-all`).
     RaggedExchange,
+    /// All take part in a collective, and the header does not say how many there are (`replica_count`, `num_partitions`).
+    Members,
+    /// Which part is sent, and where it goes, is known only at run time (`collective-permute` in place).
+    InPlace,
     /// The groups of a collective name the axes of a device mesh that is not known here.
     Mesh,
     /// A layout has tiles, so positions in memory are no matter of the order of dimensions alone.
@@ -139,6 +143,8 @@ impl Undefined {
             | Undefined::CustomCall(_)
             | Undefined::Outside
             | Undefined::RaggedExchange
+            | Undefined::Members
+            | Undefined::InPlace
             | Undefined::Mesh
             | Undefined::Tiles => "HLO301",
             Undefined::Overflow => "HLO302",
@@ -156,6 +162,8 @@ impl fmt::Display for Undefined {
             Undefined::CustomCall(target) => write!(f, "no maps were given for the custom call '{target}'"),
             Undefined::Outside => f.write_str("the value comes from outside of the program or goes there"),
             Undefined::RaggedExchange => f.write_str("who sends how much to whom is known only at run time"),
+            Undefined::Members => f.write_str("all take part, and the header does not say how many there are"),
+            Undefined::InPlace => f.write_str("which part is sent, and where it goes, is known only at run time"),
             Undefined::Mesh => f.write_str("the groups name axes of a device mesh that is not known here"),
             Undefined::Tiles => f.write_str("a layout has tiles"),
             Undefined::DynamicExtents => {

@@ -4,7 +4,7 @@ use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Owner, RuntimeVariable};
 
 use super::{Dependence, Direction, Domains, ElementMap, Owners, Relation, Undefined};
-use crate::ir::{ArrayShape, Computation, InstrId, Instruction, Shape};
+use crate::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Shape};
 
 /// Dependences, or why there are none.
 pub(super) type Found = Result<Vec<Dependence>, Undefined>;
@@ -12,7 +12,10 @@ pub(super) type Found = Result<Vec<Dependence>, Undefined>;
 /// An instruction among its operands, and what is asked of it.
 #[derive(Copy, Clone)]
 pub(super) struct Site<'a> {
+    /// The program, where more than one computation is known.
+    pub(super) module: Option<&'a Module>,
     pub(super) computation: &'a Computation,
+    pub(super) id: InstrId,
     pub(super) instruction: &'a Instruction,
     pub(super) direction: Direction,
     pub(super) domains: Domains,
@@ -20,7 +23,12 @@ pub(super) struct Site<'a> {
 
 impl<'a> Site<'a> {
     pub(super) fn new(computation: &'a Computation, id: InstrId, direction: Direction, domains: Domains) -> Site<'a> {
-        Site { computation, instruction: &computation.instructions[id], direction, domains }
+        Site { module: None, computation, id, instruction: &computation.instructions[id], direction, domains }
+    }
+
+    /// The same where the program is known.
+    pub(super) fn of(self, module: &'a Module) -> Site<'a> {
+        Site { module: Some(module), ..self }
     }
 
     /// True where maps lead from results to operands.
@@ -31,6 +39,12 @@ impl<'a> Site<'a> {
     /// The shape of an operand.
     pub(super) fn operand_shape(&self, operand: usize) -> &'a Shape {
         &self.computation.instructions[self.instruction.operands[operand]].shape
+    }
+
+    /// True where all extents are known.
+    pub(super) fn is_static(&self) -> bool {
+        let mut operands = 0..self.operands();
+        self.instruction.shape.is_static() && operands.all(|operand| self.operand_shape(operand).is_static())
     }
 
     /// How many operands there are.

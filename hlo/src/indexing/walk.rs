@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::analysis::Analysis;
+use super::hops::composed;
 use super::site::extents;
-use super::{Dependence, Direction, ElementMap, Hop, MAX_MAPS, Owners, Relation, ReplicaId, Undefined};
+use super::{Dependence, Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
 use crate::ir::{ArenaId, ComputationId, InstrId};
 use weft_indexing::IndexingMap;
 
@@ -47,6 +48,7 @@ impl Analysis<'_> {
                             leaves,
                             &dependence,
                             &mut reached[to.index()],
+                            owners,
                         );
                     }
                     reached[at.index()] = values;
@@ -69,7 +71,7 @@ impl Analysis<'_> {
                         if is_next(&operand) {
                             let leaves = || instruction.shape.leaves().len();
                             let values = &reached[operand.index()];
-                            step(values, dependence.leaf, dependence.result, leaves, &dependence, &mut own);
+                            step(values, dependence.leaf, dependence.result, leaves, &dependence, &mut own, owners);
                         }
                     }
                     reached[at.index()] = own;
@@ -89,19 +91,22 @@ fn step(
     leaves: impl Fn() -> usize,
     dependence: &Dependence,
     reached: &mut BTreeMap<usize, Relation>,
+    owners: &mut Owners,
 ) {
-    let next = |relation: &Relation, reached: &mut BTreeMap<usize, Relation>| match to {
-        Some(leaf) => add(reached, leaf, relation, &dependence.relation),
-        None => (0..leaves()).for_each(|leaf| add(reached, leaf, relation, &dependence.relation)),
+    let from: Vec<&Relation> = match of {
+        Some(leaf) => values.get(&leaf).into_iter().collect(),
+        None => values.values().collect(),
     };
-    match of {
-        Some(leaf) => values.get(&leaf).into_iter().for_each(|relation| next(relation, reached)),
-        None => values.values().for_each(|relation| next(relation, reached)),
+    for relation in from {
+        match to {
+            Some(leaf) => add(reached, leaf, relation, &dependence.relation, owners),
+            None => (0..leaves()).for_each(|leaf| add(reached, leaf, relation, &dependence.relation, owners)),
+        }
     }
 }
 
 /// Adds the composition of two relations to what an array is reached through.
-fn add(reached: &mut BTreeMap<usize, Relation>, leaf: usize, first: &Relation, then: &Relation) {
+fn add(reached: &mut BTreeMap<usize, Relation>, leaf: usize, first: &Relation, then: &Relation, owners: &mut Owners) {
     if then == &Relation::Maps(Vec::new()) || first == &Relation::Maps(Vec::new()) {
         return;
     }
@@ -109,7 +114,7 @@ fn add(reached: &mut BTreeMap<usize, Relation>, leaf: usize, first: &Relation, t
     let Relation::Maps(maps) = known else { return };
     let undefined = match (first, then) {
         (Relation::Undefined(reason), _) | (_, Relation::Undefined(reason)) => Some(reason.clone()),
-        (Relation::Maps(first), Relation::Maps(then)) => through(first, then, maps).err(),
+        (Relation::Maps(first), Relation::Maps(then)) => through(first, then, maps, owners).err(),
     };
     if let Some(reason) = undefined {
         *known = Relation::Undefined(reason);
@@ -118,30 +123,19 @@ fn add(reached: &mut BTreeMap<usize, Relation>, leaf: usize, first: &Relation, t
     }
 }
 
-fn through(first: &[ElementMap], then: &[ElementMap], maps: &mut Vec<ElementMap>) -> Result<(), Undefined> {
+fn through(
+    first: &[ElementMap],
+    then: &[ElementMap],
+    maps: &mut Vec<ElementMap>,
+    owners: &mut Owners,
+) -> Result<(), Undefined> {
     for first in first {
         for then in then {
-            let composed = composed(first, then)?;
+            let composed = composed(first, then, owners)?;
             if !composed.map.is_known_empty() && !maps.contains(&composed) {
                 maps.push(composed);
             }
         }
     }
     if maps.len() > MAX_MAPS { Err(Undefined::TooManyMaps) } else { Ok(()) }
-}
-
-/// One map after the other, simplified.
-fn composed(first: &ElementMap, then: &ElementMap) -> Result<ElementMap, Undefined> {
-    let hops = |map: &ElementMap| map.replica_id.as_ref().map(|id| id.hops.clone()).unwrap_or_default();
-    let (mut asked, held) = (hops(first), hops(then));
-    // Which member of a group is asked is rewritten as the results of the map are.
-    let mut further = then.map.clone();
-    further.results.extend(held.iter().map(|hop| hop.member.clone()));
-    let mut map = first.map.compose(&further)?;
-    let members = map.results.split_off(then.map.results.len());
-    asked.extend(held.into_iter().zip(members).map(|(hop, member)| Hop { member, ..hop }));
-    let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { hops: asked }) };
-    let mut composed = ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id };
-    composed.simplify();
-    Ok(composed)
 }

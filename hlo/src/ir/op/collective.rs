@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The groups of a collective. Members of one group exchange data; no group at all means one group of everybody.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReplicaGroups {
     /// `{{0,1},{2,3}}`
     List(Vec<Vec<i64>>),

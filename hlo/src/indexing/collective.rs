@@ -1,0 +1,234 @@
+//! Collectives: elements that other replicas hold.
+//!
+//! Who is asked stands beside the map as its [`ReplicaId`]. Which part of an array belongs to whom follows from positions in a
+//! group. That of whoever is asked is the member number itself. That of the one that asks is known only where it runs: it is a
+//! runtime variable of the collective, [`Number::Position`](super::Number::Position).
+
+use weft_affine::{Expr, Interval};
+use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
+
+use super::replica::{Exchange, Ids, Peers};
+use super::site::{Found, Site, dims, index};
+use super::{Dependence, ElementMap, Owners, Relation, ReplicaId, Undefined};
+use crate::ir::{CollectiveMode, HeaderAttribute, ReplicaGroups, Shape};
+use crate::shape::is_in_place;
+
+/// The numbers of a collective that says whether they are of devices.
+pub(super) fn ids(channel: Option<i64>, global: bool, mode: Option<CollectiveMode>) -> Ids {
+    match mode {
+        Some(CollectiveMode::CrossReplica) => Ids::Replicas,
+        Some(CollectiveMode::CrossPartition) => Ids::Partitions,
+        Some(CollectiveMode::CrossReplicaAndPartition) => Ids::ReplicasWithPartitions,
+        Some(CollectiveMode::FlattenedId) => Ids::Devices,
+        None if global => Ids::Devices,
+        None if channel.is_some() => Ids::ReplicasWithPartitions,
+        None => Ids::Replicas,
+    }
+}
+
+/// The numbers of a collective that cannot say so.
+pub(super) fn ids_of_channel(channel: Option<i64>) -> Ids {
+    if channel.is_some() { Ids::Partitions } else { Ids::Replicas }
+}
+
+/// A collective of groups among its operands.
+pub(super) struct Collective<'s, 'a> {
+    site: &'s Site<'a>,
+    exchange: Exchange,
+}
+
+impl<'s, 'a> Collective<'s, 'a> {
+    /// # Errors
+    /// [`Undefined::Mesh`] for groups that are no lists of numbers.
+    pub(super) fn new(site: &'s Site<'a>, groups: &ReplicaGroups, ids: Ids) -> Result<Collective<'s, 'a>, Undefined> {
+        let is_mesh = match groups {
+            ReplicaGroups::List(_) => false,
+            ReplicaGroups::Iota { dimensions, .. } => dimensions.len() != 2,
+            ReplicaGroups::Mesh(_) => true,
+        };
+        if is_mesh {
+            return Err(Undefined::Mesh);
+        }
+        Ok(Collective { site, exchange: Exchange { peers: Peers::Group(groups.clone()), ids } })
+    }
+
+    /// How many members the largest group has.
+    ///
+    /// # Errors
+    /// [`Undefined::Members`] where all are one group, and the header does not say how many there are.
+    fn size(&self) -> Result<i64, Undefined> {
+        let (replicas, partitions) = running(self.site);
+        let everybody = || match (self.exchange.ids, replicas, partitions) {
+            (_, None, None) => Err(Undefined::Members),
+            (Ids::Replicas, replicas, _) => Ok(replicas.unwrap_or(1)),
+            (Ids::Partitions, _, partitions) => Ok(partitions.unwrap_or(1)),
+            (Ids::ReplicasWithPartitions | Ids::Devices, replicas, partitions) => {
+                let (replicas, partitions) = (replicas.unwrap_or(1), partitions.unwrap_or(1));
+                replicas.checked_mul(partitions).ok_or(Undefined::Overflow)
+            }
+        };
+        let named = match &self.exchange.peers {
+            Peers::Group(ReplicaGroups::List(groups)) => match groups.iter().map(Vec::len).max() {
+                Some(size) => i64::try_from(size).map_err(|_| Undefined::Overflow)?,
+                None => return everybody(),
+            },
+            Peers::Group(ReplicaGroups::Iota { dimensions, .. }) => dimensions.last().copied().unwrap_or(1),
+            Peers::Group(ReplicaGroups::Mesh(_)) | Peers::Source(_) | Peers::Target(_) => return Err(Undefined::Mesh),
+        };
+        match self.exchange.ids {
+            Ids::ReplicasWithPartitions => named.checked_mul(partitions.unwrap_or(1)).ok_or(Undefined::Overflow),
+            _ => Ok(named),
+        }
+    }
+
+    /// A map with who is asked.
+    fn asking(&self, map: IndexingMap, member: Expr) -> ElementMap {
+        let replica_id = Some(ReplicaId::of(self.exchange.clone(), member));
+        ElementMap { replica_id, ..ElementMap::exact(map) }
+    }
+
+    /// The position of the one that asks among `size` members.
+    fn position(&self, size: i64) -> RuntimeVariable {
+        RuntimeVariable::of(Owners::position(self.site.id), Vec::new(), Interval::of_extent(size))
+    }
+
+    /// Between arrays that lie on all members as parts along a dimension, and arrays of all the parts.
+    fn along(&self, dimension: i64, is_to_part: bool) -> Found {
+        let dimension = index(dimension);
+        let map = |operand: usize| -> Result<Dependence, Undefined> {
+            let (result, operand_extents) = (self.site.result(operand), self.site.operand(operand));
+            let (from, to) =
+                if self.site.is_backward() { (result, operand_extents) } else { (operand_extents, result) };
+            let (whole, part) =
+                if is_to_part { (from[dimension], to[dimension]) } else { (to[dimension], from[dimension]) };
+            let mut results = dims(from.len());
+            let d = results[dimension].clone();
+            let found = if is_to_part {
+                // An extent of zero has no index to lead from.
+                let extent = part.max(1);
+                results[dimension] = d.checked_modulo(extent)?;
+                self.asking(IndexingMap::new(from, &[], results), d.checked_floor_div(extent)?)
+            } else {
+                let members = if part > 0 { whole / part } else { 1 };
+                results[dimension] = Expr::runtime(0).checked_mul(part)?.checked_add(&d)?;
+                let map = over(from, &[members], vec![self.position(members)], results);
+                self.asking(map, Expr::range(0))
+            };
+            Ok(self.site.on(operand, operand, Relation::Maps(vec![found])))
+        };
+        (0..self.site.operands()).map(map).collect()
+    }
+}
+
+/// A map from an array of extents `from`.
+fn over(from: &[i64], ranges: &[i64], runtime: Vec<RuntimeVariable>, results: Vec<Expr>) -> IndexingMap {
+    let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
+    IndexingMap::from_parts(variables(from), variables(ranges), runtime, results, Vec::new())
+}
+
+/// How many replicas and partitions the header says there are. A header that says one of them means one of the other.
+fn running(site: &Site<'_>) -> (Option<i64>, Option<i64>) {
+    let (mut replicas, mut partitions) = (None, None);
+    for attribute in site.module.map(|module| module.attributes.as_slice()).unwrap_or_default() {
+        match attribute {
+            HeaderAttribute::ReplicaCount(count) => replicas = Some(*count),
+            HeaderAttribute::NumPartitions(count) => partitions = Some(*count),
+            _ => {}
+        }
+    }
+    (replicas, partitions)
+}
+
+/// The parts of all members, joined in the order of the group.
+pub(super) fn all_gather(collective: &Collective<'_, '_>, dimension: i64) -> Found {
+    collective.along(dimension, collective.site.is_backward())
+}
+
+/// The combined values of all members, of which each keeps the part of its own position.
+pub(super) fn reduce_scatter(collective: &Collective<'_, '_>, dimension: i64) -> Found {
+    collective.along(dimension, !collective.site.is_backward())
+}
+
+/// The combined values of all members: everybody's element at the same index.
+pub(super) fn all_reduce(collective: &Collective<'_, '_>) -> Found {
+    let size = collective.size()?;
+    let same = |operand: usize| {
+        let extents = collective.site.result(operand);
+        let map = collective.asking(IndexingMap::new(extents, &[size], dims(extents.len())), Expr::range(0));
+        collective.site.on(operand, operand, Relation::Maps(vec![map]))
+    };
+    Ok((0..collective.site.operands()).map(same).collect())
+}
+
+/// With a dimension, part `i` of it goes to member `i`, and what comes from member `i` is part `i`. Without one, operand `i` goes
+/// to member `i`, and array `i` of the value comes from it.
+pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>) -> Found {
+    let site = collective.site;
+    let Some(dimension) = dimension.map(index) else { return Ok(swapped(collective)) };
+    let extents = site.result(0);
+    let size = collective.size()?;
+    let part = match extents[dimension].checked_rem(size) {
+        Some(0) => (extents[dimension] / size).max(1),
+        _ => return Err(Undefined::Members),
+    };
+    let mut results = dims(extents.len());
+    let d = results[dimension].clone();
+    results[dimension] = Expr::runtime(0).checked_mul(part)?.checked_add(&d.checked_modulo(part)?)?;
+    let map = over(extents, &[], vec![collective.position(size)], results);
+    Ok(vec![site.on(0, 0, Relation::Maps(vec![collective.asking(map, d.checked_floor_div(part)?)]))])
+}
+
+fn swapped(collective: &Collective<'_, '_>) -> Vec<Dependence> {
+    let site = collective.site;
+    let count = site.operands();
+    let size = i64::try_from(count).unwrap_or(i64::MAX);
+    let between = |result: usize, operand: usize| {
+        // Who asks for what it yields asks that member for the operand of its own position, and the other way round.
+        let (member, own) = if site.is_backward() { (result, operand) } else { (operand, result) };
+        let number = |position: usize| i64::try_from(position).unwrap_or(i64::MAX);
+        let extents = site.result(result);
+        let mut map = over(extents, &[], vec![collective.position(size)], dims(extents.len()));
+        map.add_constraint(Expr::runtime(0), Interval::new(number(own), number(own)));
+        let map = collective.asking(map, Expr::constant(number(member)));
+        site.on(result, operand, Relation::Maps(vec![map]))
+    };
+    (0..count).flat_map(|result| (0..count).map(move |operand| (result, operand))).map(|(r, o)| between(r, o)).collect()
+}
+
+/// The value of the first member of the group.
+pub(super) fn broadcast(collective: &Collective<'_, '_>) -> Found {
+    let site = collective.site;
+    let sent = |operand: usize| -> Result<Dependence, Undefined> {
+        let extents = site.result(operand);
+        let found = if site.is_backward() {
+            collective.asking(IndexingMap::identity(extents), Expr::constant(0))
+        } else {
+            let size = collective.size()?;
+            let mut map = over(extents, &[size], vec![collective.position(size)], dims(extents.len()));
+            map.add_constraint(Expr::runtime(0), Interval::new(0, 0));
+            collective.asking(map, Expr::range(0))
+        };
+        Ok(site.on(operand, operand, Relation::Maps(vec![found])))
+    };
+    (0..site.operands()).map(sent).collect()
+}
+
+/// The value of the member that sends to this one.
+///
+/// # Errors
+/// [`Undefined::InPlace`] for the form that moves parts between places.
+pub(super) fn permute(site: &Site<'_>, pairs: &[Vec<i64>], channel: Option<i64>) -> Found {
+    let operands: Vec<&Shape> = (0..site.operands()).map(|operand| site.operand_shape(operand)).collect();
+    if is_in_place(&operands) {
+        return Err(Undefined::InPlace);
+    }
+    let pairs = pairs.to_vec();
+    let peers = if site.is_backward() { Peers::Source(pairs) } else { Peers::Target(pairs) };
+    let exchange = Exchange { peers, ids: ids_of_channel(channel) };
+    let sent = |operand: usize| {
+        let replica_id = Some(ReplicaId::of(exchange.clone(), Expr::constant(0)));
+        let map = IndexingMap::identity(site.result(operand));
+        site.on(operand, operand, Relation::Maps(vec![ElementMap { replica_id, ..ElementMap::exact(map) }]))
+    };
+    Ok((0..site.operands()).map(sent).collect())
+}

@@ -1,0 +1,81 @@
+//! Maps one after the other, where the second may be that of another replica.
+
+use weft_affine::{Expr, Interval, Var};
+use weft_indexing::{IndexingMap, Variable};
+
+use super::owners::Number;
+use super::replica::Peers;
+use super::site::{dim, number};
+use super::{ElementMap, Hop, Owners, ReplicaId, Undefined};
+
+/// One map after the other, simplified.
+///
+/// What `then` says holds on the replica that holds the elements `first` leads to: runtime variables of `then` have their values
+/// there. Who asks a member of a group for another member of the same group may ask that one at once, and the position of
+/// whoever is asked is the number by which it is.
+pub(super) fn composed(first: &ElementMap, then: &ElementMap, owners: &mut Owners) -> Result<ElementMap, Undefined> {
+    let hops = |map: &ElementMap| map.replica_id.as_ref().map(|id| id.hops.clone()).unwrap_or_default();
+    let (mut asked, held) = (hops(first), hops(then));
+    let is_one_group = match (asked.last(), held.first()) {
+        (Some(last), Some(next)) => last.exchange == next.exchange && matches!(next.exchange.peers, Peers::Group(_)),
+        _ => false,
+    };
+    // Which member of a group is asked is rewritten as the results of the map are.
+    let mut further = then.map.clone();
+    further.results.extend(held.iter().map(|hop| hop.member.clone()));
+    let mut map = if asked.is_empty() {
+        first.map.compose(&further)?
+    } else {
+        let mut leading = first.map.clone();
+        leading.results.extend(asked.iter().map(|hop| hop.member.clone()));
+        move_to_replica(&mut further, &asked, is_one_group, owners)?;
+        leading.compose(&further)?
+    };
+    let members = map.results.split_off(then.map.results.len());
+    if is_one_group {
+        asked.pop();
+    }
+    asked.extend(held.into_iter().zip(members).map(|(hop, member)| Hop { member, ..hop }));
+    let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { hops: asked }) };
+    let mut composed = ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id };
+    composed.simplify();
+    Ok(composed)
+}
+
+/// The map as the one that asks sees it, where `asked` lead to the replica on which it holds: the members asked are further
+/// dimensions of the map. Where that replica was asked as a member of the group that it asks in turn, its position there is
+/// known.
+fn move_to_replica(
+    map: &mut IndexingMap,
+    asked: &[Hop],
+    is_one_group: bool,
+    owners: &mut Owners,
+) -> Result<(), Undefined> {
+    let first = map.dims.len();
+    map.dims.extend(asked.iter().map(|_| Variable::new(Interval::EVERYTHING)));
+    let members: Vec<Expr> = (first..map.dims.len()).map(dim).collect();
+    let exchanges: Vec<_> = asked.iter().map(|hop| hop.exchange.clone()).collect();
+    let mut known = Vec::new();
+    for (position, variable) in map.runtime.iter_mut().enumerate() {
+        let Some(owner) = variable.owner else { continue };
+        let Some(source) = owners.source(owner) else { continue };
+        if is_one_group && source.number == Number::Position && source.exchanges.is_empty() {
+            known.push(number(position));
+            continue;
+        }
+        let of_element = variable.access.len().saturating_sub(source.exchanges.len());
+        variable.access.splice(of_element..of_element, members.iter().cloned());
+        variable.owner = Some(owners.elsewhere(owner, &exchanges));
+    }
+    let Some(own) = members.last().filter(|_| !known.is_empty()) else { return Ok(()) };
+    let replaced = |v: Var| match v {
+        Var::Runtime(position) if known.contains(&position) => Some(own.clone()),
+        _ => None,
+    };
+    let constraints = map.constraints.iter_mut().map(|constraint| &mut constraint.expr);
+    let accesses = map.runtime.iter_mut().flat_map(|variable| &mut variable.access);
+    for expr in map.results.iter_mut().chain(constraints).chain(accesses) {
+        *expr = expr.substitute(replaced)?;
+    }
+    Ok(())
+}

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::asynchronous::callees;
+use super::calls::Callee;
 use super::operation::operation;
 use super::site::Site;
 use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined};
@@ -97,7 +98,7 @@ impl<'m> Analysis<'m> {
         let Site { id, instruction, direction, .. } = *site;
         match &instruction.op {
             Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
-                self.call(id, instruction, *callee, 0, direction, owners)
+                self.call(id, instruction, Callee::only(*callee), direction, owners)
             }
             Op::Conditional { branches, .. } => {
                 let mut found = self.conditional(id, instruction, branches, direction, owners);

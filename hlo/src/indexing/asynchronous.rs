@@ -2,6 +2,7 @@
 //! result out of that.
 
 use super::analysis::Analysis;
+use super::calls::Callee;
 use super::site::{Found, Site};
 use super::{Dependence, Owners, Undefined, tuples};
 use crate::ir::{ComputationId, Instruction, Op};
@@ -44,7 +45,7 @@ pub(super) fn shorthand(site: &Site<'_>, opcode: &str) -> Found {
 impl Analysis<'_> {
     /// The dependences of the start of a computation.
     pub(super) fn start(&mut self, site: &Site<'_>, callee: ComputationId, owners: &mut Owners) -> Found {
-        started(site, |inner| Ok(self.call(inner.id, inner.instruction, callee, 0, inner.direction, owners)))
+        started(site, |inner| Ok(self.call(inner.id, inner.instruction, Callee::only(callee), inner.direction, owners)))
     }
 
     /// The dependences of the start of one operation.

@@ -4,35 +4,51 @@ use super::analysis::Analysis;
 use super::{Dependence, Direction, ElementMap, Owners, Relation};
 use crate::ir::{ComputationId, InstrId, Instruction};
 
+/// A computation that an instruction calls.
+#[derive(Copy, Clone)]
+pub(super) struct Callee {
+    pub(super) computation: ComputationId,
+    /// Which of the computations that the instruction names.
+    pub(super) branch: usize,
+    /// The operand that is the first parameter.
+    pub(super) first: usize,
+}
+
+impl Callee {
+    /// What a call or a fusion calls, with all its operands.
+    pub(super) fn only(computation: ComputationId) -> Callee {
+        Callee { computation, branch: 0, first: 0 }
+    }
+}
+
 impl Analysis<'_> {
-    /// The dependences of an instruction whose operands from `first` on are the parameters of what it calls, and whose value
-    /// is that of the callee's root.
+    /// The dependences of an instruction whose operands are the parameters of what it calls, and whose value is that of the
+    /// callee's root.
     pub(super) fn call(
         &mut self,
         id: InstrId,
         instruction: &Instruction,
-        callee: ComputationId,
-        first: usize,
+        callee: Callee,
         direction: Direction,
         owners: &mut Owners,
     ) -> Vec<Dependence> {
-        let inner = self.through(callee, direction);
-        let operands = &instruction.operands[first..];
-        let computation = &self.module().computations[callee];
+        let inner = self.through(callee.computation, direction);
+        let operands = &instruction.operands[callee.first..];
+        let computation = &self.module().computations[callee.computation];
         let mut found = Vec::with_capacity(inner.dependences.len());
         for dependence in &inner.dependences {
             let relation = match &dependence.relation {
                 Relation::Maps(maps) => Relation::Maps(
                     maps.iter()
                         .map(|map| ElementMap {
-                            map: owners.lifted(&map.map, id, operands, computation, &inner.owners),
+                            map: owners.lifted(&map.map, (id, callee.branch), operands, computation, &inner.owners),
                             ..map.clone()
                         })
                         .collect(),
                 ),
                 undefined @ Relation::Undefined(_) => undefined.clone(),
             };
-            let operand = dependence.operand.map(|parameter| first + parameter);
+            let operand = dependence.operand.map(|parameter| callee.first + parameter);
             found.push(Dependence { operand, relation, ..dependence.clone() });
         }
         found
@@ -48,9 +64,10 @@ impl Analysis<'_> {
         owners: &mut Owners,
     ) -> Vec<Dependence> {
         let mut found = Vec::new();
-        for (position, branch) in branches.iter().enumerate() {
-            let only = Instruction { operands: instruction.operands[..position + 2].into(), ..instruction.clone() };
-            found.extend(self.call(id, &only, *branch, position + 1, direction, owners));
+        for (branch, &computation) in branches.iter().enumerate() {
+            let first = branch + 1;
+            let only = Instruction { operands: instruction.operands[..=first].into(), ..instruction.clone() };
+            found.extend(self.call(id, &only, Callee { computation, branch, first }, direction, owners));
         }
         for dependence in &mut found {
             if let Relation::Maps(maps) = &mut dependence.relation {

@@ -23,7 +23,7 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
     match &site.instruction.op {
         Op::Parameter { .. } => Ok(Vec::new()),
         Op::Constant(_) | Op::Iota { .. } | Op::PartitionId | Op::ReplicaId | Op::RngGetAndUpdateState { .. } => {
-            Ok(vec![of_nothing(site)])
+            Ok((0..site.results()).map(|result| of_nothing(site, result)).collect())
         }
         Op::Unary(_)
         | Op::Binary(_)
@@ -251,12 +251,12 @@ fn elementwise(site: &Site<'_>) -> Vec<Dependence> {
 }
 
 /// Elements that depend on no operand; the map leads from or to "no input", which has an empty index.
-fn of_nothing(site: &Site<'_>) -> Dependence {
-    let extents = site.result(0);
+fn of_nothing(site: &Site<'_>, result: usize) -> Dependence {
+    let extents = site.result(result);
     let map = if site.is_backward() {
         super::site::matched(extents, &[], &[])
     } else {
         super::site::matched(&[], extents, &[])
     };
-    Dependence { result: Some(0), operand: None, leaf: None, relation: Relation::from(map) }
+    Dependence { result: Some(result), operand: None, leaf: None, relation: Relation::from(map) }
 }

@@ -27,6 +27,9 @@ pub struct Owners {
 pub struct Source {
     /// The instruction: those that call, outermost first, and then the instruction itself.
     pub path: Vec<InstrId>,
+    /// For each instruction of the path that calls which of the computations that it names holds the next one: the branch of a
+    /// conditional, else 0.
+    pub branches: Vec<usize>,
     /// Which number of that instruction it is.
     pub number: Number,
     /// On which replica: the exchanges from the one that asks to the one whose value it is, none for the one that asks. The
@@ -61,6 +64,12 @@ impl Owners {
         self.source(owner).map(|source| source.path)
     }
 
+    /// For each instruction of the [path](Self::path) that calls, in order, which of the computations that it names holds the
+    /// next one: the branch of a conditional, else 0.
+    pub fn branches(&self, owner: Owner) -> Option<Vec<usize>> {
+        self.source(owner).map(|source| source.branches)
+    }
+
     /// What a token stands for; `None` for one that was not made here.
     pub fn source(&self, owner: Owner) -> Option<Source> {
         if let Some(position) = owner.0.checked_sub(SOURCES) {
@@ -71,15 +80,15 @@ impl Owners {
             None => (Number::Element, owner.0),
         };
         let path = vec![InstrId::from_index(usize::try_from(id).ok()?)];
-        Some(Source { path, number, exchanges: Vec::new() })
+        Some(Source { path, branches: Vec::new(), number, exchanges: Vec::new() })
     }
 
-    /// The map of a computation that `call` calls, with runtime variables as the caller sees them: what a parameter
-    /// yields is yielded by the caller's operand.
+    /// The map of the computation that `call` calls as its branch number `branch`, with runtime variables as the caller sees
+    /// them: what a parameter yields is yielded by the caller's operand.
     pub(super) fn lifted(
         &mut self,
         map: &IndexingMap,
-        call: InstrId,
+        (call, branch): (InstrId, usize),
         operands: &[InstrId],
         callee: &Computation,
         inner: &Owners,
@@ -93,11 +102,14 @@ impl Owners {
                 }
                 _ => None,
             };
-            let path = match passed_on {
-                Some(operand) => vec![*operand],
-                None => std::iter::once(call).chain(source.path).collect(),
+            let (path, branches) = match passed_on {
+                Some(operand) => (vec![*operand], Vec::new()),
+                None => {
+                    let path = std::iter::once(call).chain(source.path).collect();
+                    (path, std::iter::once(branch).chain(source.branches).collect())
+                }
             };
-            variable.owner = Some(self.token(Source { path, ..source }));
+            variable.owner = Some(self.token(Source { path, branches, ..source }));
         }
         map
     }

@@ -19,6 +19,8 @@ pub(super) const MOST_ELEMENTS: i64 = 1 << 20;
 pub(super) enum Place {
     /// The one that runs; it takes parameters as it needs them.
     Entry,
+    /// The one that runs and holds one operation, whose operands are parameters and constants as far as they can be.
+    Around,
     /// One that is called with whole values, and takes parameters as it needs them.
     Function,
     /// One whose parameters are settled.
@@ -286,7 +288,7 @@ impl<'w> Body<'w> {
 
     /// An array made from one that is there, or by counting.
     fn adapted(&mut self, how: Adaptation, element_type: ElementType, extents: &[i64]) -> Option<InstrId> {
-        if !self.world.is_asked(how.opcode()) {
+        if self.place == Place::Around || !self.world.is_asked(how.opcode()) {
             return None;
         }
         let declared = ArrayShape::new(element_type, extents);
@@ -312,7 +314,7 @@ impl<'w> Body<'w> {
     /// A new parameter or constant.
     fn fresh(&mut self, shape: Shape) -> InstrId {
         let most = match self.place {
-            Place::Entry => 8,
+            Place::Entry | Place::Around => 8,
             Place::Function => 4,
             Place::Settled | Place::Region => 0,
         };

@@ -1,8 +1,8 @@
-//! Fourier transforms, linear algebra and random bits.
+//! Fourier transforms, linear algebra, random bits and random numbers.
 
 use super::body::Body;
 use super::contraction::dot_of;
-use crate::ir::{ElementType, FftType, InstrId, Op, RandomAlgorithm, Shape, TransposeKind};
+use crate::ir::{ElementType, FftType, InstrId, Op, RandomAlgorithm, RandomDistribution, Shape, TransposeKind};
 
 /// Of real numbers as many as there are; back from them an even or an odd number.
 pub(super) fn fft(body: &mut Body<'_>) -> Option<InstrId> {
@@ -89,4 +89,14 @@ pub(super) fn rng_bit_generator(body: &mut Body<'_>) -> Option<InstrId> {
     let extents = body.extents(0);
     let declared = Shape::Tuple(vec![Shape::array(state_type, [words]), Shape::array(element_type, extents)]);
     body.emit_as(Op::RngBitGenerator { algorithm }, vec![state], declared)
+}
+
+/// Numbers of a distribution with two parameters.
+pub(super) fn rng(body: &mut Body<'_>) -> Option<InstrId> {
+    let distribution = body.world.rng.choose(&[RandomDistribution::Uniform, RandomDistribution::Normal])?;
+    let is_normal = distribution == RandomDistribution::Normal;
+    let element_type = body.element_type(|t| t.is_float() || (!is_normal && t.is_integer()))?;
+    let extents = body.extents(0);
+    let operands = (0..2).map(|_| body.operand(element_type, &[])).collect();
+    body.emit_as(Op::Rng { distribution }, operands, Shape::array(element_type, extents))
 }

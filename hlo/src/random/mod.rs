@@ -1,7 +1,7 @@
 //! Random modules: whatever the verifier accepts, the same for the same seed on every machine.
 //!
 //! A test of something that takes modules (the evaluator, a pass, the text, a compiler) asks for [`module`]s and [`inputs`],
-//! and a [`Distribution`] tells what it was given. Modules are valid by construction: every maker of an operation draws
+//! and a [`Distribution`] tells what it was given; a test of single operations asks for [`instance`]s. Modules are valid by construction: every maker of an operation draws
 //! operands that its [rule](crate::verify) allows, the extents of the result follow from the
 //! [shape functions](crate::shape), and an attempt that comes to nothing is given up for another one.
 //!
@@ -45,6 +45,7 @@ mod elementwise;
 mod function;
 mod indexed;
 mod inputs;
+mod instance;
 mod linear;
 mod looping;
 mod movement;
@@ -62,6 +63,7 @@ mod world;
 
 pub use distribution::Distribution;
 pub use inputs::inputs;
+pub use instance::instance;
 pub use looping::MOST_ROUNDS;
 pub use operation::operations;
 pub use options::Options;

@@ -93,6 +93,9 @@ const OTHERS: &[(&str, Make, Kind)] = &[
     ("conditional", branch::conditional, Control),
 ];
 
+/// What has no fixed value, so that it stands alone only.
+const ALONE: &[(&str, Make, Kind)] = &[("rng", linear::rng, Plain)];
+
 /// Every operation that random modules hold, by opcode.
 pub fn operations() -> impl Iterator<Item = &'static str> {
     makers().map(|maker| maker.name())
@@ -102,6 +105,12 @@ pub(super) fn makers() -> impl Iterator<Item = Maker> {
     let unary = UnaryOp::ALL.iter().map(|&op| Maker::Unary(op));
     let binary = BinaryOp::ALL.iter().map(|&op| Maker::Binary(op));
     unary.chain(binary).chain(OTHERS.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind }))
+}
+
+/// What makes an operation that stands alone.
+pub(super) fn maker_alone(name: &str) -> Option<Maker> {
+    let alone = ALONE.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind });
+    makers().chain(alone).find(|maker| maker.name() == name)
 }
 
 impl Maker {

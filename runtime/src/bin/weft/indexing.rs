@@ -258,14 +258,16 @@ impl View<'_> {
 
     /// The name of the instruction that a token stands for: those that call it in front.
     fn owner_name(&self, computation: ComputationId, owners: &Owners, owner: Owner) -> Option<String> {
+        let source = owners.source(owner)?;
         let mut name = String::new();
         let mut within = Some(computation);
-        for id in owners.path(owner)? {
+        for (position, id) in source.path.into_iter().enumerate() {
             let instruction = self.computation(within?).instructions.get(id)?;
             name += if name.is_empty() { "" } else { "/" };
             name += &instruction.name;
             within = match &instruction.op {
-                Op::Fusion { calls, .. } | Op::Call { to_apply: calls } => Some(*calls),
+                Op::Fusion { calls, .. } | Op::Call { to_apply: calls } | Op::AsyncStart { calls, .. } => Some(*calls),
+                Op::Conditional { branches, .. } => branches.get(*source.branches.get(position)?).copied(),
                 _ => None,
             };
         }

@@ -1,0 +1,194 @@
+//! The maps of every operation against what the operation reads, element by element.
+//!
+//! Each instance is a random module around one operation. A provenance evaluator goes through the loops of the operation's
+//! semantics and notes what each element of the result reads; the maps must say the same, point by point, and what they do
+//! not lead to must not matter. `WEFT_MAPS_CASES=N` for N instances of each operation, `WEFT_MAPS_SEED=S` for another first
+//! seed; the counts are printed (`--nocapture`).
+
+mod calls;
+mod cells;
+mod indexed;
+mod judge;
+mod lines;
+mod mapped;
+mod matrices;
+mod movement;
+mod pairs;
+mod perturbation;
+mod products;
+mod provenance;
+mod scene;
+mod values;
+mod windows;
+
+use judge::judge;
+use perturbation::perturb;
+use scene::Scene;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use values::Values;
+use weft_hlo::indexing::{Domains, Undefined};
+use weft_hlo::ir::Module;
+use weft_hlo::random::{self, Options};
+use weft_hlo::text;
+
+/// Operations that apply other operations to whole values, and so know as little as those.
+const CONTROL: [&str; 3] = ["call", "fusion", "conditional"];
+
+/// Operations whose maps are not there yet: everything about them is undefined.
+const PENDING: [&str; 18] = [
+    "batch-norm-grad",
+    "batch-norm-inference",
+    "batch-norm-training",
+    "bitcast-convert",
+    "cholesky",
+    "convolution",
+    "fft",
+    "get-dimension-size",
+    "ragged-dot",
+    "reduce-window",
+    "rng",
+    "rng-bit-generator",
+    "scaled-dot",
+    "scan",
+    "select-and-scatter",
+    "sort",
+    "topk",
+    "triangular-solve",
+];
+
+/// Whether a relation of this operation may be undefined for this reason.
+fn may_be_undefined(operation: &str, reason: &Undefined) -> bool {
+    let is_control = CONTROL.contains(&operation);
+    match reason {
+        Undefined::Loop => is_control || operation == "while",
+        Undefined::TooManyMaps => is_control,
+        Undefined::Outside => is_control || PENDING.contains(&operation),
+        _ => false,
+    }
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |value| value.parse().expect("a number"))
+}
+
+/// What was found of all instances of an operation.
+#[derive(Debug, Default)]
+struct Tally {
+    instances: usize,
+    exact: usize,
+    coarse: usize,
+    undefined: BTreeMap<String, usize>,
+    /// Pairs of elements that belong together, so that it can be seen that there are some.
+    read: usize,
+    changed: usize,
+    wrong: Vec<(usize, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, module: &Module, seed: u64, operation: &str) {
+        self.instances += 1;
+        let wrong = match catch_unwind(AssertUnwindSafe(|| self.judged(module, seed, operation))) {
+            Ok(Ok(wrong)) => wrong,
+            Ok(Err(why)) => vec![why],
+            Err(_) => vec!["a panic".to_owned()],
+        };
+        if !wrong.is_empty() {
+            let shown = format!("{}\n{}", wrong.join("\n"), text::print(module));
+            self.wrong.push((module.instruction_count(), format!("{operation} {seed}: {shown}")));
+        }
+    }
+
+    fn judged(&mut self, module: &Module, seed: u64, operation: &str) -> Result<Vec<String>, String> {
+        let values = Values::new(module, module.entry, &random::inputs(module, seed))?;
+        let id = module.entry_computation().root;
+        let scene = Scene { module, computation: module.entry, id, values: &values };
+        let reads = provenance::reads(scene)?;
+        let mut wrong = Vec::new();
+        for domains in [Domains::Documented, Domains::Exact] {
+            let verdict = judge(scene, &reads, domains);
+            wrong.extend(verdict.wrong);
+            let unexpected = verdict.said.values().filter_map(|said| said.undefined.as_ref());
+            wrong.extend(
+                unexpected
+                    .filter(|reason| !may_be_undefined(operation, reason))
+                    .map(|reason| format!("undefined: {reason}")),
+            );
+            let stability = perturb(scene, &verdict.said, seed)?;
+            wrong.extend(stability.wrong);
+            if domains == Domains::Exact {
+                self.changed += stability.changed;
+                self.read += reads.pairs.values().map(pairs::Pairs::size).sum::<usize>();
+                for said in verdict.said.values() {
+                    match &said.undefined {
+                        Some(reason) => *self.undefined.entry(reason.to_string()).or_default() += 1,
+                        None if said.is_coarse => self.coarse += 1,
+                        None => self.exact += 1,
+                    }
+                }
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+/// Fails with the smallest modules of which something is wrong.
+fn check(operations: impl Iterator<Item = &'static str>) {
+    let (first, cases) = (number("WEFT_MAPS_SEED", 0), number("WEFT_MAPS_CASES", 10));
+    // Cheap computations, of which XLA says what they mean.
+    let options = Options { elements: 24, nesting: 2, disorderly: false, ..Options::default() };
+    let mut failures: Vec<(usize, String)> = Vec::new();
+    for operation in operations {
+        let mut tally = Tally::default();
+        // Some seeds come to nothing.
+        for seed in first..first + 4 * cases {
+            if tally.instances as u64 == cases {
+                break;
+            }
+            if let Some(module) = random::instance(seed, operation, &options) {
+                tally.add(&module, seed, operation);
+            }
+        }
+        let Tally { instances, exact, coarse, undefined, read, changed, wrong } = tally;
+        println!(
+            "{operation:<24} {instances:>6} instances: {exact} exact, {coarse} coarse, {undefined:?} undefined; {read} \
+             elements read, {changed} changed; {} wrong",
+            wrong.len()
+        );
+        assert_eq!(instances as u64, cases, "too few instances of {operation}");
+        failures.extend(wrong);
+    }
+    failures.sort();
+    let shown: Vec<&str> = failures.iter().take(6).map(|(_, failure)| failure.as_str()).collect();
+    assert!(shown.is_empty(), "{} wrong:\n{}", failures.len(), shown.join("\n\n"));
+}
+
+/// Operations in three parts, so that tests run side by side.
+fn part(of: fn(&str) -> bool) -> impl Iterator<Item = &'static str> {
+    let all = random::operations().chain(["rng"]).filter(|operation| *operation != "parameter");
+    all.filter(move |operation| of(operation))
+}
+
+fn is_control(operation: &str) -> bool {
+    CONTROL.contains(&operation) || operation == "while"
+}
+
+fn is_unary_or_binary(operation: &str) -> bool {
+    let other = random::operations().position(|other| other == "parameter");
+    random::operations().position(|known| known == operation) < other && operation != "rng"
+}
+
+#[test]
+fn unary_and_binary_operations_read_what_their_maps_say() {
+    check(part(is_unary_or_binary));
+}
+
+#[test]
+fn operations_read_what_their_maps_say() {
+    check(part(|operation| !is_control(operation) && !is_unary_or_binary(operation)));
+}
+
+#[test]
+fn operations_that_call_read_what_their_maps_say() {
+    check(part(is_control));
+}

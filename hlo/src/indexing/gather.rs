@@ -43,6 +43,11 @@ impl Windows<'_> {
         which.zip(indices).collect()
     }
 
+    /// The batch dimensions of the operand, each with the dimension of the indices that it goes with.
+    pub(super) fn shared_batch(&self) -> Vec<(usize, usize)> {
+        self.operand_batch.iter().zip(self.indices_batch).map(|(&own, &of)| (index(own), index(of))).collect()
+    }
+
     /// For each dimension of the operand that slices have, the windows' dimension that lies along it.
     fn along(&self) -> Vec<Option<usize>> {
         let mut within = (0..self.rank).filter(|&dimension| self.is_within(dimension));

@@ -51,7 +51,7 @@ pub(super) fn concatenate(site: &Site<'_>, along: i64) -> Found {
     Ok(found)
 }
 
-/// The operand is spread over the result, elements `interior + 1` apart; the scalar is read everywhere.
+/// The operand is spread over the result, elements `interior + 1` apart; the scalar fills what is left.
 pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
     let (output, input) = (site.result(0), site.operand(0));
     let steps = padding.iter().map(|part| Ok((part.low, step(part)?))).collect::<Result<Vec<_>, Undefined>>()?;
@@ -69,7 +69,8 @@ pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
         }
         map
     };
-    Ok(vec![site.on(0, 0, map), site.all(0, 1)])
+    let value = site.coarse(0, 1, &[], "elements that the operand fills do not read the padding value");
+    Ok(vec![site.on(0, 0, map), value])
 }
 
 fn step(part: &PadDimension) -> Result<i64, Undefined> {

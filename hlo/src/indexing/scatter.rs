@@ -14,8 +14,8 @@ pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
         for operand in 0..inputs {
             found.push(site.same(result, operand));
         }
-        // Whether an element is updated, every start has a say in.
-        found.push(site.all(result, inputs));
+        // Whether an element is updated, every start of its batch has a say in.
+        found.push(site.matched(result, inputs, &windows.shared_batch()));
         for operand in inputs + 1..site.operands() {
             let updates = site.operand(operand);
             let mut map = match site.direction {

@@ -38,8 +38,9 @@ pub(crate) fn same(scene: Scene<'_>) -> Reads {
 }
 
 fn hand_on(reads: &mut Reads, result: usize, operand: usize, leaf: usize) {
-    let pairs = reads.of_pair(result, operand, leaf);
-    *pairs = Pairs::diagonal(pairs.rows);
+    if let Some(pairs) = reads.of_pair(result, operand, leaf) {
+        *pairs = Pairs::diagonal(pairs.rows);
+    }
 }
 
 /// What a computation yields is computed from the operands from `first` on.
@@ -51,7 +52,9 @@ pub(crate) fn call(scene: Scene<'_>, callee: ComputationId, first: usize) -> Res
     let values = Values::new(scene.module, callee, &arguments)?;
     let mut found = Reads::nothing(&scene);
     for ((leaf, parameter, of_parameter), pairs) in through(scene, callee, &values)? {
-        found.of_pair(leaf, first + parameter, of_parameter).join(&pairs);
+        if let Some(own) = found.of_pair(leaf, first + parameter, of_parameter) {
+            own.join(&pairs);
+        }
     }
     Ok(found)
 }
@@ -94,8 +97,9 @@ pub(crate) fn conditional(scene: Scene<'_>, branches: &[ComputationId]) -> Resul
     let branch = chosen(scene, branches.len());
     let mut found = call(scene, branches[branch], branch + 1)?;
     for result in 0..scene.results() {
-        let all = found.of_pair(result, 0, 0);
-        *all = Pairs::all(all.rows, all.columns);
+        if let Some(all) = found.of_pair(result, 0, 0) {
+            *all = Pairs::all(all.rows, all.columns);
+        }
     }
     Ok(found)
 }

@@ -85,12 +85,13 @@ fn said(
                 && dependence.result.is_none_or(|result| result == key.0)
                 && dependence.leaf.is_none_or(|leaf| leaf == key.2)
         };
-        let is_one = dependence.result.is_some() && dependence.leaf.is_some();
-        let mut meant = all.iter_mut().filter(|(key, _)| is_meant(key)).peekable();
-        if is_one && meant.peek().is_none() {
+        let leaves = if operand < scene.operands() { scene.operand_shape(operand).leaves().len() } else { 0 };
+        if dependence.result.is_some_and(|result| result >= scene.results())
+            || dependence.leaf.is_some_and(|leaf| leaf >= leaves)
+        {
             wrong.push(format!("there are no such arrays: {dependence:?}"));
         }
-        for (key, said) in meant {
+        for (key, said) in all.iter_mut().filter(|(key, _)| is_meant(key)) {
             let maps = match &dependence.relation {
                 Relation::Undefined(reason) => {
                     said.undefined = Some(reason.clone());

@@ -63,6 +63,11 @@ pub(crate) fn leaf_extents(shape: &Shape, leaf: usize) -> Vec<i64> {
     shape.leaves()[leaf].as_array().map_or_else(|| vec![0], |array| array.extents.clone())
 }
 
+/// The leaves of a value that are arrays.
+fn arrays(shape: &Shape) -> Vec<usize> {
+    (0..).zip(shape.leaves()).filter(|(_, leaf)| leaf.as_array().is_some()).map(|(at, _)| at).collect()
+}
+
 /// For each array of the result, and each array of each operand, what was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reads {
@@ -73,11 +78,11 @@ pub(crate) struct Reads {
 impl Reads {
     fn of(scene: &Scene<'_>, make: impl Fn(usize, usize) -> Pairs) -> Reads {
         let mut pairs = BTreeMap::new();
-        for result in 0..scene.results() {
+        for result in arrays(&scene.instruction().shape) {
             let rows = count(&scene.result(result));
             for operand in 0..scene.operands() {
                 let shape = scene.operand_shape(operand);
-                for leaf in 0..shape.leaves().len() {
+                for leaf in arrays(shape) {
                     pairs.insert((result, operand, leaf), make(rows, count(&leaf_extents(shape, leaf))));
                 }
             }
@@ -93,8 +98,9 @@ impl Reads {
         Reads::of(scene, Pairs::all)
     }
 
-    pub(crate) fn of_pair(&mut self, result: usize, operand: usize, leaf: usize) -> &mut Pairs {
-        self.pairs.get_mut(&(result, operand, leaf)).expect("there are such arrays")
+    /// What an array of the result reads of one of an operand; `None` where one of them is a token.
+    pub(crate) fn of_pair(&mut self, result: usize, operand: usize, leaf: usize) -> Option<&mut Pairs> {
+        self.pairs.get_mut(&(result, operand, leaf))
     }
 }
 
@@ -129,7 +135,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn one(&mut self, result: usize, output: &[i64], operand: usize, cell: &[i64]) {
         let row = position(&self.results[result], output).expect("the cell lies within the result");
         let column = position(&self.operands[operand], cell).expect("the cell lies within the operand");
-        self.reads.of_pair(result, operand, 0).add(row, column);
+        self.reads.of_pair(result, operand, 0).expect("both are arrays").add(row, column);
     }
 
     /// All elements of an operand that is an array.

@@ -193,7 +193,7 @@ impl Program {
                     });
                     results.push((extents, devices));
                 }
-                self.emit(rng, opcode, &operands, results, &attributes, Some(&groups), false);
+                self.emit(rng, opcode, &operands, results, &attributes, Some(&groups));
             }
             "all-reduce" => {
                 let (ids, channel) = self.ids(rng, true);
@@ -208,7 +208,7 @@ impl Program {
                 };
                 let results = operands.iter().map(combined).collect();
                 let attributes = format!("{}, to_apply=add", groups.text);
-                self.emit(rng, opcode, &operands, results, &attributes, Some(&groups), false);
+                self.emit(rng, opcode, &operands, results, &attributes, Some(&groups));
             }
             "all-to-all" => {
                 let (ids, channel) = self.ids(rng, false);
@@ -226,7 +226,7 @@ impl Program {
                 });
                 let results = vec![(operand.extents.clone(), devices)];
                 let attributes = format!("{}{along}", groups.text);
-                self.emit(rng, opcode, &[operand], results, &attributes, Some(&groups), false);
+                self.emit(rng, opcode, &[operand], results, &attributes, Some(&groups));
             }
             "all-to-all of parts" => {
                 let (ids, channel) = self.ids(rng, false);
@@ -242,7 +242,7 @@ impl Program {
                     (operand.extents.clone(), devices)
                 };
                 let results = (0..operands.len()).map(received).collect();
-                self.emit(rng, "all-to-all", &operands, results, &groups.text, Some(&groups), true);
+                self.emit(rng, "all-to-all", &operands, results, &groups.text, Some(&groups));
             }
             "collective-broadcast" => {
                 let (ids, channel) = self.ids(rng, false);
@@ -251,7 +251,7 @@ impl Program {
                     operand.devices[group[0]][linear(&operand.extents, index)].clone()
                 });
                 let results = vec![(operand.extents.clone(), devices)];
-                self.emit(rng, opcode, &[operand], results, &groups.text, Some(&groups), false);
+                self.emit(rng, opcode, &[operand], results, &groups.text, Some(&groups));
             }
             _ => {
                 let (ids, channel) = self.ids(rng, false);
@@ -269,7 +269,7 @@ impl Program {
                 let pairs: Vec<String> = pairs.iter().map(|(from, to)| format!("{{{from},{to}}}")).collect();
                 let attributes = format!("source_target_pairs={{{}}}{channel}", pairs.join(","));
                 let results = vec![(operand.extents.clone(), devices)];
-                self.emit(rng, opcode, &[operand], results, &attributes, None, false);
+                self.emit(rng, opcode, &[operand], results, &attributes, None);
             }
         }
         true
@@ -310,7 +310,7 @@ impl Program {
             let devices = operand.devices.iter().map(device).collect();
             let order: Vec<String> = order.iter().map(ToString::to_string).collect();
             let attributes = format!("dimensions={{{}}}", order.join(","));
-            self.emit(rng, "transpose", &[operand], vec![(extents, devices)], &attributes, None, false);
+            self.emit(rng, "transpose", &[operand], vec![(extents, devices)], &attributes, None);
             return;
         }
         let extents: Vec<i64> = operand.extents.iter().map(|&extent| rng.between(1, extent)).collect();
@@ -337,7 +337,7 @@ impl Program {
         let sizes: Vec<String> = extents.iter().map(ToString::to_string).collect();
         let attributes = format!("dynamic_slice_sizes={{{}}}", sizes.join(","));
         let operands: Vec<Array> = std::iter::once(operand.clone()).chain(starts.clone()).collect();
-        self.emit(rng, "dynamic-slice", &operands, vec![(extents, devices)], &attributes, None, false);
+        self.emit(rng, "dynamic-slice", &operands, vec![(extents, devices)], &attributes, None);
     }
 
     /// Adds an instruction in one of its forms, and takes its results apart.
@@ -349,12 +349,13 @@ impl Program {
         results: Vec<(Vec<i64>, Vec<Cells>)>,
         attributes: &str,
         groups: Option<&Groups>,
-        is_tuple: bool,
     ) {
         let name = format!("i{}", self.body.len());
         let tuple = |shapes: &[String]| format!("({})", shapes.join(", "));
         let results_text: Vec<String> = results.iter().map(|(extents, _)| shape(extents)).collect();
-        let is_tuple = is_tuple || results.len() > 1;
+        // Parts come as a tuple even where one comes.
+        let is_of_parts = opcode == "all-to-all" && !attributes.contains("dimensions=");
+        let is_tuple = is_of_parts || results.len() > 1;
         let value = if is_tuple { tuple(&results_text) } else { results_text[0].clone() };
         let operands_text: Vec<String> = operands.iter().map(|operand| shape(&operand.extents)).collect();
         let names: Vec<&str> = operands.iter().map(|operand| operand.name.as_str()).collect();

@@ -113,11 +113,12 @@ impl World {
             ("{}".to_owned(), vec![members])
         } else if form == 1 {
             let extents = [count / size, size];
-            let order = if rng.chance(50) { [1, 0] } else { [0, 1] };
-            let turned = if order == [1, 0] { "T(1,0)" } else { "" };
+            let is_turned = rng.chance(50);
+            let order = if is_turned { [1, 0] } else { [0, 1] };
+            let numbers = if is_turned { format!("[{},{size}]T(1,0)", extents[0]) } else { format!("[{count}]") };
             // What is laid out in rows may be cut into other rows.
             let rows = sizes[rng.below(sizes.len())];
-            let text = format!("[{},{rows}]<=[{},{}]{turned}", count / rows, extents[0], extents[1]);
+            let text = format!("[{},{rows}]<={numbers}", count / rows);
             (text, laid_out(&extents, &order).chunks(rows).map(<[usize]>::to_vec).collect())
         } else {
             if rng.chance(60) {

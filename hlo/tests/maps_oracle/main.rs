@@ -35,35 +35,11 @@ use weft_hlo::text;
 /// Operations that apply other operations to whole values, and so know as little as those.
 const CONTROL: [&str; 3] = ["call", "fusion", "conditional"];
 
-/// Operations whose maps are not there yet: everything about them is undefined.
-const PENDING: [&str; 18] = [
-    "batch-norm-grad",
-    "batch-norm-inference",
-    "batch-norm-training",
-    "bitcast-convert",
-    "cholesky",
-    "convolution",
-    "fft",
-    "get-dimension-size",
-    "ragged-dot",
-    "reduce-window",
-    "rng",
-    "rng-bit-generator",
-    "scaled-dot",
-    "scan",
-    "select-and-scatter",
-    "sort",
-    "topk",
-    "triangular-solve",
-];
-
 /// Whether a relation of this operation may be undefined for this reason.
 fn may_be_undefined(operation: &str, reason: &Undefined) -> bool {
-    let is_control = CONTROL.contains(&operation);
     match reason {
-        Undefined::Loop => is_control || operation == "while",
-        Undefined::TooManyMaps => is_control,
-        Undefined::Outside => is_control || PENDING.contains(&operation),
+        Undefined::Loop => operation == "while" || CONTROL.contains(&operation),
+        Undefined::TooManyMaps => CONTROL.contains(&operation),
         _ => false,
     }
 }

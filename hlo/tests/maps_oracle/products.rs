@@ -6,6 +6,17 @@ use super::scene::Recorder;
 use super::windows::{mirrored, under};
 use weft_hlo::ir::Op;
 
+/// The index in each of these dimensions.
+fn chosen(cell: &[i64], dimensions: &[i64]) -> Vec<i64> {
+    dimensions.iter().map(|&dimension| cell[number(dimension)]).collect()
+}
+
+/// The index in all other dimensions.
+fn free(cell: &[i64], bound: [&[i64]; 3]) -> Vec<i64> {
+    let own = (0i64..).zip(cell).filter(|(at, _)| !bound.iter().any(|dimensions| dimensions.contains(at)));
+    own.map(|(_, &index)| index).collect()
+}
+
 /// Every element of the left operand times every one of the right that agrees in batch and contracting dimensions; a scaled
 /// dot also reads the scale of each.
 pub(crate) fn dot(r: &mut Recorder<'_>) {
@@ -16,13 +27,6 @@ pub(crate) fn dot(r: &mut Recorder<'_>) {
         return;
     };
     let (left, right) = (cells(&r.scene.operand(0)), cells(&r.scene.operand(1)));
-    let chosen = |cell: &[i64], dimensions: &[i64]| -> Vec<i64> {
-        dimensions.iter().map(|&dimension| cell[number(dimension)]).collect()
-    };
-    let free = |cell: &[i64], batch: &[i64], contracting: &[i64]| -> Vec<i64> {
-        let own = (0i64..).zip(cell).filter(|(at, _)| !batch.contains(at) && !contracting.contains(at));
-        own.map(|(_, &index)| index).collect()
-    };
     for one in &left {
         for other in &right {
             let batch = chosen(one, lhs_batch_dims);
@@ -33,8 +37,8 @@ pub(crate) fn dot(r: &mut Recorder<'_>) {
             }
             let output: Vec<i64> = batch
                 .into_iter()
-                .chain(free(one, lhs_batch_dims, lhs_contracting_dims))
-                .chain(free(other, rhs_batch_dims, rhs_contracting_dims))
+                .chain(free(one, [lhs_batch_dims, lhs_contracting_dims, &[]]))
+                .chain(free(other, [rhs_batch_dims, rhs_contracting_dims, &[]]))
                 .collect();
             r.one(0, &output, 0, one);
             r.one(0, &output, 1, other);
@@ -52,6 +56,62 @@ fn scale(r: &mut Recorder<'_>, output: &[i64], operand: usize, cell: &[i64]) {
     let block = |at: usize| cell[at] / (extents[at] / scales[at]);
     let scaled: Vec<i64> = (0..scales.len()).map(block).collect();
     r.one(0, output, operand + 2, &scaled);
+}
+
+/// As a dot, of which one dimension is cut into groups: of a free one each row is multiplied by the entry of its group, if
+/// it has one; of a contracting one there is a product for each group; batches stay as they are.
+pub(crate) fn ragged_dot(r: &mut Recorder<'_>) {
+    let Op::RaggedDot {
+        lhs_batch_dims,
+        lhs_contracting_dims,
+        rhs_batch_dims,
+        rhs_contracting_dims,
+        lhs_ragged_dims,
+        rhs_group_dims,
+        ..
+    } = &r.scene.instruction().op
+    else {
+        return;
+    };
+    let (left, right, sizes) = (cells(&r.scene.operand(0)), cells(&r.scene.operand(1)), r.scene.operand(2));
+    assert_eq!(sizes.len(), 1, "random sizes are one list");
+    let sizes: Vec<i128> = (0..sizes[0]).map(|group| r.scene.integer(2, &[group])).collect();
+    let end = |groups: usize| sizes[..groups].iter().sum::<i128>();
+    let holds = |group: usize, index: i64| (end(group)..end(group + 1)).contains(&i128::from(index));
+    let ragged = number(lhs_ragged_dims[0]);
+    let cuts_batch = lhs_batch_dims.contains(&lhs_ragged_dims[0]);
+    let cuts_sum = lhs_contracting_dims.contains(&lhs_ragged_dims[0]);
+    for one in &left {
+        for other in &right {
+            let batch = chosen(one, lhs_batch_dims);
+            let agrees = batch == chosen(other, rhs_batch_dims)
+                && chosen(one, lhs_contracting_dims) == chosen(other, rhs_contracting_dims);
+            if !agrees {
+                continue;
+            }
+            let output: Vec<i64> = batch
+                .into_iter()
+                .chain(free(one, [lhs_batch_dims, lhs_contracting_dims, &[]]))
+                .chain(free(other, [rhs_batch_dims, rhs_contracting_dims, rhs_group_dims]))
+                .collect();
+            if cuts_batch {
+                r.one(0, &output, 0, one);
+                r.one(0, &output, 1, other);
+                continue;
+            }
+            for group in 0..sizes.len() {
+                let is_entry = cuts_sum || other[number(rhs_group_dims[0])] == group as i64;
+                let output = if cuts_sum { [&[group as i64], &output[..]].concat() } else { output.clone() };
+                if is_entry && holds(group, one[ragged]) {
+                    r.one(0, &output, 0, one);
+                    r.one(0, &output, 1, other);
+                }
+                // A group begins where those before it end; a row may be in any.
+                let before = if cuts_sum { group + 1 } else { sizes.len() };
+                (0..before).for_each(|of| r.one(0, &output, 2, &[of as i64]));
+            }
+        }
+    }
 }
 
 pub(crate) fn convolution(r: &mut Recorder<'_>) {

@@ -67,7 +67,9 @@ pub(crate) fn reads(scene: Scene<'_>) -> Result<Reads, String> {
         Op::Call { to_apply } => return calls::call(scene, *to_apply, 0),
         Op::Fusion { calls, .. } => return calls::call(scene, *calls, 0),
         Op::Conditional { branches, .. } => return calls::conditional(scene, branches),
-        Op::While { .. } | Op::Scan { .. } | Op::RaggedDot { .. } => return Ok(Reads::everything(&scene)),
+        Op::RaggedDot { .. } => products::ragged_dot(r),
+        // What rounds and steps read is not found out: nothing is claimed, and maps that claim something must be coarse.
+        Op::While { .. } | Op::Scan { .. } => {}
         other => return Err(format!("'{}' has no provenance", other.opcode())),
     }
     Ok(recorder.reads)

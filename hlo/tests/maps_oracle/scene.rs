@@ -76,26 +76,18 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    fn of(scene: &Scene<'_>, make: impl Fn(usize, usize) -> Pairs) -> Reads {
+    pub(crate) fn nothing(scene: &Scene<'_>) -> Reads {
         let mut pairs = BTreeMap::new();
         for result in arrays(&scene.instruction().shape) {
             let rows = count(&scene.result(result));
             for operand in 0..scene.operands() {
                 let shape = scene.operand_shape(operand);
                 for leaf in arrays(shape) {
-                    pairs.insert((result, operand, leaf), make(rows, count(&leaf_extents(shape, leaf))));
+                    pairs.insert((result, operand, leaf), Pairs::none(rows, count(&leaf_extents(shape, leaf))));
                 }
             }
         }
         Reads { pairs }
-    }
-
-    pub(crate) fn nothing(scene: &Scene<'_>) -> Reads {
-        Reads::of(scene, Pairs::none)
-    }
-
-    pub(crate) fn everything(scene: &Scene<'_>) -> Reads {
-        Reads::of(scene, Pairs::all)
     }
 
     /// What an array of the result reads of one of an operand; `None` where one of them is a token.

@@ -14,12 +14,14 @@ impl Values {
     /// What the instructions of a computation yield for these arguments, one for each array of its parameters.
     pub(crate) fn new(module: &Module, computation: ComputationId, arguments: &[Literal]) -> Result<Values, String> {
         let mut module = module.clone();
-        let callee = &mut module.computations[computation];
-        let ids: Vec<InstrId> = callee.instructions.ids().collect();
-        let shapes: Vec<Shape> = callee.instructions.values().map(|it| it.shape.without_layout()).collect();
+        // A copy, since whoever calls the computation counts on its root.
+        let mut observed = module.computations[computation].clone();
+        let ids: Vec<InstrId> = observed.instructions.ids().collect();
+        let shapes: Vec<Shape> = observed.instructions.values().map(|it| it.shape.without_layout()).collect();
         let all = Instruction::new("all", Shape::Tuple(shapes.clone()), Op::Tuple, ids);
-        callee.root = callee.instructions.push(all);
-        module.entry = computation;
+        observed.root = observed.instructions.push(all);
+        "observed".clone_into(&mut observed.name);
+        module.entry = module.computations.push(observed);
         let mut arrays = evaluated(&module, arguments)?.into_iter();
         Ok(Values(shapes.iter().map(|shape| leaves(shape, &mut arrays)).collect()))
     }

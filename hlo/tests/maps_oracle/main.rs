@@ -6,6 +6,7 @@
 //! seed; the counts are printed (`--nocapture`).
 
 mod calls;
+mod cases;
 mod cells;
 mod indexed;
 mod judge;
@@ -110,7 +111,7 @@ impl Tally {
 
 /// Fails with the smallest modules of which something is wrong.
 fn check(operations: impl Iterator<Item = &'static str>) {
-    let (first, cases) = (number("WEFT_MAPS_SEED", 0), number("WEFT_MAPS_CASES", 10));
+    let (first, cases) = (number("WEFT_MAPS_SEED", 0), number("WEFT_MAPS_CASES", 20));
     // Cheap computations, of which XLA says what they mean.
     let options = Options { elements: 24, nesting: 2, disorderly: false, ..Options::default() };
     let mut failures: Vec<(usize, String)> = Vec::new();

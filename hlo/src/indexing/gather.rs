@@ -83,17 +83,16 @@ impl Windows<'_> {
     }
 
     /// From an index of the windows' array to the element of the operand that lies there.
-    pub(super) fn to_operand(
+    pub(super) fn operand_at_windows(
         &self,
         site: &Site<'_>,
         indices: usize,
         windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
         let runtime = self.starts(site, indices, &dim);
-        let along = self.along();
         let mut results = Vec::with_capacity(self.operand.len());
-        for dimension in 0..self.operand.len() {
-            let within = match (along[dimension], self.batch_of(dimension)) {
+        for (dimension, along) in self.along().into_iter().enumerate() {
+            let within = match (along, self.batch_of(dimension)) {
                 (Some(own), _) | (None, Some(own)) => dim(own),
                 (None, None) => Expr::constant(0),
             };
@@ -108,13 +107,12 @@ impl Windows<'_> {
 
     /// From an index of the operand to the places of the windows' array at which its element lies: range variables run over
     /// the slices.
-    pub(super) fn from_operand(
+    pub(super) fn windows_at_operand(
         &self,
         site: &Site<'_>,
         indices: usize,
         windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
-        let along = self.along();
         let mut ranges = Vec::new();
         let mut results: Vec<Option<Expr>> = vec![None; self.rank];
         for dimension in 0..self.operand.len() {
@@ -132,7 +130,7 @@ impl Windows<'_> {
         let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
         let mut map =
             IndexingMap::from_parts(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new());
-        for dimension in 0..self.operand.len() {
+        for (dimension, along) in self.along().into_iter().enumerate() {
             let start = match self.component(dimension) {
                 Some(position) => Expr::runtime(number(position)),
                 None => Expr::constant(0),
@@ -141,7 +139,7 @@ impl Windows<'_> {
             if self.batch_of(dimension).is_none() {
                 map.add_constraint(within.clone(), Interval::of_extent(self.sizes[dimension]));
             }
-            if let Some(own) = along[dimension] {
+            if let Some(own) = along {
                 results[own] = Some(within);
             }
         }
@@ -154,9 +152,9 @@ impl Windows<'_> {
 pub(super) fn gather(site: &Site<'_>, windows: &Windows<'_>) -> Found {
     let result = site.result(0);
     let map = if site.is_backward() {
-        windows.to_operand(site, 1, result)?
+        windows.operand_at_windows(site, 1, result)?
     } else {
-        windows.from_operand(site, 1, result)?
+        windows.windows_at_operand(site, 1, result)?
     };
     Ok(vec![site.on(0, 0, map), site.matched(0, 1, &windows.batch())])
 }

@@ -19,8 +19,8 @@ pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
         for operand in inputs + 1..site.operands() {
             let updates = site.operand(operand);
             let mut map = match site.direction {
-                Direction::OutputToInput => windows.from_operand(site, inputs, updates)?,
-                Direction::InputToOutput => windows.to_operand(site, inputs, updates)?,
+                Direction::OutputToInput => windows.windows_at_operand(site, inputs, updates)?,
+                Direction::InputToOutput => windows.operand_at_windows(site, inputs, updates)?,
             };
             drop_out_of_bounds(&mut map);
             found.push(site.on(result, operand, map));

@@ -67,11 +67,6 @@ impl<'a> Site<'a> {
         extents(self.operand_shape(operand), 0)
     }
 
-    /// The extents of an array of an operand.
-    pub(super) fn operand_leaf(&self, operand: usize, leaf: usize) -> &'a [i64] {
-        extents(self.operand_shape(operand), leaf)
-    }
-
     /// The value's array with its layout.
     pub(super) fn result_array(&self, leaf: usize) -> Option<&'a ArrayShape> {
         array(&self.instruction.shape, leaf)

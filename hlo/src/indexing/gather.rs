@@ -3,6 +3,7 @@
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 
+use super::Relation;
 use super::site::{Found, Site, dim, index, next_range, number};
 
 /// How the dimensions of a gather's operand, indices and result, or of a scatter's operand, indices and updates, belong
@@ -151,10 +152,13 @@ impl Windows<'_> {
 /// The result's slices are the windows.
 pub(super) fn gather(site: &Site<'_>, windows: &Windows<'_>) -> Found {
     let result = site.result(0);
-    let map = if site.is_backward() {
-        windows.operand_at_windows(site, 1, result)?
+    let of_operand = if windows.sizes.contains(&0) {
+        // Where the dimension is dropped, a slice without elements still leaves some of the result.
+        site.on(0, 0, Relation::Maps(Vec::new()))
+    } else if site.is_backward() {
+        site.on(0, 0, windows.operand_at_windows(site, 1, result)?)
     } else {
-        windows.windows_at_operand(site, 1, result)?
+        site.on(0, 0, windows.windows_at_operand(site, 1, result)?)
     };
-    Ok(vec![site.on(0, 0, map), site.matched(0, 1, &windows.batch())])
+    Ok(vec![of_operand, site.matched(0, 1, &windows.batch())])
 }

@@ -92,3 +92,13 @@ fn every_array_of_a_constant_tuple_comes_from_nothing() {
         found.dependences.iter().flat_map(|it| it.relation.maps()).map(|map| map.map.to_string()).collect();
     assert_eq!(maps, ["(d0) -> (), domain: d0 in [0, 1]", "() -> ()"]);
 }
+
+#[test]
+fn a_gather_of_slices_without_elements_reads_none() {
+    let module = module(
+        "HloModule m\nENTRY e {\n x = f32[3,2] parameter(0)\n i = s32[2,1] parameter(1)\n \
+         ROOT g = f32[2,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, \
+         index_vector_dim=1, slice_sizes={0,2}\n}",
+    );
+    assert_eq!(wrong(&module), [""; 0]);
+}

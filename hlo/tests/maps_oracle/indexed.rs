@@ -99,7 +99,10 @@ pub(crate) fn gather(r: &mut Recorder<'_>) {
             let last = if is_batch { i128::MAX } else { i128::from(operand[dimension] - slice_sizes[dimension]) };
             cell.push(start[dimension].min(last).max(0) as i64 + offset[dimension]);
         }
-        r.one(0, &output, 0, &cell);
+        // A slice without elements has nothing to read, even if dimensions that are dropped leave a result.
+        if offset.iter().zip(slice_sizes).all(|(at, size)| at < size) {
+            r.one(0, &output, 0, &cell);
+        }
         for read in numbers.vector(r, &batch) {
             r.one(0, &output, 1, &read);
         }

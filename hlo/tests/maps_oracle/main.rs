@@ -3,7 +3,7 @@
 //! Each instance is a random module around one operation. A provenance evaluator goes through the loops of the operation's
 //! semantics and notes what each element of the result reads; the maps must say the same, point by point, and what they do
 //! not lead to must not matter. `WEFT_MAPS_CASES=N` for N instances of each operation, `WEFT_MAPS_SEED=S` for another first
-//! seed; the counts are printed (`--nocapture`).
+//! seed, `WEFT_MAPS_ONLY=gather` for one operation; the counts are printed (`--nocapture`).
 
 mod calls;
 mod cases;
@@ -143,7 +143,8 @@ fn check(operations: impl Iterator<Item = &'static str>) {
 /// Operations in three parts, so that tests run side by side.
 fn part(of: fn(&str) -> bool) -> impl Iterator<Item = &'static str> {
     let all = random::operations().chain(["rng"]).filter(|operation| *operation != "parameter");
-    all.filter(move |operation| of(operation))
+    let only = std::env::var("WEFT_MAPS_ONLY").ok();
+    all.filter(move |operation| only.as_deref().is_none_or(|only| only == *operation) && of(operation))
 }
 
 fn is_control(operation: &str) -> bool {

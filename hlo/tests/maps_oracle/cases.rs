@@ -9,7 +9,7 @@ use weft_hlo::ir::Module;
 use weft_hlo::{random, text};
 
 fn module(text: &str) -> Module {
-    text::parse(text).unwrap_or_else(|findings| panic!("{findings}"))
+    text::parse(text).expect("the text is a module")
 }
 
 /// What is wrong with the maps of the entry's root, for some inputs.

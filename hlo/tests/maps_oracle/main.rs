@@ -110,6 +110,7 @@ impl Tally {
 }
 
 /// Fails with the smallest modules of which something is wrong.
+#[allow(clippy::print_stdout, reason = "the counts are what a long run is made for")]
 fn check(operations: impl Iterator<Item = &'static str>) {
     let (first, cases) = (number("WEFT_MAPS_SEED", 0), number("WEFT_MAPS_CASES", 20));
     // Cheap computations, of which XLA says what they mean.

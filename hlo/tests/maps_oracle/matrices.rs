@@ -28,15 +28,10 @@ pub(crate) fn cholesky(r: &mut Recorder<'_>, lower: bool) {
         for j in 0..=i {
             let (row, column) = if lower { (i, j) } else { (j, i) };
             let mut reads = Elements::from([(0, row, column)]);
-            for k in 0..j as usize {
-                // Of the row itself those before, which it holds already.
-                reads.extend(factor[i as usize][k].iter().copied());
-                if i != j {
-                    reads.extend(factor[j as usize][k].iter().copied());
-                }
-            }
+            // Both rows before column `j`, of which one may be the row itself, and the element on the diagonal.
+            reads.extend(factor[i as usize].iter().flatten().copied());
             if i != j {
-                reads.extend(factor[j as usize][j as usize].iter().copied());
+                reads.extend(factor[j as usize].iter().flatten().copied());
             }
             factor[i as usize].push(reads);
         }

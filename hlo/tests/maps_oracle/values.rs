@@ -45,11 +45,13 @@ fn leaves(shape: &Shape, arrays: &mut impl Iterator<Item = Literal>) -> Vec<Opti
 pub(crate) fn integer(literal: &Literal, position: usize) -> i128 {
     let is_unsigned = literal.data.element_type().is_some_and(|element_type| !element_type.is_signed());
     let wide = if is_unsigned { ElementType::U64 } else { ElementType::S64 };
-    match converted(&literal.data, wide).and_then(|data| data.get(position)) {
-        Some(Scalar::U64(value)) => i128::from(value),
-        Some(Scalar::S64(value)) => i128::from(value),
-        other => panic!("{other:?} is no integer"),
-    }
+    let element = converted(&literal.data, wide).and_then(|data| data.get(position));
+    let value = match element {
+        Some(Scalar::U64(value)) => Some(i128::from(value)),
+        Some(Scalar::S64(value)) => Some(i128::from(value)),
+        _ => None,
+    };
+    value.expect("there is such an element, and it is an integer")
 }
 
 /// A program that does what one instruction does, and takes each array of each operand.

@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use weft_hlo::passes::{ON_REQUEST, PASSES, Pass};
 
@@ -108,7 +108,7 @@ pub(crate) struct Indexing {
     #[arg(long, value_name = "NAME", requires = "instruction", conflicts_with = "direction")]
     pub(crate) to: Option<String>,
     /// Whether to simplify maps of single operations; those through several always are
-    #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true, value_parser = yes_or_no())]
+    #[arg(long, value_name = "yes|no", default_value = "yes", action = ArgAction::Set, value_parser = yes_or_no(), hide_possible_values = true)]
     pub(crate) simplify: bool,
     /// How exactly the maps of dynamic-update-slice say which elements it does not read
     #[arg(long, value_enum, default_value_t = Domain::Documented)]

@@ -7,8 +7,8 @@ use super::product::Contraction;
 use super::site::{Found, Site, index};
 use super::{Dependence, Relation, Undefined};
 use super::{
-    asynchronous, dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape, scaled_dot,
-    scan, scatter, tuples, window,
+    asynchronous, dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape,
+    scaled_dot, scan, scatter, tuples, window,
 };
 use crate::ir::Op;
 

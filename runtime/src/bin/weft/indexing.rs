@@ -235,7 +235,11 @@ impl View<'_> {
     }
 
     /// With `--physical` between positions in memory.
-    fn in_memory<'s>(&'s self, relation: Relation, shapes: impl Fn() -> Option<(&'s ArrayShape, &'s ArrayShape)>) -> Relation {
+    fn in_memory<'s>(
+        &'s self,
+        relation: Relation,
+        shapes: impl Fn() -> Option<(&'s ArrayShape, &'s ArrayShape)>,
+    ) -> Relation {
         match (relation, shapes()) {
             (Relation::Maps(maps), Some((from, to))) if self.arguments.physical => {
                 let moved = maps.into_iter().map(|map| Ok(ElementMap { map: physical(&map.map, from, to)?, ..map }));
@@ -277,7 +281,8 @@ impl View<'_> {
     fn text(&self, shown: &Shown, owners: &Owners) -> String {
         let computation = self.computation(shown.computation);
         let name = &computation.instructions[shown.instruction].name;
-        let within = if shown.computation == self.module.entry { String::new() } else { format!("{}/", computation.name) };
+        let within =
+            if shown.computation == self.module.entry { String::new() } else { format!("{}/", computation.name) };
         let mut text = format!("instruction {within}{name}\n");
         let names = |owner| self.owner_name(shown.computation, owners, owner);
         for row in &shown.rows {
@@ -322,7 +327,8 @@ impl View<'_> {
                     vec![with(row.fields.clone(), json!({ "undefined": reason.to_string(), "code": reason.code() }))]
                 }
                 Relation::Maps(maps) => {
-                    let map = |map: &ElementMap| with(row.fields.clone(), self.map_json(shown.computation, map, owners));
+                    let map =
+                        |map: &ElementMap| with(row.fields.clone(), self.map_json(shown.computation, map, owners));
                     maps.iter().map(map).collect()
                 }
             }
@@ -361,7 +367,8 @@ impl View<'_> {
         let IndexingMap { dims, ranges, runtime, .. } = &map.map;
         let variable = |(position, variable): (usize, &weft_indexing::RuntimeVariable)| {
             let before = runtime[..position].to_vec();
-            let access = IndexingMap::from_parts(dims.clone(), ranges.clone(), before, variable.access.clone(), Vec::new());
+            let access =
+                IndexingMap::from_parts(dims.clone(), ranges.clone(), before, variable.access.clone(), Vec::new());
             let owner = variable.owner.and_then(|owner| self.owner_name(computation, owners, owner));
             json!({ "instruction": owner, "map": access.to_string() })
         };

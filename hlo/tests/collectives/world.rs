@@ -106,7 +106,7 @@ impl World {
     pub(crate) fn random_groups(self, rng: &mut Rng, ids: Ids, wanted: Wanted, channel: &str) -> Groups {
         let count = self.count(ids);
         let mut members: Vec<usize> = (0..count).collect();
-        let sizes: Vec<usize> = (1..=count).filter(|size| count % size == 0).collect();
+        let sizes: Vec<usize> = (1..=count).filter(|size| count.is_multiple_of(*size)).collect();
         let size = sizes[rng.below(sizes.len())];
         let form = rng.below(4);
         let (text, lists) = if form == 0 && ids != Ids::Devices {

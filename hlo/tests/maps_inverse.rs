@@ -38,10 +38,13 @@ fn related(body: &str, direction: Direction) -> BTreeMap<(usize, usize), Pairs> 
     related
 }
 
+/// A program, and for pairs of a result and an operand how many pairs of their elements belong together.
+type Case<'a> = (String, &'a [((usize, usize), usize)]);
+
 #[test]
 fn maps_back_are_the_inverse() {
     let ragged = "a = f32[2,3,4] parameter(0)\n s = s32[5] parameter(2)\n";
-    let cases: &[(String, &[((usize, usize), usize)])] = &[
+    let cases: &[Case<'_>] = &[
         ("a = f32[3,4] parameter(0)\n ROOT r = f32[3,4] sort(a), dimensions={1}, to_apply=lt".into(), &[((0, 0), 48)]),
         (
             "a = f32[3,4] parameter(0)\n ROOT r = (f32[3,2], s32[3,2]) topk(a), k=2, largest=true".into(),

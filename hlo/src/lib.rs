@@ -19,9 +19,9 @@
 //! | [`diagnostic`] | What is wrong, and where? |
 //! | `random` | What does any module look like? Random ones, for tests (feature `random`) |
 //!
-//! Read, printed and verified is the whole language; evaluated is what one device computes, in every element type. Mapped are
-//! elementwise operations, those that move elements, `reduce`, tuples, `call` and `fusion`. Everything else is refused by an
-//! error with a code, the place and the reason.
+//! Read, printed and verified is the whole language; evaluated is what one device computes, in every element type; every
+//! operation has its indexing maps, or a reason of a closed list why it has none. Everything else is refused by an error with a code,
+//! the place and the reason.
 //!
 //! | Feature | Gives | Default |
 //! |---|---|---|

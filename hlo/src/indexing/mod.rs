@@ -21,6 +21,39 @@
 //! );
 //! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 //! ```
+//!
+//! [`Analysis::instruction`] gives the maps of one instruction, [`Analysis::computation`] those of a computation from its root to
+//! its parameters, [`Analysis::subgraph`] those of any part of a computation, [`Analysis::between`] those between two
+//! instructions; maps through several operations are composed, simplified and distinct. Where several results are computed
+//! together by one computation (a variadic `reduce`, `scatter` or `sort`), each depends on all operands.
+//!
+//! # What has no map
+//!
+//! | Operation | [`Undefined`] |
+//! |---|---|
+//! | `while` | `Loop` |
+//! | `custom-call` without maps of the user's ([`CustomCallMaps`]) | `CustomCall` |
+//! | `infeed`, `outfeed`, `send`, `send-done`, `recv`, `recv-done` | `Outside` |
+//! | `ragged-all-to-all` | `RaggedExchange` |
+//! | collectives whose groups name axes of a mesh, or all replicas where their number is not said; `collective-permute` in place | `Mesh`, `Members`, `InPlace` |
+//! | anything of extents that are not known | `DynamicExtents` |
+//! | what exceeds 64 bits, or [`MAX_MAPS`] maps of one value | `Overflow`, `TooManyMaps` |
+//!
+//! # Maps that lead to more than is read
+//!
+//! They say so, with the reason ([`ElementMap::coarse`]); all others lead to the elements that are read and to no others.
+//!
+//! | Operation | Read are fewer elements, because |
+//! |---|---|
+//! | `cholesky`, `triangular-solve` | one triangle of a matrix is not read, and solutions depend on a part of the others |
+//! | `sort` of several operands | a comparator may look at some of them only |
+//! | `scan`, `rng-bit-generator` | what a step, or the generator, makes of what it is given is not looked into |
+//! | `select-and-scatter` | which element a window chooses is known only at run time; a window of one element compares nothing |
+//! | `ragged-dot` | which group an index belongs to is known only at run time |
+//! | `ragged-dot`, `scaled-dot` in forms that are the target's choice | how sizes and scales belong to elements is not said |
+//! | `conditional` | one branch runs |
+//! | `pad`, the padding value | elements that the operand fills do not read it |
+//! | `dynamic-update-slice` with [`Domains::Documented`] | what is updated is not read from the source, and nothing else from the update |
 
 mod analysis;
 mod asynchronous;

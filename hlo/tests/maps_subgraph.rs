@@ -262,3 +262,45 @@ fn too_many_maps_are_a_reason() {
     let near = analysis.between(module.entry, root, named(&module, "x8"));
     assert!(near.groups[0].relation.undefined().is_none());
 }
+
+/// The identity from a value to itself has no bounds where an extent is not known.
+#[test]
+fn values_of_unknown_extents_have_no_maps() {
+    let module = module(
+        "HloModule open
+c {
+  ROOT p = f32[?,4] parameter(0)
+}
+ENTRY e {
+  p = f32[?,4] parameter(0)
+  ROOT x = f32[?,4] call(p), to_apply=c
+}",
+    );
+    let mut analysis = Analysis::new(&module);
+    let root = module.entry_computation().root;
+    for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+        let found = analysis.instruction(module.entry, root, direction);
+        assert_eq!(found.dependences[0].relation.undefined(), Some(&Undefined::DynamicExtents));
+    }
+    let own = analysis.between(module.entry, root, root);
+    assert_eq!(own.groups[0].relation.undefined(), Some(&Undefined::DynamicExtents));
+}
+
+/// What is read exactly in one place and maybe in another is read.
+#[test]
+fn a_map_that_is_exact_somewhere_is_exact() {
+    let module = module(
+        "HloModule twice
+ENTRY e {
+  p = f32[6] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  d = f32[6] dynamic-update-slice(p, u, i)
+  ROOT r = f32[6] add(d, p)
+}",
+    );
+    let mut analysis = Analysis::new(&module);
+    let found = analysis.between(module.entry, named(&module, "r"), named(&module, "p"));
+    let [map] = found.groups[0].relation.maps() else { panic!("{:?}", found.groups) };
+    assert_eq!(map.coarse, None);
+}

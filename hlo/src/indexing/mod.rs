@@ -102,7 +102,8 @@ pub use subgraph::{Endpoint, Group, Subgraph};
 /// A chain of `n` diamonds reads its parameter through up to `2^n` maps; kernels never need them all at once.
 pub const MAX_MAPS: usize = 256;
 
-/// The one map from the value of one operation, an array, to its operand number `operand`, with [`Domains::Exact`]; not for
+/// The one map from the value of one operation, of a tuple the first array that is computed from it, to its operand number
+/// `operand`, with [`Domains::Exact`]; not for
 /// operations that call computations with whole values, nor for those that read an operand through several maps.
 ///
 /// # Errors
@@ -132,7 +133,7 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         Ok(found) => found,
         Err(reason) => return refused(reason.code(), reason.to_string()),
     };
-    let own = found.iter().find(|own| own.result == Some(0) && own.operand == Some(operand) && own.leaf == Some(0));
+    let own = found.iter().find(|own| own.operand == Some(operand));
     match own.map(|own| own.relation.maps()) {
         Some([one]) => Ok(one.map.clone()),
         Some(several) => none(&format!("it reads its operand through {}", several.len())),

@@ -167,7 +167,7 @@ impl fmt::Display for Undefined {
             Undefined::Mesh => f.write_str("the groups name axes of a device mesh that is not known here"),
             Undefined::Tiles => f.write_str("a layout has tiles"),
             Undefined::DynamicExtents => {
-                f.write_str("maps are of static shapes; give the unknown extents first (`passes::specialize`)")
+                f.write_str("maps are of static shapes; give the unknown extents first (`weft specialize`)")
             }
             Undefined::Overflow => f.write_str("the index arithmetic of this shape exceeds 64 bits"),
             Undefined::TooManyMaps => {

@@ -26,8 +26,12 @@ impl Analysis<'_> {
         let computation = &self.module().computations[id];
         let (from, leaf) = from;
         let mut reached: Reached = vec![BTreeMap::new(); computation.instructions.len()];
-        let start = IndexingMap::identity(extents(&computation.instructions[from].shape, leaf));
-        reached[from.index()].insert(leaf, start.into());
+        let shape = &computation.instructions[from].shape;
+        let start = match shape.is_static() {
+            true => IndexingMap::identity(extents(shape, leaf)).into(),
+            false => Relation::Undefined(Undefined::DynamicExtents),
+        };
+        reached[from.index()].insert(leaf, start);
         let ids = computation.instructions.ids();
         match direction {
             Direction::OutputToInput => {
@@ -132,10 +136,18 @@ fn through(
     for first in first {
         for then in then {
             let composed = composed(first, then, owners)?;
-            if !composed.map.is_known_empty() && !maps.contains(&composed) {
-                maps.push(composed);
+            if !composed.map.is_known_empty() {
+                insert(maps, composed);
             }
         }
     }
     if maps.len() > MAX_MAPS { Err(Undefined::TooManyMaps) } else { Ok(()) }
+}
+
+/// Adds a map to those that differ; of a map that is exact in one place and coarse in another the exact one is all that is needed.
+fn insert(maps: &mut Vec<ElementMap>, new: ElementMap) {
+    match maps.iter_mut().find(|known| known.map == new.map && known.replica_id == new.replica_id) {
+        Some(known) => known.coarse = known.coarse.and(new.coarse),
+        None => maps.push(new),
+    }
 }

@@ -271,7 +271,11 @@ impl View<'_> {
             name += &instruction.name;
             within = match &instruction.op {
                 Op::Fusion { calls, .. } | Op::Call { to_apply: calls } | Op::AsyncStart { calls, .. } => Some(*calls),
-                Op::Conditional { branches, .. } => branches.get(*source.branches.get(position)?).copied(),
+                Op::Conditional { branches, .. } => {
+                    let branch = *source.branches.get(position)?;
+                    name += &format!("/{branch}");
+                    branches.get(branch).copied()
+                }
                 _ => None,
             };
         }

@@ -103,8 +103,8 @@ pub use subgraph::{Endpoint, Group, Subgraph};
 pub const MAX_MAPS: usize = 256;
 
 /// The one map from the value of one operation, of a tuple the first array that is computed from it, to its operand number
-/// `operand`, with [`Domains::Exact`]; not for
-/// operations that call computations with whole values, nor for those that read an operand through several maps.
+/// `operand`, with [`Domains::Exact`]; not for operations that call computations with whole values, nor for those that read an
+/// operand through several maps.
 ///
 /// # Errors
 /// `HLO301` where there is no such map, `HLO302` where index arithmetic exceeds 64 bits, `HLO304` where an extent is not

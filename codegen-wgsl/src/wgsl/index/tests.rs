@@ -225,13 +225,17 @@ fn check(
             "s0" => word(point[2]),
             other => panic!("no variable {other}"),
         };
-        let lets: Vec<(&str, u32)> = definitions
-            .iter()
-            .map(|line| {
-                let (name, text) = line.strip_prefix("let ").and_then(|line| line.split_once(" = ")).unwrap();
-                (name, Wgsl::new(text.strip_suffix(';').unwrap(), &base).number())
-            })
-            .collect();
+        let mut lets: Vec<(&str, u32)> = Vec::new();
+        for line in &definitions {
+            let (name, text) = line.strip_prefix("let ").and_then(|line| line.split_once(" = ")).unwrap();
+            // A definition may use those before it.
+            let names = |name: &str| {
+                let defined = lets.iter().find(|(defined, _)| *defined == name);
+                defined.map_or_else(|| base(name), |(_, value)| *value)
+            };
+            let value = Wgsl::new(text.strip_suffix(';').unwrap(), &names).number();
+            lets.push((name, value));
+        }
         let names = |name: &str| {
             let defined = lets.iter().find(|(defined, _)| *defined == name);
             defined.map_or_else(|| base(name), |(_, value)| *value)

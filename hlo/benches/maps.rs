@@ -23,7 +23,7 @@ fn body(instructions: usize) -> String {
         )
         .expect("a String takes any text");
     }
-    write!(text, "  ROOT r = f32[8,16] negate(x{})\n", instructions / 8).expect("a String takes any text");
+    writeln!(text, "  ROOT r = f32[8,16] negate(x{})", instructions / 8).expect("a String takes any text");
     text
 }
 

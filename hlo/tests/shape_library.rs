@@ -32,7 +32,7 @@ fn functions_agree_with_xla_on_the_corpus() {
                     let opcode = instruction.op.opcode().to_owned();
                     let (op, declared) = (&instruction.op, &instruction.shape);
                     let called = called_result(&module, op);
-                    let asked = InstructionAttributes { op, operands: &operands, declared, called };
+                    let asked = InstructionAttributes { op, operands: &operands, declared, called, partitions: 1 };
                     for library in &forms {
                         match infer_extents(library, &asked) {
                             Ok(found) => {
@@ -131,7 +131,8 @@ fn check_residual(
     let library = standard_library();
     let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &computation.instructions[id].shape).collect();
     let (op, declared) = (&instruction.op, &instruction.shape);
-    let asked = InstructionAttributes { op, operands: &operands, declared, called: called_result(module, op) };
+    let called = called_result(module, op);
+    let asked = InstructionAttributes { op, operands: &operands, declared, called, partitions: 1 };
     // Extents are forgotten the same way in equal operands and results, where an operation passes values on.
     let opened: Vec<Shape> = operands.iter().map(|shape| forget(rng, shape)).collect();
     let opened: Vec<&Shape> = opened.iter().collect();
@@ -217,8 +218,8 @@ fn functions_agree_with_the_text_of_every_operation() {
                 let operands: Vec<&Shape> =
                     instruction.operands.iter().map(|&id| &computation.instructions[id].shape).collect();
                 let (op, declared) = (&instruction.op, &instruction.shape);
-                let asked =
-                    InstructionAttributes { op, operands: &operands, declared, called: called_result(&module, op) };
+                let called = called_result(&module, op);
+                let asked = InstructionAttributes { op, operands: &operands, declared, called, partitions: 1 };
                 for library in &forms {
                     match infer_extents(library, &asked) {
                         Ok(found) => {

@@ -218,6 +218,30 @@ fn extents_of_operations_that_nothing_runs_are_checked() {
 }
 
 #[test]
+fn replicas_over_a_channel_stand_for_all_their_partitions() {
+    let check = |members: usize, attributes: &str| {
+        let gathered = 4 * members;
+        for [from, to, operation] in [
+            ["4", &gathered.to_string(), "all-gather(p), dimensions={0}"],
+            [&gathered.to_string(), "4", "reduce-scatter(p), dimensions={0}, to_apply=add"],
+        ] {
+            let text = format!(
+                "HloModule m, replica_count=2, num_partitions=3\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n \
+                 ROOT s = f32[] add(a, b)\n}}\nENTRY e {{\n p = f32[{from}] parameter(0)\n \
+                 ROOT r = f32[{to}] {operation}, {attributes}\n}}"
+            );
+            let found = verify(&parse(&text).unwrap());
+            assert!(found.is_ok(), "{text}\n{}", found.unwrap_err());
+        }
+    };
+    check(2, "replica_groups={{0,1}}");
+    check(6, "channel_id=1, replica_groups={{0,1}}");
+    check(6, "channel_id=1, replica_groups=[1,2]<=[2]");
+    check(3, "channel_id=1, replica_groups={{0},{1}}");
+    check(2, "channel_id=1, replica_groups={{0,1},{2,3},{4,5}}, use_global_device_ids=true");
+}
+
+#[test]
 fn every_finding_is_reported_at_once() {
     let found = findings("x = f32[2] parameter(0)\ny = f32[3] negate(x)\nz = f32[2] not(x)\nw = f32[2] add(x, y)");
     let found: Vec<(&str, &str)> = found.0.iter().map(|f| (f.code, f.instruction.as_str())).collect();

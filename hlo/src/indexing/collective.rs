@@ -10,7 +10,7 @@ use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 use super::replica::{Exchange, Ids, Peers};
 use super::site::{Found, Site, dims, index};
 use super::{Dependence, ElementMap, Owners, Relation, ReplicaId, Undefined};
-use crate::ir::{CollectiveMode, HeaderAttribute, ReplicaGroups, Shape};
+use crate::ir::{CollectiveMode, ReplicaGroups, Shape};
 use crate::shape::is_in_place;
 
 /// The numbers of a collective that says whether they are of devices.
@@ -128,15 +128,7 @@ fn over(from: &[i64], ranges: &[i64], runtime: Vec<RuntimeVariable>, results: Ve
 
 /// How many replicas and partitions the header says there are. A header that says one of them means one of the other.
 fn running(site: &Site<'_>) -> (Option<i64>, Option<i64>) {
-    let (mut replicas, mut partitions) = (None, None);
-    for attribute in site.module.map(|module| module.attributes.as_slice()).unwrap_or_default() {
-        match attribute {
-            HeaderAttribute::ReplicaCount(count) => replicas = Some(*count),
-            HeaderAttribute::NumPartitions(count) => partitions = Some(*count),
-            _ => {}
-        }
-    }
-    (replicas, partitions)
+    site.module.map_or((None, None), |module| (module.replica_count(), module.num_partitions()))
 }
 
 /// The parts of all members, joined in the order of the group.

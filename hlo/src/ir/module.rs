@@ -37,6 +37,22 @@ impl Module {
         self.attributes.contains(&HeaderAttribute::IsScheduled(true))
     }
 
+    /// How many replicas run the module, if the header says it.
+    pub fn replica_count(&self) -> Option<i64> {
+        self.attributes.iter().find_map(|attribute| match attribute {
+            HeaderAttribute::ReplicaCount(count) => Some(*count),
+            _ => None,
+        })
+    }
+
+    /// Into how many partitions the module is cut, if the header says it.
+    pub fn num_partitions(&self) -> Option<i64> {
+        self.attributes.iter().find_map(|attribute| match attribute {
+            HeaderAttribute::NumPartitions(count) => Some(*count),
+            _ => None,
+        })
+    }
+
     /// How many instructions all computations have together.
     pub fn instruction_count(&self) -> usize {
         self.computations.values().map(|computation| computation.instructions.len()).sum()

@@ -173,7 +173,8 @@ impl<'w> Body<'w> {
     /// As [`emit`](Self::emit), for results whose extents the operands leave open, and tuples.
     pub(super) fn emit_as(&mut self, op: Op, operands: Vec<InstrId>, declared: Shape) -> Option<InstrId> {
         let shapes: Vec<&Shape> = operands.iter().map(|&operand| self.shape(operand)).collect();
-        let instruction = InstructionAttributes { op: &op, operands: &shapes, declared: &declared, called: None };
+        let instruction =
+            InstructionAttributes { op: &op, operands: &shapes, declared: &declared, called: None, partitions: 1 };
         let shape = infer_cached(&self.world.cache, &instruction).ok()?;
         let fits = |leaf: &&Shape| {
             leaf.as_array().is_none_or(|array| {

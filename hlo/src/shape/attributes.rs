@@ -20,7 +20,7 @@ use weft_affine::Interval;
 /// | `padding_low`, `padding_high`, `padding_interior` | `pad` | one per dimension |
 /// | `slice_start`, `slice_limit`, `slice_stride` | `slice` | one per dimension |
 /// | `input_batch`, `input_feature`, `input_spatial`, `kernel_input_feature`, `kernel_output_feature`, `kernel_spatial`, `output_batch`, `output_feature`, `output_spatial` | `dim_labels` | dimension numbers |
-/// | `group_size` | collectives | members of a group, 0 where the groups do not say |
+/// | `group_size` | collectives | members of a group, all partitions of a replica where replicas are named over a channel; 0 where the groups do not say |
 /// | `shape`, `shapes` | all | the declared extents: of the result, of all leaves of the result |
 /// | `operand_bits`, `result_bits` | all | bits of an element of the first operand, of the result |
 /// | `called` | calls, fusions, conditionals, `async-start` | the extents of all leaves of what the computation yields, of a conditional the first |
@@ -39,6 +39,9 @@ pub struct InstructionAttributes<'a> {
     pub declared: &'a Shape,
     /// What the computation yields that makes its value ([`called_result`]).
     pub called: Option<&'a Shape>,
+    /// Into how many partitions the module is cut that the instruction stands in
+    /// ([`Module::num_partitions`](crate::ir::Module::num_partitions)); 1 where that is not said.
+    pub partitions: i64,
 }
 
 /// What the computation yields whose result is the value of the operation, or is part of it: of a call, a fusion or an
@@ -66,6 +69,17 @@ impl Attributes for InstructionAttributes<'_> {
                 Op::Constant(literal) => Some(leaf_extents([&literal.shape])),
                 _ => None,
             },
+            "group_size" => {
+                let mut found = None;
+                self.op.visit_fields(true, &mut |_, view| {
+                    if let FieldView::Groups(groups) = view {
+                        found = Some(group_size(groups));
+                    }
+                });
+                let each = if self.op.names_replicas_of_all_partitions() { self.partitions } else { 1 };
+                // More members than 64 bits count have no array to go with; the multiple is checked as for open groups.
+                found.map(|members| Value::Size(members.checked_mul(each).unwrap_or(0)))
+            }
             "in_place" => Some(Value::Bool(parts::is_in_place(self.operands))),
             "operand_bits" => bits(self.operands.first()?),
             "result_bits" => bits(self.declared),
@@ -172,7 +186,6 @@ fn value(field: &str, view: FieldView<'_>, name: &str) -> Option<Value> {
         FieldView::Padding(padding) => of_padding(padding, name),
         FieldView::Slices(slices) => of_slices(slices, name),
         FieldView::Labels(labels) => of_labels(labels, name),
-        FieldView::Groups(groups) if name == "group_size" => Some(Value::Size(group_size(groups))),
         _ => None,
     }
 }

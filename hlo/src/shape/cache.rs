@@ -95,6 +95,7 @@ fn key(library: &Library, instruction: &InstructionAttributes<'_>) -> Option<Key
     for shape in parts.iter().copied().chain([instruction.declared]).chain(instruction.called).chain(literal) {
         push_shape(&mut key, shape);
     }
+    key.push(instruction.partitions);
     let mut complete = true;
     op.visit_fields(true, &mut |field, view| {
         push_text(&mut key, field.name);
@@ -182,7 +183,7 @@ mod tests {
         for instruction in entry.instructions.values().filter(|it| !it.operands.is_empty()) {
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &entry.instructions[id].shape).collect();
             let (op, declared) = (&instruction.op, &instruction.shape);
-            let attributes = InstructionAttributes { op, operands: &operands, declared, called: None };
+            let attributes = InstructionAttributes { op, operands: &operands, declared, called: None, partitions: 1 };
             let key = key(crate::shape::standard_library(), &attributes).unwrap();
             assert!(!keys.contains(&key), "{}", instruction.name);
             keys.push(key);

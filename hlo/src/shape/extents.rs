@@ -33,7 +33,7 @@ pub fn infer(op: &Op, operands: &[&Shape], declared: &Shape) -> Result<Shape, Di
     }
     infer_cached(
         &InferenceCache::new(standard_library()),
-        &InstructionAttributes { op, operands, declared, called: None },
+        &InstructionAttributes { op, operands, declared, called: None, partitions: 1 },
     )
 }
 

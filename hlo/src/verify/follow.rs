@@ -61,7 +61,9 @@ impl Follower {
             Some(shape) => shape,
             None => {
                 let called = called_result(module, op);
-                let attributes = InstructionAttributes { op, operands: &operands, declared: &declared, called };
+                let partitions = module.num_partitions().unwrap_or(1);
+                let attributes =
+                    InstructionAttributes { op, operands: &operands, declared: &declared, called, partitions };
                 filled(&attributes, &expected)?
             }
         };

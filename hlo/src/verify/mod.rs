@@ -244,7 +244,8 @@ impl Verifier<'_> {
         let expected = rules::check(&mut rule);
         let Rule { findings: mut found, sound, .. } = rule;
         let called = called_result(self.module, op);
-        let asked = InstructionAttributes { op, operands, declared, called };
+        let partitions = self.module.num_partitions().unwrap_or(1);
+        let asked = InstructionAttributes { op, operands, declared, called, partitions };
         let differs = !expected.admits(declared);
         // Where the text has another kind of value, there are no extents to compare.
         let other_kind = match &expected {

@@ -21,8 +21,8 @@ impl Op {
         }
     }
 
-    /// Whether the maps and the compiler know this operation; what the evaluator knows is answered by
-    /// [`eval::check`](crate::eval::check).
+    /// Whether code is generated for this operation. All have maps, or a reason why not ([`indexing`](crate::indexing));
+    /// what the evaluator knows is answered by [`eval::check`](crate::eval::check).
     pub fn is_computed(&self) -> bool {
         matches!(
             self,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::{CollectiveMode, Op};
+
 /// The groups of a collective. Members of one group exchange data; no group at all means one group of everybody.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReplicaGroups {
@@ -19,6 +21,30 @@ pub enum ReplicaGroups {
     },
     /// A form that names the axes of a device mesh, as in the text.
     Mesh(String),
+}
+
+impl Op {
+    /// Whether this is a collective whose groups name replicas, each standing for all its partitions: one over a channel
+    /// that does not say otherwise. A group then has as many members as it names, times the partitions of the module
+    /// ([`Module::num_partitions`](crate::ir::Module::num_partitions)).
+    pub fn names_replicas_of_all_partitions(&self) -> bool {
+        let (channel, global, mode) = match self {
+            Op::AllGather { channel_id, use_global_device_ids, .. }
+            | Op::AllGatherStart { channel_id, use_global_device_ids, .. } => {
+                (channel_id, *use_global_device_ids, &None)
+            }
+            Op::AllReduce { channel_id, use_global_device_ids, mode, .. }
+            | Op::AllReduceStart { channel_id, use_global_device_ids, mode, .. }
+            | Op::ReduceScatter { channel_id, use_global_device_ids, mode, .. } => {
+                (channel_id, *use_global_device_ids, mode)
+            }
+            _ => return false,
+        };
+        match mode {
+            Some(mode) => *mode == CollectiveMode::CrossReplicaAndPartition,
+            None => channel.is_some() && !global,
+        }
+    }
 }
 
 impl Default for ReplicaGroups {

@@ -128,7 +128,13 @@ impl<'m> Equations<'m> {
                 let shapes: Vec<&Shape> =
                     instruction.operands.iter().map(|&operand| &self.instruction_at(instance, operand).shape).collect();
                 let called = called_result(self.module, op);
-                let attributes = InstructionAttributes { op, operands: &shapes, declared: &instruction.shape, called };
+                let attributes = InstructionAttributes {
+                    op,
+                    operands: &shapes,
+                    declared: &instruction.shape,
+                    called,
+                    partitions: self.module.num_partitions().unwrap_or(1),
+                };
                 let leaves = self.seen(op, &operands, &shapes);
                 let declared = self.resolved(result, None);
                 let found = library.unify(function_key(op), &leaves, &declared, &attributes, &mut self.unknowns);

@@ -2,7 +2,7 @@
 
 use super::Rule;
 use super::rule::show;
-use crate::ir::{HeaderAttribute, ReplicaGroups};
+use crate::ir::ReplicaGroups;
 use crate::verify::code;
 use std::collections::BTreeSet;
 
@@ -74,14 +74,7 @@ fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
 /// Checks the largest member against the number of those that the header says run the module. Members are replicas;
 /// over a channel they are replicas, partitions or devices, and of devices there are most.
 fn within(rule: &mut Rule<'_>, name: &str, largest: Option<i64>, over_channel: bool) {
-    let (mut replicas, mut partitions) = (None, None);
-    for attribute in &rule.module.attributes {
-        match attribute {
-            HeaderAttribute::ReplicaCount(count) => replicas = Some(*count),
-            HeaderAttribute::NumPartitions(count) => partitions = Some(*count),
-            _ => {}
-        }
-    }
+    let (replicas, partitions) = (rule.module.replica_count(), rule.module.num_partitions());
     let count = match partitions {
         _ if !over_channel => replicas,
         Some(partitions) => partitions.checked_mul(replicas.unwrap_or(1)),

@@ -1,9 +1,10 @@
 //! Elements of one type as elements of another.
 //!
 //! A loop for each pair of types would be a thousand loops. Elements go by way of what lies between any two types instead, a
-//! [`Number`] or the bits: for each type there is one loop that leads there and one that leads back.
+//! [`Number`] (which is an `f64` where they are floats) or the bits: for each type there is one loop that leads there and one
+//! that leads back.
 
-use super::scalar::{Element, Number, each, elements_of};
+use super::scalar::{Element, Number, each_widely, elements_of};
 use super::work::{Stop, Work, elements};
 use crate::ir::{Data, ElementType};
 
@@ -23,7 +24,7 @@ pub fn converted(data: &Data, element_type: ElementType) -> Option<Data> {
     if data.element_type()? == element_type {
         return Some(data.clone());
     }
-    Way::<Number>::from(data)?.to(element_type)
+    if is_real(data) { Way::<f64>::from(data)?.to(element_type) } else { Way::<Number>::from(data)?.to(element_type) }
 }
 
 /// The elements with these bits, one after the other; `None` where none are held. Bits that the type does not have are passed
@@ -43,12 +44,21 @@ pub fn reinterpreted(data: &Data, element_type: ElementType) -> Option<Data> {
 
 /// As [`converted`], for elements that are held.
 pub(super) fn convert(work: &Work, data: &Data, element_type: ElementType) -> Result<Data, Stop> {
-    Way::<Number>::from(data).expect(HELD).work(work, element_type)
+    if is_real(data) {
+        Way::<f64>::from(data).expect(HELD).work(work, element_type)
+    } else {
+        Way::<Number>::from(data).expect(HELD).work(work, element_type)
+    }
 }
 
 /// As [`reinterpreted`], for elements that are held.
 pub(super) fn reinterpret(work: &Work, data: &Data, element_type: ElementType) -> Result<Data, Stop> {
     Way::<u128>::from(data).expect(HELD).work(work, element_type)
+}
+
+/// Whether the elements are floats, all of whose values `f64` holds.
+fn is_real(data: &Data) -> bool {
+    data.element_type().is_some_and(ElementType::is_float)
 }
 
 const HELD: &str = "the values of operands are held";
@@ -72,6 +82,19 @@ impl Between for Number {
     #[inline]
     fn element<T: Element>(self) -> T {
         T::of(self)
+    }
+}
+
+/// The value of a float.
+impl Between for f64 {
+    const ANY: Self = 0.0;
+    #[inline]
+    fn of<T: Element>(element: T) -> Self {
+        element.number().real()
+    }
+    #[inline]
+    fn element<T: Element>(self) -> T {
+        T::of(Number::Real(self))
     }
 }
 
@@ -99,7 +122,7 @@ struct Way<'a, B> {
 impl<'a, B: Between> Way<'a, B> {
     fn from(data: &'a Data) -> Option<Self> {
         let read: fn(&Data, usize, &mut [B]) = elements_of!(data.element_type()?, T => |data, start, between| {
-            each(&elements::<T>(data)[start..], between, B::of::<T>);
+            each_widely(&elements::<T>(data)[start..], between, B::of::<T>);
         });
         Some(Way { data, count: data.len()?, read })
     }
@@ -125,7 +148,7 @@ impl<'a, B: Between> Way<'a, B> {
         for values in values.chunks_mut(STRETCH) {
             let between = &mut between[..values.len()];
             (self.read)(self.data, start, between);
-            each(between, values, B::element);
+            each_widely(between, values, B::element);
             start += values.len();
         }
     }

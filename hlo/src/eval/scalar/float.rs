@@ -4,8 +4,8 @@
 //! narrower types correctly rounded (53 bits are at least twice the 24 of `f32` and two more) and transcendental functions
 //! of them within one unit in the last place.
 
-use super::function::{of_one, of_two};
-use super::{Binary, Element, Number, Unary};
+use super::function::{of_one, of_one_widely, of_two};
+use super::{Binary, Element, Number, Unary, exponential};
 use crate::ir::*;
 use half::{bf16, f16};
 
@@ -38,6 +38,16 @@ pub(in crate::eval) trait Float: Element {
     fn over(self, other: Self) -> Self {
         Self::round(self.wide() / other.wide())
     }
+    /// e to the power of `value`, as exactly as this type can tell.
+    #[inline]
+    fn exp(value: f64) -> f64 {
+        exponential::exp(value)
+    }
+    /// The hyperbolic tangent, as exactly as this type can tell.
+    #[inline]
+    fn tanh(value: f64) -> f64 {
+        exponential::tanh(value)
+    }
 }
 
 impl Float for f64 {
@@ -52,6 +62,14 @@ impl Float for f64 {
     #[inline]
     fn round_integer(value: i128) -> Self {
         value as f64
+    }
+    #[inline]
+    fn exp(value: f64) -> f64 {
+        value.exp()
+    }
+    #[inline]
+    fn tanh(value: f64) -> f64 {
+        value.tanh()
     }
 }
 
@@ -194,12 +212,12 @@ pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
         UnaryOp::Cosine => rounded!(|x| x.cos()),
         UnaryOp::Cosh => rounded!(|x| x.cosh()),
         UnaryOp::Erf => rounded!(|x| libm::erf(x)),
-        UnaryOp::Exponential => rounded!(|x| x.exp()),
+        UnaryOp::Exponential => of_one_widely!(|x: T| T::round(T::exp(x.wide()))),
         UnaryOp::ExponentialMinusOne => rounded!(|x| x.exp_m1()),
         UnaryOp::Floor => rounded!(|x| x.floor()),
         UnaryOp::Log => rounded!(|x| x.ln()),
         UnaryOp::LogPlusOne => rounded!(|x| x.ln_1p()),
-        UnaryOp::Logistic => rounded!(|x| 1.0 / (1.0 + (-x).exp())),
+        UnaryOp::Logistic => of_one_widely!(|x: T| T::round(1.0 / (1.0 + T::exp(-x.wide())))),
         UnaryOp::Negate => rounded!(|x| -x),
         UnaryOp::RoundNearestAfz => rounded!(|x| x.round()),
         UnaryOp::RoundNearestEven => rounded!(|x| x.round_ties_even()),
@@ -210,7 +228,7 @@ pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
         UnaryOp::Sinh => rounded!(|x| x.sinh()),
         UnaryOp::Sqrt => rounded!(|x| x.sqrt()),
         UnaryOp::Tan => rounded!(|x| x.tan()),
-        UnaryOp::Tanh => rounded!(|x| x.tanh()),
+        UnaryOp::Tanh => of_one_widely!(|x: T| T::round(T::tanh(x.wide()))),
         UnaryOp::CountLeadingZeros | UnaryOp::IsFinite | UnaryOp::Not | UnaryOp::PopulationCount => return None,
     })
 }

@@ -25,6 +25,17 @@ macro_rules! of_one {
     };
 }
 
+/// The same for a function that calls nothing and takes longer than fetching elements does: the loop is compiled for the vectors of
+/// newer processors too, and the one that runs here is taken.
+macro_rules! of_one_widely {
+    ($f:expr) => {
+        $crate::eval::scalar::Unary {
+            one: $f,
+            many: |a, results| $crate::eval::scalar::function::each_widely(a, results, $f),
+        }
+    };
+}
+
 /// The function of two elements, written once; the loop is compiled with it.
 macro_rules! of_two {
     ($f:expr) => {
@@ -35,13 +46,37 @@ macro_rules! of_two {
     };
 }
 
-pub(super) use {of_one, of_two};
+pub(super) use {of_one, of_one_widely, of_two};
 
 /// `f` of each of as many elements as there is room for.
 #[inline]
-pub(in crate::eval) fn each<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
+pub(super) fn each<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
     for (result, &a) in results.iter_mut().zip(a) {
         *result = f(a);
+    }
+}
+
+/// As [`each`], in the widest vectors that this processor has. Results are the same: neither way contracts operations.
+#[inline]
+pub(in crate::eval) fn each_widely<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
+    pulp::Arch::new().dispatch(Each { a, results, f });
+}
+
+/// What [`each`] is given.
+struct Each<'a, T, R, F> {
+    a: &'a [T],
+    results: &'a mut [R],
+    f: F,
+}
+
+impl<T: Copy, R, F: Fn(T) -> R> pulp::NullaryFnOnce for Each<'_, T, R, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (result, &a) in self.results.iter_mut().zip(self.a) {
+            *result = (self.f)(a);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod complex;
 mod element;
+mod exponential;
 mod float;
 mod function;
 mod integer;
@@ -16,7 +17,7 @@ mod unsigned;
 pub(super) use complex::ComplexNumber;
 pub(super) use element::{Element, elements_of};
 pub(super) use float::Float;
-pub(super) use function::{Binary, Unary, each};
+pub(super) use function::{Binary, Unary, each_widely};
 pub(super) use number::Number;
 
 #[cfg(test)]

@@ -18,8 +18,11 @@ impl Number {
     pub(super) fn signed(self, least: i64, greatest: i64) -> i64 {
         match self {
             Number::Integer(value) => value as i64,
-            // `as` saturates, and takes NaN to 0.
-            Number::Real(value) | Number::Complex(value, _) => (value as i64).clamp(least, greatest),
+            // `as` saturates, and takes NaN to 0. To 32 bits there are vector instructions.
+            Number::Real(value) | Number::Complex(value, _) => match (i32::try_from(least), i32::try_from(greatest)) {
+                (Ok(least), Ok(greatest)) => i64::from((value as i32).clamp(least, greatest)),
+                _ => (value as i64).clamp(least, greatest),
+            },
         }
     }
 

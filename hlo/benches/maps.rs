@@ -1,5 +1,5 @@
-//! What indexing maps take: all maps of modules of 1,000, 10,000 and 100,000 instructions, and those through chains of 10, 100 and
-//! 1,000 operations that are one fusion.
+//! What indexing maps take: all maps of modules of 1,000, 10,000 and 100,000 instructions, those through chains of 10, 100 and
+//! 1,000 operations that are one fusion, and those of tuples of 10, 100, 1,000 and 10,000 arrays.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fmt::Write;
@@ -86,5 +86,55 @@ fn fusions(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, modules, fusions);
+/// Arrays that become a tuple, which is taken apart: as many parameters, elements taken and, of what is taken, elements of
+/// the root, each negated on the way.
+fn tuples_of(arrays: usize) -> Module {
+    let list = |name: &str| (0..arrays).map(|k| format!("{name}{k}")).collect::<Vec<_>>().join(", ");
+    let shapes = vec!["f32[4]"; arrays].join(", ");
+    let mut text = String::from("HloModule m\nENTRY e {\n");
+    for k in 0..arrays {
+        writeln!(text, "  p{k} = f32[4] parameter({k})").expect("a String takes any text");
+    }
+    writeln!(text, "  whole = ({shapes}) tuple({})", list("p")).expect("a String takes any text");
+    for k in 0..arrays {
+        writeln!(text, "  g{k} = f32[4] get-tuple-element(whole), index={k}\n  n{k} = f32[4] negate(g{k})")
+            .expect("a String takes any text");
+    }
+    writeln!(text, "  ROOT r = ({shapes}) tuple({})\n}}", list("n")).expect("a String takes any text");
+    parse(&text).expect("the text is a module")
+}
+
+fn tuples(criterion: &mut Criterion) {
+    for (name, direction) in [("to inputs", Direction::OutputToInput), ("to outputs", Direction::InputToOutput)] {
+        let mut group = criterion.benchmark_group(format!("maps of tuples {name}"));
+        group.sample_size(10).measurement_time(Duration::from_secs(2));
+        for arrays in [10, 100, 1_000, 10_000] {
+            let module = tuples_of(arrays);
+            let entry = module.entry_computation();
+            group.throughput(Throughput::Elements(arrays as u64));
+            group.bench_function(format!("instructions/{arrays}"), |bencher| {
+                bencher.iter(|| {
+                    let mut analysis = Analysis::new(black_box(&module));
+                    let ids = entry.instructions.ids();
+                    ids.map(|id| analysis.instruction(module.entry, id, direction).dependences.len()).sum::<usize>()
+                });
+            });
+            group.bench_function(format!("computation/{arrays}"), |bencher| {
+                bencher.iter(|| Analysis::new(black_box(&module)).computation(module.entry, direction));
+            });
+            let roots = match direction {
+                Direction::OutputToInput => vec![entry.root],
+                Direction::InputToOutput => entry.parameters(),
+            };
+            group.bench_function(format!("sub-graph/{arrays}"), |bencher| {
+                bencher.iter(|| {
+                    Analysis::new(black_box(&module)).subgraph(module.entry, &roots, direction, |_| true).groups.len()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, modules, fusions, tuples);
 criterion_main!(benches);

@@ -304,3 +304,90 @@ ENTRY e {
     let [map] = found.groups[0].relation.maps() else { panic!("{:?}", found.groups) };
     assert_eq!(map.coarse, None);
 }
+
+/// Wide tuples are put together and taken apart array by array: what is reached from one array takes no look at the others.
+#[test]
+fn arrays_pass_through_wide_tuples_on_their_own() {
+    let arrays = 2_000;
+    let list = |name: &str| (0..arrays).map(|k| format!("{name}{k}")).collect::<Vec<_>>().join(", ");
+    let shapes = vec!["f32[4]"; arrays].join(", ");
+    let lines = |line: &dyn Fn(usize) -> String| (0..arrays).map(line).collect::<String>();
+    let text = format!(
+        "HloModule wide\nENTRY e {{\n  p = (s32[], ({shapes})) parameter(0)\n  \
+         inner = ({shapes}) get-tuple-element(p), index=1\n{}  t = ({shapes}) tuple({})\n{}  \
+         ROOT r = ({shapes}) tuple({})\n}}",
+        lines(&|k| format!("  g{k} = f32[4] get-tuple-element(inner), index={k}\n")),
+        list("g"),
+        lines(&|k| format!("  h{k} = f32[4] get-tuple-element(t), index={k}\n")),
+        list("h"),
+    );
+    let module = module(&text);
+    let (p, root) = (named(&module, "p"), module.entry_computation().root);
+    let mut analysis = Analysis::new(&module);
+    for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+        let found = analysis.computation(module.entry, direction);
+        let pairs: Vec<(Option<usize>, Option<usize>)> =
+            found.dependences.iter().map(|own| (own.result, own.leaf)).collect();
+        // The first array of the parameter is a number that nobody takes.
+        assert_eq!(pairs, (0..arrays).map(|k| (Some(k), Some(k + 1))).collect::<Vec<_>>(), "{direction:?}");
+        let from = if direction == Direction::OutputToInput { root } else { p };
+        let reached = analysis.subgraph(module.entry, &[from], direction, |_| true);
+        let unused = usize::from(from == p);
+        assert_eq!(reached.groups.len(), arrays * 6 + unused, "{direction:?}");
+        assert!(reached.groups.iter().all(|group| group.relation.maps().len() == 1));
+    }
+    let instructions = |analysis: &mut Analysis<'_>, direction| -> usize {
+        let ids = module.entry_computation().instructions.ids();
+        ids.map(|id| analysis.instruction(module.entry, id, direction).dependences.len()).sum()
+    };
+    for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+        assert_eq!(instructions(&mut analysis, direction), arrays * 5, "{direction:?}");
+    }
+}
+
+/// Of what nothing is known every array may depend on every other, also through several such steps.
+#[test]
+fn loops_lead_from_every_array_to_every_other() {
+    let module = module(
+        "HloModule loops
+step {
+  ROOT s = (f32[2], f32[3]) parameter(0)
+}
+ends {
+  s = (f32[2], f32[3]) parameter(0)
+  ROOT c = pred[] constant(true)
+}
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = f32[3] parameter(1)
+  t = (f32[2], f32[3]) tuple(a, b)
+  x = (f32[2], f32[3]) while(t), condition=ends, body=step
+  y = (f32[2], f32[3]) while(x), condition=ends, body=step
+  ROOT r = f32[3] get-tuple-element(y), index=1
+}",
+    );
+    for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+        let found = Analysis::new(&module).computation(module.entry, direction);
+        let reasons: Vec<Option<&Undefined>> = found.dependences.iter().map(|own| own.relation.undefined()).collect();
+        assert_eq!(reasons, [Some(&Undefined::Loop); 2], "{direction:?}");
+    }
+}
+
+/// An element of known extents has its map though others of the tuple have none.
+#[test]
+fn an_element_counts_on_its_own() {
+    let module = module(
+        "HloModule open
+ENTRY e {
+  p = (f32[?], f32[4]) parameter(0)
+  a = f32[4] get-tuple-element(p), index=1
+  ROOT b = f32[?] get-tuple-element(p), index=0
+}",
+    );
+    let mut analysis = Analysis::new(&module);
+    for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+        let mut own = |name| analysis.instruction(module.entry, named(&module, name), direction).dependences.remove(0);
+        assert_eq!(own("a").relation, Relation::from(IndexingMap::identity(&[4])));
+        assert_eq!(own("b").relation.undefined(), Some(&Undefined::DynamicExtents));
+    }
+}

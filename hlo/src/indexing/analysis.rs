@@ -5,10 +5,12 @@ use std::rc::Rc;
 
 use super::asynchronous::callees;
 use super::calls::Callee;
+use super::links::Links;
 use super::operation::operation;
 use super::site::Site;
-use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined};
-use crate::ir::{ArenaId, ComputationId, InstrId, Module, Op};
+use super::walk::Walk;
+use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined, tuples};
+use crate::ir::{ComputationId, InstrId, Module, Op, Shape};
 
 /// What the maps of dynamic-update-slice say of the elements that it does not read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -44,24 +46,34 @@ pub struct Analysis<'m> {
     domains: Domains,
     custom_calls: Option<&'m CustomCallMaps>,
     known: BTreeMap<(ComputationId, Direction), Rc<Dependences>>,
+    links: BTreeMap<(ComputationId, Direction), Links>,
+    /// For each tuple of which elements are taken where the arrays of each element begin.
+    starts: BTreeMap<(ComputationId, InstrId), Rc<Vec<usize>>>,
 }
 
 impl<'m> Analysis<'m> {
     /// An analysis of a module that [`verify`](crate::verify::verify) has passed.
     pub fn new(module: &'m Module) -> Analysis<'m> {
-        Analysis { module, domains: Domains::default(), custom_calls: None, known: BTreeMap::new() }
+        Analysis {
+            module,
+            domains: Domains::default(),
+            custom_calls: None,
+            known: BTreeMap::new(),
+            links: BTreeMap::new(),
+            starts: BTreeMap::new(),
+        }
     }
 
     /// The same with other domains.
     #[must_use]
     pub fn with_domains(self, domains: Domains) -> Analysis<'m> {
-        Analysis { domains, known: BTreeMap::new(), ..self }
+        Analysis { domains, known: BTreeMap::new(), links: BTreeMap::new(), ..self }
     }
 
     /// The same with maps of custom calls.
     #[must_use]
     pub fn with_custom_calls(self, custom_calls: &'m CustomCallMaps) -> Analysis<'m> {
-        Analysis { custom_calls: Some(custom_calls), known: BTreeMap::new(), ..self }
+        Analysis { custom_calls: Some(custom_calls), known: BTreeMap::new(), links: BTreeMap::new(), ..self }
     }
 
     /// How the arrays of an instruction's value depend on those of its operands. Maps of an operation are not simplified,
@@ -90,7 +102,30 @@ impl<'m> Analysis<'m> {
         owners: &mut Owners,
     ) -> Vec<Dependence> {
         let site = Site::new(&self.module.computations[computation], id, direction, self.domains).of(self.module);
-        self.of_site(&site, owners)
+        let arrays = match &site.instruction.shape {
+            shape @ Shape::Tuple(_) => shape.leaves(),
+            _ => Vec::new(),
+        };
+        let starts = match site.instruction.op {
+            Op::GetTupleElement { .. } => self.starts(computation, site.instruction.operands[0]),
+            _ => Rc::default(),
+        };
+        self.of_site(&Site { arrays: &arrays, starts: &starts, ..site }, owners)
+    }
+
+    /// Where the arrays of each element of a tuple begin.
+    fn starts(&mut self, computation: ComputationId, tuple: InstrId) -> Rc<Vec<usize>> {
+        let shape = &self.module.computations[computation].instructions[tuple].shape;
+        Rc::clone(self.starts.entry((computation, tuple)).or_insert_with(|| Rc::new(tuples::starts(shape))))
+    }
+
+    /// What walks through a computation have learned so far.
+    pub(super) fn take_links(&mut self, computation: ComputationId, direction: Direction) -> Links {
+        self.links.remove(&(computation, direction)).unwrap_or_default()
+    }
+
+    pub(super) fn put_links(&mut self, computation: ComputationId, direction: Direction, links: Links) {
+        self.links.insert((computation, direction), links);
     }
 
     /// The same for an instruction that need not stand in the module.
@@ -98,10 +133,10 @@ impl<'m> Analysis<'m> {
         let Site { id, instruction, direction, .. } = *site;
         match &instruction.op {
             Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
-                self.call(id, instruction, Callee::only(*callee), direction, owners)
+                self.call(id, &instruction.operands, Callee::only(*callee), direction, owners)
             }
             Op::Conditional { branches, .. } => {
-                let mut found = self.conditional(id, instruction, branches, direction, owners);
+                let mut found = self.conditional(id, &instruction.operands, branches, direction, owners);
                 if site.is_static() {
                     found.extend((0..site.results()).map(|result| site.all(result, 0)));
                 } else {
@@ -154,30 +189,32 @@ impl<'m> Analysis<'m> {
     fn walk_through(&mut self, id: ComputationId, direction: Direction) -> Dependences {
         let computation = &self.module.computations[id];
         let parameters = computation.parameters();
-        let mut owners = Owners::default();
         let mut dependences = Vec::new();
         let all = |_: InstrId| true;
+        let mut walk = Walk::new(self, id, direction);
         match direction {
             Direction::OutputToInput => {
-                for result in 0..computation.result_shape().leaves().len() {
-                    let reached = self.walk(id, (computation.root, result), direction, &all, &mut owners);
-                    for (number, parameter) in parameters.iter().enumerate() {
-                        let leaves = reached[parameter.index()].iter();
-                        dependences.extend(leaves.map(|(leaf, relation)| found(result, number, *leaf, relation)));
+                let numbers: BTreeMap<InstrId, usize> = parameters.into_iter().zip(0..).collect();
+                for (result, shape) in computation.result_shape().leaves().into_iter().enumerate() {
+                    let reached = walk.from((computation.root, result, shape), &all);
+                    let read = reached.iter().filter_map(|(at, leaves)| Some((*numbers.get(at)?, leaves)));
+                    for (number, leaves) in read.collect::<BTreeMap<_, _>>() {
+                        dependences.extend(leaves.iter().map(|(leaf, own)| found(result, number, *leaf, own)));
                     }
                 }
             }
             Direction::InputToOutput => {
-                for (number, parameter) in parameters.iter().enumerate() {
-                    for leaf in 0..computation.instructions[*parameter].shape.leaves().len() {
-                        let reached = self.walk(id, (*parameter, leaf), direction, &all, &mut owners);
-                        let results = reached[computation.root.index()].iter();
-                        dependences.extend(results.map(|(result, relation)| found(*result, number, leaf, relation)));
+                for (number, parameter) in parameters.into_iter().enumerate() {
+                    let leaves = computation.instructions[parameter].shape.leaves();
+                    for (leaf, shape) in leaves.into_iter().enumerate() {
+                        let reached = walk.from((parameter, leaf, shape), &all);
+                        let results = reached.get(&computation.root).into_iter().flatten();
+                        dependences.extend(results.map(|(result, own)| found(*result, number, leaf, own)));
                     }
                 }
             }
         }
-        Dependences { dependences, owners }
+        Dependences { dependences, owners: walk.end() }
     }
 }
 

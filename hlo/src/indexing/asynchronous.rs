@@ -18,8 +18,9 @@ pub(super) fn started(site: &Site<'_>, result: impl FnOnce(&Site<'_>) -> Found) 
     let mut found = tuples::tuple(site)?;
     found.truncate(before);
     let inner = Instruction { shape: shape.clone(), ..site.instruction.clone() };
-    let arrays = shape.leaves().len();
-    for dependence in result(&Site { instruction: &inner, ..*site })? {
+    let leaves = shape.leaves();
+    let arrays = leaves.len();
+    for dependence in result(&Site { instruction: &inner, arrays: &leaves, ..*site })? {
         let results = match dependence.result {
             Some(result) => result..result + 1,
             None => 0..arrays,
@@ -45,7 +46,9 @@ pub(super) fn shorthand(site: &Site<'_>, opcode: &str) -> Found {
 impl Analysis<'_> {
     /// The dependences of the start of a computation.
     pub(super) fn start(&mut self, site: &Site<'_>, callee: ComputationId, owners: &mut Owners) -> Found {
-        started(site, |inner| Ok(self.call(inner.id, inner.instruction, Callee::only(callee), inner.direction, owners)))
+        started(site, |inner| {
+            Ok(self.call(inner.id, &inner.instruction.operands, Callee::only(callee), inner.direction, owners))
+        })
     }
 
     /// The dependences of the start of one operation.

@@ -2,7 +2,7 @@
 
 use super::analysis::Analysis;
 use super::{Dependence, Direction, ElementMap, Owners, Relation};
-use crate::ir::{ComputationId, InstrId, Instruction};
+use crate::ir::{ComputationId, InstrId};
 
 /// A computation that an instruction calls.
 #[derive(Copy, Clone)]
@@ -27,13 +27,13 @@ impl Analysis<'_> {
     pub(super) fn call(
         &mut self,
         id: InstrId,
-        instruction: &Instruction,
+        operands: &[InstrId],
         callee: Callee,
         direction: Direction,
         owners: &mut Owners,
     ) -> Vec<Dependence> {
         let inner = self.through(callee.computation, direction);
-        let operands = &instruction.operands[callee.first..];
+        let operands = &operands[callee.first..];
         let computation = &self.module().computations[callee.computation];
         let mut found = Vec::with_capacity(inner.dependences.len());
         for dependence in &inner.dependences {
@@ -58,7 +58,7 @@ impl Analysis<'_> {
     pub(super) fn conditional(
         &mut self,
         id: InstrId,
-        instruction: &Instruction,
+        operands: &[InstrId],
         branches: &[ComputationId],
         direction: Direction,
         owners: &mut Owners,
@@ -66,8 +66,7 @@ impl Analysis<'_> {
         let mut found = Vec::new();
         for (branch, &computation) in branches.iter().enumerate() {
             let first = branch + 1;
-            let only = Instruction { operands: instruction.operands[..=first].into(), ..instruction.clone() };
-            found.extend(self.call(id, &only, Callee { computation, branch, first }, direction, owners));
+            found.extend(self.call(id, &operands[..=first], Callee { computation, branch, first }, direction, owners));
         }
         for dependence in &mut found {
             if let Relation::Maps(maps) = &mut dependence.relation {

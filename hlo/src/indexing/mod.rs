@@ -65,6 +65,7 @@ mod dynamic;
 mod gather;
 mod hops;
 mod linear;
+mod links;
 mod movement;
 mod normalization;
 mod operation;

@@ -4,7 +4,7 @@ use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Owner, RuntimeVariable};
 
 use super::{Dependence, Direction, Domains, ElementMap, Owners, Relation, Undefined};
-use crate::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Shape};
+use crate::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op, Shape};
 
 /// Dependences, or why there are none.
 pub(super) type Found = Result<Vec<Dependence>, Undefined>;
@@ -19,11 +19,16 @@ pub(super) struct Site<'a> {
     pub(super) instruction: &'a Instruction,
     pub(super) direction: Direction,
     pub(super) domains: Domains,
+    /// The arrays (and tokens) of the value, from left to right, where it is a tuple and they have been counted.
+    pub(super) arrays: &'a [&'a Shape],
+    /// Where the arrays of each element of the first operand begin, where that is a tuple and they have been counted.
+    pub(super) starts: &'a [usize],
 }
 
 impl<'a> Site<'a> {
     pub(super) fn new(computation: &'a Computation, id: InstrId, direction: Direction, domains: Domains) -> Site<'a> {
-        Site { module: None, computation, id, instruction: &computation.instructions[id], direction, domains }
+        let instruction = &computation.instructions[id];
+        Site { module: None, computation, id, instruction, direction, domains, arrays: &[], starts: &[] }
     }
 
     /// The same where the program is known.
@@ -41,9 +46,10 @@ impl<'a> Site<'a> {
         &self.computation.instructions[self.instruction.operands[operand]].shape
     }
 
-    /// True where all extents are known.
+    /// True where all extents are known; of a tuple of which one element is taken, those of the element.
     pub(super) fn is_static(&self) -> bool {
-        let mut operands = 0..self.operands();
+        let is_element = matches!(self.instruction.op, Op::GetTupleElement { .. });
+        let mut operands = 0..if is_element { 0 } else { self.operands() };
         self.instruction.shape.is_static() && operands.all(|operand| self.operand_shape(operand).is_static())
     }
 
@@ -54,12 +60,15 @@ impl<'a> Site<'a> {
 
     /// The arrays (and tokens) of the value, from left to right.
     pub(super) fn results(&self) -> usize {
-        self.instruction.shape.leaves().len()
+        if self.arrays.is_empty() { self.instruction.shape.leaves().len() } else { self.arrays.len() }
     }
 
     /// The extents of an array of the value.
     pub(super) fn result(&self, leaf: usize) -> &'a [i64] {
-        extents(&self.instruction.shape, leaf)
+        match self.arrays.get(leaf) {
+            Some(shape) => extents(shape, 0),
+            None => extents(&self.instruction.shape, leaf),
+        }
     }
 
     /// The extents of an operand that is an array.

@@ -1,8 +1,9 @@
 //! Maps between any two instructions of a computation, through everything in between.
 
 use super::analysis::Analysis;
+use super::walk::Walk;
 use super::{Direction, Owners, Relation};
-use crate::ir::{ArenaId, ComputationId, InstrId};
+use crate::ir::{ComputationId, InstrId};
 
 /// One array of an instruction's value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,33 +56,36 @@ impl Analysis<'_> {
         direction: Direction,
         within: impl Fn(InstrId) -> bool,
     ) -> Subgraph {
-        let mut found = Subgraph::default();
-        let module = self.module();
+        let mut groups = Vec::new();
+        let owner = &self.module().computations[computation];
+        let mut walk = Walk::new(self, computation, direction);
         for &root in roots {
-            for leaf in 0..module.computations[computation].instructions[root].shape.leaves().len() {
-                let reached = self.walk(computation, (root, leaf), direction, &within, &mut found.owners);
+            for (leaf, shape) in owner.instructions[root].shape.leaves().into_iter().enumerate() {
+                let reached = walk.from((root, leaf, shape), &within);
                 let from = Endpoint { instruction: root, leaf };
-                let mut groups: Vec<Group> = Vec::new();
-                for (position, leaves) in reached.into_iter().enumerate() {
-                    groups.extend(leaves.into_iter().map(|(leaf, relation)| {
-                        let to = Endpoint { instruction: InstrId::from_index(position), leaf };
+                let own = reached.into_iter().flat_map(|(instruction, leaves)| {
+                    leaves.into_iter().map(move |(leaf, relation)| {
+                        let to = Endpoint { instruction, leaf };
                         Group { from, to, relation }
-                    }));
-                }
+                    })
+                });
+                let first = groups.len();
+                groups.extend(own);
                 if direction == Direction::OutputToInput {
-                    groups.reverse();
+                    groups[first..].reverse();
                 }
-                found.groups.extend(groups);
             }
         }
-        found
+        Subgraph { groups, owners: walk.end() }
     }
 
     /// All maps from an instruction's value to another's: towards inputs where the other stands before it, else towards
     /// outputs. Without a group where neither is computed from the other.
     pub fn between(&mut self, computation: ComputationId, from: InstrId, to: InstrId) -> Subgraph {
         let direction = if to <= from { Direction::OutputToInput } else { Direction::InputToOutput };
-        let mut found = self.subgraph(computation, &[from], direction, |_| true);
+        // No way leads past the one and back to it.
+        let lies_between = |id: InstrId| if to <= from { id > to } else { id < to };
+        let mut found = self.subgraph(computation, &[from], direction, lies_between);
         found.groups.retain(|group| group.to.instruction == to);
         found
     }

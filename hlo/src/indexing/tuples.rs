@@ -24,10 +24,23 @@ pub(super) fn tuple(site: &Site<'_>) -> Found {
     Ok(operands.enumerate().map(|(result, (operand, leaf, shape))| passed_on(result, operand, leaf, shape)).collect())
 }
 
+/// Where the arrays of each element of a tuple begin among those of the whole, and how many there are in all.
+pub(super) fn starts(tuple: &Shape) -> Vec<usize> {
+    let elements = tuple.as_tuple().unwrap_or_default().iter();
+    let ends = elements.scan(0, |end, shape| {
+        *end += shape.leaves().len();
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// One element of a tuple.
 pub(super) fn get_tuple_element(site: &Site<'_>, element: i64) -> Found {
-    let elements = site.operand_shape(0).as_tuple().unwrap_or_default();
-    let before: usize = elements.iter().take(index(element)).map(|shape| shape.leaves().len()).sum();
+    let element = index(element);
+    let before = match site.starts.get(element) {
+        Some(start) => *start,
+        None => starts(site.operand_shape(0)).get(element).copied().unwrap_or_default(),
+    };
     let leaves = site.instruction.shape.leaves().into_iter().enumerate();
     Ok(leaves.map(|(leaf, shape)| passed_on(leaf, 0, before + leaf, shape)).collect())
 }

@@ -4,108 +4,124 @@ use std::collections::BTreeMap;
 
 use super::analysis::Analysis;
 use super::hops::composed;
+use super::links::{Links, Place};
 use super::site::extents;
-use super::{Dependence, Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
-use crate::ir::{ArenaId, ComputationId, InstrId};
+use super::{Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
+use crate::ir::{Computation, ComputationId, InstrId, Shape};
 use weft_indexing::IndexingMap;
 
-/// For each instruction the arrays of its value that are reached, and through which maps.
-pub(super) type Reached = Vec<BTreeMap<usize, Relation>>;
+/// For each instruction that is reached the arrays of its value, and through which maps.
+pub(super) type Reached = BTreeMap<InstrId, BTreeMap<usize, Relation>>;
 
-impl Analysis<'_> {
-    /// What is reached from the array `leaf` of the value of `from`, that array itself included. Instructions that `passes`
-    /// refuses are reached but not passed through.
-    pub(super) fn walk(
+/// A dependence, and an array that is reached and that it leads on from.
+type Step = (Place, usize, InstrId);
+
+/// Walks through one computation in one direction.
+pub(super) struct Walk<'w, 'm> {
+    analysis: &'w mut Analysis<'m>,
+    links: Links,
+    id: ComputationId,
+    computation: &'m Computation,
+    direction: Direction,
+}
+
+impl<'w, 'm> Walk<'w, 'm> {
+    pub(super) fn new(analysis: &'w mut Analysis<'m>, id: ComputationId, direction: Direction) -> Walk<'w, 'm> {
+        let links = analysis.take_links(id, direction);
+        let computation = &analysis.module().computations[id];
+        Walk { analysis, links, id, computation, direction }
+    }
+
+    /// Keeps what was learned for later walks; who yields the runtime variables of the maps.
+    pub(super) fn end(self) -> Owners {
+        let owners = self.links.owners.clone();
+        self.analysis.put_links(self.id, self.direction, self.links);
+        owners
+    }
+
+    /// What is reached from the array `leaf` of the value of `from`, of this shape, that array itself included. Instructions that
+    /// `passes` refuses are reached but not passed through.
+    pub(super) fn from(
         &mut self,
-        id: ComputationId,
-        from: (InstrId, usize),
-        direction: Direction,
+        (from, leaf, shape): (InstrId, usize, &Shape),
         passes: &dyn Fn(InstrId) -> bool,
-        owners: &mut Owners,
     ) -> Reached {
-        let computation = &self.module().computations[id];
-        let (from, leaf) = from;
-        let mut reached: Reached = vec![BTreeMap::new(); computation.instructions.len()];
-        let shape = &computation.instructions[from].shape;
         let start = match shape.is_static() {
-            true => IndexingMap::identity(extents(shape, leaf)).into(),
+            true => IndexingMap::identity(extents(shape, 0)).into(),
             false => Relation::Undefined(Undefined::DynamicExtents),
         };
-        reached[from.index()].insert(leaf, start);
-        let ids = computation.instructions.ids();
-        match direction {
-            Direction::OutputToInput => {
-                for at in ids.take(from.index() + 1).rev() {
-                    let passed = at == from || passes(at);
-                    if !passed || reached[at.index()].is_empty() {
-                        continue;
-                    }
-                    let values = std::mem::take(&mut reached[at.index()]);
-                    for dependence in self.dependences(id, at, direction, owners) {
-                        let Some(operand) = dependence.operand else { continue };
-                        let to = computation.instructions[at].operands[operand];
-                        let leaves = || computation.instructions[to].shape.leaves().len();
-                        step(
-                            &values,
-                            dependence.result,
-                            dependence.leaf,
-                            leaves,
-                            &dependence,
-                            &mut reached[to.index()],
-                            owners,
-                        );
-                    }
-                    reached[at.index()] = values;
-                }
+        let mut reached = Reached::from([(from, BTreeMap::from([(leaf, start)]))]);
+        let mut pending: BTreeMap<InstrId, Vec<Step>> = BTreeMap::new();
+        let mut next = Some((from, Vec::new()));
+        while let Some((at, mut steps)) = next {
+            steps.sort_unstable();
+            let own = self.arrived(at, &steps, &reached);
+            if !own.is_empty() {
+                reached.insert(at, own);
             }
-            Direction::InputToOutput => {
-                for at in ids.skip(from.index() + 1) {
-                    let instruction = &computation.instructions[at];
-                    let is_next = |operand: &InstrId| {
-                        !reached[operand.index()].is_empty() && (*operand == from || passes(*operand))
-                    };
-                    if !instruction.operands.iter().any(is_next) {
-                        continue;
-                    }
-                    let mut own = BTreeMap::new();
-                    for dependence in self.dependences(id, at, direction, owners) {
-                        let Some(operand) = dependence.operand.map(|operand| instruction.operands[operand]) else {
-                            continue;
-                        };
-                        if is_next(&operand) {
-                            let leaves = || instruction.shape.leaves().len();
-                            let values = &reached[operand.index()];
-                            step(values, dependence.leaf, dependence.result, leaves, &dependence, &mut own, owners);
-                        }
-                    }
-                    reached[at.index()] = own;
-                }
+            if at == from || passes(at) {
+                self.go_on(at, &reached, &mut pending);
             }
+            // Whatever leads to an instruction lies on one side of it.
+            next = match self.direction {
+                Direction::OutputToInput => pending.pop_last(),
+                Direction::InputToOutput => pending.pop_first(),
+            };
         }
         reached
     }
-}
 
-/// Goes on from the arrays `of` of a value reached through `values` to the arrays `to` of another, of which there are
-/// `leaves`.
-fn step(
-    values: &BTreeMap<usize, Relation>,
-    of: Option<usize>,
-    to: Option<usize>,
-    leaves: impl Fn() -> usize,
-    dependence: &Dependence,
-    reached: &mut BTreeMap<usize, Relation>,
-    owners: &mut Owners,
-) {
-    let from: Vec<&Relation> = match of {
-        Some(leaf) => values.get(&leaf).into_iter().collect(),
-        None => values.values().collect(),
-    };
-    for relation in from {
-        match to {
-            Some(leaf) => add(reached, leaf, relation, &dependence.relation, owners),
-            None => (0..leaves()).for_each(|leaf| add(reached, leaf, relation, &dependence.relation, owners)),
+    /// Notes for the instructions that follow `at` how they are reached from it.
+    fn go_on(&mut self, at: InstrId, reached: &Reached, pending: &mut BTreeMap<InstrId, Vec<Step>>) {
+        let Some(values) = reached.get(&at) else { return };
+        let onward = self.analysis.onward(&mut self.links, self.id, at, self.direction);
+        for &leaf in values.keys() {
+            for place in onward.from(leaf) {
+                let holder = place.0.0;
+                let to = match self.direction {
+                    Direction::InputToOutput => Some(holder),
+                    Direction::OutputToInput => {
+                        let found = self.analysis.found(&mut self.links, self.id, holder, self.direction);
+                        let operand = found.dependences[place.1].operand;
+                        operand.map(|operand| self.computation.instructions[holder].operands[operand])
+                    }
+                };
+                if let Some(to) = to {
+                    pending.entry(to).or_default().push((place, leaf, at));
+                }
+            }
         }
+    }
+
+    /// The arrays of `at` that these steps lead to.
+    fn arrived(&mut self, at: InstrId, steps: &[Step], reached: &Reached) -> BTreeMap<usize, Relation> {
+        let mut own = BTreeMap::new();
+        let mut everything = None;
+        for &(place, leaf, of) in steps {
+            // One step from one array to all of which nothing is known says all that another could.
+            if everything == Some(place) {
+                continue;
+            }
+            let found = self.analysis.found(&mut self.links, self.id, place.0.0, self.direction);
+            let dependence = &found.dependences[place.1];
+            let Some(first) = reached.get(&of).and_then(|values| values.get(&leaf)) else { continue };
+            let to = match self.direction {
+                Direction::OutputToInput => dependence.leaf,
+                Direction::InputToOutput => dependence.result,
+            };
+            let owners = &mut self.links.owners;
+            if let Some(leaf) = to {
+                add(&mut own, leaf, first, &dependence.relation, owners);
+                continue;
+            }
+            for leaf in 0..self.computation.instructions[at].shape.leaves().len() {
+                add(&mut own, leaf, first, &dependence.relation, owners);
+            }
+            if dependence.relation.undefined().is_some() {
+                everything = Some(place);
+            }
+        }
+        own
     }
 }
 

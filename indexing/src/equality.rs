@@ -99,6 +99,57 @@ impl IndexingMap {
         }
         equal_by_points(&given, &other, limits)
     }
+
+    /// True when it is proved that whatever this map relates, the other one relates as well, for any values of the runtime
+    /// variables. Runtime variables of the other map are matched by what they are; its range variables take the values of those
+    /// of this map of the same number.
+    ///
+    /// ```
+    /// use weft_indexing::IndexingMap;
+    ///
+    /// let all: IndexingMap = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 7], s0 in [0, 3]".parse()?;
+    /// let some: IndexingMap = "(d0)[s0] -> (d0 + s0), domain: d0 in [2, 5], s0 in [0, 3], d0 + s0 in [3, 8]".parse()?;
+    /// assert!(some.is_covered_by(&all) && !all.is_covered_by(&some));
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn is_covered_by(&self, other: &IndexingMap) -> bool {
+        if self.is_undefined() || other.is_undefined() {
+            return false;
+        }
+        if self.dims.len() != other.dims.len() || self.results.len() != other.results.len() {
+            return false;
+        }
+        self.is_known_empty()
+            || over_variables_of(other, self).is_some_and(|other| implies(self, &other) && has_results_of(&other, self))
+    }
+}
+
+/// The map over the variables of `first`, which may have more range variables and more runtime variables; nothing where it
+/// has a variable that `first` has not.
+fn over_variables_of(map: &IndexingMap, first: &IndexingMap) -> Option<IndexingMap> {
+    let mut moved = map.clone();
+    moved.ranges.extend(first.ranges.get(map.ranges.len()..)?.iter().cloned());
+    moved.runtime.clone_from(&first.runtime);
+    let mut places: Vec<usize> = Vec::with_capacity(map.runtime.len());
+    let renamed = |places: &[usize], e: &Expr| {
+        e.substitute(|v| match v {
+            Var::Runtime(i) => Some(Expr::runtime(u32::try_from(*places.get(i as usize)?).ok()?)),
+            _ => None,
+        })
+        .ok()
+    };
+    for variable in &map.runtime {
+        // Which element it is, runtime variables before it decide.
+        let access = variable.access.iter().map(|e| renamed(&places, e)).collect::<Option<_>>()?;
+        let variable = RuntimeVariable { access, ..variable.clone() };
+        let place = first.runtime.iter().position(|known| known.is_same_value(&variable))?;
+        moved.runtime.get_mut(place)?.bounds = variable.bounds;
+        places.push(place);
+    }
+    for e in moved.results.iter_mut().chain(moved.constraints.iter_mut().map(|c| &mut c.expr)) {
+        *e = renamed(&places, e)?;
+    }
+    Some(moved)
 }
 
 /// For each runtime variable of the second map the number of the one of the first that always has the same value; nothing

@@ -160,10 +160,24 @@ fn through(
     if maps.len() > MAX_MAPS { Err(Undefined::TooManyMaps) } else { Ok(()) }
 }
 
-/// Adds a map to those that differ; of a map that is exact in one place and coarse in another the exact one is all that is needed.
+/// Adds a map to those that differ, and leaves out what another one covers; of a map that is exact in one place and coarse in
+/// another the exact one is all that is needed.
 fn insert(maps: &mut Vec<ElementMap>, new: ElementMap) {
-    match maps.iter_mut().find(|known| known.map == new.map && known.replica_id == new.replica_id) {
-        Some(known) => known.coarse = known.coarse.and(new.coarse),
-        None => maps.push(new),
+    if let Some(known) = maps.iter_mut().find(|known| known.map == new.map && known.replica_id == new.replica_id) {
+        known.coarse = known.coarse.and(new.coarse);
+        return;
     }
+    if maps.iter().any(|known| is_covered(&new, known)) {
+        return;
+    }
+    maps.retain(|known| !is_covered(known, &new));
+    maps.push(new);
+}
+
+/// True when all that the map says, the other one says as well. A coarse map does not say of any element that it is read.
+fn is_covered(map: &ElementMap, other: &ElementMap) -> bool {
+    let is_here = map.replica_id.is_none() && other.replica_id.is_none();
+    let is_as_exact = map.coarse.is_some() || other.coarse.is_none();
+    // Simplified results that differ are rarely the same.
+    is_here && is_as_exact && map.map.results == other.map.results && map.map.is_covered_by(&other.map)
 }

@@ -136,12 +136,12 @@ impl<'m> Analysis<'m> {
                 self.call(id, &instruction.operands, Callee::only(*callee), direction, owners)
             }
             Op::Conditional { branches, .. } => {
-                let mut found = self.conditional(id, &instruction.operands, branches, direction, owners);
-                if site.is_static() {
-                    found.extend((0..site.results()).map(|result| site.all(result, 0)));
+                let mut found: Vec<Dependence> = if site.is_static() {
+                    (0..site.results()).map(|result| site.all(result, 0)).collect()
                 } else {
-                    found.extend(undefined(site, &Undefined::DynamicExtents).into_iter().take(1));
-                }
+                    undefined(site, &Undefined::DynamicExtents).into_iter().take(1).collect()
+                };
+                found.extend(self.conditional(id, &instruction.operands, branches, direction, owners));
                 found
             }
             Op::CustomCall { custom_call_target, .. } => {

@@ -41,7 +41,9 @@
 //!
 //! # Maps that lead to more than is read
 //!
-//! They say so, with the reason ([`ElementMap::coarse`]); all others lead to the elements that are read and to no others.
+//! They say so, with the reason ([`ElementMap::coarse`]); all others lead to the elements that are read and to no others. What an
+//! operation gives to a computation that it applies is read, whatever the computation makes of it: a `scatter` whose
+//! computation overwrites reads the element that it overwrites, with [`Domains::Exact`] too.
 //!
 //! | Operation | Read are fewer elements, because |
 //! |---|---|

@@ -1,9 +1,12 @@
 //! Maps between positions in memory.
 
-use super::Undefined;
+use weft_affine::{Expr, Interval};
+use weft_indexing::{IndexingMap, Owner, Variable};
+
 use super::reshape::bitcast_map;
+use super::site::dim;
+use super::{ElementMap, Undefined};
 use crate::ir::ArrayShape;
-use weft_indexing::IndexingMap;
 
 /// The same map between positions in memory: from the position of an element of `from` to that of an element of `to`, each in
 /// the order of its layout and counted in elements; simplified. A shape without a layout is in row-major order.
@@ -25,15 +28,73 @@ use weft_indexing::IndexingMap;
 /// # Errors
 /// [`Undefined::Tiles`] where a layout has tiles, [`Undefined::Overflow`] where the arithmetic exceeds 64 bits.
 pub fn physical(map: &IndexingMap, from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, Undefined> {
-    let is_tiled = |shape: &ArrayShape| shape.layout.as_ref().is_some_and(|layout| layout.is_tiled());
-    if is_tiled(from) || is_tiled(to) {
+    Ok(ElementMap::exact(map.clone()).physical(Some(from), Some(to), &|_| None)?.map)
+}
+
+impl ElementMap {
+    /// The same map between positions in memory, as [`physical`] has it, with what says which replica holds the elements. A
+    /// side without an array, as what is computed from no input has one, stays as it is.
+    ///
+    /// `read` gives the arrays that runtime variables are elements of, by their owners: the element is a position there as
+    /// well. Without an array it stays an index.
+    ///
+    /// # Errors
+    /// As [`physical`].
+    pub fn physical<'a>(
+        &self,
+        from: Option<&ArrayShape>,
+        to: Option<&ArrayShape>,
+        read: &dyn Fn(Owner) -> Option<&'a ArrayShape>,
+    ) -> Result<ElementMap, Undefined> {
+        let mut logical = self.map.clone();
+        for variable in &mut logical.runtime {
+            let Some(array) = variable.owner.and_then(read) else { continue };
+            if variable.access.len() >= array.rank() {
+                let position = position(array, &variable.access)?;
+                variable.access.splice(..array.rank(), [position]);
+            }
+        }
+        let mut moved = self.clone();
+        // The members asked go along as further results.
+        let hops = moved.replica_id.iter_mut().flat_map(|id| &mut id.hops);
+        let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
+        let own = logical.results.len();
+        logical.results.extend(members.iter().map(|member| (**member).clone()));
+        let mut maps = vec![logical];
+        if let Some(from) = from {
+            maps.insert(0, bitcast_map(&flat(from)?, from)?);
+        }
+        if let Some(to) = to {
+            let mut position = bitcast_map(to, &flat(to)?)?;
+            let kept = (own..).map(dim).take(members.len());
+            position.dims.extend(members.iter().map(|_| Variable::new(Interval::EVERYTHING)));
+            position.results.extend(kept);
+            maps.push(position);
+        }
+        moved.map = IndexingMap::compose_all(&maps)?;
+        let asked = moved.map.results.split_off(moved.map.results.len() - members.len());
+        for (member, asked) in members.into_iter().zip(asked) {
+            *member = asked;
+        }
+        Ok(moved)
+    }
+}
+
+/// An array of one dimension with as many elements.
+fn flat(shape: &ArrayShape) -> Result<ArrayShape, Undefined> {
+    if shape.layout.as_ref().is_some_and(|layout| layout.is_tiled()) {
         return Err(Undefined::Tiles);
     }
-    let flat = |shape: &ArrayShape| -> Result<ArrayShape, Undefined> {
-        let count = shape.element_count().ok_or(Undefined::Overflow)?;
-        Ok(ArrayShape::new(shape.element_type, [count]))
-    };
-    let index = bitcast_map(&flat(from)?, from)?;
-    let position = bitcast_map(to, &flat(to)?)?;
-    Ok(IndexingMap::compose_all([&index, map, &position])?)
+    let count = shape.element_count().ok_or(Undefined::Overflow)?;
+    Ok(ArrayShape::new(shape.element_type, [count]))
+}
+
+/// The position of the element at an index.
+fn position(array: &ArrayShape, index: &[Expr]) -> Result<Expr, Undefined> {
+    flat(array)?;
+    let mut position = Expr::constant(0);
+    for dimension in array.minor_to_major().into_iter().rev() {
+        position = position.checked_mul(array.extents[dimension])?.checked_add(&index[dimension])?;
+    }
+    Ok(position)
 }

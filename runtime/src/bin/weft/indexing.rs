@@ -5,9 +5,14 @@ use crate::report::{Failure, Outcome};
 use crate::source::Source;
 use crate::{is_json, output};
 use serde_json::{Map, Value, json};
-use weft_hlo::indexing::{Analysis, Dependence, Direction, Domains, ElementMap, Group, Owners, Relation, physical};
-use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Module, Op, Shape};
-use weft_indexing::{IndexingMap, Owner};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use weft_hlo::indexing::{
+    Analysis, Dependence, Direction, Domains, ElementMap, Group, Hop, Number, Owners, Relation, ReplicaId,
+    Source as Origin,
+};
+use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
+use weft_indexing::{Expr, IndexingMap, OutOfBounds, Owner, RuntimeVariable};
 
 /// What the help ends with.
 pub(crate) const EXAMPLES: &str = "\
@@ -21,6 +26,8 @@ struct View<'a> {
     module: &'a Module,
     arguments: &'a Indexing,
     direction: Direction,
+    /// The arrays of values that are tuples, where positions in memory are shown.
+    arrays: BTreeMap<(ComputationId, InstrId), Vec<Option<&'a ArrayShape>>>,
 }
 
 /// Maps with a heading.
@@ -28,6 +35,7 @@ struct Shown {
     computation: ComputationId,
     instruction: InstrId,
     rows: Vec<Row>,
+    owners: Rc<Owners>,
 }
 
 /// Maps of one array to one other.
@@ -48,7 +56,8 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
         Way::OutputToInput => Direction::OutputToInput,
         Way::InputToOutput => Direction::InputToOutput,
     };
-    let view = View { module: &module, arguments, direction };
+    let arrays = if arguments.physical { tuples(&module) } else { BTreeMap::new() };
+    let mut view = View { module: &module, arguments, direction, arrays };
     let domains = match arguments.domain {
         Domain::Documented => Domains::Documented,
         Domain::Exact => Domains::Exact,
@@ -56,22 +65,26 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
     let mut analysis = Analysis::new(&module).with_domains(domains);
     let named = arguments.instruction.as_deref().map(|name| view.find(name)).transpose()?;
     let mut shown = Vec::new();
-    let mut owners = Vec::new();
     match (named, &arguments.to) {
         (Some((computation, from)), Some(to)) => {
             let to = view.find_in(computation, to)?;
+            view.direction = if to <= from { Direction::OutputToInput } else { Direction::InputToOutput };
             let found = analysis.between(computation, from, to);
-            shown.push(Shown { computation, instruction: from, rows: view.group_rows(computation, &found.groups) });
-            owners.push(found.owners);
+            let owners = Rc::new(found.owners);
+            let rows = found.groups.iter().map(|group| view.group_row(computation, group, &owners)).collect();
+            shown.push(Shown { computation, instruction: from, rows, owners });
         }
         (named, _) if arguments.fusion => {
             let (computation, roots) = view.fusion(named)?;
             let found = analysis.subgraph(computation, &roots, direction, |_| true);
-            for root in roots {
-                let groups: Vec<Group> =
-                    found.groups.iter().filter(|group| group.from.instruction == root).cloned().collect();
-                shown.push(Shown { computation, instruction: root, rows: view.group_rows(computation, &groups) });
-                owners.push(found.owners.clone());
+            let owners = Rc::new(found.owners);
+            let mut rows: BTreeMap<InstrId, Vec<Row>> = BTreeMap::new();
+            for group in &found.groups {
+                rows.entry(group.from.instruction).or_default().push(view.group_row(computation, group, &owners));
+            }
+            for instruction in roots {
+                let rows = rows.remove(&instruction).unwrap_or_default();
+                shown.push(Shown { computation, instruction, rows, owners: Rc::clone(&owners) });
             }
         }
         (named, _) => {
@@ -81,20 +94,22 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
             let chosen: Vec<(ComputationId, InstrId)> = named.map_or_else(|| all.collect(), |one| vec![one]);
             for (computation, instruction) in chosen {
                 let found = analysis.instruction(computation, instruction, direction);
-                let rows = found.dependences.iter().map(|own| view.operand_row(computation, instruction, own));
-                shown.push(Shown { computation, instruction, rows: rows.collect() });
-                owners.push(found.owners);
+                let owners = Rc::new(found.owners);
+                let rows = found.dependences.iter().map(|own| view.operand_row(computation, instruction, own, &owners));
+                shown.push(Shown { computation, instruction, rows: rows.collect(), owners });
             }
         }
     }
-    for (shown, _) in shown.iter_mut().zip(&owners) {
-        for row in &mut shown.rows {
-            view.finish(&mut row.relation);
+    if arguments.simplify {
+        for row in shown.iter_mut().flat_map(|shown| &mut shown.rows) {
+            if let Relation::Maps(maps) = &mut row.relation {
+                maps.iter_mut().for_each(ElementMap::simplify);
+            }
         }
     }
     if is_json(format) {
-        let instructions = shown.iter().zip(&owners).map(|(shown, owners)| view.json(shown, owners));
-        let direction = match direction {
+        let instructions = shown.iter().map(|shown| view.json(shown));
+        let direction = match view.direction {
             Direction::OutputToInput => "output-to-input",
             Direction::InputToOutput => "input-to-output",
         };
@@ -102,13 +117,32 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
         return Ok(Outcome::Done);
     }
     let mut text = String::new();
-    for (shown, owners) in shown.iter().zip(&owners) {
+    for shown in &shown {
         if named.is_some() || arguments.fusion || !shown.rows.is_empty() {
-            text += &view.text(shown, owners);
+            text += &view.text(shown);
         }
     }
     output::text(&text)?;
     Ok(Outcome::Done)
+}
+
+/// The arrays of all values that are tuples.
+fn tuples(module: &Module) -> BTreeMap<(ComputationId, InstrId), Vec<Option<&ArrayShape>>> {
+    let values = module.computations.iter().flat_map(|(computation, owner)| {
+        owner.instructions.iter().map(move |(id, instruction)| ((computation, id), &instruction.shape))
+    });
+    let tuples = values.filter(|(_, shape)| matches!(shape, Shape::Tuple(_)));
+    tuples.map(|(at, shape)| (at, shape.leaves().into_iter().map(Shape::as_array).collect())).collect()
+}
+
+/// The computation that an operation calls as its branch of this number.
+fn called(op: &Op, branch: usize) -> Option<ComputationId> {
+    match op {
+        Op::Fusion { calls, .. } | Op::Call { to_apply: calls } | Op::AsyncStart { calls, .. } => Some(*calls),
+        Op::Conditional { branches, .. } => branches.get(branch).copied(),
+        Op::AsyncShorthand { operation: Some(operation), .. } => called(operation, branch),
+        _ => None,
+    }
 }
 
 impl View<'_> {
@@ -171,7 +205,7 @@ impl View<'_> {
         Ok((computation, roots))
     }
 
-    fn operand_row(&self, computation: ComputationId, id: InstrId, own: &Dependence) -> Row {
+    fn operand_row(&self, computation: ComputationId, id: InstrId, own: &Dependence, owners: &Owners) -> Row {
         let instruction = &self.computation(computation).instructions[id];
         let mut label = Vec::new();
         let mut fields = Map::new();
@@ -196,108 +230,117 @@ impl View<'_> {
             Direction::OutputToInput => own.operand,
             Direction::InputToOutput => own.result.or(Some(0)),
         };
-        let relation = self.in_memory(own.relation.clone(), || {
-            let of = self.array(computation, id, own.result?)?;
-            let read = self.array(computation, instruction.operands[own.operand?], own.leaf?)?;
-            Some(if self.direction == Direction::OutputToInput { (of, read) } else { (read, of) })
+        let relation = self.in_memory(&own.relation, (computation, owners), || {
+            let of = own.result.and_then(|leaf| self.array(computation, id, leaf));
+            let read = own.operand.zip(own.leaf);
+            let read = read.and_then(|(read, leaf)| self.array(computation, instruction.operands[read], leaf));
+            if self.direction == Direction::OutputToInput { (of, read) } else { (read, of) }
         });
         Row { label: label.join(", "), fields, list, relation }
     }
 
-    fn group_rows(&self, computation: ComputationId, groups: &[Group]) -> Vec<Row> {
-        let row = |group: &Group| {
-            let owner = self.computation(computation);
-            let (from, to) = (&owner.instructions[group.from.instruction], &owner.instructions[group.to.instruction]);
-            let mut label = Vec::new();
-            if matches!(from.shape, Shape::Tuple(_)) {
-                label.push(format!("from array {}", group.from.leaf));
-            }
-            let array = match &to.shape {
-                Shape::Tuple(_) => format!(", array {}", group.to.leaf),
-                _ => String::new(),
-            };
-            label.push(format!("to {}{array}", to.name));
-            let mut fields = Map::new();
-            fields.insert("from_array".to_owned(), json!(group.from.leaf));
-            fields.insert("instruction".to_owned(), json!(to.name));
-            fields.insert("array".to_owned(), json!(group.to.leaf));
-            let relation = self.in_memory(group.relation.clone(), || {
-                let from = self.array(computation, group.from.instruction, group.from.leaf)?;
-                Some((from, self.array(computation, group.to.instruction, group.to.leaf)?))
-            });
-            Row { label: label.join(", "), fields, list: None, relation }
+    fn group_row(&self, computation: ComputationId, group: &Group, owners: &Owners) -> Row {
+        let owner = self.computation(computation);
+        let (from, to) = (&owner.instructions[group.from.instruction], &owner.instructions[group.to.instruction]);
+        let mut label = Vec::new();
+        if matches!(from.shape, Shape::Tuple(_)) {
+            label.push(format!("from array {}", group.from.leaf));
+        }
+        let array = match &to.shape {
+            Shape::Tuple(_) => format!(", array {}", group.to.leaf),
+            _ => String::new(),
         };
-        groups.iter().map(row).collect()
+        label.push(format!("to {}{array}", to.name));
+        let mut fields = Map::new();
+        fields.insert("from_array".to_owned(), json!(group.from.leaf));
+        fields.insert("instruction".to_owned(), json!(to.name));
+        fields.insert("array".to_owned(), json!(group.to.leaf));
+        let relation = self.in_memory(&group.relation, (computation, owners), || {
+            let array = |end: weft_hlo::indexing::Endpoint| self.array(computation, end.instruction, end.leaf);
+            (array(group.from), array(group.to))
+        });
+        Row { label: label.join(", "), fields, list: None, relation }
     }
 
     fn array(&self, computation: ComputationId, id: InstrId, leaf: usize) -> Option<&ArrayShape> {
-        self.computation(computation).instructions[id].shape.leaves().get(leaf)?.as_array()
+        match self.arrays.get(&(computation, id)) {
+            Some(arrays) => arrays.get(leaf).copied().flatten(),
+            None => self.computation(computation).instructions[id].shape.as_array(),
+        }
     }
 
-    /// With `--physical` between positions in memory.
+    /// With `--physical` between positions in memory; a side without an array stays as it is.
     fn in_memory<'s>(
         &'s self,
-        relation: Relation,
-        shapes: impl Fn() -> Option<(&'s ArrayShape, &'s ArrayShape)>,
+        relation: &Relation,
+        (computation, owners): (ComputationId, &Owners),
+        shapes: impl Fn() -> (Option<&'s ArrayShape>, Option<&'s ArrayShape>),
     ) -> Relation {
-        match (relation, shapes()) {
-            (Relation::Maps(maps), Some((from, to))) if self.arguments.physical => {
-                let moved = maps.into_iter().map(|map| Ok(ElementMap { map: physical(&map.map, from, to)?, ..map }));
-                moved.collect::<Result<_, _>>().map_or_else(Relation::Undefined, Relation::Maps)
-            }
-            (relation, _) => relation,
+        let Relation::Maps(maps) = relation else { return relation.clone() };
+        if !self.arguments.physical {
+            return relation.clone();
         }
+        let (from, to) = shapes();
+        let read = |owner: Owner| {
+            let source = owners.source(owner).filter(|source| source.number == Number::Element)?;
+            self.path(computation, &source)?.last()?.shape.as_array()
+        };
+        let moved = maps.iter().map(|map| map.physical(from, to, &read));
+        moved.collect::<Result<_, _>>().map_or_else(Relation::Undefined, Relation::Maps)
     }
 
-    /// With `--simplify`, simplified.
-    fn finish(&self, relation: &mut Relation) {
-        if let Relation::Maps(maps) = relation
-            && self.arguments.simplify
-        {
-            for map in maps {
-                map.simplify();
-            }
-        }
-    }
-
-    /// The name of the instruction that a token stands for: those that call it in front.
-    fn owner_name(&self, computation: ComputationId, owners: &Owners, owner: Owner) -> Option<String> {
-        let source = owners.source(owner)?;
-        let mut name = String::new();
+    /// The instructions that call, outermost first, and then the one that yields the value.
+    fn path(&self, computation: ComputationId, source: &Origin) -> Option<Vec<&Instruction>> {
+        let mut found = Vec::with_capacity(source.path.len());
         let mut within = Some(computation);
-        for (position, id) in source.path.into_iter().enumerate() {
-            let instruction = self.computation(within?).instructions.get(id)?;
-            name += if name.is_empty() { "" } else { "/" };
-            name += &instruction.name;
-            within = match &instruction.op {
-                Op::Fusion { calls, .. } | Op::Call { to_apply: calls } | Op::AsyncStart { calls, .. } => Some(*calls),
-                Op::Conditional { branches, .. } => {
-                    let branch = *source.branches.get(position)?;
-                    name += &format!("/{branch}");
-                    branches.get(branch).copied()
-                }
-                _ => None,
-            };
+        for (position, id) in source.path.iter().enumerate() {
+            let instruction = self.computation(within?).instructions.get(*id)?;
+            within = called(&instruction.op, source.branches.get(position).copied().unwrap_or_default());
+            found.push(instruction);
         }
-        Some(name)
+        Some(found)
     }
 
-    fn text(&self, shown: &Shown, owners: &Owners) -> String {
+    /// The name of the instruction that yields a value: those that call it in front.
+    fn name(&self, computation: ComputationId, source: &Origin) -> Option<String> {
+        let path = self.path(computation, source)?;
+        let part = |(position, instruction): (usize, &&Instruction)| match source.branches.get(position) {
+            Some(branch) if matches!(instruction.op, Op::Conditional { .. }) => {
+                format!("{}/{branch}", instruction.name)
+            }
+            _ => instruction.name.clone(),
+        };
+        Some(path.iter().enumerate().map(part).collect::<Vec<_>>().join("/"))
+    }
+
+    fn text(&self, shown: &Shown) -> String {
         let computation = self.computation(shown.computation);
         let name = &computation.instructions[shown.instruction].name;
         let within =
             if shown.computation == self.module.entry { String::new() } else { format!("{}/", computation.name) };
         let mut text = format!("instruction {within}{name}\n");
-        let names = |owner| self.owner_name(shown.computation, owners, owner);
+        let nothing = match self.direction {
+            Direction::OutputToInput => "nothing is read",
+            Direction::InputToOutput => "nothing is computed from it",
+        };
+        if let (Some(to), []) = (&self.arguments.to, shown.rows.as_slice()) {
+            text += &format!("  to {}: {nothing}\n", to.trim_start_matches('%'));
+        }
+        let names = |owner| self.name(shown.computation, &shown.owners.source(owner)?);
         for row in &shown.rows {
             let label = &row.label;
-            if let Relation::Undefined(reason) = &row.relation {
-                text += &format!("  {label}: UNDEFINED: {reason}\n");
+            match &row.relation {
+                Relation::Undefined(reason) => text += &format!("  {label}: UNDEFINED: {reason}\n"),
+                Relation::Maps(maps) if maps.is_empty() => text += &format!("  {label}: {nothing}\n"),
+                Relation::Maps(_) => {}
             }
             for map in row.relation.maps() {
                 if self.arguments.verbose {
                     let written = map.map.verbose_with(&names).to_string();
                     text += &format!("  {label}:\n    {}\n", written.replace('\n', "\n    "));
+                    for (position, variable) in map.map.runtime.iter().enumerate() {
+                        text += &self.origin(shown, position, variable).unwrap_or_default();
+                    }
                 } else {
                     text += &format!("  {label}: {}\n", map.map);
                 }
@@ -312,7 +355,22 @@ impl View<'_> {
         text
     }
 
-    fn json(&self, shown: &Shown, owners: &Owners) -> Value {
+    /// A line for a runtime variable that is not just an element of a value on the replica that asks.
+    fn origin(&self, shown: &Shown, position: usize, variable: &RuntimeVariable) -> Option<String> {
+        let source = shown.owners.source(variable.owner?)?;
+        let (_, replica) = held(variable, Some(&source));
+        let what = match (source.number, &replica) {
+            (Number::Element, None) => return None,
+            (Number::Element, Some(_)) => "an element",
+            (Number::Position, _) => "the position in the group",
+        };
+        let of = self.name(shown.computation, &source)?;
+        let replica = replica.map(|replica| format!(", replica_id: {replica}")).unwrap_or_default();
+        let variable = variable.name.clone().unwrap_or_else(|| format!("rt{position}"));
+        Some(format!("    {variable}: {what} of {of}{replica}\n"))
+    }
+
+    fn json(&self, shown: &Shown) -> Value {
         let computation = self.computation(shown.computation);
         let instruction = &computation.instructions[shown.instruction];
         let mut value = Map::new();
@@ -331,22 +389,25 @@ impl View<'_> {
                     vec![with(row.fields.clone(), json!({ "undefined": reason.to_string(), "code": reason.code() }))]
                 }
                 Relation::Maps(maps) => {
-                    let map =
-                        |map: &ElementMap| with(row.fields.clone(), self.map_json(shown.computation, map, owners));
+                    let map = |map: &ElementMap| {
+                        with(row.fields.clone(), self.map_json(shown.computation, map, &shown.owners))
+                    };
                     maps.iter().map(map).collect()
                 }
             }
         };
         let grouped = |count: usize| -> Vec<Value> {
-            let list = |number: usize| {
-                let rows = shown.rows.iter().filter(move |row| row.list == Some(number));
-                let items: Vec<Value> = rows.flat_map(items).collect();
-                match items.as_slice() {
-                    [only] if only.get("undefined").is_some() => only.clone(),
-                    _ => Value::Array(items),
+            let mut lists: Vec<Vec<Value>> = vec![Vec::new(); count];
+            for row in &shown.rows {
+                if let Some(list) = row.list.and_then(|number| lists.get_mut(number)) {
+                    list.extend(items(row));
                 }
+            }
+            let entry = |items: Vec<Value>| match items.as_slice() {
+                [only] if only.get("undefined").is_some() => only.clone(),
+                _ => Value::Array(items),
             };
-            (0..count).map(list).collect()
+            lists.into_iter().map(entry).collect()
         };
         if self.arguments.fusion || self.arguments.to.is_some() {
             value.insert("maps".to_owned(), shown.rows.iter().flat_map(items).collect());
@@ -369,12 +430,28 @@ impl View<'_> {
 
     fn map_json(&self, computation: ComputationId, map: &ElementMap, owners: &Owners) -> Value {
         let IndexingMap { dims, ranges, runtime, .. } = &map.map;
-        let variable = |(position, variable): (usize, &weft_indexing::RuntimeVariable)| {
+        let variable = |(position, variable): (usize, &RuntimeVariable)| {
+            let source = variable.owner.and_then(|owner| owners.source(owner));
+            let (element, replica) = held(variable, source.as_ref());
             let before = runtime[..position].to_vec();
-            let access =
-                IndexingMap::from_parts(dims.clone(), ranges.clone(), before, variable.access.clone(), Vec::new());
-            let owner = variable.owner.and_then(|owner| self.owner_name(computation, owners, owner));
-            json!({ "instruction": owner, "map": access.to_string() })
+            let access = IndexingMap::from_parts(dims.clone(), ranges.clone(), before, element.to_vec(), Vec::new());
+            let name = source.as_ref().and_then(|source| self.name(computation, source));
+            let is_position = source.as_ref().is_some_and(|source| source.number == Number::Position);
+            let out_of_range = match variable.out_of_bounds {
+                _ if is_position => None,
+                OutOfBounds::Clamp => Some("clamp"),
+                OutOfBounds::Drop => Some("drop"),
+            };
+            let mut value = json!({
+                "instruction": name,
+                "value": if is_position { "position" } else { "element" },
+                "map": access.to_string(),
+                "out_of_range": out_of_range,
+            });
+            if let Some(replica) = replica {
+                value["replica_id"] = json!(replica.to_string());
+            }
+            value
         };
         let variables: Vec<Value> = runtime.iter().enumerate().map(variable).collect();
         let mut value = json!({ "map": map.map.to_string(), "runtime_variables": variables });
@@ -386,4 +463,14 @@ impl View<'_> {
         }
         value
     }
+}
+
+/// Which element of a value a runtime variable is, and on which replica where that is another one.
+fn held<'v>(variable: &'v RuntimeVariable, source: Option<&Origin>) -> (&'v [Expr], Option<ReplicaId>) {
+    let exchanges = source.map(|source| source.exchanges.as_slice()).unwrap_or_default();
+    let (element, members) = variable.access.split_at(variable.access.len().saturating_sub(exchanges.len()));
+    let hops = exchanges.iter().zip(members);
+    let hops: Vec<Hop> =
+        hops.map(|(exchange, member)| Hop { exchange: exchange.clone(), member: member.clone() }).collect();
+    (element, if hops.is_empty() { None } else { Some(ReplicaId { hops }) })
 }

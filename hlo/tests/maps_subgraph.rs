@@ -391,3 +391,36 @@ ENTRY e {
         assert_eq!(own("b").relation.undefined(), Some(&Undefined::DynamicExtents));
     }
 }
+
+/// Of what nothing is known is undefined in both directions, or, where no element passes on either side of it, in none.
+#[test]
+fn what_no_element_passes_is_undefined_in_no_direction() {
+    let defined = "  z = f32[] constant(0)\n";
+    let cases: [(&str, bool); 5] = [
+        ("  c = f32[4] custom-call(p), custom_call_target=\"t\"\n  ROOT r = f32[4] negate(c)\n", true),
+        ("  n = f32[0] slice(p), slice={[4:4]}\n  ROOT r = f32[4] custom-call(n), custom_call_target=\"t\"\n", false),
+        ("  ROOT r = f32[0] custom-call(p), custom_call_target=\"t\"\n", false),
+        (
+            "  w = f32[6] pad(p, z), padding=2_0\n  s = f32[2] slice(w), slice={[0:2]}\n  \
+             ROOT r = f32[4] custom-call(s), custom_call_target=\"t\"\n",
+            false,
+        ),
+        (
+            "  c = f32[4] custom-call(p), custom_call_target=\"t\"\n  w = f32[6] pad(c, z), padding=2_0\n  \
+             s = f32[2] slice(w), slice={[0:2]}\n  ROOT r = f32[2] negate(s)\n",
+            false,
+        ),
+    ];
+    for (body, is_undefined) in cases {
+        let text = format!("HloModule m\nENTRY e {{\n  p = f32[4] parameter(0)\n{defined}{body}}}");
+        let module = module(&text);
+        for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+            let found = Analysis::new(&module).computation(module.entry, direction);
+            let reasons: Vec<Option<&Undefined>> =
+                found.dependences.iter().map(|own| own.relation.undefined()).collect();
+            let expected = Undefined::CustomCall("t".to_owned());
+            let expected = if is_undefined { vec![Some(&expected)] } else { Vec::new() };
+            assert_eq!(reasons, expected, "{direction:?}: {body}");
+        }
+    }
+}

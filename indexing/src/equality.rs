@@ -142,7 +142,9 @@ fn over_variables_of(map: &IndexingMap, first: &IndexingMap) -> Option<IndexingM
         // Which element it is, runtime variables before it decide.
         let access = variable.access.iter().map(|e| renamed(&places, e)).collect::<Option<_>>()?;
         let variable = RuntimeVariable { access, ..variable.clone() };
-        let place = first.runtime.iter().position(|known| known.is_same_value(&variable))?;
+        // Of several that always have the same value the one of the same number, where that is one.
+        let is_same = |place: &usize| first.runtime.get(*place).is_some_and(|known| known.is_same_value(&variable));
+        let place = std::iter::once(places.len()).chain(0..first.runtime.len()).find(is_same)?;
         moved.runtime.get_mut(place)?.bounds = variable.bounds;
         places.push(place);
     }

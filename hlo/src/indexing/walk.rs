@@ -1,17 +1,34 @@
 //! Maps along paths through a computation, by composition.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::analysis::Analysis;
 use super::hops::composed;
 use super::links::{Links, Place};
 use super::site::extents;
-use super::{Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
+use super::{Dependence, Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
 use crate::ir::{Computation, ComputationId, InstrId, Shape};
-use weft_indexing::IndexingMap;
+use weft_affine::Interval;
+use weft_indexing::{IndexingMap, Variable};
 
 /// For each instruction that is reached the arrays of its value, and through which maps.
 pub(super) type Reached = BTreeMap<InstrId, BTreeMap<usize, Relation>>;
+
+/// How an array is reached.
+#[derive(Clone, Debug, Default)]
+struct Arrival {
+    /// Why it is not known which elements are reached.
+    undefined: Option<Undefined>,
+    /// The maps to it. Where it is not known which elements are reached, also those from where that was known last, to tell
+    /// whether what follows is reached at all.
+    maps: Vec<ElementMap>,
+    /// True where any element may be reached, so that no further way tells more.
+    is_whole: bool,
+}
+
+/// For each instruction how the arrays of its value are reached.
+type Arrivals = BTreeMap<InstrId, BTreeMap<usize, Arrival>>;
 
 /// A dependence, and an array that is reached and that it leads on from.
 type Step = (Place, usize, InstrId);
@@ -23,13 +40,15 @@ pub(super) struct Walk<'w, 'm> {
     id: ComputationId,
     computation: &'m Computation,
     direction: Direction,
+    /// The arrays of tuples that were reached.
+    arrays: BTreeMap<InstrId, Rc<Vec<&'m Shape>>>,
 }
 
 impl<'w, 'm> Walk<'w, 'm> {
     pub(super) fn new(analysis: &'w mut Analysis<'m>, id: ComputationId, direction: Direction) -> Walk<'w, 'm> {
         let links = analysis.take_links(id, direction);
         let computation = &analysis.module().computations[id];
-        Walk { analysis, links, id, computation, direction }
+        Walk { analysis, links, id, computation, direction, arrays: BTreeMap::new() }
     }
 
     /// Keeps what was learned for later walks; who yields the runtime variables of the maps.
@@ -46,11 +65,11 @@ impl<'w, 'm> Walk<'w, 'm> {
         (from, leaf, shape): (InstrId, usize, &Shape),
         passes: &dyn Fn(InstrId) -> bool,
     ) -> Reached {
-        let start = match shape.is_static() {
-            true => IndexingMap::identity(extents(shape, 0)).into(),
-            false => Relation::Undefined(Undefined::DynamicExtents),
-        };
-        let mut reached = Reached::from([(from, BTreeMap::from([(leaf, start)]))]);
+        let mut start = Arrival { maps: vec![ElementMap::exact(everything(shape))], ..Arrival::default() };
+        if !shape.is_static() {
+            start.lose(Undefined::DynamicExtents, shape);
+        }
+        let mut reached = BTreeMap::from([(from, BTreeMap::from([(leaf, start)]))]);
         let mut pending: BTreeMap<InstrId, Vec<Step>> = BTreeMap::new();
         let mut next = Some((from, Vec::new()));
         while let Some((at, mut steps)) = next {
@@ -68,11 +87,20 @@ impl<'w, 'm> Walk<'w, 'm> {
                 Direction::InputToOutput => pending.pop_first(),
             };
         }
-        reached
+        let relations = |values: BTreeMap<usize, Arrival>| {
+            values.into_iter().map(|(leaf, value)| (leaf, value.relation())).collect()
+        };
+        reached.into_iter().map(|(id, values)| (id, relations(values))).collect()
+    }
+
+    /// The arrays of an instruction's value.
+    fn arrays(&mut self, id: InstrId) -> Rc<Vec<&'m Shape>> {
+        let shape = &self.computation.instructions[id].shape;
+        Rc::clone(self.arrays.entry(id).or_insert_with(|| Rc::new(shape.leaves())))
     }
 
     /// Notes for the instructions that follow `at` how they are reached from it.
-    fn go_on(&mut self, at: InstrId, reached: &Reached, pending: &mut BTreeMap<InstrId, Vec<Step>>) {
+    fn go_on(&mut self, at: InstrId, reached: &Arrivals, pending: &mut BTreeMap<InstrId, Vec<Step>>) {
         let Some(values) = reached.get(&at) else { return };
         let onward = self.analysis.onward(&mut self.links, self.id, at, self.direction);
         for &leaf in values.keys() {
@@ -94,70 +122,112 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The arrays of `at` that these steps lead to.
-    fn arrived(&mut self, at: InstrId, steps: &[Step], reached: &Reached) -> BTreeMap<usize, Relation> {
-        let mut own = BTreeMap::new();
-        let mut everything = None;
+    fn arrived(&mut self, at: InstrId, steps: &[Step], reached: &Arrivals) -> BTreeMap<usize, Arrival> {
+        let mut own: BTreeMap<usize, Arrival> = BTreeMap::new();
+        if steps.is_empty() {
+            return own;
+        }
+        let arrays = self.arrays(at);
+        let mut whole = None;
         for &(place, leaf, of) in steps {
             // One step from one array to all of which nothing is known says all that another could.
-            if everything == Some(place) {
+            if whole == Some(place) {
                 continue;
             }
             let found = self.analysis.found(&mut self.links, self.id, place.0.0, self.direction);
-            let dependence = &found.dependences[place.1];
+            let Dependence { result, leaf: read, relation, .. } = &found.dependences[place.1];
             let Some(first) = reached.get(&of).and_then(|values| values.get(&leaf)) else { continue };
             let to = match self.direction {
-                Direction::OutputToInput => dependence.leaf,
-                Direction::InputToOutput => dependence.result,
+                Direction::OutputToInput => *read,
+                Direction::InputToOutput => *result,
             };
-            let owners = &mut self.links.owners;
-            if let Some(leaf) = to {
-                add(&mut own, leaf, first, &dependence.relation, owners);
-                continue;
+            let chosen = to.map_or(0..arrays.len(), |leaf| leaf..leaf + 1);
+            for leaf in chosen {
+                let Some(shape) = arrays.get(leaf) else { continue };
+                let known = own.entry(leaf).or_default();
+                known.add(first, relation, shape, &mut self.links.owners);
+                if known.maps.is_empty() {
+                    own.remove(&leaf);
+                }
             }
-            for leaf in 0..self.computation.instructions[at].shape.leaves().len() {
-                add(&mut own, leaf, first, &dependence.relation, owners);
-            }
-            if dependence.relation.undefined().is_some() {
-                everything = Some(place);
+            if to.is_none() && relation.undefined().is_some() && first.has_elements() {
+                whole = Some(place);
             }
         }
         own
     }
 }
 
-/// Adds the composition of two relations to what an array is reached through.
-fn add(reached: &mut BTreeMap<usize, Relation>, leaf: usize, first: &Relation, then: &Relation, owners: &mut Owners) {
-    if then == &Relation::Maps(Vec::new()) || first == &Relation::Maps(Vec::new()) {
-        return;
+/// The identity on an array; extents that are not known have no bounds.
+fn everything(shape: &Shape) -> IndexingMap {
+    let mut map = IndexingMap::identity(extents(shape, 0));
+    if !shape.is_static() {
+        let dims = map.dims.iter().map(|_| Variable::new(Interval::EVERYTHING)).collect();
+        map = IndexingMap::from_parts(dims, Vec::new(), Vec::new(), map.results, Vec::new());
     }
-    let known = reached.entry(leaf).or_insert_with(|| Relation::Maps(Vec::new()));
-    let Relation::Maps(maps) = known else { return };
-    let undefined = match (first, then) {
-        (Relation::Undefined(reason), _) | (_, Relation::Undefined(reason)) => Some(reason.clone()),
-        (Relation::Maps(first), Relation::Maps(then)) => through(first, then, maps, owners).err(),
-    };
-    if let Some(reason) = undefined {
-        *known = Relation::Undefined(reason);
-    } else if maps.is_empty() {
-        reached.remove(&leaf);
+    map
+}
+
+impl Arrival {
+    fn relation(self) -> Relation {
+        match self.undefined {
+            Some(reason) => Relation::Undefined(reason),
+            None => Relation::Maps(self.maps),
+        }
+    }
+
+    /// True where any element may be reached.
+    fn has_elements(&self) -> bool {
+        self.maps.iter().any(|map| !map.map.is_known_empty())
+    }
+
+    /// Nothing more is known of an array of this shape; one without elements is not reached.
+    fn lose(&mut self, reason: Undefined, shape: &Shape) {
+        let whole = everything(shape);
+        if !whole.is_known_empty() {
+            let undefined = self.undefined.take().or(Some(reason));
+            *self = Arrival { undefined, maps: vec![ElementMap::exact(whole)], is_whole: true };
+        }
+    }
+
+    /// Adds a way to an array of this shape: `first`, and then `then`.
+    fn add(&mut self, first: &Arrival, then: &Relation, shape: &Shape, owners: &mut Owners) {
+        if self.is_whole {
+            return;
+        }
+        match then {
+            Relation::Undefined(reason) => {
+                if first.has_elements() {
+                    self.lose(first.undefined.as_ref().unwrap_or(reason).clone(), shape);
+                }
+            }
+            Relation::Maps(then) => match through(&first.maps, then, &mut self.maps, owners) {
+                Ok(true) => self.undefined = self.undefined.take().or_else(|| first.undefined.clone()),
+                Ok(false) => {}
+                Err(reason) => self.lose(first.undefined.clone().unwrap_or(reason), shape),
+            },
+        }
     }
 }
 
+/// Adds the compositions of maps to others; true where any has elements.
 fn through(
     first: &[ElementMap],
     then: &[ElementMap],
     maps: &mut Vec<ElementMap>,
     owners: &mut Owners,
-) -> Result<(), Undefined> {
+) -> Result<bool, Undefined> {
+    let mut has_elements = false;
     for first in first {
         for then in then {
             let composed = composed(first, then, owners)?;
             if !composed.map.is_known_empty() {
+                has_elements = true;
                 insert(maps, composed);
             }
         }
     }
-    if maps.len() > MAX_MAPS { Err(Undefined::TooManyMaps) } else { Ok(()) }
+    if maps.len() > MAX_MAPS { Err(Undefined::TooManyMaps) } else { Ok(has_elements) }
 }
 
 /// Adds a map to those that differ, and leaves out what another one covers; of a map that is exact in one place and coarse in

@@ -107,6 +107,7 @@
 //! | Which index does a result belong to? | [`IndexingMap::inverse`] |
 //! | Does it have each result once, and all results of a box? | [`IndexingMap::is_injective`], [`IndexingMap::is_surjective_onto`] |
 //! | Do two maps relate the same elements? | [`IndexingMap::equals`] |
+//! | Does one relate all that another one does? | [`IndexingMap::is_covered_by`] |
 //! | How many points are there? | [`IndexingMap::cardinality`] |
 //! | Which points are in this domain and not in that? | [`IndexingMap::difference`], which is a [`MapSet`] |
 //!

@@ -16,9 +16,12 @@ pub(super) struct Links {
     pub(super) owners: Owners,
     found: BTreeMap<InstrId, Rc<Found>>,
     onward: BTreeMap<InstrId, Rc<Onward>>,
-    /// For each instruction those that have it for an operand, and which operand; found when first needed.
-    users: Option<Rc<Vec<Vec<(InstrId, usize)>>>>,
+    /// The users of each instruction; found when first needed.
+    users: Option<Rc<Vec<Users>>>,
 }
+
+/// Those that have an instruction for an operand, and which operand.
+type Users = Vec<(InstrId, usize)>;
 
 /// The dependences of one instruction.
 #[derive(Debug)]
@@ -73,8 +76,8 @@ impl Found {
     }
 }
 
-fn users(computation: &Computation) -> Vec<Vec<(InstrId, usize)>> {
-    let mut users = vec![Vec::new(); computation.instructions.len()];
+fn users(computation: &Computation) -> Vec<Users> {
+    let mut users = vec![Users::new(); computation.instructions.len()];
     for (id, instruction) in computation.instructions.iter() {
         for (operand, of) in instruction.operands.iter().enumerate() {
             users[of.index()].push((id, operand));

@@ -22,13 +22,27 @@ m = x.reshape(2048, 2048)
 for name, call in {
     "add": lambda: x + y,
     "multiply": lambda: x * y,
+    "divide": lambda: x / y,
+    "remainder": lambda: np.fmod(x, y),
     "maximum": lambda: np.maximum(x, y),
+    "power": lambda: x**y,
+    "atan2": lambda: np.arctan2(x, y),
     "compare": lambda: x < y,
     "convert to s32": lambda: x.astype(np.int32),
+    "convert to f16": lambda: x.astype(np.float16),
+    "negate": lambda: -x,
+    "floor": lambda: np.floor(x),
     "sqrt": lambda: np.sqrt(x),
+    "cbrt": lambda: np.cbrt(x),
     "exponential": lambda: np.exp(x),
+    "exponential minus one": lambda: np.expm1(x),
+    "log": lambda: np.log(x),
+    "log plus one": lambda: np.log1p(x),
+    "sine": lambda: np.sin(x),
+    "cosine": lambda: np.cos(x),
+    "tan": lambda: np.tan(x),
     "tanh": lambda: np.tanh(x),
     "sum of rows": lambda: m.sum(axis=1),
     "dot 512": lambda: a @ b,
 }.items():
-    print(f"{name:<16}{best(call):10.3f}")
+    print(f"{name:<22}{best(call):10.3f}")

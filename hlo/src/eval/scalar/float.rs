@@ -4,13 +4,17 @@
 //! narrower types correctly rounded (53 bits are at least twice the 24 of `f32` and two more) and transcendental functions
 //! of them within one unit in the last place.
 
-use super::function::{of_one, of_one_widely, of_two};
-use super::{Binary, Element, Number, Unary, exponential};
+use super::function::{
+    STRETCH, each_pair, each_pair_widely, each_widely, of_one, of_one_widely, of_two, of_two_widely,
+};
+use super::{Binary, Element, Number, Unary, circular, exponential, logarithm};
 use crate::ir::*;
 use half::{bf16, f16};
 
 /// A floating-point number.
 pub(in crate::eval) trait Float: Element {
+    /// Whether it has at most 24 bits, so that functions in `f64` need not be exact to the last one.
+    const IS_NARROW: bool = true;
     /// The value.
     fn wide(self) -> f64;
     /// The number nearest to a value, ties to even. What is too large is an infinity, where there is none a NaN, and where
@@ -38,19 +42,10 @@ pub(in crate::eval) trait Float: Element {
     fn over(self, other: Self) -> Self {
         Self::round(self.wide() / other.wide())
     }
-    /// e to the power of `value`, as exactly as this type can tell.
-    #[inline]
-    fn exp(value: f64) -> f64 {
-        exponential::exp(value)
-    }
-    /// The hyperbolic tangent, as exactly as this type can tell.
-    #[inline]
-    fn tanh(value: f64) -> f64 {
-        exponential::tanh(value)
-    }
 }
 
 impl Float for f64 {
+    const IS_NARROW: bool = false;
     #[inline]
     fn wide(self) -> f64 {
         self
@@ -62,14 +57,6 @@ impl Float for f64 {
     #[inline]
     fn round_integer(value: i128) -> Self {
         value as f64
-    }
-    #[inline]
-    fn exp(value: f64) -> f64 {
-        value.exp()
-    }
-    #[inline]
-    fn tanh(value: f64) -> f64 {
-        value.tanh()
     }
 }
 
@@ -199,6 +186,24 @@ macro_rules! rounded {
     };
 }
 
+/// The same in vectors: by the first function where the type [is narrow](Float::IS_NARROW), else by the second.
+macro_rules! vectorized {
+    ($narrow:expr, $wide:expr) => {
+        of_one_widely!(|x: T| T::round(if T::IS_NARROW { $narrow(x.wide()) } else { $wide(x.wide()) }))
+    };
+}
+
+/// The same where the first function is for numbers [near](circular::is_near) zero only.
+macro_rules! vectorized_near_zero {
+    ($narrow:expr, $wide:expr) => {
+        of_one_widely!(
+            |x: T| T::IS_NARROW && circular::is_near(x.wide()),
+            |x: T| T::round($narrow(x.wide())),
+            |x: T| T::round($wide(x.wide()))
+        )
+    };
+}
+
 pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
         UnaryOp::Abs => rounded!(|x| x.abs()),
@@ -207,28 +212,30 @@ pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
         UnaryOp::Asin => rounded!(|x| x.asin()),
         UnaryOp::Asinh => rounded!(|x| x.asinh()),
         UnaryOp::Atanh => rounded!(|x| x.atanh()),
-        UnaryOp::Cbrt => rounded!(|x| x.cbrt()),
-        UnaryOp::Ceil => rounded!(|x| x.ceil()),
-        UnaryOp::Cosine => rounded!(|x| x.cos()),
+        UnaryOp::Cbrt => vectorized!(exponential::cbrt, f64::cbrt),
+        UnaryOp::Ceil => of_one_widely!(|x: T| T::round(x.wide().ceil())),
+        UnaryOp::Cosine => vectorized_near_zero!(circular::cos, f64::cos),
         UnaryOp::Cosh => rounded!(|x| x.cosh()),
         UnaryOp::Erf => rounded!(|x| libm::erf(x)),
-        UnaryOp::Exponential => of_one_widely!(|x: T| T::round(T::exp(x.wide()))),
-        UnaryOp::ExponentialMinusOne => rounded!(|x| x.exp_m1()),
-        UnaryOp::Floor => rounded!(|x| x.floor()),
-        UnaryOp::Log => rounded!(|x| x.ln()),
-        UnaryOp::LogPlusOne => rounded!(|x| x.ln_1p()),
-        UnaryOp::Logistic => of_one_widely!(|x: T| T::round(1.0 / (1.0 + T::exp(-x.wide())))),
+        UnaryOp::Exponential => vectorized!(exponential::exp, f64::exp),
+        UnaryOp::ExponentialMinusOne => vectorized!(exponential::exp_m1, f64::exp_m1),
+        UnaryOp::Floor => of_one_widely!(|x: T| T::round(x.wide().floor())),
+        UnaryOp::Log => vectorized!(logarithm::ln, f64::ln),
+        UnaryOp::LogPlusOne => vectorized!(logarithm::ln_1p, f64::ln_1p),
+        UnaryOp::Logistic => {
+            vectorized!(|x: f64| 1.0 / (1.0 + exponential::exp(-x)), |x: f64| 1.0 / (1.0 + (-x).exp()))
+        }
         UnaryOp::Negate => rounded!(|x| -x),
-        UnaryOp::RoundNearestAfz => rounded!(|x| x.round()),
-        UnaryOp::RoundNearestEven => rounded!(|x| x.round_ties_even()),
-        UnaryOp::Rsqrt => rounded!(|x| 1.0 / x.sqrt()),
+        UnaryOp::RoundNearestAfz => of_one_widely!(|x: T| T::round(x.wide().round())),
+        UnaryOp::RoundNearestEven => of_one_widely!(|x: T| T::round(x.wide().round_ties_even())),
+        UnaryOp::Rsqrt => of_one_widely!(|x: T| T::round(1.0 / x.wide().sqrt())),
         // The sign of a zero is that zero, of a NaN that NaN.
         UnaryOp::Sign => rounded!(|x| if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }),
-        UnaryOp::Sine => rounded!(|x| x.sin()),
+        UnaryOp::Sine => vectorized_near_zero!(circular::sin, f64::sin),
         UnaryOp::Sinh => rounded!(|x| x.sinh()),
-        UnaryOp::Sqrt => rounded!(|x| x.sqrt()),
-        UnaryOp::Tan => rounded!(|x| x.tan()),
-        UnaryOp::Tanh => of_one_widely!(|x: T| T::round(T::tanh(x.wide()))),
+        UnaryOp::Sqrt => of_one_widely!(|x: T| T::round(x.wide().sqrt())),
+        UnaryOp::Tan => vectorized_near_zero!(circular::tan, f64::tan),
+        UnaryOp::Tanh => vectorized!(exponential::tanh, f64::tanh),
         UnaryOp::CountLeadingZeros | UnaryOp::IsFinite | UnaryOp::Not | UnaryOp::PopulationCount => return None,
     })
 }
@@ -236,12 +243,15 @@ pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
 pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| a.plus(b)),
-        BinaryOp::Atan2 => of_two!(|a: T, b: T| T::round(a.wide().atan2(b.wide()))),
+        BinaryOp::Atan2 => of_two_widely!(|a: T, b: T| {
+            let angle = if T::IS_NARROW { circular::atan2 } else { f64::atan2 };
+            T::round(angle(a.wide(), b.wide()))
+        }),
         BinaryOp::Divide => of_two!(|a: T, b: T| a.over(b)),
         BinaryOp::Maximum => of_two!(|a: T, b: T| maximum(a, b)),
         BinaryOp::Minimum => of_two!(|a: T, b: T| minimum(a, b)),
         BinaryOp::Multiply => of_two!(|a: T, b: T| a.times(b)),
-        BinaryOp::Power => of_two!(|a: T, b: T| T::round(a.wide().powf(b.wide()))),
+        BinaryOp::Power => Binary { one: power, many: powers },
         // C's fmod: exact, with the sign of the dividend.
         BinaryOp::Remainder => of_two!(|a: T, b: T| T::round(a.wide() % b.wide())),
         BinaryOp::Subtract => of_two!(|a: T, b: T| a.minus(b)),
@@ -252,6 +262,38 @@ pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
         | BinaryOp::ShiftRightLogical
         | BinaryOp::Xor => return None,
     })
+}
+
+/// The relative error of a power whose base is narrow, as an exponential of a logarithm: below 2^-42.
+const POWER_ERROR: f64 = 1.0 / 4_398_046_511_104.0;
+
+/// The powers that are far from where the exponential function stops: those of zeros and infinities and NaNs are not among them.
+const POWERS: std::ops::RangeInclusive<f64> = 1e-60..=1e50;
+
+fn power<T: Float>(a: T, b: T) -> T {
+    T::round(a.wide().powf(b.wide()))
+}
+
+/// The same of many, by numbers that are computed in vectors and need not be exact: whatever is as near to them as the power is must
+/// be rounded to one number, as Ziv has it ("Fast evaluation of elementary mathematical functions with correctly rounded last bit",
+/// 1991). Where it is not, and outside of [`POWERS`], the power itself is computed.
+fn powers<T: Float>(a: &[T], b: &[T], results: &mut [T]) {
+    if !T::IS_NARROW {
+        return each_pair(a, b, results, power);
+    }
+    let (mut logarithms, mut near, mut most) = ([0.0; STRETCH], [0.0; STRETCH], [T::default(); STRETCH]);
+    let stretches = a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH));
+    for ((a, b), results) in stretches {
+        each_widely(a, &mut logarithms, |a| logarithm::ln(a.wide()));
+        each_pair_widely(b, &logarithms, &mut near, |b, logarithm| exponential::exp(b.wide() * logarithm));
+        each_widely(&near, results, |near| T::round(near * (1.0 - POWER_ERROR)));
+        each_widely(&near, &mut most, |near| T::round(near * (1.0 + POWER_ERROR)));
+        for ((((least, most), near), &a), &b) in results.iter_mut().zip(&most).zip(&near).zip(a).zip(b) {
+            if *least != *most || !POWERS.contains(near) {
+                *least = power(a, b);
+            }
+        }
+    }
 }
 
 /// IEEE 754's `maximum`: a NaN wins, and of zeros of both signs the positive one.

@@ -26,12 +26,21 @@ macro_rules! of_one {
 }
 
 /// The same for a function that calls nothing and takes longer than fetching elements does: the loop is compiled for the vectors of
-/// newer processors too, and the one that runs here is taken.
+/// newer processors too, and the one that runs here is taken. With three functions, the second is for elements of which the first
+/// is true, the third for others.
 macro_rules! of_one_widely {
     ($f:expr) => {
         $crate::eval::scalar::Unary {
             one: $f,
             many: |a, results| $crate::eval::scalar::function::each_widely(a, results, $f),
+        }
+    };
+    ($is_meant:expr, $f:expr, $other:expr) => {
+        $crate::eval::scalar::Unary {
+            one: |x| if ($is_meant)(x) { ($f)(x) } else { ($other)(x) },
+            many: |a, results| {
+                $crate::eval::scalar::function::each_widely_where(a, results, $is_meant, $f, $other);
+            },
         }
     };
 }
@@ -46,7 +55,20 @@ macro_rules! of_two {
     };
 }
 
-pub(super) use {of_one, of_one_widely, of_two};
+/// As [`of_one_widely`], of two elements.
+macro_rules! of_two_widely {
+    ($f:expr) => {
+        $crate::eval::scalar::Binary {
+            one: $f,
+            many: |a, b, results| $crate::eval::scalar::function::each_pair_widely(a, b, results, $f),
+        }
+    };
+}
+
+pub(super) use {of_one, of_one_widely, of_two, of_two_widely};
+
+/// How many elements are looked at together.
+pub(super) const STRETCH: usize = 256;
 
 /// `f` of each of as many elements as there is room for.
 #[inline]
@@ -59,25 +81,55 @@ pub(super) fn each<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
 /// As [`each`], in the widest vectors that this processor has. Results are the same: neither way contracts operations.
 #[inline]
 pub(in crate::eval) fn each_widely<T: Copy, R>(a: &[T], results: &mut [R], f: impl Fn(T) -> R) {
-    pulp::Arch::new().dispatch(Each { a, results, f });
+    widely(results.iter_mut().zip(a), |(result, &a)| *result = f(a));
 }
 
-/// What [`each`] is given.
-struct Each<'a, T, R, F> {
-    a: &'a [T],
-    results: &'a mut [R],
-    f: F,
+/// `f` of each element of a stretch all of which are meant; of other stretches each by its own function.
+#[inline]
+pub(super) fn each_widely_where<T: Copy, R>(
+    a: &[T],
+    results: &mut [R],
+    is_meant: impl Fn(T) -> bool,
+    f: impl Fn(T) -> R,
+    other: impl Fn(T) -> R,
+) {
+    for (a, results) in a.chunks(STRETCH).zip(results.chunks_mut(STRETCH)) {
+        if a.iter().all(|&a| is_meant(a)) {
+            each_widely(a, results, &f);
+        } else {
+            each(a, results, |a| if is_meant(a) { f(a) } else { other(a) });
+        }
+    }
 }
 
-impl<T: Copy, R, F: Fn(T) -> R> pulp::NullaryFnOnce for Each<'_, T, R, F> {
+/// Does something with every item, in a loop that is compiled for several processors. What is done must be little enough for the
+/// compiler to make it part of the loop.
+#[inline]
+fn widely<I: Iterator>(items: I, work: impl FnMut(I::Item)) {
+    pulp::Arch::new().dispatch(Loop { items, work });
+}
+
+struct Loop<I, W> {
+    items: I,
+    work: W,
+}
+
+impl<I: Iterator, W: FnMut(I::Item)> pulp::NullaryFnOnce for Loop<I, W> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        for (result, &a) in self.results.iter_mut().zip(self.a) {
-            *result = (self.f)(a);
+        let Loop { items, mut work } = self;
+        for item in items {
+            work(item);
         }
     }
+}
+
+/// As [`each_pair`], as [`each_widely`].
+#[inline]
+pub(super) fn each_pair_widely<T: Copy, U: Copy, R>(a: &[T], b: &[U], results: &mut [R], f: impl Fn(T, U) -> R) {
+    widely(results.iter_mut().zip(a.iter().zip(b)), |(result, (&a, &b))| *result = f(a, b));
 }
 
 #[inline]

@@ -3,12 +3,15 @@
 //! Four families have rules of their own, generic over the types in them: [`signed`] and [`unsigned`] integers, [`float`]s
 //! and [`complex`] numbers; `pred` is the fifth.
 
+mod circular;
 mod complex;
 mod element;
 mod exponential;
 mod float;
 mod function;
 mod integer;
+mod logarithm;
+mod narrow;
 mod number;
 mod pred;
 mod signed;

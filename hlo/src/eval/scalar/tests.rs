@@ -249,3 +249,53 @@ fn pred() {
     assert!(!two(BinaryOp::Minimum, true, false));
     assert!(!two(BinaryOp::Xor, true, true));
 }
+
+/// What is computed in vectors, for stretches of all kinds, is what is computed one by one, bit for bit.
+#[test]
+fn many_are_as_each() {
+    let mut bits = 1u32;
+    let mut values: Vec<f32> = Vec::new();
+    for stretch in 0..40 {
+        for k in 0..200 {
+            bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            values.push(match stretch % 4 {
+                0 => f32::from_bits(bits),
+                1 => (bits >> 16) as f32 / 4096.0,
+                2 => (bits >> 29) as f32 + 4096.0 * (k % 3) as f32 + 1.0,
+                _ => f32::from_bits(bits) * 1e-30,
+            });
+        }
+    }
+    values.extend([0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE]);
+    as_each::<f32>(&values);
+    as_each::<f64>(&values);
+    as_each::<f16>(&values);
+    as_each::<bf16>(&values);
+    as_each::<crate::ir::F8E4M3Fn>(&values);
+    as_each::<crate::ir::F8E5M2>(&values);
+    as_each::<crate::ir::F8E8M0Fnu>(&values);
+    as_each::<crate::ir::F6E3M2Fn>(&values);
+    as_each::<crate::ir::F4E2M1Fn>(&values);
+}
+
+fn as_each<T: Float>(values: &[f32]) {
+    let a: Vec<T> = values.iter().map(|&value| T::round(f64::from(value) * std::f64::consts::E)).collect();
+    let mut b = a.clone();
+    b.rotate_left(997);
+    let is_same = |x: T, y: T| x.bits() == y.bits() || (x.wide().is_nan() && y.wide().is_nan());
+    let mut results = vec![T::default(); a.len()];
+    for &op in UnaryOp::ALL {
+        let Some(function) = T::unary(op) else { continue };
+        (function.many)(&a, &mut results);
+        for (&a, &result) in a.iter().zip(&results) {
+            assert!(is_same(result, (function.one)(a)), "{} of {}", op.name(), a.wide());
+        }
+    }
+    for &op in BinaryOp::ALL {
+        let Some(function) = T::binary(op) else { continue };
+        (function.many)(&a, &b, &mut results);
+        for ((&a, &b), &result) in a.iter().zip(&b).zip(&results) {
+            assert!(is_same(result, (function.one)(a, b)), "{} of {} and {}", op.name(), a.wide(), b.wide());
+        }
+    }
+}

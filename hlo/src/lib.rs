@@ -26,7 +26,6 @@
 //! | Feature | Gives | Default |
 //! |---|---|---|
 //! | `parallel` | the evaluator uses all cores | yes |
-//! | `linalg` | the evaluator knows eigenvalues, which JAX asks for by custom calls | yes |
 //! | `random` | random modules, for tests | no |
 
 pub mod diagnostic;

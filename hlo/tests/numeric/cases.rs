@@ -11,14 +11,27 @@ pub(crate) struct Case {
     /// How far numbers may lie apart, as a part of the largest; for 0 the bits are compared.
     pub(crate) tolerance: f64,
     pub(crate) inputs: Vec<Literal>,
-    /// `None` for an output that may be anything.
-    pub(crate) outputs: Vec<Option<Literal>>,
+    pub(crate) outputs: Vec<Expected>,
+}
+
+/// What is known of an output.
+pub(crate) enum Expected {
+    /// It may be anything.
+    Free,
+    /// The elements.
+    Is(Literal),
+    /// The elements' absolute values are those of these.
+    Sizes(Literal),
 }
 
 impl Case {
     pub(crate) fn all() -> Vec<Case> {
-        let text = include_str!("cases.txt");
-        text.split("\n\n").filter(|case| !case.trim().is_empty()).map(Case::read).collect()
+        let texts = [include_str!("cases.txt"), include_str!("lapack.txt"), include_str!("programs.txt")];
+        texts
+            .iter()
+            .flat_map(|text| text.split("\n\n").filter(|case| !case.trim().is_empty()))
+            .map(Case::read)
+            .collect()
     }
 
     fn read(text: &str) -> Case {
@@ -26,7 +39,7 @@ impl Case {
         let (name, tolerance) = head.strip_prefix("case ").unwrap().split_once(" | ").unwrap();
         let mut case = Case {
             name: name.to_owned(),
-            text: "HloModule case\n\nENTRY main {\n".to_owned(),
+            text: String::new(),
             tolerance: tolerance.parse().unwrap(),
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -34,12 +47,16 @@ impl Case {
         for line in rest.lines() {
             match line.split_once(' ') {
                 Some(("in", literal)) => case.inputs.push(read(literal)),
-                Some(("out", literal)) => case.outputs.push(Some(read(literal))),
-                None if line == "free" => case.outputs.push(None),
+                Some(("out", literal)) => case.outputs.push(Expected::Is(read(literal))),
+                Some(("sizes", literal)) => case.outputs.push(Expected::Sizes(read(literal))),
+                None if line == "free" => case.outputs.push(Expected::Free),
                 _ => case.text += &format!("{line}\n"),
             }
         }
-        case.text += "}\n";
+        // What is no module is the entry's instructions.
+        if !case.text.contains("HloModule") {
+            case.text = format!("HloModule case\n\nENTRY main {{\n{}}}\n", case.text);
+        }
         case
     }
 }
@@ -119,12 +136,26 @@ pub(crate) fn numbers(literal: &Literal) -> Vec<Complex64> {
 
 /// The largest difference, as a part of the largest expected number or of 1; infinite where one alone is NaN.
 pub(crate) fn worst(expected: &Literal, found: &Literal) -> f64 {
-    let (expected, found) = (numbers(expected), numbers(found));
+    worst_of(&numbers(expected), &numbers(found))
+}
+
+/// As [`worst`], of absolute values.
+pub(crate) fn worst_size(expected: &Literal, found: &Literal) -> f64 {
+    let sizes = |literal: &Literal| -> Vec<Complex64> {
+        numbers(literal)
+            .into_iter()
+            .map(|value| Complex::new(if value.is_nan() { f64::NAN } else { value.norm() }, 0.0))
+            .collect()
+    };
+    worst_of(&sizes(expected), &sizes(found))
+}
+
+fn worst_of(expected: &[Complex64], found: &[Complex64]) -> f64 {
     let scale = expected.iter().map(|value| value.norm()).filter(|norm| norm.is_finite()).fold(1.0, f64::max);
     let apart = |a: &Complex64, b: &Complex64| match (a.is_nan(), b.is_nan()) {
         (true, true) => 0.0,
         (false, false) => (a - b).norm() / scale,
         _ => f64::INFINITY,
     };
-    expected.iter().zip(&found).map(|(a, b)| apart(a, b)).fold(0.0, f64::max)
+    expected.iter().zip(found).map(|(a, b)| apart(a, b)).fold(0.0, f64::max)
 }

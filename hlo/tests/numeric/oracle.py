@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes cases.txt: modules with inputs and what XLA computes of them on the CPU.
+"""Writes modules with inputs and what XLA computes of them on the CPU: cases.txt, lapack.txt or programs.txt.
 
 Needs jax (`pip install jax`):
 
-    python hlo/tests/numeric/oracle.py > hlo/tests/numeric/cases.txt
+    python hlo/tests/numeric/oracle.py cases > hlo/tests/numeric/cases.txt
 
 Elements are written as their bits. It runs by hand, not in CI.
 """
 
 import os
+import sys
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -53,7 +54,8 @@ def of_bits(kind, numbers, extents=None):
 
 
 def case(name, lines, inputs, outputs, tolerance=0):
-    """`inputs` are kinds and arrays for x0, x1, …; `outputs` the kinds of the results, with None for one that is free."""
+    """`inputs` are kinds and arrays for x0, x1, …; `outputs` the kinds of the results, with None for one that is free, and
+    "sizes f32" for one of which the absolute values are compared."""
     lines = [f"x{number} = {shape(kind, array)} parameter({number})" for number, (kind, array) in enumerate(inputs)] + lines
     lines[-1] = "ROOT " + lines[-1]
     text = "ENTRY main {\n" + "\n".join(lines) + "\n}"
@@ -68,9 +70,14 @@ def case(name, lines, inputs, outputs, tolerance=0):
     for kind, array in inputs:
         print("in", shape(kind, array), bits(kind, array))
     assert len(results) == len(outputs), name
+    written(outputs, results)
+
+
+def written(outputs, results):
     for kind, result in zip(outputs, results):
         array = np.asarray(result)
-        print("free" if kind is None else f"out {shape(kind, array)} {bits(kind, array)}")
+        how, kind = ("free", kind) if kind is None else kind.split() if " " in kind else ("out", kind)
+        print("free" if kind is None else f"{how} {shape(kind, array)} {bits(kind, array)}")
     print()
 
 
@@ -213,17 +220,22 @@ def columns_first(extents, batch_rank):
     return "{" + ",".join(map(str, order)) + "}" if order else ""
 
 
-def lapack(routine, options, inputs, outputs, tolerance, name=""):
-    """`outputs` are kinds, extents and whether the elements are compared."""
-    batch_rank = inputs[0][1].ndim - 2
+def lapack(routine, options, inputs, outputs, tolerance, name="", matrix=0):
+    """`outputs` are kinds, extents and whether the elements are compared, or "sizes"; `matrix` says which input is one."""
+    batch_rank = inputs[matrix][1].ndim - 2
     layouts = ", ".join(shape(kind, array) + columns_first(array.shape, batch_rank) for kind, array in inputs)
     results = [f"{kind}[{','.join(map(str, extents))}]{columns_first(extents, batch_rank)}" for kind, extents, _ in outputs]
     result = results[0] if len(results) == 1 else "(" + ", ".join(results) + ")"
-    config = ", ".join(f"{key} = {ord(value)} : ui8" for key, value in sorted(options.items()))
+    option = lambda value: f"{ord(value)} : ui8" if isinstance(value, str) else f"{value} : i32"
+    option = lambda value, of=option: str(value).lower() if isinstance(value, bool) else of(value)
+    config = ", ".join(f"{key} = {option(value)}" for key, value in sorted(options.items()))
     arguments = ", ".join(f"x{number}" for number in range(len(inputs)))
-    line = (f'r = {result} custom-call({arguments}), custom_call_target="lapack_{routine}_ffi", '
+    target = routine if "_" in routine else f"lapack_{routine}_ffi"
+    line = (f'r = {result} custom-call({arguments}), custom_call_target="{target}", '
             f"operand_layout_constraints={{{layouts}}}, api_version=API_VERSION_TYPED_FFI, backend_config={{{config}}}")
-    case(f"{routine} {name}", [line], inputs, [kind if compared else None for kind, _, compared in outputs], tolerance)
+    kinds = {True: "{}", "sizes": "sizes {}"}
+    outputs = [kinds[compared].format(kind) if compared else None for kind, _, compared in outputs]
+    case(f"{routine} {name}", [line], inputs, outputs, tolerance)
 
 
 def routines():
@@ -276,18 +288,169 @@ def routines():
                             ("s32", batch, True)], tolerance, f"{extents} {mode}")
 
 
+def reductions():
+    """Forms on the way to eigenvalues, and what is done with reflections."""
+    for letter, kind in zip("sdcz", ("f32", "f64", "c64", "c128")):
+        real = {"c64": "f32", "c128": "f64"}.get(kind, kind)
+        is_real = real == kind
+        tolerance = TOLERANCES[kind]
+        for extents in ([4, 4], [2, 3, 3], [1, 1]):
+            batch, n = extents[:-2], extents[-1]
+            lapack(f"{letter}gehrd", {"low": 1, "high": n}, [(kind, random(kind, extents))],
+                   [(kind, extents, True), (kind, batch + [n - 1], True), ("s32", batch, True)], tolerance, str(extents))
+            for uplo in "LU" if n > 1 else "L":
+                lapack(letter + ("sytrd" if is_real else "hetrd"), {"uplo": uplo}, [(kind, random(kind, extents))],
+                       [(kind, extents, True), (real, batch + [n], True), (real, batch + [n - 1], True),
+                        (kind, batch + [n - 1], True), ("s32", batch, True)], tolerance, f"{extents} {uplo}")
+        a = random(kind, [5, 5])
+        a[2:, 0], a[4, :4] = 0, 0
+        lapack(f"{letter}gehrd", {"low": 2, "high": 4}, [(kind, a)], [(kind, [5, 5], True), (kind, [4], True), ("s32", [], True)],
+               tolerance, "of a part")
+        for extents, first in ([4, 3], [0, 0, 0]), ([3, 5], [0, 0, 0, 0, 0]), ([2, 3, 3], [0, 0, 0]), ([4, 4], [0, 0, 1, 0]):
+            batch, (m, n) = extents[:-2], extents[-2:]
+            order = np.broadcast_to(np.array(first, np.int32), batch + [n])
+            lapack(f"{letter}geqp3", {}, [(kind, random(kind, extents)), ("s32", order)],
+                   [(kind, extents, True), ("s32", batch + [n], True), (kind, batch + [min(m, n)], True)], tolerance, f"{extents} {first}")
+        for left in (True, False):
+            for transpose in (True, False):
+                for batch, m, k, n in ([], 4, 3, 2), ([2], 3, 3, 1):
+                    a, taus = random(kind, batch + [m, k]), random(kind, batch + [k])
+                    c = random(kind, batch + ([m, n] if left else [n, m]))
+                    lapack(letter + ("ormqr" if is_real else "unmqr"), {"left": left, "transpose": transpose},
+                           [(kind, a), (kind, taus), (kind, c)], [(kind, list(c.shape), True)], tolerance, f"{batch} {left} {transpose}")
+
+
+def bands():
+    for letter, kind in zip("sdcz", ("f32", "f64", "c64", "c128")):
+        tolerance = 10 * TOLERANCES[kind]
+        for batch, n, columns in ([], 6, 2), ([2], 3, 1), ([], 1, 2), ([], 2, 1):
+            below, diagonal, above = (random(kind, batch + [n]) for _ in range(3))
+            b = random(kind, batch + [n, columns])
+            given = [(kind, below), (kind, diagonal), (kind, above), (kind, b)]
+            outputs = [(kind, batch + [n], True)] * 3 + [(kind, batch + [n, columns], True), ("s32", batch, True)]
+            lapack(f"{letter}gtsv", {}, given, outputs, tolerance, f"{batch} {n}", 3)
+            lapack("tridiagonal_solve_perturbed_ffi", {}, given, [(kind, list(b.shape), True)], tolerance, f"{kind} {batch} {n}", 3)
+        for zeros in ([0], [0, 1], [2], [3, 4]):
+            # Whole numbers: no rounding decides what is zero.
+            below, diagonal, above = (np.array(v, DTYPES[kind]) for v in ([0, 2, 0, 1, 4], [8, 4, 2, 1, 8], [4, 1, 0, 2, 0]))
+            diagonal[zeros] = 0
+            below[zeros] = 0
+            b = random(kind, [5, 1])
+            given = [(kind, below), (kind, diagonal), (kind, above), (kind, b)]
+            outputs = [(kind, [5], True)] * 3 + [(kind, [5, 1], False), ("s32", [], True)]
+            lapack(f"{letter}gtsv", {}, given, outputs, tolerance, f"singular {zeros}", 3)
+
+
+def spectra():
+    """Eigenvalues in LAPACK's order, and vectors, of which the phase is free; Schur's forms, of which signs are free."""
+    for letter, kind in zip("sdcz", ("f32", "f64", "c64", "c128")):
+        real = {"c64": "f32", "c128": "f64"}.get(kind, kind)
+        complex_ = {"f32": "c64", "f64": "c128"}.get(kind, kind)
+        tolerance = 10 * TOLERANCES[kind]
+        made = lambda rows: np.array(rows, DTYPES[kind])
+        matrices = {str(extents): random(kind, extents) for extents in ([3, 3], [5, 5], [2, 3, 3], [1, 1])}
+        matrices |= {
+            "rotation": made([[0, -1], [1, 0]]), "of whole numbers": made([[-2, 1, 0], [0, 3, 1], [5, 0, -1]]),
+            "triangular": made([[1, 2, 3], [0, 4, 5], [0, 0, 6]]), "permuted": made([[1, 0, 0], [2, 3, 4], [5, 0, 6]]),
+            "zeros": made([[0, 0], [0, 0]]), "one": made([[1, 0], [0, 1]]), "cycle": made([[0, 0, 1], [1, 0, 0], [0, 1, 0]]),
+            "unbalanced": made([[1, 1e4, 0], [1e-4, 2, 1e3], [1e-6, 1e-3, 3]]), "defective": made([[1, 1], [0, 1]]),
+            "repeated": made([[2, 1, 0, 0], [0, 2, 0, 0], [0, 0, 2, 1], [0, 0, 0, 3]]),
+        }
+        for name, a in matrices.items():
+            batch, n = list(a.shape[:-2]), a.shape[-1]
+            values = [(real, batch + [n], True)] * 2 if real == kind else [(kind, batch + [n], True)]
+            square = batch + [n, n]
+            modes = "VV VN NV NN" if name == "[3, 3]" else "VV"
+            for left, right in modes.split():
+                lapack(f"{letter}geev", {"compute_left": left, "compute_right": right}, [(kind, a)],
+                       values + [(complex_, square, "sizes" if side == "V" else False) for side in (left, right)] + [("s32", batch, True)],
+                       tolerance, f"{name} {left}{right}")
+            if name == "unbalanced":
+                continue  # LAPACK does not balance here, and f32 has too few digits for this one.
+            # A pair of eigenvalues may stand in a block in four ways, and in a normal matrix in any.
+            form = False if name in ("cycle", "[5, 5]") else "sizes"
+            for mode in "VN" if name == "[3, 3]" else "V":
+                lapack(f"{letter}gees", {"mode": mode, "sort": "N"}, [(kind, a)],
+                       [(kind, square, form), (kind, square, form if mode == "V" else False)] + values + [("s32", batch, True)] * 2,
+                       tolerance, f"{name} {mode}")
+        a = made([[1, 2], [3, np.nan]])
+        outputs = [(kind, [2], False)] * (2 if real == kind else 1) + [(complex_, [2, 2], False)] * 2 + [("s32", [], True)]
+        lapack(f"{letter}geev", {"compute_left": "V", "compute_right": "V"}, [(kind, a)], outputs, tolerance, "NaN")
+
+
+def programs():
+    """What JAX lowers its linear algebra to. Results do not depend on what eigenvectors and factors leave open."""
+    np_, sp, lax = jax.numpy.linalg, jax.scipy.linalg, jax.lax.linalg
+    H = lambda x: jax.numpy.conj(x.T)
+
+    def eig(a):
+        w, v = np_.eig(a)
+        return w, v * w @ np_.inv(v), jax.numpy.abs(v)
+
+    def left(a):
+        w, u = lax.eig(a, compute_right_eigenvectors=False)
+        return w, H(u) @ a - w[:, None] * H(u)
+
+    def schur(a):
+        t, z = sp.schur(a, output="complex")
+        return z @ t @ H(z), H(z) @ z
+
+    def hessenberg(a):
+        h, q = sp.hessenberg(a, calc_q=True)
+        return h, q
+
+    def pivoted(a):
+        q, r, p = sp.qr(a, pivoting=True)
+        return q, r, p
+
+    def sylvester(a, b, c):
+        return sp.solve_sylvester(a, b, c)
+
+    def spectrum(d, e):
+        w, v = sp.eigh_tridiagonal(d, e)
+        return w, v * w @ v.T
+
+    def tridiagonal(a):
+        _, d, e, taus = lax.tridiagonal(a + H(a))
+        return d, e, taus
+
+    def multiplied(a, c):
+        packed, taus = np_.qr(a, mode="raw")
+        return lax.ormqr(packed.T, taus, c, left=True, transpose=True)
+
+    wanted = [
+        (eig, "f64", ["4,4"]), (eig, "c64", ["2,3,3"]), (left, "f32", ["3,3"]), (np_.eigvals, "c128", ["4,4"]), (schur, "f64", ["4,4"]),
+        (schur, "c64", ["3,3"]), (hessenberg, "f32", ["4,4"]), (hessenberg, "c128", ["2,4,4"]), (pivoted, "f64", ["4,3"]),
+        (sp.sqrtm, "f64", ["3,3"]), (sylvester, "f64", ["3,3", "2,2", "3,2"]), (spectrum, "f64", ["5", "4"]),
+        (tridiagonal, "c64", ["4,4"]), (lax.tridiagonal_solve, "f32", ["2,4", "2,4", "2,4", "2,4,3"]), (multiplied, "c128", ["4,3", "4,2"]),
+        (np_.slogdet, "c128", ["3,3"]),
+    ]
+    for function, kind, shapes in wanted:
+        arrays = [random(kind, [int(extent) for extent in text.split(",")]) for text in shapes]
+        batched_ = function in (eig, left, schur, hessenberg, pivoted) and arrays[0].ndim == 3
+        traced = jax.jit(jax.vmap(function) if batched_ else function)
+        lowered = traced.lower(*arrays)
+        text = [line for line in lowered.as_text(dialect="hlo").splitlines() if line.strip()]
+        name = getattr(function, "__name__", "program").strip("<>")
+        print(f"case program {name} {kind} {shapes} | {100 * TOLERANCES[kind]}")
+        print("\n".join("  " + line for line in text))
+        for array in arrays:
+            print("in", shape(kind, array), bits(kind, array))
+        results = jax.tree.leaves(traced(*arrays))
+        kinds = {np.dtype(dtype): kind for kind, dtype in DTYPES.items()}
+        written([kinds[np.asarray(result).dtype] for result in results], results)
+
+
 def main():
     # JAX finds LAPACK when it first calls it.
     jax.numpy.linalg.cholesky(np.eye(2)).block_until_ready()
-    bit_generators()
-    states()
-    precisions()
-    stochastic()
-    bitcasts()
-    transforms()
-    factorizations()
-    triangles()
-    routines()
+    groups = {
+        "cases": [bit_generators, states, precisions, stochastic, bitcasts, transforms, factorizations, triangles, routines],
+        "lapack": [reductions, bands, spectra],
+        "programs": [programs],
+    }
+    for write in groups[sys.argv[1]]:
+        write()
 
 
 main()

@@ -1,4 +1,5 @@
-//! Custom calls: what a program asks for by a name that its target knows.
+//! Custom calls: what a program asks for by a name that its target knows. [`CustomCalls`] has the table of those that are
+//! evaluated.
 
 mod lapack;
 mod registry;

@@ -41,12 +41,17 @@ impl<'a> CustomCall<'a> {
         attribute.map(|attribute| attribute.value.as_str())
     }
 
-    /// An integer in a `backend_config` that is a dictionary: of `{uplo = 76 : ui8}` the option `uplo` is 76.
+    /// An integer in a `backend_config` that is a dictionary: of `{uplo = 76 : ui8}` the option `uplo` is 76. An option that is
+    /// `true` is 1, one that is `false` 0.
     pub fn option(&self, name: &str) -> Option<i64> {
         let dictionary = self.backend_config()?.trim().strip_prefix('{')?.strip_suffix('}')?;
         let entries = dictionary.split(',').filter_map(|entry| entry.split_once('='));
         let (_, value) = entries.into_iter().find(|(key, _)| key.trim() == name)?;
-        value.split(':').next()?.trim().parse().ok()
+        match value.split(':').next()?.trim() {
+            "true" => Some(1),
+            "false" => Some(0),
+            number => number.parse().ok(),
+        }
     }
 }
 
@@ -61,13 +66,47 @@ type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, Stri
 /// The [default](CustomCalls::default) has what JAX prints for CPUs:
 ///
 /// - `TopK`, the largest elements of the last dimension with their indices: NaN is the largest, the earlier of equals first;
-/// - LAPACK's routines, each for `s`, `d`, `c` and `z` in place of `?`, on the last two dimensions: `lapack_?potrf_ffi`,
-///   `lapack_?trsm_ffi`, `lapack_?getrf_ffi`, `lapack_?geqrf_ffi`, `lapack_?orgqr_ffi` (`ungqr` of complex matrices),
-///   `lapack_?gesdd_ffi`, `lapack_?gesvd_ffi` and, with the feature `linalg`, `lapack_?syevd_ffi` (`heevd`). Pivots, signs and
-///   failures are reported as LAPACK reports them. The signs of eigenvectors and of singular vectors are free: here the
-///   first of the largest elements of each eigenvector, and of each left singular vector, is real and positive;
+/// - LAPACK's routines as `jax.numpy.linalg`, `jax.scipy.linalg` and `jax.lax.linalg` ask for them, on the last two dimensions;
+///   see below;
 /// - what only says where a value is to be, which on one device is the value: `Sharding`, `SPMDFullToShardShape`,
 ///   `SPMDShardToFullShape`, `annotate_device_placement`, `MoveToHost` and `MoveToDevice`.
+///
+/// # LAPACK
+///
+/// Each routine `R` is the target `lapack_?R_ffi`, with `s`, `d`, `c` and `z` in place of `?`; complex matrices have those
+/// after a slash.
+///
+/// | Routine | Options | Operands | Results |
+/// |---|---|---|---|
+/// | `potrf` | `uplo` | a | Cholesky's factor, `info` |
+/// | `trsm` | `side`, `uplo`, `trans_x`, `diag` | a, b | the solution of a triangular system |
+/// | `getrf` | | a | `l u`, pivots, `info` |
+/// | `geqrf` | | a | `r` and reflections, `tau` |
+/// | `geqp3` | | a, columns to come first | `r` and reflections of permuted columns, the permutation, `tau` |
+/// | `orgqr` / `ungqr` | | reflections, `tau` | the first columns of their product `q` |
+/// | `ormqr` / `unmqr` | `left`, `transpose` | reflections, `tau`, c | `q c`, `qᴴ c`, `c q` or `c qᴴ` |
+/// | `gtsv` | | diagonals below, on, above; b | those of the factor, the solution of a tridiagonal system, `info` |
+/// | `gesdd`, `gesvd` | `mode` | a | a, singular values, left vectors, adjoint right vectors, `info` |
+/// | `syevd` / `heevd` | `mode`, `uplo` | a | eigenvectors, eigenvalues, `info` |
+/// | `sytrd` / `hetrd` | `uplo` | a | reflections, the diagonal, what is beside it, `tau`, `info` |
+/// | `gehrd` | `low`, `high` | a | Hessenberg's form and reflections, `tau`, `info` |
+/// | `geev` | `compute_left`, `compute_right` | a | eigenvalues, left eigenvectors, right eigenvectors, `info` |
+/// | `gees` | `mode`, `sort` | a | Schur's form, its vectors, eigenvalues, how many of them were selected, `info` |
+///
+/// The target `tridiagonal_solve_perturbed_ffi`, of all four types, takes what `gtsv` takes and gives the solution alone, for a
+/// singular matrix that of one whose zero pivots are made a little more: by the type's epsilon times the largest element on the
+/// diagonal or above it.
+///
+/// Pivots, reflections and their signs are LAPACK's. Real eigenvalues of `geev` and `gees` are two results, real and imaginary
+/// parts; of a pair the one with the positive imaginary part comes first. Their order is LAPACK's up to what rounding decides.
+/// What LAPACK leaves open is chosen: the first of the largest elements of an eigenvector of `syevd`, of a left singular vector
+/// and of a complex eigenvector of `geev` is real and positive; what is not asked for is zeros. `sort = 83 : ui8`, which wants a
+/// function of the host's, is refused. A matrix with elements that are no finite numbers has NaN for eigenvalues, singular
+/// values and their vectors, and `info` is -4; where iterations do not end, it is 1.
+///
+/// All is computed in `f64`, or pairs of it, by operations that are the same on every machine, and rounded once to the type.
+///
+/// # Example
 ///
 /// ```
 /// use weft_hlo::eval::{Config, CustomCalls, evaluate_with};

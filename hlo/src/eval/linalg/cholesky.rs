@@ -14,11 +14,11 @@ pub(in crate::eval) fn cholesky<F: Field>(order: usize, a: &dyn Fn(usize, usize)
         if square.is_nan() || square <= 0.0 {
             return Err(j + 1);
         }
-        let diagonal = F::of_real(square.sqrt());
-        l.set(j, j, diagonal);
+        let diagonal = square.sqrt();
+        l.set(j, j, F::of_real(diagonal));
         for i in j + 1..order {
             let rest = (0..j).fold(a(i, j), |rest, k| rest - l.at(i, k) * l.at(j, k).conjugate());
-            l.set(i, j, rest / diagonal);
+            l.set(i, j, rest.shared(diagonal));
         }
     }
     Ok(l)

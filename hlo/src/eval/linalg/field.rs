@@ -38,7 +38,17 @@ pub(in crate::eval) trait Field:
     }
     /// The absolute value.
     fn length(self) -> f64 {
-        self.re().hypot(self.im())
+        libm::hypot(self.re(), self.im())
+    }
+    /// The quotient. The square of a complex divisor need not be in range.
+    fn over(self, divisor: Self) -> Self;
+    /// The product with a real number.
+    fn times(self, factor: f64) -> Self {
+        Self::of_parts(self.re() * factor, self.im() * factor)
+    }
+    /// The quotient by a real number.
+    fn shared(self, divisor: f64) -> Self {
+        Self::of_parts(self.re() / divisor, self.im() / divisor)
     }
 }
 
@@ -60,6 +70,9 @@ impl Field for f64 {
     fn of_parts(re: f64, _: f64) -> Self {
         re
     }
+    fn over(self, divisor: Self) -> Self {
+        self / divisor
+    }
 }
 
 impl Field for Complex64 {
@@ -79,6 +92,31 @@ impl Field for Complex64 {
     }
     fn of_parts(re: f64, im: f64) -> Self {
         Complex::new(re, im)
+    }
+    fn over(self, divisor: Self) -> Self {
+        let largest = divisor.re.abs().max(divisor.im.abs());
+        if largest == 0.0 || !largest.is_finite() {
+            return self / divisor;
+        }
+        // Of a divisor near 1 the square is near 1.
+        let near = divisor.unscale(largest);
+        (self * near.conj()).unscale(near.norm_sqr()).unscale(largest)
+    }
+}
+
+/// The square root with a real part that is not negative.
+pub(super) fn square_root(value: Complex64) -> Complex64 {
+    let length = value.length();
+    if length == 0.0 {
+        return Complex64::default();
+    }
+    // Of the two parts the larger comes from a sum, the other from the product, which is half of the imaginary part.
+    let larger = ((length + value.re.abs()) / 2.0).sqrt();
+    let other = value.im.abs() / (2.0 * larger);
+    if value.re >= 0.0 {
+        Complex::new(larger, other.copysign(value.im))
+    } else {
+        Complex::new(other, larger.copysign(value.im))
     }
 }
 

@@ -27,7 +27,7 @@ pub(in crate::eval) fn lu<F: Field>(a: &mut Matrix<F>) -> Pivots {
             a.elements.swap(step * a.columns + column, pivot * a.columns + column);
         }
         for row in step + 1..a.rows {
-            let factor = a.at(row, step) / a.at(step, step);
+            let factor = a.at(row, step).over(a.at(step, step));
             a.set(row, step, factor);
             for column in step + 1..a.columns {
                 a.set(row, column, a.at(row, column) - factor * a.at(step, column));

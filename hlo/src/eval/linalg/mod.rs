@@ -1,24 +1,33 @@
 //! Linear algebra on the last two dimensions, in `f64` or pairs of it, rounded once.
 
+mod balance;
+mod bands;
 mod cholesky;
-#[cfg(feature = "linalg")]
 mod eigen;
+mod eigenvectors;
 mod field;
 mod householder;
 mod lu;
 mod matrix;
+mod schur;
+mod schur_complex;
+mod schur_real;
 mod singular;
 mod triangular;
+mod tridiagonal;
 
+pub(super) use bands::{Bands, Precision, solve_bands, solve_perturbed_bands};
 pub(super) use cholesky::cholesky;
-#[cfg(feature = "linalg")]
-pub(super) use eigen::Spectral;
+pub(super) use eigen::eigen;
+pub(super) use eigenvectors::spectrum;
 pub(super) use field::{Field, read, write};
-pub(super) use householder::{product, qr};
+pub(super) use householder::{apply, hessenberg, pivoted, product, qr};
 pub(super) use lu::lu;
-pub(super) use matrix::Matrix;
+pub(super) use matrix::{Matrix, is_finite};
+pub(super) use schur::{Spectral, schur};
 pub(super) use singular::{completed, singular};
 pub(super) use triangular::{Triangular, solve};
+pub(super) use tridiagonal::{Tridiagonal, tridiagonal};
 
 use super::call::Call;
 use super::movement::extents;

@@ -1,5 +1,5 @@
 //! Singular values, by rotations of pairs of columns (Hestenes, 1958): slow, short, and exact to the last places also for
-//! matrices without full rank, for which the decomposition of the crate `nalgebra` is not.
+//! matrices without full rank.
 
 use super::matrix::{is_finite, phase};
 use super::{Field, Matrix, product, qr};
@@ -56,7 +56,7 @@ fn rotated<F: Field>(mut a: Matrix<F>) -> Option<(Matrix<F>, Vec<f64>, Matrix<F>
     for (to, &from) in order.iter().enumerate() {
         (0..a.columns).for_each(|row| right.set(row, to, v.at(row, from)));
         if to < certain {
-            (0..a.rows).for_each(|row| u.set(row, to, a.at(row, from) / F::of_real(lengths[from])));
+            (0..a.rows).for_each(|row| u.set(row, to, a.at(row, from).shared(lengths[from])));
         }
     }
     let values = order.iter().map(|&column| lengths[column] * scale).collect();
@@ -79,9 +79,9 @@ fn sweep<F: Field>(a: &mut Matrix<F>, v: &mut Matrix<F>, negligible: f64) -> boo
             found = true;
             // The smaller root of t² + 2 ζ t - 1 = 0 is the tangent of the angle.
             let zeta = (square_q - square_p) / (2.0 * length);
-            let tangent = 1f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
-            let cosine = 1.0 / tangent.hypot(1.0);
-            let phase = inner.conjugate() / F::of_real(length);
+            let tangent = 1f64.copysign(zeta) / (zeta.abs() + libm::hypot(zeta, 1.0));
+            let cosine = 1.0 / libm::hypot(tangent, 1.0);
+            let phase = inner.conjugate().shared(length);
             for matrix in [&mut *a, &mut *v] {
                 matrix.rotate((p, q), F::of_real(cosine), F::of_real(cosine * tangent), phase);
             }
@@ -123,7 +123,7 @@ pub(in crate::eval) fn completed<F: Field>(columns: &Matrix<F>, count: usize) ->
     for row in 0..columns.rows {
         (0..columns.columns).for_each(|column| reflections.set(row, column, narrow.at(row, column)));
     }
-    let q = product(&mut reflections, &taus);
+    let q = product(&reflections, &taus);
     for row in 0..columns.rows {
         (columns.columns..count).for_each(|column| wide.set(row, column, q.at(row, column)));
     }

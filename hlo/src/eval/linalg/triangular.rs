@@ -37,7 +37,7 @@ pub(in crate::eval) fn solve<F: Field>(a: &Matrix<F>, x: &mut Matrix<F>, which: 
                 let (row, column) = place(k, column);
                 rest - element(i, k) * x.at(row, column)
             });
-            x.set(row, place_column, if which.unit_diagonal { rest } else { rest / element(i, i) });
+            x.set(row, place_column, if which.unit_diagonal { rest } else { rest.over(element(i, i)) });
         }
     }
 }

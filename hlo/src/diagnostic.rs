@@ -1,6 +1,6 @@
 //! What is wrong with a text or a module, and where.
 
-use crate::ir::Span;
+use crate::ir::{Span, ends_line};
 use std::fmt;
 
 /// What some editors write before the first character of a file. It is no part of the first line.
@@ -69,9 +69,10 @@ impl Diagnostics {
             while !text.is_char_boundary(start) {
                 start -= 1;
             }
-            for byte in &text.as_bytes()[scanned..start.max(scanned)] {
-                match byte {
-                    b'\n' => (line, column) = (line + 1, 1),
+            let bytes = text.as_bytes();
+            for at in scanned..start.max(scanned) {
+                match bytes[at] {
+                    _ if ends_line(bytes, at) => (line, column) = (line + 1, 1),
                     // Columns count characters, of which these bytes are not the first.
                     0x80..=0xbf => {}
                     _ => column += 1,

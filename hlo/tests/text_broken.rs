@@ -6,13 +6,24 @@
 mod cases;
 
 use std::fmt::Write;
+use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::text::parse;
 
 #[test]
 fn findings_are_those_expected() {
     let seen = cases::check("broken", |name, text| match parse(text) {
         Ok(_) => panic!("{name} is not broken"),
-        Err(findings) => findings.to_string(),
+        Err(findings) => {
+            let places = |findings: &Diagnostics| -> Vec<_> {
+                findings.0.iter().map(|finding| (finding.code, finding.position)).collect()
+            };
+            // Whatever ends the lines, the same is found in the same places.
+            for end in ["\r\n", "\r"] {
+                let other = parse(&text.replace('\n', end)).unwrap_err();
+                assert_eq!(places(&other), places(&findings), "{name} with {end:?}:\n{other}\n{findings}");
+            }
+            findings.to_string()
+        }
     });
     assert!(seen.count >= 200, "{} cases", seen.count);
     let documented = include_str!("../src/text/mod.rs");

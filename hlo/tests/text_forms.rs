@@ -80,6 +80,14 @@ fn other_spellings_become_canonical() {
         ("x = pred[2] constant({true, false})", Some("x = pred[2] constant({1, 0})")),
         ("x = bf16[1,2] constant({{1,/* two */2}})", Some("x = bf16[1,2] constant({ { 1, 2 } })")),
         ("x = (s32[], f32[1]) constant((s32[] 1, f32[1] {2}))", Some("x = (s32[], f32[1]) constant(( 1, {2} ))")),
+        ("x = f32[2,3] constant(2)", Some("x = f32[2,3] constant({ { 2, 0, 0 }, { 0, 0, 0 } })")),
+        ("x = f32[2,2]{0,1} constant(-inf)", Some("x = f32[2,2]{0,1} constant({ { -inf, 0 }, { 0, 0 } })")),
+        ("x = pred[3] constant(true)", Some("x = pred[3] constant({1, 0, 0})")),
+        ("x = (s8[2], u64[]) constant((-1, 7))", Some("x = (s8[2], u64[]) constant(( {-1, 0}, 7 ))")),
+        ("x = f32[2,3] map(p, p), to_apply=r", Some("x = f32[2,3] map(p, p), dimensions={0,1}, to_apply=r")),
+        ("x = map(p, p), to_apply=r", Some("x = f32[2,3] map(p, p), dimensions={0,1}, to_apply=r")),
+        ("x = f32[] map(q, q), to_apply=r", Some("x = f32[] map(q, q), dimensions={}, to_apply=r")),
+        ("x: = f32[] copy(q:)", Some("x = f32[] copy(q)")),
         (
             "x = (f32[], f32[]) tuple(/*index=0*/q, q), sharding={{manual}, /*index=1*/{replicated}}",
             Some("x = (f32[], f32[]) tuple(q, q), sharding={{manual}, {replicated}}"),
@@ -254,4 +262,28 @@ fn a_byte_order_mark_is_passed_over() {
     // Only the first character is one.
     assert!(parse(&format!("\u{feff}{marked}")).is_err());
     assert!(parse("\u{feff}").is_err());
+}
+
+/// Of a text with the lines of another system.
+fn with_line_ends(text: &str, end: &str) -> String {
+    text.replace('\n', end)
+}
+
+#[test]
+fn lines_may_end_with_carriage_returns() {
+    let text = "HloModule m // c\n\nENTRY e { // d\n  x = f32[] parameter(0) // x\n  ROOT y = f32[] negate(x)\n}\n";
+    let module = parse(text).unwrap();
+    for end in ["\r", "\r\n", "\n\r"] {
+        assert_eq!(parse(&with_line_ends(text, end)), Ok(module.clone()), "{end:?}");
+    }
+}
+
+#[test]
+fn elements_that_are_not_written_are_bounded() {
+    let many = "x = f32[16777217] constant(1)";
+    assert_eq!(parse(&format!("ENTRY e {{ ROOT {many} }}")).map(|_| ()), Ok(()));
+    let findings = parse(&format!("ENTRY e {{ {many} ROOT y = pred[2] constant(1) }}")).unwrap_err();
+    assert_eq!(findings.0[0].code, "HLO040", "{findings}");
+    let findings = parse("ENTRY e { ROOT x = f32[9223372036854775807] constant(1) }").unwrap_err();
+    assert_eq!(findings.0[0].code, "HLO040", "{findings}");
 }

@@ -3,7 +3,8 @@
 //! Each row of a result is a sum of rows of a right-hand matrix, each times a factor; which rows and which factors is
 //! what the operations differ in. Products are added one after the other, in the order in which the factors are given,
 //! in the [accumulator] of the element types: a float narrower than `f32` is computed with in `f32`, an integer modulo
-//! 2^64, of which every integer type keeps the lowest bits. The sum is rounded once.
+//! 2^64, of which every integer type keeps the lowest bits. Factors of mixed types, an integer and a float say, become
+//! numbers of the accumulator first. The sum is rounded once.
 
 use super::movement::{Walk, extents, row_major_strides};
 use super::scalar::{Element, Number, elements_of};
@@ -45,10 +46,11 @@ accumulators! {
     C128 Complex<f64>, |sum, a, b| sum + a * b;
 }
 
-/// The type that products of elements of two types are added up in for a result of a third.
+/// The type that products of elements of two types are added up in for a result of a third, which holds numbers of the
+/// kinds of both.
 pub(super) fn accumulator(types: [ElementType; 3]) -> ElementType {
     let is_wide = types.iter().any(|element_type| matches!(element_type, ElementType::F64 | ElementType::C128));
-    match (types[0].is_complex(), types[0].is_float(), is_wide) {
+    match (types[2].is_complex(), types[2].is_float(), is_wide) {
         (true, _, false) => ElementType::C64,
         (true, _, true) => ElementType::C128,
         (_, true, false) => ElementType::F32,

@@ -209,9 +209,9 @@ pub(super) fn broadcast(collective: &Collective<'_, '_>) -> Found {
 ///
 /// # Errors
 /// [`Undefined::InPlace`] for the form that moves parts between places.
-pub(super) fn permute(site: &Site<'_>, pairs: &[Vec<i64>], channel: Option<i64>) -> Found {
+pub(super) fn permute(site: &Site<'_>, pairs: &[Vec<i64>], channel: Option<i64>, slice_sizes: &[Vec<i64>]) -> Found {
     let operands: Vec<&Shape> = (0..site.operands()).map(|operand| site.operand_shape(operand)).collect();
-    if is_in_place(&operands) {
+    if is_in_place(slice_sizes, &operands) {
         return Err(Undefined::InPlace);
     }
     let pairs = pairs.to_vec();

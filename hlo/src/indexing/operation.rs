@@ -229,11 +229,13 @@ fn exchange(site: &Site<'_>) -> Found {
         Op::CollectiveBroadcast { channel_id, replica_groups } => {
             collective::broadcast(&Collective::new(site, replica_groups, ids_of_channel(*channel_id))?)
         }
-        Op::CollectivePermute { channel_id, source_target_pairs, .. } => {
-            collective::permute(site, source_target_pairs, *channel_id)
+        Op::CollectivePermute { channel_id, source_target_pairs, slice_sizes } => {
+            collective::permute(site, source_target_pairs, *channel_id, slice_sizes)
         }
-        Op::CollectivePermuteStart { channel_id, source_target_pairs, .. } => {
-            asynchronous::started(site, |result| collective::permute(result, source_target_pairs, *channel_id))
+        Op::CollectivePermuteStart { channel_id, source_target_pairs, slice_sizes } => {
+            asynchronous::started(site, |result| {
+                collective::permute(result, source_target_pairs, *channel_id, slice_sizes)
+            })
         }
         _ => unreachable!("the caller has chosen the collectives"),
     }

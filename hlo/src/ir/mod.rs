@@ -53,3 +53,4 @@ pub(crate) use op::{
 pub use opcode::{OPCODES, is_opcode};
 pub use shape::{ArrayShape, Shape};
 pub use span::Span;
+pub(crate) use span::ends_line;

@@ -23,15 +23,25 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Line and column of the start in `text`, both counted from 1; the column counts characters.
+    /// Line and column of the start in `text`, both counted from 1; the column counts characters. A line ends with a newline,
+    /// a carriage return, or one after the other.
     pub fn line_column(self, text: &str) -> (usize, usize) {
         let mut start = (self.start as usize).min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
-        let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
+        let ends = (0..start).filter(|&at| ends_line(text.as_bytes(), at));
+        let (count, last) = ends.fold((0, None), |(count, _), at| (count + 1, Some(at)));
+        let line_start = last.map_or(0, |at| at + 1);
+        (count + 1, text[line_start..start].chars().count() + 1)
+    }
+}
+
+/// Whether the byte at a position ends a line; of a carriage return and a newline behind it the newline does.
+pub(crate) fn ends_line(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        Some(b'\n') => true,
+        Some(b'\r') => text.get(at + 1) != Some(&b'\n'),
+        _ => false,
     }
 }

@@ -6,7 +6,8 @@ use super::pass::{Change, Pass, Rewritten};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
 
-/// Puts the instructions of the computation that a `call` names in its place. Fusions stay.
+/// Puts the instructions of the computation that a `call` names in its place. Fusions stay, and so do calls of computations
+/// with an `async-start`: what it starts belongs to it alone, so there cannot be a second of it.
 pub struct InlineCalls;
 
 /// Instructions a computation may come to: calls of calls of calls can double at every level.
@@ -26,10 +27,13 @@ impl Pass for InlineCalls {
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         let mut inlined: Arena<ComputationId, Computation> = Arena::new();
         let mut changes = Vec::new();
+        // Whether each computation has an `async-start`; what is inlined into it has none.
+        let mut starts: Vec<bool> = Vec::new();
         for computation in module.computations.values() {
             let pinned = pinned(computation);
+            starts.push(computation.instructions.values().any(|it| matches!(it.op, Op::AsyncStart { .. })));
             let calls = |id: InstrId| match computation.instructions[id].op {
-                Op::Call { to_apply } if !pinned.contains(&id) => Some(to_apply),
+                Op::Call { to_apply } if !pinned.contains(&id) && !starts[to_apply.index()] => Some(to_apply),
                 _ => None,
             };
             if !computation.instructions.ids().any(|id| calls(id).is_some()) {

@@ -80,7 +80,12 @@ impl Attributes for InstructionAttributes<'_> {
                 // More members than 64 bits count have no array to go with; the multiple is checked as for open groups.
                 found.map(|members| Value::Size(members.checked_mul(each).unwrap_or(0)))
             }
-            "in_place" => Some(Value::Bool(parts::is_in_place(self.operands))),
+            "in_place" => Some(Value::Bool(match self.op {
+                Op::CollectivePermute { slice_sizes, .. } | Op::CollectivePermuteStart { slice_sizes, .. } => {
+                    parts::is_in_place(slice_sizes, self.operands)
+                }
+                _ => false,
+            })),
             "operand_bits" => bits(self.operands.first()?),
             "result_bits" => bits(self.declared),
             _ => {

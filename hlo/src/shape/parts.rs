@@ -1,6 +1,6 @@
 //! Which parts of its operands the shape function of an operation sees.
 
-use crate::ir::{ElementType, Op, Shape};
+use crate::ir::{Op, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -28,19 +28,20 @@ pub(crate) fn parts(op: &Op, operands: &[&Shape]) -> Option<SmallVec<[Part; 2]>>
         // The handle of the transfer stays behind.
         Op::RecvDone { .. } => SmallVec::from_iter([element(0), element(2)]),
         Op::AddDependency => SmallVec::from_iter([whole(0)]),
-        Op::CollectivePermute { .. } if is_in_place(operands) => SmallVec::from_iter([whole(1)]),
-        Op::CollectivePermuteStart { .. } if is_in_place(operands) => SmallVec::from_iter([whole(0), whole(1)]),
+        Op::CollectivePermute { slice_sizes, .. } if is_in_place(slice_sizes, operands) => {
+            SmallVec::from_iter([whole(1)])
+        }
+        Op::CollectivePermuteStart { slice_sizes, .. } if is_in_place(slice_sizes, operands) => {
+            SmallVec::from_iter([whole(0), whole(1)])
+        }
         _ => return None,
     })
 }
 
-/// Whether the operands of a `collective-permute` are input, output and the two places in them.
-pub(crate) fn is_in_place(operands: &[&Shape]) -> bool {
-    operands.len() == 4
-        && operands[2..].iter().all(|place| match place {
-            Shape::Tuple(_) => true,
-            place => place.as_array().is_some_and(|it| it.rank() == 0 && it.element_type == ElementType::S32),
-        })
+/// Whether the operands of a `collective-permute` are input, output and the places in them of what is sent: there are
+/// four, and the text says what sizes the parts have, or the places are tuples, which cannot be sent.
+pub(crate) fn is_in_place(slice_sizes: &[Vec<i64>], operands: &[&Shape]) -> bool {
+    operands.len() == 4 && (!slice_sizes.is_empty() || operands[2..].iter().all(|place| place.as_tuple().is_some()))
 }
 
 /// The shapes of the parts that the shape function of `op` sees. A part that the operands do not have is left out.

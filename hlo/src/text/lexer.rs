@@ -14,6 +14,9 @@ pub(super) type Failure = Box<Diagnostic>;
 /// How deep brackets, tuple shapes and tuple literals may nest.
 pub(super) const MAX_DEPTH: usize = 200;
 
+/// How many elements of literals may exist that the text does not write.
+pub(super) const MAX_UNWRITTEN: usize = 1 << 24;
+
 /// How many characters of a text a message quotes.
 const MAX_QUOTE: usize = 40;
 
@@ -25,9 +28,11 @@ pub(super) struct Cursor<'a> {
     open_comment: Option<usize>,
     /// How many comments were passed over.
     comments: usize,
+    /// How many elements of literals exist so far that the text does not write.
+    unwritten: usize,
 }
 
-/// A name and where it stands, `%` included.
+/// A name and where it stands, `%` before it or `:` behind it included.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Name<'a> {
     pub(super) text: &'a str,
@@ -35,7 +40,7 @@ pub(super) struct Name<'a> {
 }
 
 impl Name<'_> {
-    /// Whether it stands without `%`.
+    /// Whether it stands without `%` and `:`, so that it may be a word of the syntax.
     pub(super) fn is_bare(&self) -> bool {
         self.span.range().len() == self.text.len()
     }
@@ -73,6 +78,11 @@ pub(super) fn is_reserved(word: &str) -> bool {
     is_keyword || is_type(word)
 }
 
+/// Whether a byte ends a line. A carriage return does so by itself; before a newline the two end one line.
+fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c)
 }
@@ -100,7 +110,7 @@ impl<'a> Cursor<'a> {
     /// A cursor at the start of the text, after the byte order mark that some editors write there.
     pub(super) fn new(text: &'a str) -> Self {
         let position = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        Cursor { text, position, open_comment: None, comments: 0 }
+        Cursor { text, position, open_comment: None, comments: 0, unwritten: 0 }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -158,8 +168,7 @@ impl<'a> Cursor<'a> {
     fn skip_comment(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.position..];
         if rest.starts_with(b"//") {
-            let length = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-            self.position += length;
+            self.skip_line();
             self.comments += 1;
             true
         } else if rest.starts_with(b"/*") {
@@ -254,10 +263,7 @@ impl<'a> Cursor<'a> {
     fn next_token(&self) -> Span {
         let rest = self.rest();
         let word = rest.bytes().take_while(|&byte| is_name_byte(byte) || byte == b'%').count();
-        let string = || {
-            let line = rest.split('\n').next().unwrap_or("");
-            line.strip_prefix('"')?.find('"').map(|length| length + 2)
-        };
+        let string = || self.line().strip_prefix('"')?.find('"').map(|length| length + 2);
         let character = || rest.chars().next().map_or(0, char::len_utf8);
         let length = if word > 0 { word } else { string().unwrap_or_else(character) };
         Span::new(self.position..self.position + length)
@@ -300,10 +306,16 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// A name with or without `%`, whatever else it may mean.
+    /// A name with or without `%`, whatever else it may mean. As in XLA a colon right behind a word makes it a name.
     pub(super) fn loose_name(&mut self, expected: &str) -> Result<Name<'a>, Failure> {
         if self.peek() != Some(b'%') {
-            return self.word().ok_or_else(|| self.unexpected(expected));
+            let start = self.position;
+            let word = self.word().ok_or_else(|| self.unexpected(expected))?;
+            if self.byte() != Some(b':') {
+                return Ok(word);
+            }
+            self.position += 1;
+            return Ok(Name { text: word.text, span: self.since(start) });
         }
         let start = self.position;
         self.position += 1;
@@ -420,8 +432,8 @@ impl<'a> Cursor<'a> {
         if self.comments == comments {
             return text.to_owned();
         }
-        let mut cursor =
-            Cursor { text: self.slice(0..self.position), position: start, open_comment: None, comments: 0 };
+        let mut cursor = Cursor::new(self.slice(0..self.position));
+        cursor.position = start;
         let (mut kept, mut from) = (String::with_capacity(text.len()), start);
         while let Some(byte) = cursor.byte() {
             let at = cursor.position;
@@ -434,6 +446,12 @@ impl<'a> Cursor<'a> {
         }
         kept.push_str(self.slice(from..self.position));
         kept
+    }
+
+    /// Takes note of elements that a literal has and the text does not write. `false` if there are too many of them.
+    pub(super) fn reserve_unwritten(&mut self, count: usize) -> bool {
+        self.unwritten = self.unwritten.saturating_add(count);
+        self.unwritten <= MAX_UNWRITTEN
     }
 
     /// How many comments were passed over so far.
@@ -452,7 +470,8 @@ impl<'a> Cursor<'a> {
             match byte {
                 b'"' | b'\'' => {
                     let from = self.position;
-                    if self.skip_loose_string().is_err() || self.slice(from..self.position).contains('\n') {
+                    let ends = self.skip_loose_string().is_ok();
+                    if !ends || self.slice(from..self.position).bytes().any(ends_line) {
                         return false;
                     }
                     continue;
@@ -465,7 +484,7 @@ impl<'a> Cursor<'a> {
                     Some(_) => {}
                 },
                 b',' if open.is_empty() => return true,
-                b'\n' => return open.is_empty(),
+                _ if ends_line(byte) => return open.is_empty(),
                 _ if is_blank(byte) && open.is_empty() && self.position > start => {
                     self.skip_trivia();
                     if !matches!(self.byte(), Some(b'{' | b'[' | b'(')) {
@@ -480,10 +499,24 @@ impl<'a> Cursor<'a> {
         open.is_empty()
     }
 
-    /// Moves to the next newline, or the end.
+    /// The rest of this line, without its end.
+    pub(super) fn line(&self) -> &'a str {
+        self.rest().split(['\n', '\r']).next().unwrap_or("")
+    }
+
+    /// Moves to the end of this line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.position..];
-        self.position += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        self.position += rest.iter().position(|&byte| ends_line(byte)).unwrap_or(rest.len());
+    }
+
+    /// Moves to the start of the next line, if there is one.
+    pub(super) fn next_line(&mut self) -> bool {
+        self.skip_line();
+        let rest = self.rest();
+        let end = ["\r\n", "\r", "\n"].into_iter().find(|end| rest.starts_with(end)).map_or(0, str::len);
+        self.position += end;
+        end > 0
     }
 }
 

@@ -41,7 +41,7 @@
 //! | `HLO116` | a shape is impossible |
 //! | `HLO118` | groups, or pairs of sources and targets, name members wrongly |
 //! | `HLO119` | channels are missing or disagree |
-//! | `HLO120` | a start and an end of an asynchronous operation do not belong together |
+//! | `HLO120` | a start and an end of an asynchronous operation do not belong together, or two starts share a computation |
 //! | `HLO121` | values that share a buffer do not exist, do not fit, or share it twice |
 //! | `HLO123` | a control predecessor does not exist or makes a cycle |
 //! | `HLO124` | an attribute of the header is malformed or out of range |
@@ -132,6 +132,7 @@ impl Verifier<'_> {
     fn module(&mut self) {
         let mut names = HashSet::with_capacity(self.module.computations.len());
         let mut entry_is_sound = true;
+        let mut shared = pairing::shared(self.module).into_iter().peekable();
         for (id, computation) in self.module.computations.iter() {
             if !names.insert(computation.name.as_str()) {
                 let message = format!("the module has two computations of the name {}", computation.name);
@@ -144,7 +145,9 @@ impl Verifier<'_> {
             }
             let mut ordered = Vec::new();
             order::control(computation, &mut ordered);
-            pairing::check(computation, &faulty, &mut ordered);
+            pairing::check(self.module, computation, &faulty, &mut ordered);
+            ordered
+                .extend(std::iter::from_fn(|| shared.next_if(|(owner, _)| *owner == id)).map(|(_, finding)| finding));
             self.findings.extend(ordered.into_iter().map(|(id, code, message)| {
                 Place { computation, instruction: &computation.instructions[id] }.finding(code, message)
             }));

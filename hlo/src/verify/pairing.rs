@@ -1,8 +1,16 @@
 //! Asynchronous operations: every start has one end, and every end a start of its kind.
 
 use super::code;
+use super::name_of;
 use super::order::Finding;
-use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Op};
+use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
+use std::collections::HashMap;
+
+/// The thread of what names none.
+const MAIN_THREAD: &str = "main";
+
+/// The kind of steps of what a computation says.
+const ASYNC: &str = "async";
 
 /// Where in the life of an asynchronous operation an instruction stands.
 #[derive(Copy, Clone, PartialEq)]
@@ -15,7 +23,7 @@ enum Phase {
 /// What an instruction starts, goes on with or ends.
 #[derive(Copy, Clone)]
 struct Step<'a> {
-    /// The opcode without its phase; `async` where a computation says what runs.
+    /// The opcode without its phase; [`ASYNC`] where a computation says what runs.
     kind: &'a str,
     phase: Phase,
 }
@@ -35,9 +43,9 @@ impl Step<'_> {
             Op::SendDone { .. } => ("send", Phase::Done),
             Op::Recv { .. } => ("recv", Phase::Start),
             Op::RecvDone { .. } => ("recv", Phase::Done),
-            Op::AsyncStart { .. } => ("async", Phase::Start),
-            Op::AsyncUpdate { .. } => ("async", Phase::Update),
-            Op::AsyncDone { .. } => ("async", Phase::Done),
+            Op::AsyncStart { .. } => (ASYNC, Phase::Start),
+            Op::AsyncUpdate { .. } => (ASYNC, Phase::Update),
+            Op::AsyncDone { .. } => (ASYNC, Phase::Done),
             Op::AsyncShorthand { opcode, .. } => {
                 let phases = [("-start", Phase::Start), ("-update", Phase::Update), ("-done", Phase::Done)];
                 phases.iter().find_map(|(suffix, phase)| Some((opcode.strip_suffix(suffix)?, *phase)))?
@@ -45,6 +53,21 @@ impl Step<'_> {
             _ => return None,
         };
         Some(Step { kind, phase })
+    }
+
+    /// The opcode of what a start starts: of a computation that of its root, as in XLA.
+    fn kind_within<'a>(self, module: &'a Module, start: &'a Op) -> &'a str
+    where
+        Self: 'a,
+    {
+        match start {
+            Op::AsyncStart { calls, .. } => {
+                let computation = module.computations.get(*calls);
+                let root = computation.and_then(|computation| computation.instructions.get(computation.root));
+                root.map_or(ASYNC, |root| root.op.opcode())
+            }
+            _ => self.kind,
+        }
     }
 
     /// Whether a transfer, which may also be carried from one round of a loop to the next.
@@ -62,48 +85,61 @@ struct Readers {
 
 /// Checks a computation; `faulty` says which of its instructions break the rule of their operation, from which it may
 /// follow that they end nothing.
-pub(super) fn check(computation: &Computation, faulty: &[bool], findings: &mut Vec<Finding>) {
-    let mut any = false;
+pub(super) fn check(module: &Module, computation: &Computation, faulty: &[bool], findings: &mut Vec<Finding>) {
+    // For each step what started it, where that is known.
+    let mut starts: Vec<Option<InstrId>> = Vec::new();
     for (id, instruction) in computation.instructions.iter() {
-        if let Some(step) = Step::of(&instruction.op) {
-            any = true;
-            if step.phase != Phase::Start && !faulty[id.index()] {
-                end(computation, id, step, findings);
-            }
-        }
+        let Some(step) = Step::of(&instruction.op) else { continue };
+        starts.resize(computation.instructions.len(), None);
+        starts[id.index()] = match step.phase {
+            Phase::Start => Some(id),
+            _ if faulty[id.index()] => None,
+            _ => end(module, computation, id, step, &starts, findings),
+        };
     }
-    if any {
+    if !starts.is_empty() {
         ended_once(computation, findings);
     }
 }
 
-/// What an update or an end reads is a start or an update.
-fn end(computation: &Computation, id: InstrId, step: Step<'_>, findings: &mut Vec<Finding>) {
+/// Checks that what an update or an end reads is a start or an update; the start.
+fn end(
+    module: &Module,
+    computation: &Computation,
+    id: InstrId,
+    step: Step<'_>,
+    starts: &[Option<InstrId>],
+    findings: &mut Vec<Finding>,
+) -> Option<InstrId> {
     let instruction = &computation.instructions[id];
-    let [operand] = instruction.operands[..] else { return };
-    let Some(producer) = computation.instructions.get(operand).filter(|_| operand < id) else { return };
-    let started = Step::of(&producer.op).filter(|started| started.phase != Phase::Done);
-    match started {
-        Some(started) if is_one_of_pair(step, started) => {
+    let [operand] = instruction.operands[..] else { return None };
+    let producer = computation.instructions.get(operand).filter(|_| operand < id)?;
+    let given = Step::of(&producer.op).filter(|given| given.phase != Phase::Done);
+    let start = starts[operand.index()];
+    match given {
+        Some(given) if is_one_of_pair(step, given) => {
             channels(id, &instruction.op, &producer.op, findings);
-            same_run(id, &instruction.op, &producer.op, findings);
+            let started = &computation.instructions[start?].op;
+            if step.kind == ASYNC || Step::of(started)?.kind_within(module, started) == step.kind {
+                same_run(module, id, &instruction.op, started, findings);
+                return start;
+            }
         }
-        None if step.is_transfer() => {}
-        _ => {
-            let (opcode, kind) = (instruction.op.opcode(), step.kind);
-            let given = producer.op.opcode();
-            let message =
-                format!("operand 0 of {opcode} must be what {kind} started, and {} is {given}", producer.name);
-            findings.push((id, code::PAIRING, message));
-        }
+        None if step.is_transfer() => return None,
+        _ => {}
     }
+    let (opcode, kind) = (instruction.op.opcode(), step.kind);
+    let given = producer.op.opcode();
+    let message = format!("operand 0 of {opcode} must be what {kind} started, and {} is {given}", producer.name);
+    findings.push((id, code::PAIRING, message));
+    None
 }
 
 /// Whether the one ends what the other starts. The two spellings of asynchronous computations may meet.
 fn is_one_of_pair(step: Step<'_>, started: Step<'_>) -> bool {
     const OWN: [&str; 6] = ["all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"];
     let own = OWN.contains(&step.kind) || OWN.contains(&started.kind);
-    step.kind == started.kind || (!own && (step.kind == "async" || started.kind == "async"))
+    step.kind == started.kind || (!own && (step.kind == ASYNC || started.kind == ASYNC))
 }
 
 /// The two halves of a transfer use one channel.
@@ -130,17 +166,53 @@ fn channel(op: &Op) -> Option<(Option<i64>, bool)> {
     }
 }
 
-/// Where an update or an end repeats the computation and the thread, they are those of the start.
-fn same_run(id: InstrId, later: &Op, earlier: &Op, findings: &mut Vec<Finding>) {
-    let (later, earlier) = (run(later), run(earlier));
-    if later.0.zip(earlier.0).is_some_and(|(later, earlier)| later != earlier) {
-        let message = "what ends an asynchronous operation must name the computation that was started";
-        findings.push((id, code::PAIRING, message.to_owned()));
-    }
-    if let Some((later, earlier)) = later.1.zip(earlier.1).filter(|(later, earlier)| later != earlier) {
-        let message = format!("what was started on thread {earlier} must end there, not on {later}");
+/// Where an update or an end repeats the computation and the thread, they are those of the start; one that starts no
+/// computation, or names no thread, has one without a name, or the main thread.
+fn same_run(module: &Module, id: InstrId, later: &Op, start: &Op, findings: &mut Vec<Finding>) {
+    let ((named, thread), (started, own)) = (run(later), run(start));
+    if let Some(named) = named.filter(|named| Some(*named) != started) {
+        let started = started.map_or("one without a name", |started| name_of(&module.computations, started));
+        let named = name_of(&module.computations, named);
+        let message = format!("{} must name the computation that was started, {started}, not {named}", later.opcode());
         findings.push((id, code::PAIRING, message));
     }
+    let own = own.unwrap_or(MAIN_THREAD);
+    if let Some(thread) = thread.filter(|thread| *thread != own) {
+        let message = format!("what was started on thread {own} must go on and end there, not on {thread}");
+        findings.push((id, code::PAIRING, message));
+    }
+}
+
+/// What two starts share, among the computations that the entry reaches: as in XLA a computation that one start names
+/// belongs to it. For each start that comes second its computation, and what is wrong.
+pub(super) fn shared(module: &Module) -> Vec<(ComputationId, Finding)> {
+    let mut reached = vec![false; module.computations.len()];
+    if let Some(entry) = reached.get_mut(module.entry.index()) {
+        *entry = true;
+    }
+    // Callees come before their callers; that they do is another rule.
+    for (id, computation) in module.computations.iter().rev().filter(|(id, _)| *id <= module.entry) {
+        if reached[id.index()] {
+            let callees = computation.instructions.values().flat_map(|it| it.op.called_computations());
+            callees.filter(|callee| *callee < id).for_each(|callee| reached[callee.index()] = true);
+        }
+    }
+    let mut first: HashMap<ComputationId, String> = HashMap::new();
+    let mut findings = Vec::new();
+    for (id, computation) in module.computations.iter().filter(|(id, _)| reached[id.index()]) {
+        for (at, instruction) in computation.instructions.iter() {
+            let Op::AsyncStart { calls, .. } = instruction.op else { continue };
+            let place = format!("{}/{}", computation.name, instruction.name);
+            if let Some(other) = first.get(&calls) {
+                let name = name_of(&module.computations, calls);
+                let message = format!("{name} must be started by one async-start, and {other} starts it too");
+                findings.push((id, (at, code::PAIRING, message)));
+            } else {
+                first.insert(calls, place);
+            }
+        }
+    }
+    findings
 }
 
 /// The computation and the thread of a step of an asynchronous operation, where the text names them.

@@ -29,7 +29,7 @@ WORDS = """f32 s32 pred bf16 u4 token[] f32[] f32[2] f32[2]{0} f32[?] f32[<=4] (
     99999999999999999999 1.5 nan inf true false {0} {1,0} {} "a" ROOT ENTRY %x %p add negate multiply reduce parameter(0)
     constant(1) dimensions={0} to_apply=add metadata={op_name="a"} sharding={replicated} index=0 HloModule /*a*/ T(8)
     backend_config="x" control-predecessors={%p} frontend_attributes={a="b"} is_stable=true direction=LT window={size=2}
-    replica_groups={{0,1}} channel_id=1""".split()
+    replica_groups={{0,1}} channel_id=1 x: p: constant(1.5) dot async-done after-all map slice_sizes={{1}}""".split()
 
 
 def theirs(text):
@@ -73,14 +73,17 @@ class Ours:
 
 
 def good_texts():
-    """Programs of the corpus, and a module for each operation in the spelling that XLA prints."""
+    """Programs of the corpus, a module for each operation in the spelling that XLA prints, and other spellings, also with
+    the line ends of other systems."""
     for path in sorted(HLO.glob("corpus/*/*.hlo")):
         yield f"corpus/{path.parent.name}/{path.stem}", path.read_text()
     for name in ("canonical", "spellings"):
         path = HLO / "tests/operations" / f"{name}.txt"
         for case in path.read_text().split("=== ")[1:] if path.exists() else []:
-            name, _, text = case.partition("\n")
-            yield f"operations/{name}", text
+            title, _, text = case.partition("\n")
+            yield f"operations/{title}", text
+            for end in ("\r\n", "\r") if name == "spellings" else ():
+                yield f"operations/{title} with {end!r}", text.replace("\n", end)
 
 
 def broken_texts():
@@ -198,7 +201,7 @@ def main():
         for name, their_says, our_says, text in members[: arguments.examples]:
             print(f"--- {key}\n{name}\ntheirs: {their_says}\nours: {our_says}")
             at = re.search(r"(\d+):(\d+): HLO", our_says)
-            rows = text.split("\n")
+            rows = re.split(r"\r\n|\r|\n", text)
             if at:
                 print("    " + rows[min(int(at.group(1)), len(rows)) - 1][:240])
             elif len(text) < 1500:

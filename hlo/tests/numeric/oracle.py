@@ -441,11 +441,35 @@ def programs():
         written([kinds[np.asarray(result).dtype] for result in results], results)
 
 
+def products():
+    """Factors of mixed types. Sums are exact in f32, so that only the last rounding counts."""
+    chance = np.random.default_rng(11)
+
+    def small(kind, extents):
+        low = 0 if kind in ("pred", "u4", "u8", "u32") else -7
+        values = chance.integers(low, 2 if kind == "pred" else 8, extents)
+        if kind in ("c64", "c128"):
+            values = values + 1j * chance.integers(-7, 8, extents)
+        return values.astype(DTYPES[kind])
+
+    mixed = [("s8", "bf16", "bf16"), ("bf16", "s8", "bf16"), ("s8", "bf16", "f32"), ("u8", "f16", "f16"), ("s32", "f32", "f32"),
+             ("s64", "f32", "f64"), ("u32", "f64", "f64"), ("pred", "f32", "f32"), ("s8", "c64", "c64"), ("f32", "c64", "c64"),
+             ("c64", "f64", "c128"), ("s8", "s8", "bf16"), ("s16", "u8", "f32"), ("f32", "bf16", "c64"), ("f8e4m3fn", "s8", "bf16")]
+    for left, right, result in mixed:
+        sides = [(left, small(left, [3, 6])), (right, small(right, [6, 4]))]
+        line = f"r = {result}[3,4] dot(x0, x1), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        case(f"dot {left} {right} {result}", [line], sides, [result])
+    for left, right, result in mixed[:4] + mixed[11:13]:
+        sides = [(left, small(left, [2, 5, 4, 3])), (right, small(right, [2, 3, 3, 4]))]
+        line = f"r = {result}[2,4,2,4] convolution(x0, x1), window={{size=2x3}}, dim_labels=b01f_01io->b01f"
+        case(f"convolution {left} {right} {result}", [line], sides, [result])
+
+
 def main():
     # JAX finds LAPACK when it first calls it.
     jax.numpy.linalg.cholesky(np.eye(2)).block_until_ready()
     groups = {
-        "cases": [bit_generators, states, precisions, stochastic, bitcasts, transforms, factorizations, triangles, routines],
+        "cases": [products, bit_generators, states, precisions, stochastic, bitcasts, transforms, factorizations, triangles, routines],
         "lapack": [reductions, bands, spectra],
         "programs": [programs],
     }

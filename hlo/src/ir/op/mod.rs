@@ -103,7 +103,7 @@ operations! {
         DynamicUpdateSlice "dynamic-update-slice",
         /// The same elements in row-major order; the further operands are the extents at run time.
         DynamicReshape "dynamic-reshape",
-        /// A token that comes after the operands' tokens.
+        /// A token that comes after the operands, tokens or any other values.
         AfterAll "after-all",
         /// The first operand, not before the second.
         AddDependency "add-dependency",

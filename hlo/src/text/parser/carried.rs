@@ -46,7 +46,15 @@ impl<'a> Cursor<'a> {
             "frontend_attributes" => return self.frontend_attributes(),
             "sharding" => self.sharding()?,
             "parameter_replication" => mentions.replicated = Some(self.flags("whether a leaf is replicated")?.len()),
-            "control-predecessors" => mentions.predecessors = self.predecessors()?,
+            "control-predecessors" => {
+                mentions.predecessors = self.predecessors()?;
+                let names = &mentions.predecessors;
+                // What is kept has no colons.
+                if names.iter().any(|name| self.slice(name.span.range()).ends_with(':')) {
+                    let names: Vec<String> = names.iter().map(|name| format!("%{}", name.text)).collect();
+                    return Ok(format!("{{{}}}", names.join(", ")));
+                }
+            }
             "origin" | "original_value" => self.origin()?,
             "statistics" => self.statistics()?,
             "result_accuracy" => self.result_accuracy()?,

@@ -193,12 +193,9 @@ impl<'a> Parser<'a> {
     /// Skips to the next line that looks like the header of a computation.
     pub(super) fn skip_to_computation(&mut self) {
         self.lost = true;
-        loop {
-            self.cursor.skip_line();
-            let Some(rest) = self.cursor.rest().strip_prefix('\n') else { return };
-            let line = rest.split('\n').next().unwrap_or("").trim_end();
+        while self.cursor.next_line() {
+            let line = self.cursor.line().trim_end();
             let starts = line.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_' || first == '%');
-            self.cursor.bump();
             if starts && line.ends_with('{') {
                 return;
             }

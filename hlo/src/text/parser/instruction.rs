@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
         let header = self.keyword("ENTRY")
             || (self.cursor.loose_name("").is_ok() && matches!(self.cursor.peek(), Some(b'{' | b'(')));
         self.cursor.set_position(start);
-        header && self.cursor.rest().split('\n').next().is_some_and(|line| line.trim_end().ends_with('{'))
+        header && self.cursor.line().trim_end().ends_with('{')
     }
 
     /// The operands up to and with the closing parenthesis.
@@ -398,17 +398,12 @@ impl<'a> Parser<'a> {
     /// Moves to the next line that starts an instruction or closes the computation.
     fn recover(&mut self, from: usize) {
         self.cursor.set_position(from);
-        loop {
-            self.cursor.skip_line();
-            let Some(rest) = self.cursor.rest().strip_prefix('\n') else {
-                self.lost = true;
-                return;
-            };
-            if starts_instruction(rest.split('\n').next().unwrap_or("")) {
+        while self.cursor.next_line() {
+            if starts_instruction(self.cursor.line()) {
                 return;
             }
-            self.cursor.bump();
         }
+        self.lost = true;
     }
 }
 
@@ -421,5 +416,6 @@ fn starts_instruction(line: &str) -> bool {
     let line = line.strip_prefix("ROOT ").map_or(line, str::trim_start);
     let line = line.strip_prefix('%').unwrap_or(line);
     let name = line.bytes().take_while(|&byte| is_name_byte(byte)).count();
-    name > 0 && (line[name..].trim_start().starts_with('=') || line.ends_with('{'))
+    let after = line[name..].strip_prefix(':').unwrap_or(&line[name..]);
+    name > 0 && (after.trim_start().starts_with('=') || line.ends_with('{'))
 }

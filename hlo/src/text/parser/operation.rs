@@ -146,6 +146,21 @@ impl<'a> Opcode<'a> {
     }
 }
 
+/// Gives a `map` over arrays of the rank of `shape` that names no dimensions all of them, as XLA does.
+pub(super) fn name_all_dimensions(op: &mut Op, shape: &Shape) {
+    match (op, shape) {
+        (Op::Map { dimensions, .. }, Shape::Array(array)) if dimensions.is_empty() => {
+            dimensions.extend((0i64..).take(array.rank()));
+        }
+        (Op::AsyncShorthand { operation: Some(started), .. }, Shape::Tuple(elements)) => {
+            if let Some(result) = elements.get(1) {
+                name_all_dimensions(started, result);
+            }
+        }
+        _ => {}
+    }
+}
+
 impl<'a> Parser<'a> {
     /// The rest of an instruction, from the parenthesis after its opcode.
     pub(super) fn operation(
@@ -198,7 +213,7 @@ impl<'a> Parser<'a> {
             }
         }
         body.predecessors.extend(found.mentions.predecessors.into_iter().map(|name| Predecessor { user: None, name }));
-        let op = match special {
+        let mut op = match special {
             _ if found.unsound => {
                 body.failed = true;
                 Op::Tuple
@@ -206,6 +221,7 @@ impl<'a> Parser<'a> {
             Some(op) => op,
             None => opcode.build(found.values)?,
         };
+        name_all_dimensions(&mut op, &shape);
         let mut instruction = Instruction::new(name.text, shape, op, operands);
         instruction.attributes = found.carried;
         Ok(instruction)

@@ -3,6 +3,7 @@
 use super::Parser;
 use super::computation::Signature;
 use super::instruction::OperandShape;
+use super::operation::name_all_dimensions;
 use crate::ir::{BinaryOp, Computation, ComputationId, InstrId, Module, UnaryOp};
 use crate::text::codes;
 use crate::text::lexer::failure;
@@ -90,6 +91,11 @@ impl Parser<'_> {
                     complete = false;
                     continue;
                 }
+                if let Some(&first) = instruction.operands.first() {
+                    let shape = module.computations[id].instructions[first].shape.clone();
+                    name_all_dimensions(&mut module.computations[id].instructions[at].op, &shape);
+                }
+                let instruction = &module.computations[id].instructions[at];
                 match follower.shape(module, &module.computations[id], instruction) {
                     Ok(shape) => module.computations[id].instructions[at].shape = shape,
                     Err(Unknown(why)) => {

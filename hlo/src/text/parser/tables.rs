@@ -79,12 +79,12 @@ impl Parser<'_> {
     }
 
     fn at_table_line(&self) -> bool {
-        let line = self.cursor.rest().split('\n').next().unwrap_or("").trim();
+        let line = self.cursor.line().trim();
         TABLES.contains(&line) || line.starts_with(|first: char| first.is_ascii_digit() || first == '"')
     }
 
     /// Whether this line opens the body of a computation.
     fn at_body(&self) -> bool {
-        self.cursor.rest().split('\n').next().is_some_and(|line| line.trim_end().ends_with('{'))
+        self.cursor.line().trim_end().ends_with('{')
     }
 }

@@ -104,7 +104,8 @@ struct Printer<'p> {
 impl Printer<'_> {
     fn module(&mut self) -> fmt::Result {
         let module = self.module;
-        write!(self.out, "HloModule {}", module.name)?;
+        let percent = if is_reserved(&module.name) { "%" } else { "" };
+        write!(self.out, "HloModule {percent}{}", module.name)?;
         for attribute in &module.attributes {
             write!(self.out, ", {}={attribute}", attribute.name())?;
         }

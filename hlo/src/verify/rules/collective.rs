@@ -2,8 +2,9 @@
 
 use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};
-use crate::ir::{ComputationId, ElementType};
+use crate::ir::{ComputationId, ElementType, Shape};
 use crate::shape::is_in_place;
+use crate::verify::brief::Brief;
 use crate::verify::code;
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
@@ -88,30 +89,66 @@ pub(super) fn ragged_all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>) -
 }
 
 /// With one operand its shape; in place, with inputs, outputs and where in them, the outputs'.
-pub(super) fn permute<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
-    source_target_pairs(rule, pairs, channel);
-    rule.at_least(1)?;
-    Some(match is_in_place(rule.operands) {
-        true => Expected::Same(rule.operands[1]),
-        false => {
-            rule.all_arrays(0)?;
-            passed(rule)
-        }
-    })
+pub(super) fn permute<'a>(
+    rule: &mut Rule<'a>,
+    pairs: &[Vec<i64>],
+    channel: Option<i64>,
+    slice_sizes: &[Vec<i64>],
+) -> Option<Expected<'a>> {
+    let [_, result] = permuted(rule, pairs, channel, slice_sizes)?;
+    Some(result)
 }
 
 /// The operands, the results, and whatever the target keeps beside them.
-pub(super) fn permute_start<'a>(rule: &mut Rule<'a>, pairs: &[Vec<i64>], channel: Option<i64>) -> Option<Expected<'a>> {
-    source_target_pairs(rule, pairs, channel);
-    rule.at_least(1)?;
-    let parts = if is_in_place(rule.operands) {
-        [Expected::Same(rule.operands[0]), Expected::Same(rule.operands[1])]
-    } else {
-        rule.all_arrays(0)?;
-        [passed(rule), passed(rule)]
-    };
+pub(super) fn permute_start<'a>(
+    rule: &mut Rule<'a>,
+    pairs: &[Vec<i64>],
+    channel: Option<i64>,
+    slice_sizes: &[Vec<i64>],
+) -> Option<Expected<'a>> {
+    let parts = permuted(rule, pairs, channel, slice_sizes)?;
     let kept = rule.declared.as_tuple().map_or(0, |elements| elements.len().saturating_sub(2));
     Some(Expected::Tuple(parts.into_iter().chain(std::iter::repeat_n(Expected::Handle, kept)).collect()))
+}
+
+/// What is sent and what is yielded.
+fn permuted<'a>(
+    rule: &mut Rule<'a>,
+    pairs: &[Vec<i64>],
+    channel: Option<i64>,
+    slice_sizes: &[Vec<i64>],
+) -> Option<[Expected<'a>; 2]> {
+    if !is_in_place(slice_sizes, rule.operands) {
+        source_target_pairs(rule, pairs, channel, 1);
+        if !slice_sizes.is_empty() {
+            // Parts are moved from places of an input to places of an output.
+            rule.count(4)?;
+        }
+        rule.at_least(1)?;
+        rule.all_arrays(0)?;
+        return Some([passed(rule), passed(rule)]);
+    }
+    let [input, output, from, _] = rule.operands()?;
+    source_target_pairs(rule, pairs, channel, sends(input, from));
+    for position in [2, 3] {
+        let is_start = |leaf: &&Shape| leaf.is_compatible(&Shape::scalar(ElementType::S32));
+        if !rule.operands[position].leaves().iter().all(is_start) {
+            let (opcode, given) = (rule.opcode(), Brief(rule.operands[position]));
+            let message = format!("operand {position} of {opcode} must be s32[] or a tuple of them and is {given}");
+            rule.report(code::ELEMENT_TYPE, message);
+        }
+    }
+    Some([Expected::Same(input), Expected::Same(output)])
+}
+
+/// How often a member may send in place, and receive: as in XLA as often as the starts in one buffer have elements, which
+/// are the starts of one part each, or those of the one part that there is.
+fn sends(input: &Shape, starts: &Shape) -> usize {
+    let of_one = match input {
+        Shape::Tuple(_) => starts.as_tuple().and_then(<[Shape]>::first),
+        _ => Some(starts),
+    };
+    of_one.and_then(Shape::as_tuple).map_or(1, <[Shape]>::len).max(1)
 }
 
 /// The one operand, or all of them as a tuple.

@@ -122,31 +122,45 @@ pub(super) fn precisions(rule: &mut Rule<'_>, precisions: &[Precision]) {
     }
 }
 
-/// Checks that the two factors, and what their products are added up in, are of one class: integers (and `pred`),
-/// floats or complex numbers. Within a class types may be mixed.
+/// Checks that the type in which products are added up holds numbers of the kinds of both factors: types may be mixed, as
+/// long as factors become numbers of that type without losing a fraction or an imaginary part.
 pub(super) fn products<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let (left, right) = (rule.array(0)?.element_type, rule.array(1)?.element_type);
     let declared = rule.declared_array()?.element_type;
-    if class(left) != class(right) {
-        let message = format!(
-            "the operands of {} must both be integers, floats or complex numbers, and are {left} and {right}",
-            rule.opcode()
-        );
-        rule.report(code::ELEMENT_TYPE, message);
-    } else if class(left) != class(declared) {
+    let wanted = class(left).max(class(right));
+    if class(declared) < wanted {
         let message =
-            format!("{} of {left} and {right} yields {}, the text says {declared}", rule.opcode(), class(left));
+            format!("{} of {left} and {right} yields {}, the text says {declared}", rule.opcode(), wanted.name());
         rule.report(code::RESULT_SHAPE, message);
     }
     Some(Expected::Open)
 }
 
-fn class(element_type: ElementType) -> &'static str {
+/// The kinds of numbers, each of which holds those before it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    /// `pred` too.
+    Integers,
+    Floats,
+    Complex,
+}
+
+impl Class {
+    fn name(self) -> &'static str {
+        match self {
+            Class::Integers => "integers",
+            Class::Floats => "floats",
+            Class::Complex => "complex numbers",
+        }
+    }
+}
+
+fn class(element_type: ElementType) -> Class {
     if element_type.is_complex() {
-        "complex numbers"
+        Class::Complex
     } else if element_type.is_float() {
-        "floats"
+        Class::Floats
     } else {
-        "integers"
+        Class::Integers
     }
 }

@@ -4,7 +4,7 @@ use super::Rule;
 use super::rule::show;
 use crate::ir::ReplicaGroups;
 use crate::verify::code;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who takes part in a collective.
 #[derive(Copy, Clone)]
@@ -122,9 +122,9 @@ pub(super) fn group_size(groups: &ReplicaGroups) -> Option<usize> {
     }
 }
 
-/// Checks that nobody sends twice or receives twice.
-pub(super) fn source_target_pairs(rule: &mut Rule<'_>, pairs: &[Vec<i64>], channel: Option<i64>) {
-    let (mut sources, mut targets) = (BTreeSet::new(), BTreeSet::new());
+/// Checks that nobody sends or receives more often than is allowed.
+pub(super) fn source_target_pairs(rule: &mut Rule<'_>, pairs: &[Vec<i64>], channel: Option<i64>, allowed: usize) {
+    let (mut sources, mut targets) = (BTreeMap::new(), BTreeMap::new());
     for (number, pair) in pairs.iter().enumerate() {
         let [source, target] = pair[..] else {
             let given = pair.len();
@@ -139,11 +139,16 @@ pub(super) fn source_target_pairs(rule: &mut Rule<'_>, pairs: &[Vec<i64>], chann
                     code::GROUPS,
                     format!("a {role} in source_target_pairs must be at least 0 and is {member}"),
                 );
-            } else if !seen.insert(member) {
-                rule.refuse(code::GROUPS, format!("source_target_pairs names the {role} {member} twice"));
+                continue;
+            }
+            let count = seen.entry(member).or_insert(0usize);
+            *count += 1;
+            if *count == allowed + 1 {
+                let often = if allowed == 1 { "twice".to_owned() } else { format!("more than {allowed} times") };
+                rule.refuse(code::GROUPS, format!("source_target_pairs names the {role} {member} {often}"));
             }
         }
     }
-    let largest = sources.last().max(targets.last()).copied();
+    let largest = sources.keys().chain(targets.keys()).copied().max();
     within(rule, "source_target_pairs", largest, channel.is_some());
 }

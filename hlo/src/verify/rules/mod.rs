@@ -38,6 +38,7 @@ pub(super) fn check<'a>(rule: &mut Rule<'a>) -> Expected<'a> {
     dispatch(rule).unwrap_or(Expected::Open)
 }
 
+/// Every operation has its arm: one that is new does not compile until it has a rule.
 fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     match rule.op {
         Op::Parameter { .. } => structural::parameter(rule),
@@ -70,7 +71,7 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } => structural::same(rule),
         Op::Tuple => structural::tuple(rule),
         Op::GetTupleElement { index } => structural::get_tuple_element(rule, *index),
-        Op::AfterAll => structural::after_all(rule),
+        Op::AfterAll => structural::after_all(),
         Op::AddDependency => structural::add_dependency(rule),
         Op::PartitionId | Op::ReplicaId => structural::own_id(rule),
         Op::GetDimensionSize { .. } => dynamic::get_dimension_size(rule),
@@ -117,18 +118,6 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::CopyDone => transfer::element_done(rule, 0),
         Op::AllGatherDone | Op::CollectivePermuteDone => transfer::element_done(rule, 1),
         Op::AllReduceDone => structural::same(rule),
-        _ => collectives(rule),
-    }
-}
-
-fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
-    let members = |groups: &'a ReplicaGroups, channel: Option<i64>, global_ids: bool, demands: Demands| Members {
-        groups,
-        channel,
-        global_ids,
-        demands,
-    };
-    match rule.op {
         Op::AllGather { channel_id, replica_groups, use_global_device_ids, .. } => {
             let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
             collective::along(rule, members, None)
@@ -158,18 +147,12 @@ fn collectives<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
             let members = members(replica_groups, *channel_id, false, Demands::Disjoint);
             collective::broadcast(rule, members)
         }
-        Op::CollectivePermute { channel_id, source_target_pairs, .. } => {
-            collective::permute(rule, source_target_pairs, *channel_id)
+        Op::CollectivePermute { channel_id, source_target_pairs, slice_sizes } => {
+            collective::permute(rule, source_target_pairs, *channel_id, slice_sizes)
         }
-        Op::CollectivePermuteStart { channel_id, source_target_pairs, .. } => {
-            collective::permute_start(rule, source_target_pairs, *channel_id)
+        Op::CollectivePermuteStart { channel_id, source_target_pairs, slice_sizes } => {
+            collective::permute_start(rule, source_target_pairs, *channel_id, slice_sizes)
         }
-        _ => asynchronous(rule),
-    }
-}
-
-fn asynchronous<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
-    match rule.op {
         Op::AsyncStart { async_execution_thread, output_to_operand_aliasing, calls } => {
             asynchronous::start(rule, async_execution_thread.as_deref(), output_to_operand_aliasing, *calls)
         }
@@ -180,8 +163,11 @@ fn asynchronous<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
             None if opcode.ends_with("-done") => asynchronous::done(rule),
             None => asynchronous::update(rule),
         },
-        _ => None,
     }
+}
+
+fn members(groups: &ReplicaGroups, channel: Option<i64>, global_ids: bool, demands: Demands) -> Members<'_> {
+    Members { groups, channel, global_ids, demands }
 }
 
 /// What is started keeps its own rule, with the second element of what the start yields as its result.

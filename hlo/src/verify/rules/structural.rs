@@ -75,10 +75,8 @@ pub(super) fn get_tuple_element<'a>(rule: &mut Rule<'a>, index: i64) -> Option<E
     element.map(Expected::Same)
 }
 
-pub(super) fn after_all<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
-    for position in 0..rule.operands.len() {
-        rule.token(position);
-    }
+/// What it comes after may be values of any shape.
+pub(super) fn after_all<'a>() -> Option<Expected<'a>> {
     Some(Expected::Token)
 }
 

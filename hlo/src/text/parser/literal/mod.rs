@@ -9,7 +9,7 @@ mod number;
 
 use crate::ir::{ArrayShape, Data, Literal, Shape, Span};
 use crate::text::codes;
-use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, failure};
+use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, MAX_UNWRITTEN, failure};
 use crate::text::printer::spelled_empty;
 
 impl Cursor<'_> {
@@ -80,18 +80,22 @@ impl Cursor<'_> {
     }
 
     /// Walks the braces of an array and reads each element; `None` where the printer left elements out. Refuses any
-    /// count but that of the extents.
-    fn elements<T>(
+    /// count but that of the extents, and one number without braces.
+    fn elements<T: Clone + Default>(
         &mut self,
         shape: &ArrayShape,
         mut element: impl FnMut(&mut Self) -> Result<T, Failure>,
     ) -> Result<Option<Vec<T>>, Failure> {
         let rank = shape.rank();
         let count = shape.element_count();
-        // The braces around a single number may be missing, but complex numbers need them.
-        let bare = count == Some(1) && !shape.element_type.is_complex() && self.peek() != Some(b'{');
-        if rank == 0 || bare {
+        if rank == 0 {
             return Ok(Some(vec![element(self)?]));
+        }
+        // Complex numbers need their braces.
+        if !shape.element_type.is_complex() && self.at_bare_number() {
+            let start = self.position();
+            let value = element(self)?;
+            return self.first_of(shape, value, start).map(Some);
         }
         // An element takes at least two bytes, so the text bounds what is reserved.
         let reserved = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
@@ -144,6 +148,34 @@ impl Cursor<'_> {
             }
         }
         Ok(Some(values))
+    }
+}
+
+impl Cursor<'_> {
+    /// Whether a number comes next, or a word in place of one.
+    fn at_bare_number(&mut self) -> bool {
+        self.peek().is_some_and(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
+    }
+
+    /// The elements of a literal that is one number without braces, which started at `start`: as in XLA it is the first
+    /// of them, and the others are zero.
+    fn first_of<T: Clone + Default>(&mut self, shape: &ArrayShape, value: T, start: usize) -> Result<Vec<T>, Failure> {
+        let span = self.since(start);
+        let count = shape.element_count().and_then(|count| usize::try_from(count).ok());
+        let Some(count) = count.filter(|&count| count > 0) else {
+            let message = format!("one number is the first element of a literal, and none of shape {shape} has one");
+            return Err(failure(codes::LITERAL_COUNT, span, message));
+        };
+        // The text says nothing of the others, so it does not bound their number.
+        if !self.reserve_unwritten(count - 1) {
+            let message = format!(
+                "elements that are not written are at most {MAX_UNWRITTEN} in a text; {shape} has {count}, of which one is"
+            );
+            return Err(failure(codes::TOO_MANY, span, message));
+        }
+        let mut values = vec![T::default(); count];
+        values[0] = value;
+        Ok(values)
     }
 }
 

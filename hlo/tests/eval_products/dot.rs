@@ -159,6 +159,43 @@ fn products_are_added_in_order_in_the_accumulator() {
 }
 
 #[test]
+fn factors_of_mixed_types_become_numbers_of_the_accumulator() {
+    let mut random = Random(5);
+    let [all, integral] = [types(|element_type| !element_type.is_complex()), types(is_integral)];
+    let results = [ElementType::F16, ElementType::Bf16, F32, ElementType::F64];
+    let call = "dot;lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    for _ in 0..300 {
+        let (one, other, result) = (random.pick(&integral), random.pick(&all), random.pick(&results));
+        let [left, right] = if random.is(2) { [one, other] } else { [other, one] };
+        let [a, b] = [(left, vec![2, 5]), (right, vec![5, 2])].map(|(element_type, extents)| {
+            // Of unsigned types negative numbers are large.
+            let least = if is_integral(element_type) && !element_type.is_signed() { 0 } else { -9 };
+            (element_type, extents, random.many(10, least, 9))
+        });
+        let held = |(element_type, _, values): &Operand| -> Vec<f64> {
+            match is_integral(*element_type) {
+                true => values.iter().map(|&value| wrapped(*element_type, value.into()) as f64).collect(),
+                false => converted(*element_type, &values.iter().map(|&value| value as f64).collect::<Vec<_>>()),
+            }
+        };
+        let (x, y) = (held(&a), held(&b));
+        // Sums of so few small numbers are exact.
+        let sum = |i: usize, j: usize| (0..5).fold(0.0, |sum, k| sum + x[i * 5 + k] * y[k * 2 + j]);
+        let wanted = converted(result, &[sum(0, 0), sum(0, 1), sum(1, 0), sum(1, 1)]);
+        let given = reals(&[a, b], (result, &[2, 2]), call);
+        assert_same(&given, &wanted, (left, right, result));
+    }
+    // f32 holds no 2^24 + 1, f64 does.
+    let odd = (1i32 << 24) + 1;
+    let one = || -> Data { vec![half::bf16::ONE].into() };
+    assert_eq!(row_by_column(["s32", "bf16", "f32"], vec![odd].into(), one()), vec![16_777_216f32].into());
+    assert_eq!(row_by_column(["s32", "bf16", "f64"], vec![odd].into(), one()), vec![f64::from(odd)].into());
+    let column = vec![num_complex::Complex::new(2f32, -3.0)];
+    let wanted = vec![num_complex::Complex::new(-4f32, 6.0)];
+    assert_eq!(row_by_column(["s8", "c64", "c64"], vec![-2i8].into(), column.into()), wanted.into());
+}
+
+#[test]
 fn integers_mix_and_preds_are_any_of_both() {
     let given = row_by_column(["u8", "s8", "s32"], vec![200u8, 255].into(), vec![-1i8, -128].into());
     assert_eq!(given, vec![-32840i32].into());

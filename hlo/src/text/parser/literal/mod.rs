@@ -7,7 +7,7 @@ mod decimal;
 mod element;
 mod number;
 
-use crate::ir::{ArrayShape, Data, Literal, Shape, Span};
+use crate::ir::{ArrayShape, Data, Layout, Literal, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, MAX_UNWRITTEN, failure};
 use crate::text::printer::spelled_empty;
@@ -29,7 +29,14 @@ impl Cursor<'_> {
     /// A literal with its shape before it, or those of a tuple between parentheses: `( f32[] 1, s32[2]{0} {1, 2} )`.
     pub(in crate::text::parser) fn shaped_literal(&mut self, depth: usize) -> Result<Literal, Failure> {
         if self.peek() != Some(b'(') {
-            let shape = self.spaced_shape()?;
+            let mut shape = self.spaced_shape()?;
+            // In text that is printed the braces of elements would be taken for a layout where none is.
+            if let Shape::Array(array) = &mut shape
+                && array.rank() > 0
+            {
+                let rank = array.rank();
+                array.layout.get_or_insert_with(|| Layout::row_major(rank));
+            }
             return self.literal(&shape);
         }
         if depth == MAX_DEPTH {

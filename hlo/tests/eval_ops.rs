@@ -410,3 +410,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_token_may_come_after_arrays_and_tuples() {
+    let lines = "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\np = (f32[3], f32[2]) tuple(y, x)\n\
+                 t = token[] after-all(x, p)\nz = f32[2] add-dependency(x, t)";
+    let [x, y] = [f32s(&[2], &[1., 2.]), f32s(&[3], &[3., 4., 5.])];
+    assert_eq!(entry(lines, &[x.clone(), y]), x);
+}

@@ -7,12 +7,12 @@ mod random;
 use random::{Config, Rng, module};
 use std::collections::BTreeMap;
 use weft_hlo::eval::evaluate;
-use weft_hlo::indexing::{Analysis, Direction, MAX_MAPS, Undefined, operand_map};
+use weft_hlo::indexing::{Analysis, Direction, MAX_MAPS, Relation, Undefined, operand_map};
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal,
     Module, Op, Scalar, Shape, Span,
 };
-use weft_hlo::passes::flatten;
+use weft_hlo::passes::{Pipeline, flatten};
 use weft_hlo::text::{parse, print};
 use weft_indexing::IndexingMap;
 
@@ -496,4 +496,27 @@ fn outputs_of_a_fusion_are_told_apart() {
     let texts: Vec<Vec<String>> = maps.iter().map(|maps| maps.iter().map(ToString::to_string).collect()).collect();
     let expected: [&[&str]; 2] = [&["(d0, d1) -> (-d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 6]"], &[]];
     assert_eq!(texts, expected);
+}
+
+#[test]
+fn of_what_a_value_only_comes_after_nothing_is_read() {
+    let text = "ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[3] parameter(1)\n  p = (f32[3], f32[2]) tuple(y, x)\n  \
+                t = token[] after-all(y, p)\n  ROOT z = f32[2] add-dependency(x, t)\n}\n";
+    let module = parse(text).unwrap_or_else(|found| panic!("{found}"));
+    let optimized = Pipeline::default().run(&module).unwrap_or_else(|found| panic!("{found}"));
+    for module in [&module, &optimized.module] {
+        for direction in [Direction::OutputToInput, Direction::InputToOutput] {
+            let found = Analysis::new(module).computation(module.entry, direction);
+            let read: Vec<(Option<usize>, String)> = found
+                .dependences
+                .iter()
+                .filter_map(|dependence| match &dependence.relation {
+                    Relation::Maps(maps) => maps.first().map(|map| (dependence.operand, map.map.to_string())),
+                    Relation::Undefined(reason) => panic!("{reason}"),
+                })
+                .collect();
+            assert_eq!(read.len(), 1, "{read:?}");
+            assert_eq!(read[0].0, Some(0), "{read:?}");
+        }
+    }
 }

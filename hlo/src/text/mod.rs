@@ -5,7 +5,7 @@
 //! people write by hand. Every operation of [`OPCODES`](crate::ir::OPCODES) is read into an [`Op`](crate::ir::Op) that
 //! owns its attributes, and the header into [`HeaderAttribute`](crate::ir::HeaderAttribute)s. What any instruction may
 //! carry besides (`metadata`, `sharding`, …) is checked for its grammar and kept as text. A byte order mark before the
-//! text is passed over.
+//! text is passed over. Lines end with a newline, a carriage return, or both.
 //!
 //! | Where the text leaves something out | it means |
 //! |---|---|
@@ -16,13 +16,16 @@
 //! | `f32[] negate(x)` in place of an operand | an instruction with a name made of its opcode |
 //! | `{ … }` in place of a computation's name | a computation without a name of its own |
 //! | an opcode right after `=`, `y = negate(x)` | the shape that follows from the operands |
+//! | `map` names no dimensions | all of them |
+//! | a `constant` is one number without braces | the first element; the others are zero |
 //!
 //! Instructions stand before their users and computations before their callers. A shape follows where XLA's reader has
 //! one, by the rules and shape functions of the [verifier](crate::verify); `broadcast`, `scan` and operations whose
-//! operands have extents that are open need theirs, unless they work element by element. A signature is compared with its
-//! computation and then forgotten. Names of element types and some words of the syntax (`ROOT`, `true`, `replicated`, …)
-//! are names only behind `%`, those of element types never of an instruction. Extents may be bounded (`<=8`) or unknown
-//! (`?`, [`ArrayShape::UNBOUNDED`](crate::ir::ArrayShape::UNBOUNDED)).
+//! operands have extents that are open need theirs, unless they work element by element, transpose or reverse, or yield
+//! scalars. A signature is compared with its computation and then forgotten. Names of element types and some words of the
+//! syntax (`ROOT`, `true`, `replicated`, …) are names only behind `%` or with a colon right behind them (`%true`, `true:`,
+//! which is no part of the name), those of element types never of an instruction. Extents may be bounded (`<=8`) or
+//! unknown (`?`, [`ArrayShape::UNBOUNDED`](crate::ir::ArrayShape::UNBOUNDED)).
 //!
 //! After a finding the reader goes on with the next attribute, instruction or computation, and leaves out what only
 //! follows from an earlier finding: the user of an instruction that was not understood is not one of its own.
@@ -64,8 +67,9 @@
 //!   them.) `nan(0x…)` gives the bits of the mantissa, where all of them are free. `-0` is negative zero, as it is
 //!   printed. (XLA reads it as the integer.)
 //! - Complex numbers are `(real, imaginary)`.
-//! - Commas in braces are blanks, as for XLA, but none may stand outside them; the braces around a single number may be
-//!   missing. `{...}` stands for elements that the printer left out; so do dots behind some elements, which are then
+//! - Commas in braces are blanks, as for XLA, but none may stand outside them. A single number without braces, not a complex
+//!   one, is the first element of an array of any extents but 0, and the others are zero: what XLA's reader makes of it,
+//!   although `f32[4] constant(1)` may have been meant as four ones. `{...}` stands for elements that the printer left out; so do dots behind some elements, which are then
 //!   forgotten.
 //! - A float is written with six significant digits (`f64`: 15) if they suffice, else with nine (17); one of 16 bits or
 //!   fewer at once with as many digits as its type can need: 5 for `f16`, 4 for `bf16`, 2 or 3 for smaller ones.
@@ -73,8 +77,8 @@
 //! # Limits
 //!
 //! Text up to 4 GiB, tuples 200 deep, instructions and computations in place of names 32 deep, 255 dimensions, 256 wrong
-//! attributes of an instruction, 100 findings. Time and memory are linear in the text. Not read are shapes of buffers
-//! (`b(…)`) and instructions without a shape, which XLA infers.
+//! attributes of an instruction, 100 findings, 2^24 elements of literals that the text does not write (behind single numbers
+//! without braces). But for those, time and memory are linear in the text.
 //!
 //! # Codes
 //!
@@ -88,7 +92,7 @@
 //! | `HLO006` | there is no such element type |
 //! | `HLO007` | a shape is not one: negative extent, layout that is no permutation or has unknown marks, too many dimensions; or none follows from the operands |
 //! | `HLO008` | the number of elements exceeds 64 bits |
-//! | `HLO009` | a name is an element type, or a word that is a name only behind `%` |
+//! | `HLO009` | a name is an element type, or a word that is a name only behind `%` or before `:` |
 //! | `HLO010` | there is no such opcode |
 //! | `HLO011` | an attribute is missing, or a part of its value |
 //! | `HLO012` | an attribute is repeated, or a part of its value |
@@ -110,7 +114,7 @@
 //! | `HLO031` | a literal has more or fewer elements than its shape |
 //! | `HLO032` | an element is malformed or out of the range of its type |
 //! | `HLO033` | there is no literal of this shape |
-//! | `HLO040` | a limit of the reader is exceeded: text, findings |
+//! | `HLO040` | a limit of the reader is exceeded: text, findings, elements that are not written |
 
 mod codes;
 mod lexer;

@@ -17,7 +17,8 @@
 //! about ranks and extents are those of the [shape functions](crate::shape), and extents follow from them; the few
 //! operations that have none ([`Library::without`](crate::shape::function::Library::without)) yield what the text gives
 //! them, custom calls unless [`verify_by`] is given a function for their target. HLO text has no implicit broadcasting and
-//! no implicit conversions, and the rules have none.
+//! no implicit conversions, and the rules have none but for products (`dot`, `convolution`): their factors become numbers of
+//! the result's kind, an integer a float or a complex number, never the other way round.
 //!
 //! # Codes
 //!

@@ -326,7 +326,7 @@ operations! {
         }
         /// Computation applied to the elements of all operands.
         Map "map" {
-            /// All dimensions, in order.
+            /// All dimensions, in order; text may leave them out.
             dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
             /// The computation, of scalars.
             to_apply: ComputationId = "to_apply" Computation, Required;

@@ -4,10 +4,13 @@
 //! the other domain, those that keep it and break the second, and so on. Each condition `e in [l, h]` breaks below and above,
 //! so a domain of `n` conditions leaves at most `2n` disjoint parts.
 
+use std::ops::ControlFlow;
+
 use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 
 use crate::enumeration::{Walk, all_bounds};
 use crate::map_set::{Inexact, MapSet};
+use crate::pieces::{Lanes, Program, may_overflow, visit};
 use crate::{Error, IndexingMap, Limits, OutOfBounds};
 
 impl IndexingMap {
@@ -148,6 +151,25 @@ impl IndexingMap {
             if without.points().all(holds) {
                 *self = without;
             }
+        }
+    }
+
+    /// Whether the domain has no point, and that is found out: by taking it apart, or by counting within the limits.
+    pub(crate) fn is_shown_empty(&self, limits: &Limits) -> bool {
+        if self.is_known_empty() || self.variable_ranges().has_empty() {
+            return true;
+        }
+        let Ok(program) = Program::new(self) else { return false };
+        let mut has_part = false;
+        let taken_apart = visit(&program, &Lanes::default(), &mut |_| {
+            has_part = true;
+            ControlFlow::Break(())
+        });
+        match taken_apart {
+            // Parts hold all integer points, of which those are in the domain at which nothing leaves `i64`.
+            Ok(()) if !has_part => true,
+            Ok(()) if self.constraints.is_empty() || !may_overflow(&program) => false,
+            _ => self.cardinality(limits).exact() == Some(0),
         }
     }
 

@@ -71,7 +71,8 @@ impl fmt::Display for NoInverse {
 impl IndexingMap {
     /// The map from each result to the index that has it: its dimensions are the results, its domain is the image, and
     /// runtime variables stay what they are. Range variables must be determined by the results as well; their values are
-    /// then part of the domain only. Range variables without a use are passed over.
+    /// then part of the domain only. Range variables without a use are passed over. A map without points, as far as that is
+    /// found out within the limits, has an inverse without points, which is known to be empty.
     ///
     /// ```
     /// use weft_indexing::{IndexingMap, Limits};
@@ -102,12 +103,10 @@ impl IndexingMap {
         let mut map = self.clone();
         map.fix_unused_ranges();
         map.simplify();
-        if map.is_known_empty() {
-            let dims = vec![Variable::new(Interval::EMPTY); self.results.len()];
-            let results = vec![Expr::constant(0); self.dims.len()];
-            return Ok(IndexingMap::from_parts(dims, Vec::new(), Vec::new(), results, Vec::new()));
-        }
         let given = self.within_bounds_of(&map);
+        if map.is_known_empty() || given.is_shown_empty(limits) {
+            return Ok(self.inverse_of_nothing());
+        }
         match LeftInverse::of(&map, &given, limits) {
             Ok(found) => found.on_image(&map, limits),
             Err(refused) => Err(match given.collision(limits) {
@@ -286,6 +285,23 @@ impl LeftInverse {
 }
 
 impl IndexingMap {
+    /// The inverse where there are no points: no result has an index.
+    fn inverse_of_nothing(&self) -> IndexingMap {
+        let zero = |v: Var| (!matches!(v, Var::Runtime(_))).then(|| Expr::constant(0));
+        // There is no index at which the element would be read, so any will do.
+        let anywhere = |e: &Expr| e.substitute(zero).unwrap_or_else(|_| Expr::constant(0));
+        let runtime = self.runtime.iter().map(|variable| {
+            let access = variable.access.iter().map(anywhere).collect();
+            RuntimeVariable { access, ..variable.clone() }
+        });
+        let dims = vec![Variable::new(Interval::EMPTY); self.results.len()];
+        let results = vec![Expr::constant(0); self.dims.len()];
+        let mut inverse = IndexingMap::from_parts(dims, Vec::new(), runtime.collect(), results, Vec::new());
+        // Without results there are no bounds to say so.
+        inverse.set_known_empty();
+        inverse
+    }
+
     /// Gives one value to each range variable that nothing mentions: the others only repeat what that one says.
     fn fix_unused_ranges(&mut self) {
         let accesses = self.runtime.iter().flat_map(|v| &v.access);

@@ -175,7 +175,12 @@ fn check(case: &Case) -> Result<(String, Option<bool>), String> {
     let mut seen = BTreeMap::new();
     let clash = |(point, results): &Pair| seen.insert((results.clone(), point.runtime.clone()), point.dims.clone());
     let injective = graph.as_ref().map(|graph| !graph.iter().map(clash).any(|before| before.is_some()));
-    match given.inverse(&FEW) {
+    let answer = given.inverse(&FEW);
+    let is_empty = graph.as_ref().is_some_and(Vec::is_empty);
+    if is_empty && !answer.as_ref().is_ok_and(IndexingMap::is_known_empty) {
+        return Err(format!("the inverse of nothing is not known to be empty, but {answer:?}: {given}"));
+    }
+    match answer {
         Ok(inverse) => {
             match &graph {
                 Some(graph) if inverse.box_size() <= 1 << 13 => check_inverse(graph, &inverse)?,
@@ -238,6 +243,35 @@ fn refusals_say_why() {
         code("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 9]\n hlo: #1\n (d0){rt0} -> (d0)"),
         "runtime-access"
     );
-    let empty: IndexingMap = "(d0) -> (d0), domain: d0 in [0, -1]".parse().expect("a map");
-    assert!(empty.inverse(&Limits::default()).expect("the empty map").is_known_empty());
+}
+
+/// Whatever the results, however the domain says it, and whether or not simplification sees it.
+#[test]
+fn the_inverse_of_nothing_is_nothing() {
+    for text in [
+        "(d0) -> (d0), domain: d0 in [0, -1]",
+        "(d0) -> (), domain: d0 in [0, -1]",
+        "(d0, d1)[s0] -> (0, d0 + d1), domain: d0 in [0, 9], d1 in [0, 9], s0 in [0, 4], d0 + d1 in [20, 30]",
+        "(d0, d1) -> (7), domain: d0 in [0, 999999], d1 in [0, 999999], d0 * 3 + d1 * 5 in [7, 7]",
+        "(d0) -> (0), domain: d0 in [0, 99999999], d0 mod 6 in [1, 2], d0 mod 4 in [0, 0], d0 mod 9 in [4, 4]",
+        "(d0)[s0]{rt0} -> (d0 * 2 + s0, rt0), domain: d0 in [0, 9], s0 in [0, 3], rt0 in [4, 8], d0 - rt0 in [7, 9]",
+        "KNOWN EMPTY (d0) -> (d0 + d0), domain: d0 in [0, 9]",
+        "KNOWN EMPTY",
+    ] {
+        let map: IndexingMap = text.parse().expect("a map");
+        let inverse = map.inverse(&Limits::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert!(inverse.is_known_empty(), "{text}: {inverse}");
+        assert_eq!(inverse.points().next(), None, "{text}");
+        assert_eq!((inverse.dims.len(), inverse.results.len()), (map.results.len(), map.dims.len()), "{text}");
+        assert_eq!(inverse.to_string().parse(), Ok(inverse.clone()), "{text}");
+        let again = inverse.inverse(&Limits::default()).expect("the inverse of nothing");
+        assert!(again.equals(&map, &Limits::default()).is_yes(), "{text}");
+    }
+    // Runtime variables stay what they are.
+    let text = "(d0){rt0} -> (d0 + rt0),\ndomain:\nd0 in [0, 3],\nrt0 in [0, 9]\n  hlo: #1\n  (d0) -> (d0 * 2 + 1),\nd0 + rt0 in [20, 30]";
+    let map: IndexingMap = text.parse().expect("a map");
+    let inverse = map.inverse(&Limits::default()).expect("the inverse of nothing");
+    assert_eq!((inverse.runtime.len(), inverse.runtime[0].owner), (1, map.runtime[0].owner));
+    assert_eq!(inverse.runtime[0].access, [weft_indexing::Expr::constant(1)]);
+    assert_eq!(inverse.verbose().to_string().parse(), Ok(inverse));
 }

@@ -143,7 +143,8 @@
 //!
 //! // A tile of the result, at offset (o0, o1) and of size (t0, t1), needs every second column of t0.
 //! let tile = SymbolicTile::of(&map)?;
-//! assert_eq!(tile.to_string(), "(o0, o1)[t0, t1] -> offsets (o1, o0 * 2), sizes (t1, t0), strides (1, 2)");
+//! assert_eq!(tile.to_string(), "(o0, o1)[t0, t1] -> offsets (o1, o0 * 2), sizes (t1, t0), strides (1, 2),\n \
+//!     domain: o0 in [0, 3], o1 in [0, 5], t0 in [1, 4], t1 in [1, 6], o0 + t0 in [1, 4], o1 + t1 in [1, 6]");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -173,6 +174,7 @@ mod enumeration;
 mod equality;
 mod error;
 mod explain;
+mod hull;
 mod injectivity;
 mod inverse;
 mod join;
@@ -219,8 +221,8 @@ pub use simplify::SimplifyOptions;
 pub use surjectivity::Missed;
 pub use text::Verbose;
 pub use tile::{
-    BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileMisfit,
-    TilePart, TileRefusal,
+    BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileDomain,
+    TileMisfit, TilePart, TileRefusal,
 };
 pub use unknown::Unknown;
 pub use utilization::{Basis, CountRange, OperandUtilization, Utilization, operand_utilization};

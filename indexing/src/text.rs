@@ -42,6 +42,8 @@ mod write;
 
 use std::fmt;
 
+use weft_affine::Ranges;
+
 use crate::{Error, IndexingMap, Owner};
 use write::Form;
 
@@ -108,6 +110,28 @@ impl IndexingMap {
     /// When the text is not that of a map, with the bytes that the error is about; also for a name that `owner` does not know,
     /// and on overflow.
     pub fn parse_with(source: &str, owner: &mut dyn FnMut(&str) -> Option<Owner>) -> Result<IndexingMap, Error> {
+        Ok(read::read_map(source, owner)?.0)
+    }
+
+    /// As [`IndexingMap::parse_with`], and the bounds that the text gives each variable: those of the first entry about it. What
+    /// further entries say narrows the bounds of the map, and not these.
+    ///
+    /// ```
+    /// use weft_indexing::{IndexingMap, Interval, Var};
+    ///
+    /// let text = "(th_x) -> (th_x), domain: th_x in [0, 63], th_x in [0, 31]";
+    /// let (map, given) = IndexingMap::parse_with_bounds(text, &mut |_| None)?;
+    /// assert_eq!(map.dims[0].bounds, Interval::new(0, 31));
+    /// assert_eq!(given.get(Var::Dim(0)), Interval::new(0, 63));
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IndexingMap::parse_with`].
+    pub fn parse_with_bounds(
+        source: &str,
+        owner: &mut dyn FnMut(&str) -> Option<Owner>,
+    ) -> Result<(IndexingMap, Ranges), Error> {
         read::read_map(source, owner)
     }
 }

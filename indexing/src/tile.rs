@@ -3,9 +3,11 @@
 mod concrete;
 mod cut;
 mod divide;
+mod domain;
 mod fusion;
 mod join;
 mod refusal;
+mod refute;
 mod runs;
 mod search;
 mod sizes;
@@ -14,6 +16,7 @@ mod symbolic;
 mod text;
 
 pub use concrete::{BoxAxis, ConcreteTile, TilePart};
+pub use domain::TileDomain;
 pub use fusion::FusionTiling;
 pub use refusal::{TileMisfit, TileRefusal};
 pub use sizes::{SizeCondition, SizeConstraints};

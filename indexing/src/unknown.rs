@@ -39,6 +39,8 @@ pub enum Unknown {
     RuntimePerLane,
     /// A thread index may be negative, so that there is no first subgroup.
     NegativeThread,
+    /// A thread index may lie beyond the extents of the block.
+    BeyondBlock,
 }
 
 impl Unknown {
@@ -52,6 +54,7 @@ impl Unknown {
             Unknown::LargeRequest => "large-request",
             Unknown::OutOfBounds => "out-of-bounds",
             Unknown::NegativeThread => "negative-thread",
+            Unknown::BeyondBlock => "beyond-block",
             Unknown::RuntimeVariables => "runtime-variables",
             Unknown::RuntimeValues => "runtime-values",
             Unknown::RuntimePerLane => "runtime-per-lane",
@@ -75,6 +78,7 @@ impl fmt::Display for Unknown {
             Unknown::LargeRequest => "a subgroup reads too many elements at once",
             Unknown::OutOfBounds => "the map may lead out of the shape",
             Unknown::NegativeThread => "a thread index may be negative",
+            Unknown::BeyondBlock => "a thread index may lie beyond the block",
             Unknown::RuntimeVariables => "the runtime variables of the two maps are not known to have the same values",
             Unknown::RuntimeValues => "it depends on runtime values",
             Unknown::RuntimePerLane => "the lanes of a subgroup read different runtime values",

@@ -38,6 +38,7 @@ fn coalescing_has_stable_names() {
             "vector_limit": { "code": "extent", "reason": "more does not divide the extent of the vector variable" },
             "pattern": { "code": "contiguous", "reason": "the elements that a subgroup reads are adjacent" },
         },
+        "block": [32],
         "strides": [
             { "variable": "d0", "name": "th_x", "code": "constant", "distance": 2, "period": null, "reason": "2" },
             { "variable": "s0", "name": "v", "code": "constant", "distance": 1, "period": null, "reason": "1" },

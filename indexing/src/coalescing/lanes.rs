@@ -35,21 +35,28 @@ struct Thread {
 }
 
 impl Subgroups {
-    /// Rewrites and simplifies the map. Thread variables stay with one value, and count for nothing.
+    /// Rewrites and simplifies the map for a launch of blocks of these extents. Thread variables stay with one value, and count
+    /// for nothing.
     ///
     /// # Errors
-    /// When a thread index may be negative, and on overflow.
-    pub(crate) fn new(map: &IndexingMap, launch: &Launch, model: &MemoryModel) -> Result<Subgroups, Unknown> {
+    /// When a thread index may be negative or lie beyond the block, and on overflow.
+    pub(crate) fn new(
+        map: &IndexingMap,
+        launch: &Launch,
+        block: &[i64],
+        model: &MemoryModel,
+    ) -> Result<Subgroups, Unknown> {
         let mut map = map.clone();
         let vector = launch.vector.and_then(|v| Some((v, map.variable(v)?.bounds)));
         let size = i64::from(model.subgroup_size);
-        let number = number_of_threads(&map, launch)?;
+        let block: Vec<(Var, i64)> = launch.threads.iter().copied().zip(block.iter().copied()).collect();
+        let number = number_of_threads(&map, &block)?;
         let lane_values = Interval::new(0, size - 1);
         let group = push_range(&mut map, Interval::new(0, (number - 1).div_euclid(size)))?;
         let lane = push_range(&mut map, lane_values)?;
         let overflow = |_| Unknown::Overflow;
         let position = Expr::var(lane).checked_add_scaled(&Expr::var(group), size).map_err(overflow)?;
-        let threads = threads(&map, launch, &position)?;
+        let threads = threads(&map, &block, &position)?;
         let of = |v: Var| threads.iter().find(|thread| thread.variable == v).map(|thread| thread.value.clone());
         let constraints = std::mem::take(&mut map.constraints);
         for e in map.results.iter_mut().chain(map.runtime.iter_mut().flat_map(|v| &mut v.access)) {
@@ -126,30 +133,31 @@ fn bounds_of(map: &IndexingMap, thread: Var) -> Interval {
     map.variable(thread).map_or(Interval::EMPTY, |variable| variable.bounds)
 }
 
-/// Threads of a block, those below the least index of a variable included.
-fn number_of_threads(map: &IndexingMap, launch: &Launch) -> Result<i64, Unknown> {
-    launch.threads.iter().try_fold(1i64, |number, v| {
+/// Threads of a block, those that the map does not mention included.
+fn number_of_threads(map: &IndexingMap, block: &[(Var, i64)]) -> Result<i64, Unknown> {
+    block.iter().try_fold(1i64, |number, (v, extent)| {
         let bounds = bounds_of(map, *v);
         if bounds.lo < 0 {
             return Err(Unknown::NegativeThread);
         }
-        bounds.hi.checked_add(1).and_then(|extent| number.checked_mul(extent)).ok_or(Unknown::Overflow)
+        if bounds.hi.checked_add(1).ok_or(Unknown::Overflow)? > *extent {
+            return Err(Unknown::BeyondBlock);
+        }
+        number.checked_mul(*extent).ok_or(Unknown::Overflow)
     })
 }
 
 /// Each thread variable as a digit of the position.
-fn threads(map: &IndexingMap, launch: &Launch, position: &Expr) -> Result<Vec<Thread>, Unknown> {
+fn threads(map: &IndexingMap, block: &[(Var, i64)], position: &Expr) -> Result<Vec<Thread>, Unknown> {
     let mut below = 1;
-    let mut found = Vec::with_capacity(launch.threads.len());
-    for (i, variable) in launch.threads.iter().copied().enumerate() {
-        let bounds = bounds_of(map, variable);
-        // The product of all extents is a number of threads, so no part of it overflows.
-        let extent = bounds.hi.saturating_add(1).max(1);
+    let mut found = Vec::with_capacity(block.len());
+    for (i, (variable, extent)) in block.iter().copied().enumerate() {
         let quotient = position.checked_floor_div(below);
         // The slowest index needs no remainder, since the position is bounded.
-        let is_last = i + 1 == launch.threads.len();
+        let is_last = i + 1 == block.len();
         let value = if is_last { quotient } else { quotient.and_then(|q| q.checked_modulo(extent)) };
-        found.push(Thread { variable, value: value.map_err(|_| Unknown::Overflow)?, bounds });
+        found.push(Thread { variable, value: value.map_err(|_| Unknown::Overflow)?, bounds: bounds_of(map, variable) });
+        // The product of all extents is a number of threads, so no part of it overflows.
         below = below.saturating_mul(extent);
     }
     Ok(found)

@@ -51,6 +51,31 @@
 //! # Ok::<(), weft_indexing::Error>(())
 //! ```
 //!
+//! # The block
+//!
+//! Of several thread indices, it is the block that says which threads are neighbors: in blocks of `64 × 4` the thread after
+//! `(63, 0)` is `(0, 1)`. The extents are the launch's own ([`Launch::of_block`]), or else those of the variables' bounds.
+//! Threads that a guard keeps from reading still have their place:
+//!
+//! ```
+//! # use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var};
+//! let launch = Launch::of_block(&[(Var::Dim(0), 64), (Var::Dim(1), 4)]);
+//! let requests = |domain: &str| -> Result<u128, Box<dyn std::error::Error>> {
+//!     let map: IndexingMap = format!("(th_x, th_y) -> (th_y, th_x), domain: {domain}").parse()?;
+//!     let found = map.coalescing(&Tensor::new(&[4, 64], 4), &launch, &MemoryModel::default())?;
+//!     Ok(found.reads.and_then(|reads| reads.totals.known().copied()).ok_or("it is known")?.requests)
+//! };
+//! // A quarter of each row: half of one of its two subgroups reads, however that is written.
+//! assert_eq!(requests("th_x in [0, 15], th_y in [0, 3]")?, 4);
+//! assert_eq!(requests("th_x in [0, 63], th_y in [0, 3], th_x floordiv 16 in [0, 0]")?, 4);
+//! assert_eq!(requests("th_x in [0, 63], th_y in [0, 3], th_x * 2 + th_y in [0, 33], th_x in [0, 15]")?, 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! With a block that is named, the answer follows from the set of points and their results alone: two spellings of one domain
+//! have one answer. A thread that is read for and lies beyond the block is none that could be launched
+//! ([`Unknown::BeyondBlock`]).
+//!
 //! # A whole fusion
 //!
 //! A kernel assigns elements of its *output* to threads. What it reads of each operand follows by composition with the
@@ -133,8 +158,10 @@ pub fn fusion_coalescing(
     launch: &Launch,
     model: &MemoryModel,
 ) -> Result<FusionCoalescing, Error> {
+    // What a use leaves out keeps threads from reading; the block is the same for all uses.
+    let launch = launch.on(threads);
     let of_operand = |operand: &FusedOperand| {
-        let uses = operand.uses.iter().map(|map| threads.compose(map)?.coalescing(&operand.tensor, launch, model));
+        let uses = operand.uses.iter().map(|map| threads.compose(map)?.coalescing(&operand.tensor, &launch, model));
         let uses: Vec<Coalescing> = uses.collect::<Result<_, _>>()?;
         let verdict = uses.iter().map(|one| one.verdict).max().unwrap_or(Verdict::Nothing);
         Ok(OperandCoalescing { verdict, uses })
@@ -147,44 +174,42 @@ impl IndexingMap {
     /// documentation of [this module](self) explains it.
     ///
     /// # Errors
-    /// When there is not one result for each extent, the launch names a variable that the map does not have or one twice, and
-    /// where a size of the model or of an element is zero.
+    /// When there is not one result for each extent of the shape, the launch names a variable that the map does not have or one
+    /// twice, its block has not one extent of at least one for each thread variable, and where a size of the model or of an
+    /// element is zero.
     pub fn coalescing(&self, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<Coalescing, Error> {
         check(self, tensor, launch, model)?;
-        let unknown = |reason: Unknown| Verdict::Unknown(reason);
+        let block = launch.on(self).block.unwrap_or_default();
+        let without = |verdict: Verdict, strides: Vec<VariableStride>| {
+            Ok(Coalescing { verdict, reads: None, block: block.clone(), strides })
+        };
         if self.is_undefined() {
-            return Ok(Coalescing::without(unknown(Unknown::Undefined), Vec::new()));
+            return without(Verdict::Unknown(Unknown::Undefined), Vec::new());
         }
-        let Ok(address) = self.linearized(&tensor.shape) else {
-            return Ok(Coalescing::without(unknown(Unknown::Overflow), Vec::new()));
+        // What is said follows from the points, and not from how bounds and constraints share them out.
+        let map = self.within_least_bounds();
+        let Ok(address) = map.linearized(&tensor.shape) else {
+            return without(Verdict::Unknown(Unknown::Overflow), Vec::new());
         };
         let strides = strides(&address);
-        if self.is_known_empty() || self.variable_ranges().has_empty() {
-            return Ok(Coalescing::without(Verdict::Nothing, strides));
+        if map.is_known_empty() || map.variable_ranges().has_empty() {
+            return without(Verdict::Nothing, strides);
         }
-        let mut simple = self.clone();
+        let mut simple = map.clone();
         simple.simplify_keeping_runtime_bounds();
-        if let Some(reason) = self.stays_within(&simple, &tensor.shape).obstacle() {
-            return Ok(Coalescing::without(unknown(reason), strides));
+        if let Some(reason) = map.stays_within(&simple, &tensor.shape).obstacle() {
+            return without(Verdict::Unknown(reason), strides);
         }
-        let reads = Subgroups::new(&address, launch, model)
-            .and_then(|subgroups| reads(&address, &subgroups, tensor.element_bytes, launch, model));
-        Ok(match reads {
-            Ok(Some((verdict, reads))) => Coalescing { verdict, reads: Some(reads), strides },
-            Ok(None) => Coalescing::without(Verdict::Nothing, strides),
-            Err(reason) => Coalescing::without(unknown(reason), strides),
-        })
-    }
-}
-
-impl Coalescing {
-    fn without(verdict: Verdict, strides: Vec<VariableStride>) -> Coalescing {
-        Coalescing { verdict, reads: None, strides }
+        match reads(&address, &block, tensor.element_bytes, launch, model) {
+            Ok(Some((verdict, reads))) => Ok(Coalescing { verdict, reads: Some(reads), block, strides }),
+            Ok(None) => without(Verdict::Nothing, strides),
+            Err(reason) => without(Verdict::Unknown(reason), strides),
+        }
     }
 }
 
 fn check(map: &IndexingMap, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<(), Error> {
-    if let Some(what) = model.flaw() {
+    if let Some(what) = model.flaw().or(launch.flaw()) {
         return Err(Error::Setting { what });
     }
     if tensor.element_bytes == 0 {
@@ -213,7 +238,7 @@ fn check(map: &IndexingMap, tensor: &Tensor, launch: &Launch, model: &MemoryMode
 /// The verdict and the numbers behind it; nothing where nothing is read.
 fn reads(
     given: &IndexingMap,
-    subgroups: &Subgroups,
+    block: &[i64],
     element_bytes: u32,
     launch: &Launch,
     model: &MemoryModel,
@@ -221,6 +246,7 @@ fn reads(
     if may_overflow(&Program::new(given)?) {
         return Err(Unknown::Overflow);
     }
+    let subgroups = Subgroups::new(given, launch, block, model)?;
     if subgroups.map.is_known_empty() {
         return Ok(None);
     }

@@ -171,12 +171,16 @@ pub struct Coalescing {
     pub verdict: Verdict,
     /// The numbers behind the verdict; nothing where nothing is read or it is unknown.
     pub reads: Option<Reads>,
+    /// The extents of the block that it is about, one for each thread variable; those of the bounds where the launch names none,
+    /// and none where it names none and the map is undefined.
+    pub block: Vec<i64>,
     /// How far the address moves with each variable; nothing where there is no address, since the map is undefined or the
     /// strides of the shape leave `i64`.
     pub strides: Vec<VariableStride>,
 }
 
-/// One line: the verdict, the reason, the transactions, vectors, alignment and strides.
+/// One line: the verdict, the reason, the transactions, vectors, alignment, the block where there are several thread variables,
+/// and strides.
 impl fmt::Display for Coalescing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.verdict)?;
@@ -199,6 +203,10 @@ impl fmt::Display for Coalescing {
                 "; {} bytes per lane (vectors of {}, since {}); starts are multiples of {} bytes",
                 reads.bytes_per_lane, reads.vector_width, reads.vector_limit, reads.alignment
             )?;
+        }
+        if let [_, _, ..] = self.block.as_slice() {
+            let extents: Vec<String> = self.block.iter().map(i64::to_string).collect();
+            write!(f, "; blocks of {} threads", extents.join(" x "))?;
         }
         let mut separator = "; strides ";
         for VariableStride { name, stride, .. } in &self.strides {

@@ -4,38 +4,42 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use weft_affine::text::{Cursor, Header, Scope};
-use weft_affine::{Constraint, Error as AffineError, Expr, Interval, Var};
+use weft_affine::{Error as AffineError, Expr, Interval, Ranges, Var};
 
 use super::names::{Name, UNKNOWN, blanked};
 use crate::{Error, IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
 
-pub(super) fn read_map(source: &str, owner: &mut dyn FnMut(&str) -> Option<Owner>) -> Result<IndexingMap, Error> {
+/// The map of a text, and the bounds that the text gives its variables, which constraints further on may narrow in the map.
+pub(super) fn read_map(
+    source: &str,
+    owner: &mut dyn FnMut(&str) -> Option<Owner>,
+) -> Result<(IndexingMap, Ranges), Error> {
     let (blank, names) = blanked(source);
     let mut cursor = Cursor::new(&blank)?;
     if cursor.accept("UNDEFINED") {
         cursor.expect_end()?;
-        return Ok(IndexingMap::undefined());
+        return Ok((IndexingMap::undefined(), Ranges::default()));
     }
     let known_empty = cursor.accept("KNOWN");
     if known_empty {
         cursor.expect("EMPTY")?;
     }
-    let mut map = if known_empty && cursor.at_end() {
-        IndexingMap::new(&[], &[], Vec::new())
+    let (mut map, given) = if known_empty && cursor.at_end() {
+        (IndexingMap::new(&[], &[], Vec::new()), Ranges::default())
     } else {
         read(cursor, names, owner)?
     };
     if known_empty {
         map.set_known_empty();
     }
-    Ok(map)
+    Ok((map, given))
 }
 
 fn read(
     mut cursor: Cursor<'_>,
     names: BTreeMap<usize, Name<'_>>,
     owner: &mut dyn FnMut(&str) -> Option<Owner>,
-) -> Result<IndexingMap, Error> {
+) -> Result<(IndexingMap, Ranges), Error> {
     let mut scope = Scope::empty();
     let mut header = cursor.header(&mut scope)?;
     let results_at = cursor.skip_results()?;
@@ -208,13 +212,14 @@ impl Kinds {
     }
 }
 
-/// The map of these parts; an entry about a variable alone gives its bounds, and all others are constraints.
+/// The map of these parts, and the bounds that its variables are given: by the first entry about a variable alone. All others
+/// are constraints.
 fn assemble(
     header: &Header,
     results: Vec<Expr>,
     mut entries: VecDeque<Entry>,
     cursor: &Cursor<'_>,
-) -> Result<IndexingMap, Error> {
+) -> Result<(IndexingMap, Ranges), Error> {
     // Taken from the front where they come in the order of the header, which is then quick.
     let mut bounds = |v: Var, name: &str| -> Result<Entry, Error> {
         let found = entries.iter().position(|e| e.expr.as_var() == Some(v)).and_then(|i| entries.remove(i));
@@ -239,8 +244,12 @@ fn assemble(
         let (owner, access) = origin.map_or((None, Vec::new()), |origin| (origin.owner, origin.access));
         runtime.push(RuntimeVariable { bounds, name: chosen(name), owner, access, out_of_bounds });
     }
-    let constraints = entries.into_iter().map(|e| Constraint::new(e.expr, e.bounds)).collect();
-    Ok(IndexingMap::from_parts(dims, ranges, runtime, results, constraints))
+    let mut map = IndexingMap::from_parts(dims, ranges, runtime, results, Vec::new());
+    let given = map.variable_ranges();
+    for Entry { expr, bounds, .. } in entries {
+        map.add_constraint(expr, bounds);
+    }
+    Ok((map, given))
 }
 
 /// The name of a variable, where it was chosen.

@@ -10,14 +10,18 @@ const ATTEMPTS: usize = 300;
 
 /// What a map makes of the tiles of given sizes.
 ///
-/// A position is a tile index `p`: in dimension `i` the tile starts at `grid.lo + p · size` and has `size` indices, fewer where
+/// A position is a tile index `p`: in dimension `i` the tile starts at `origin + p · size` and has `size` indices, fewer where
 /// the bounds of the map end within it. Positions in no part read nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConcreteTile {
     /// The sizes asked for.
     pub sizes: Vec<i64>,
-    /// How many tiles there are in each dimension; the last may be partial.
+    /// How many tiles there are in each dimension; the first and the last may be partial.
     pub tiles: Vec<i64>,
+    /// The least tile index in each dimension, which is zero where the grid begins at its origin.
+    pub first: Vec<i64>,
+    /// What runtime variables satisfy where anything is read.
+    pub runtime_conditions: Vec<Constraint>,
     /// The boxes, for disjoint sets of positions: whole tiles, partial ones at the edges, and what else differs.
     pub parts: Vec<TilePart>,
 }
@@ -73,7 +77,8 @@ struct Stretch {
 impl SymbolicTile {
     /// The tile at given sizes: a box for each position, exactly what the map gives there.
     ///
-    /// Sizes larger than a dimension are those of the dimension. Boxes hold for every value that the runtime variables may have.
+    /// Sizes may be larger than a dimension. Boxes hold for every value that the runtime variables may have and that satisfies the
+    /// conditions on them alone.
     ///
     /// # Errors
     /// Where what some position maps to is no box, or not known to be one.
@@ -84,10 +89,16 @@ impl SymbolicTile {
         if let Some((dim, size)) = sizes.iter().enumerate().find(|(_, size)| **size < 1) {
             return Err(TileMisfit::Size { dim, size: *size });
         }
-        let count = |(b, t): (&Interval, &i64)| i64::try_from(b.size().div_ceil(u128::from(t.unsigned_abs())));
-        let tiles: Result<Vec<i64>, _> = self.grid.iter().zip(sizes).map(count).collect();
-        let tiles = tiles.map_err(|_| TileMisfit::Overflow)?;
-        let mut concrete = ConcreteTile { sizes: sizes.to_vec(), tiles, parts: Vec::new() };
+        let (mut tiles, mut first) = (Vec::new(), Vec::new());
+        for ((grid, origin), size) in self.grid.iter().zip(&self.origin).zip(sizes) {
+            let position = |index: i64| (i128::from(index) - i128::from(*origin)).div_euclid(i128::from(*size));
+            let (least, greatest) = if grid.is_empty() { (0, -1) } else { (position(grid.lo), position(grid.hi)) };
+            let fits = |n: i128| i64::try_from(n).map_err(|_| TileMisfit::Overflow);
+            tiles.push(fits(greatest - least + 1)?);
+            first.push(fits(least)?);
+        }
+        let runtime_conditions = self.runtime_conditions();
+        let mut concrete = ConcreteTile { sizes: sizes.to_vec(), tiles, first, runtime_conditions, parts: Vec::new() };
         if self.map.is_known_empty() {
             return Ok(concrete);
         }
@@ -104,11 +115,11 @@ impl SymbolicTile {
             }
             let width = |s: &Stretch| s.positions.size();
             let Some(i) = (0..stretches.len()).rev().max_by_key(|i| stretches.get(*i).map_or(0, width)) else {
-                return Err(TileMisfit::NoCase { position: Vec::new() });
+                return Err(self.no_case(&stretches));
             };
             let Interval { lo, hi } = stretches[i].positions;
             if lo == hi {
-                return Err(TileMisfit::NoCase { position: stretches.iter().map(|s| s.positions.lo).collect() });
+                return Err(self.no_case(&stretches));
             }
             let middle = lo + (hi - lo) / 2;
             for half in [Interval::new(middle + 1, hi), Interval::new(lo, middle)] {
@@ -123,8 +134,8 @@ impl SymbolicTile {
     /// All combinations of stretches of the dimensions, the last first.
     fn stretches(&self, sizes: &[i64]) -> Result<Vec<Vec<Stretch>>, TileMisfit> {
         let mut all = vec![Vec::new()];
-        for (i, ((grid, size), own)) in (0..).zip(self.grid.iter().zip(sizes).zip(&self.map.dims)) {
-            let stretches = stretches(i, *grid, *size, own.bounds)?;
+        for (i, ((origin, size), own)) in (0..).zip(self.origin.iter().zip(sizes).zip(&self.map.dims)) {
+            let stretches = stretches(i, *origin, *size, own.bounds)?;
             if all.len().saturating_mul(stretches.len()) > ATTEMPTS {
                 return Err(TileMisfit::TooManyParts);
             }
@@ -142,7 +153,7 @@ impl SymbolicTile {
             ranges: Vec::new(),
             runtime: self.map.runtime.iter().map(|v| v.bounds).collect(),
         };
-        let mut simplifier = Simplifier::new(&ranges, &self.runtime_constraints());
+        let mut simplifier = Simplifier::new(&ranges, &self.runtime_conditions());
         for (i, case) in self.cases.iter().enumerate() {
             if let Some(part) = part_of(i, case, stretches, &ranges.runtime, &mut simplifier)? {
                 return Ok(Some(part));
@@ -151,9 +162,16 @@ impl SymbolicTile {
         Ok(None)
     }
 
-    /// The constraints of the map that are on runtime variables alone. Where they do not hold, nothing is read.
-    fn runtime_constraints(&self) -> Vec<Constraint> {
-        self.map.constraints.iter().filter(|c| super::search::is_on_runtime_alone(c)).cloned().collect()
+    /// The refusal at the first of the positions.
+    fn no_case(&self, stretches: &[Stretch]) -> TileMisfit {
+        let position: Vec<i64> = stretches.iter().map(|s| s.positions.lo).collect();
+        let indices = |s: &Stretch| {
+            let lo = s.offset.evaluate(|_| s.positions.lo).ok()?;
+            Some(Interval::new(lo, lo.checked_add(s.size - 1)?))
+        };
+        let indices: Option<Vec<Interval>> = stretches.iter().map(indices).collect();
+        let is_refuted = indices.is_some_and(|indices| self.is_refuted_over(&indices));
+        TileMisfit::NoCase { position, is_refuted }
     }
 }
 
@@ -213,13 +231,13 @@ fn part_of(
 }
 
 /// The tiles of one dimension that meet `own`: those cut at the lower end, whole ones, those cut at the upper end.
-fn stretches(i: u32, grid: Interval, size: i64, own: Interval) -> Result<Vec<Stretch>, TileMisfit> {
-    let (origin, size) = (i128::from(grid.lo), i128::from(size));
+fn stretches(i: u32, origin: i64, size: i64, own: Interval) -> Result<Vec<Stretch>, TileMisfit> {
+    let (from, size) = (i128::from(origin), i128::from(size));
     let (lo, hi) = (i128::from(own.lo), i128::from(own.hi));
-    let start = |p: i128| origin + p * size;
+    let start = |p: i128| from + p * size;
     let fits = |v: i128| i64::try_from(v).map_err(|_| TileMisfit::Overflow);
     let is_whole = |p: i128| start(p) >= lo && start(p) + size - 1 <= hi;
-    let (mut first, mut last) = ((lo - origin).div_euclid(size), (hi - origin).div_euclid(size));
+    let (mut first, mut last) = ((lo - from).div_euclid(size), (hi - from).div_euclid(size));
     let cut = |p: i128| -> Result<Stretch, TileMisfit> {
         let from = start(p).max(lo);
         let to = (start(p) + size - 1).min(hi);
@@ -239,7 +257,7 @@ fn stretches(i: u32, grid: Interval, size: i64, own: Interval) -> Result<Vec<Str
         last -= 1;
     }
     if first <= last {
-        let offset = Expr::dim(i).checked_mul(fits(size)?)?.checked_add_constant(grid.lo)?;
+        let offset = Expr::dim(i).checked_mul(fits(size)?)?.checked_add_constant(origin)?;
         found.push(Stretch { positions: Interval::new(fits(first)?, fits(last)?), offset, size: fits(size)? });
     }
     found.extend(behind);
@@ -248,7 +266,8 @@ fn stretches(i: u32, grid: Interval, size: i64, own: Interval) -> Result<Vec<Str
 
 impl ConcreteTile {
     /// The box at a position, for given values of the runtime variables; nothing where the position reads nothing, because
-    /// it is not in the grid or because all of it lies outside the bounds of the map.
+    /// it is not in the grid, because all of it lies outside the bounds of the map, or because the runtime values do not satisfy
+    /// their conditions.
     ///
     /// # Errors
     /// When an offset leaves `i64`, or there is no value for a runtime variable.
@@ -258,6 +277,11 @@ impl ConcreteTile {
         };
         let Some(part) = self.parts.iter().find(is_here) else { return Ok(None) };
         let point = Point { dims: position, ranges: &[], runtime };
+        for Constraint { expr, bounds } in &self.runtime_conditions {
+            if !bounds.contains(expr.evaluate_at(&point)?) {
+                return Ok(None);
+            }
+        }
         let axes = part.offsets.iter().zip(&part.sizes).zip(&part.strides).zip(&part.masks);
         let axes: Result<Vec<BoxAxis>, TileMisfit> = axes
             .map(|(((offset, size), stride), mask)| {

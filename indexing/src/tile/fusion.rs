@@ -86,16 +86,13 @@ impl SymbolicTile {
     /// Whether both are the same boxes at all sizes and positions, as far as their cases show it: the same cases over the same
     /// grid, bounds and runtime variables.
     pub fn is_same(&self, other: &SymbolicTile) -> bool {
-        let is_on_runtime = super::search::is_on_runtime_alone;
-        let facts = |tile: &SymbolicTile| -> Vec<_> {
-            tile.map.constraints.iter().filter(|c| is_on_runtime(c)).cloned().collect()
-        };
         self.grid == other.grid
+            && self.origin == other.origin
             && self.cases == other.cases
             && self.is_complete == other.is_complete
             && self.map.is_known_empty() == other.map.is_known_empty()
             && self.map.dims == other.map.dims
             && self.map.runtime == other.map.runtime
-            && facts(self) == facts(other)
+            && self.runtime_conditions() == other.runtime_conditions()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a map has no tile at any size: the closed list.
+/// Why no tile of a map was found at any size: the closed list.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TileRefusal {
     /// The map is undefined, so nothing is known of what it reads.
@@ -11,15 +11,15 @@ pub enum TileRefusal {
     Unbounded,
     /// A coefficient, a size or an offset would leave `i64`, or what a constraint bounds may.
     Overflow,
-    /// The grid does not have one interval for each dimension of the map.
+    /// The grid does not have one interval for each dimension of the map, or its origin not one index.
     Arity,
-    /// One variable moves several results at once, so what is read is a diagonal and not a box.
+    /// One variable moves several results at once: what is read is a diagonal, or not known to be a box.
     Dependent,
-    /// A result steps over some values and not over others: its values are not an arithmetic progression.
+    /// A result steps over some values and not over others: its values are not known to be an arithmetic progression.
     Gaps,
-    /// A quotient or remainder of a sum that is not one run of consecutive values.
+    /// A quotient or remainder of a sum that is not known to be one run of consecutive values.
     Division,
-    /// A constraint of the domain cuts a corner off the box.
+    /// A constraint of the domain is not known to leave a box.
     Cut,
     /// A runtime variable is read at several places within one tile, so its value is not one offset.
     Gathered,
@@ -65,11 +65,11 @@ impl fmt::Display for TileRefusal {
             TileRefusal::Undefined => "the map is undefined",
             TileRefusal::Unbounded => "a variable has no bound at one end",
             TileRefusal::Overflow => "a number of the tile leaves i64",
-            TileRefusal::Arity => "the grid does not have one interval for each dimension",
+            TileRefusal::Arity => "the grid does not have one interval and one origin for each dimension",
             TileRefusal::Dependent => "one variable moves several results at once",
-            TileRefusal::Gaps => "the values of a result are not an arithmetic progression",
-            TileRefusal::Division => "a sum with gaps is divided",
-            TileRefusal::Cut => "a constraint of the domain cuts a corner off the tile",
+            TileRefusal::Gaps => "the values of a result are not known to be an arithmetic progression",
+            TileRefusal::Division => "a sum is divided that is not known to be without gaps",
+            TileRefusal::Cut => "a constraint of the domain is not known to leave a box of the tile",
             TileRefusal::Gathered => "a runtime variable is read at several places within one tile",
             TileRefusal::TooLarge => "the expressions or the cases are too many to follow",
         })
@@ -94,17 +94,20 @@ pub enum TileMisfit {
         /// Sizes given.
         found: usize,
     },
-    /// A size is zero, negative, or larger than the dimension.
+    /// A size is zero or negative.
     Size {
         /// The dimension.
         dim: usize,
         /// The size given.
         size: i64,
     },
-    /// No case of the tile is shown to hold at some position: what is read there is no box, or not provably one.
+    /// No case of the tile is shown to hold at some position.
     NoCase {
         /// The first tile index found where that is so.
         position: Vec<i64>,
+        /// True where it is shown that what the tile maps to is no box, by all its elements. Otherwise that is not known: the tile
+        /// is too large to be looked at, or its elements are a box that no case describes.
+        is_refuted: bool,
     },
     /// Different positions need so many different cases that they were not told apart.
     TooManyParts,
@@ -132,9 +135,12 @@ impl fmt::Display for TileMisfit {
                 write!(f, "{found} tile sizes for {expected} dimensions")
             }
             TileMisfit::Size { dim, size } => {
-                write!(f, "the size {size} of dimension {dim} is not between one and its extent")
+                write!(f, "the size {size} of dimension {dim} is less than one")
             }
-            TileMisfit::NoCase { position } => write!(f, "what the tile at {position:?} maps to is no box"),
+            TileMisfit::NoCase { position, is_refuted } => {
+                let verdict = if *is_refuted { "is not a box" } else { "is not known to be a box" };
+                write!(f, "what the tile at {position:?} maps to {verdict}")
+            }
             TileMisfit::TooManyParts => f.write_str("the tiles at different positions differ in too many ways"),
             TileMisfit::Overflow => f.write_str("an offset leaves i64"),
         }

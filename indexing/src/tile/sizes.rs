@@ -12,7 +12,7 @@ use num_integer::gcd;
 /// Alternatives of a joint disjunction, above which the rest is left out.
 const ALTERNATIVES: usize = 64;
 
-/// A condition on tile sizes, where tiles start at `grid.lo + p · size`.
+/// A condition on tile sizes, where tiles start at `origin + p · size`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SizeCondition {
     /// An expression over the sizes lies in an interval; `t0 mod 8 in [0, 0]` says that eight divides the size.
@@ -133,20 +133,23 @@ impl Grid<'_> {
         }
     }
 
-    /// The value of a sum of offsets at the first position, and by how much it changes from one tile to the next in each
-    /// dimension in which there is more than one.
+    /// The value of a sum of offsets at position zero, and by how much it changes from one tile to the next in each dimension in
+    /// which there may be more than that one.
     fn steps(&mut self, x: &Expr) -> Option<(i64, Vec<Expr>)> {
         let mut first = x.constant_term();
         let mut steps = Vec::new();
         for term in x.terms() {
             let Atom::Var(Var::Dim(i)) = term.atom else { return None };
-            let grid = self.tile.grid.get(usize::try_from(i).ok()?)?;
-            first = first.checked_add(term.coefficient.checked_mul(grid.lo)?)?;
+            let i_th = usize::try_from(i).ok()?;
+            let (grid, origin) = (self.tile.grid.get(i_th)?, *self.tile.origin.get(i_th)?);
+            first = first.checked_add(term.coefficient.checked_mul(origin)?)?;
             let step = Expr::range(i).checked_mul(term.coefficient.checked_abs()?).ok()?;
             let step = self.simplifier.simplify(&step);
-            // One tile is all there is where it has the extent of the grid.
-            let whole = i128::from(term.coefficient).unsigned_abs().checked_mul(grid.size())?;
-            if step.as_constant().is_none_or(|s| u128::from(s.unsigned_abs()) < whole) {
+            // One tile is all there is where it reaches from the origin to the end of the grid.
+            let reach = (i128::from(grid.hi) - i128::from(origin) + 1).unsigned_abs();
+            let whole = u128::from(term.coefficient.unsigned_abs()).checked_mul(reach)?;
+            let is_all = |s: i64| origin <= grid.lo && u128::from(s.unsigned_abs()) >= whole;
+            if !step.as_constant().is_some_and(is_all) {
                 steps.push(step);
             }
         }

@@ -47,7 +47,8 @@ pub struct TileCase {
 ///     tile.to_string(),
 ///     "(o0)[t0] -> offsets (o0 floordiv 8, 0), sizes (t0 floordiv 8, 8), strides (1, 1), \
 ///      if o0 mod 8 in [0, 0], t0 mod 8 in [0, 0]\n \
-///      or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8]"
+///      or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8],\n \
+///      domain: o0 in [0, 31], t0 in [1, 32], o0 + t0 in [1, 32]"
 /// );
 /// // Tiles of a grid start at multiples of their size, which leaves conditions on sizes alone: 8 | t0, or t0 | 8.
 /// assert_eq!(tile.size_constraints().to_string(), "t0 mod 8 in [0, 0] or 8 mod t0 in [0, 0]");
@@ -68,7 +69,9 @@ pub struct TileCase {
 ///
 /// Each case says under which conditions the results take exactly the values of a box, no more and no fewer; in which order a box
 /// is walked belongs to the operation. The conditions of all cases are the disjunction under which there is a box. Where several
-/// hold, they describe the same set. Where constraints of the map on runtime variables alone do not hold, nothing is read.
+/// hold, they describe the same set. What the [domain](SymbolicTile::domain) says already conditions do not repeat: the bounds of
+/// offsets, sizes and runtime variables, and that a tile ends where the map does. It also holds the constraints of the map on
+/// runtime variables alone; where they do not hold, nothing is read.
 ///
 /// A size at an edge is less than that of the others. `tᵢ` is then what is left, so the same formulas hold;
 /// [`SymbolicTile::evaluate`] lists the edges as parts of their own. Where the map cuts off something else, as a padded window does,
@@ -98,8 +101,8 @@ pub struct TileCase {
 ///
 /// # Refusals
 ///
-/// A [`TileRefusal`] says why there is no box at any size: `(d0)[s0] -> (s0, d0 + s0)` reads a diagonal band. What is not found is
-/// refused as well: sums of runs, their quotients and remainders, and constraints that cut one run are understood, and
+/// A [`TileRefusal`] says why no box was found at any size: `(d0)[s0] -> (s0, d0 + s0)` reads a diagonal band. Not all that are
+/// boxes are found: sums of runs, their quotients and remainders, and constraints that cut one run are understood, and
 /// every case found is exact, but a set may be a box by chance. Refused too is a map near the ends of `i64` with a constraint that
 /// may have no value at some point, where integers beyond `i64` would satisfy it. The idea of tiles that are symbolic in their parameters, with
 /// constraints, is that of XLA's symbolic tile analysis.
@@ -109,6 +112,9 @@ pub struct SymbolicTile {
     pub map: IndexingMap,
     /// The indices that tiles divide up. Those outside the bounds of the map read nothing.
     pub grid: Vec<Interval>,
+    /// In each dimension an index at which a tile starts, whatever the size; the others start at multiples of the size before and
+    /// behind it. The least index of the grid, unless [said otherwise](SymbolicTile::with_origin).
+    pub origin: Vec<i64>,
     /// The ways in which the tile is a box; never none.
     pub cases: Vec<TileCase>,
     /// False where there were more cases than are followed, so that sizes may be turned down that would do.
@@ -159,7 +165,36 @@ impl SymbolicTile {
         } else {
             cases(&map)?
         };
-        Ok(SymbolicTile { map, grid: grid.to_vec(), cases, is_complete })
+        let origin = grid.iter().map(|b| b.lo).collect();
+        Ok(SymbolicTile { map, grid: grid.to_vec(), origin, cases, is_complete })
+    }
+
+    /// The same over a grid of tiles that start at other indices: the one of position zero at the origin. Before it positions are
+    /// negative, and where it does not lie at an end of the grid tiles are cut at both ends. The cases stay what they are, since
+    /// they hold for tiles anywhere; which sizes satisfy them on the grid may change:
+    ///
+    /// ```
+    /// use weft_indexing::{IndexingMap, SymbolicTile};
+    ///
+    /// let reshape: IndexingMap = "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]".parse()?;
+    /// let tile = SymbolicTile::of(&reshape)?.with_origin(&[4])?;
+    /// assert_eq!(tile.size_constraints().to_string(), "4 mod t0 in [0, 0]");
+    /// let boxes = tile.evaluate(&[2])?;
+    /// let values = |p: i64| -> Result<Vec<Vec<i64>>, Box<dyn std::error::Error>> {
+    ///     Ok(boxes.at(&[p], &[])?.into_iter().flatten().map(|axis| axis.values().collect()).collect())
+    /// };
+    /// assert_eq!((boxes.first[0], boxes.tiles[0]), (-2, 16));
+    /// assert_eq!((values(-2)?, values(2)?), (vec![vec![0], vec![0, 1]], vec![vec![1], vec![0, 1]]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TileRefusal::Arity`] where there is not one index for each dimension of the grid.
+    pub fn with_origin(self, origin: &[i64]) -> Result<SymbolicTile, TileRefusal> {
+        if origin.len() != self.grid.len() {
+            return Err(TileRefusal::Arity);
+        }
+        Ok(SymbolicTile { origin: origin.to_vec(), ..self })
     }
 
     /// Backwards: the indices that a map takes into a tile of what it maps to. For the map from an output's index to an
@@ -188,7 +223,7 @@ impl SymbolicTile {
     /// When the maps do not compose, and where there is no tile.
     pub fn through(&self, map: &IndexingMap) -> Result<SymbolicTile, Error> {
         let composed = self.map.compose(map)?;
-        Ok(SymbolicTile::on_grid(&composed, &self.grid)?)
+        Ok(SymbolicTile::on_grid(&composed, &self.grid)?.with_origin(&self.origin)?)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use weft_affine::text::Printer;
-use weft_affine::{Constraint, Expr, Interval, Var};
+use weft_affine::{Expr, Interval, Var};
 
+use super::domain::{TileDomain, write_constraints};
 use super::symbolic::{SymbolicTile, TileAxis, TileCase};
 
 /// Offsets are `o0 …` and sizes `t0 …` in text.
@@ -17,14 +18,16 @@ pub(super) fn parameter(v: Var) -> Option<String> {
 }
 
 /// The parameters, then each case: offsets, sizes and strides of the results, masks after `within` where there are any, and
-/// conditions after `if`. Constraints and expressions are those of the map notation over `o0 …`, `t0 …` and `rt0 …`.
+/// conditions after `if`; at last the domain within which the conditions are to be read. Constraints and expressions are those
+/// of the map notation over `o0 …`, `t0 …` and `rt0 …`.
 ///
 /// ```text
 /// (o0)[t0] -> offsets (o0 floordiv 8, 0), sizes (t0 floordiv 8, 8), strides (1, 1), if o0 mod 8 in [0, 0], t0 mod 8 in [0, 0]
-///  or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8]
+///  or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8],
+///  domain: o0 in [0, 31], t0 in [1, 32], o0 + t0 in [1, 32]
 /// ```
 ///
-/// A last line `or further cases` says that not all cases are listed.
+/// A line `or further cases` says that not all cases are listed.
 impl fmt::Display for SymbolicTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |letter: char, n: usize| (0..n).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
@@ -39,6 +42,10 @@ impl fmt::Display for SymbolicTile {
         }
         if !self.is_complete {
             f.write_str("\n or further cases")?;
+        }
+        let domain = self.domain();
+        if domain != TileDomain::default() {
+            write!(f, ",\n domain: {domain}")?;
         }
         Ok(())
     }
@@ -61,14 +68,8 @@ impl fmt::Display for TileCase {
             let masks: Vec<String> = self.axes.iter().map(|a| mask(a.mask)).collect();
             write!(f, ", within ({})", masks.join(", "))?;
         }
-        for (i, Constraint { expr, bounds }) in self.conditions.iter().enumerate() {
-            f.write_str(if i == 0 { ", if " } else { ", " })?;
-            let printer = Printer::with_names([expr], parameter);
-            printer.write(f, expr)?;
-            printer.write_where(f)?;
-            write!(f, " in {bounds}")?;
-        }
-        Ok(())
+        f.write_str(if self.conditions.is_empty() { "" } else { ", if " })?;
+        write_constraints(f, &self.conditions)
     }
 }
 

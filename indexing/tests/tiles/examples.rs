@@ -19,14 +19,15 @@ fn a_reshape_splits_a_dimension() {
         tile.to_string(),
         "(o0)[t0] -> offsets (o0 floordiv 8, 0), sizes (t0 floordiv 8, 8), strides (1, 1), \
          if o0 mod 8 in [0, 0], t0 mod 8 in [0, 0]\n \
-         or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8]"
+         or offsets (o0 floordiv 8, o0 mod 8), sizes (1, t0), strides (1, 1), if t0 + o0 mod 8 in [1, 8],\n \
+         domain: o0 in [0, 31], t0 in [1, 32], o0 + t0 in [1, 32]"
     );
     assert_eq!(tile.size_constraints().to_string(), "t0 mod 8 in [0, 0] or 8 mod t0 in [0, 0]");
     let boxes = tile.evaluate(&[16]).expect("two rows");
     let axes = boxes.at(&[1], &[]).expect("small numbers").expect("within the grid");
     assert_eq!(axes.iter().map(|a| (a.offset, a.size, a.stride)).collect::<Vec<_>>(), [(2, 2, 1), (0, 8, 1)]);
     assert_eq!(boxes.at(&[2], &[]), Ok(None));
-    assert_eq!(tile.evaluate(&[12]), Err(TileMisfit::NoCase { position: vec![0] }));
+    assert_eq!(tile.evaluate(&[12]), Err(TileMisfit::NoCase { position: vec![0], is_refuted: true }));
     assert_eq!(tile.evaluate(&[0]), Err(TileMisfit::Size { dim: 0, size: 0 }));
     assert_eq!(tile.evaluate(&[]), Err(TileMisfit::Arity { expected: 1, found: 0 }));
 }
@@ -40,6 +41,65 @@ fn the_last_tile_is_partial() {
     assert_eq!(sizes, [(Interval::new(0, 1), 4, 4), (Interval::point(2), 2, 2)]);
     assert_eq!(boxes.largest(), [4]);
     assert_eq!(tile.evaluate(&[100]).expect("all of it").largest(), [10]);
+}
+
+#[test]
+fn a_misfit_says_what_is_known() {
+    let told = |map: &str, sizes: &[i64]| tile(map).evaluate(sizes).expect_err(map).to_string();
+    let reshape = |n: i64| format!("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, {n}]");
+    assert_eq!(told(&reshape(31), &[12]), "what the tile at [0] maps to is not a box");
+    // Too many elements to look at one by one.
+    assert_eq!(told(&reshape(99_999), &[5004]), "what the tile at [0] maps to is not known to be a box");
+    // A gathered value: what it is at other places of the tile nobody knows.
+    let gather = "(d0){rt0} -> (rt0, d0), domain: d0 in [0, 7], rt0 in [0, 9]\n hlo: #1\n (d0) -> (d0)";
+    assert_eq!(told(gather, &[2]), "what the tile at [0] maps to is not known to be a box");
+    assert_eq!(told(&reshape(31), &[0]), "the size 0 of dimension 0 is less than one");
+}
+
+#[test]
+fn a_grid_may_start_anywhere() {
+    let map = read("(d0) -> (d0 + 10), domain: d0 in [0, 9]");
+    let boxes = |origin: i64, size: i64| {
+        let tile = SymbolicTile::of(&map).and_then(|tile| tile.with_origin(&[origin])).expect("a shifted run");
+        let boxes = tile.evaluate(&[size]).expect("a shifted run");
+        let values = |p: i64| -> Vec<i64> {
+            let axes = boxes.at(&[p], &[]).expect("small numbers");
+            axes.into_iter().flatten().flat_map(weft_indexing::BoxAxis::values).collect()
+        };
+        let last = boxes.first[0] + boxes.tiles[0] - 1;
+        let all: Vec<Vec<i64>> = (boxes.first[0]..=last).map(values).collect();
+        assert_eq!((values(boxes.first[0] - 1), values(last + 1)), (vec![], vec![]));
+        (boxes.first[0], all.iter().map(|tile| (tile[0], tile.len())).collect::<Vec<_>>())
+    };
+    assert_eq!(boxes(0, 4), (0, vec![(10, 4), (14, 4), (18, 2)]));
+    assert_eq!(boxes(3, 4), (-1, vec![(10, 3), (13, 4), (17, 3)]));
+    assert_eq!(boxes(-2, 4), (0, vec![(10, 2), (12, 4), (16, 4)]));
+    assert_eq!(boxes(-100, 7), (14, vec![(10, 5), (15, 5)]));
+    assert_eq!(boxes(5, 100), (-1, vec![(10, 5), (15, 5)]));
+    let tile = SymbolicTile::of(&map).expect("a shifted run");
+    assert_eq!(tile.clone().with_origin(&[]), Err(TileRefusal::Arity));
+    assert!(!tile.is_same(&tile.clone().with_origin(&[1]).expect("one dimension")));
+}
+
+#[test]
+fn conditions_on_runtime_variables_are_told_and_kept() {
+    let tile = tile(
+        "(d0){rt0, rt1} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 9], rt1 in [0, 3], rt0 - rt1 in [0, 9], \
+         d0 + rt0 in [0, 12]",
+    );
+    let text = tile.to_string();
+    assert!(text.contains("rt0 in [0, 9], rt1 in [0, 3], o0 + t0 in [1, 8], rt0 - rt1 in [0, 9]"), "{text}");
+    let boxes = tile.evaluate(&[8]);
+    let Ok(boxes) = boxes else { panic!("{boxes:?}") };
+    assert_eq!(boxes.runtime_conditions.len(), 1);
+    assert_eq!(boxes.at(&[0], &[1, 2]), Ok(None));
+    // Of a value that is dropped beyond its bounds they are a condition, however narrow they become.
+    let dropped = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 9] drop, rt0 * 3 in [6, 14]";
+    let tile = SymbolicTile::of(&read(dropped)).expect("a shifted run");
+    assert_eq!(tile.domain().to_string(), "o0 in [0, 7], t0 in [1, 8], rt0 in [2, 4], o0 + t0 in [1, 8]");
+    let boxes = tile.evaluate(&[4]).expect("a shifted run");
+    assert_eq!(boxes.runtime_conditions, tile.domain().runtime_conditions);
+    assert_eq!((boxes.at(&[0], &[1]), boxes.at(&[0], &[4]).map(|axes| axes.is_some())), (Ok(None), Ok(true)));
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Counts {
     pub(crate) rightly: usize,
     /// Sizes turned down though every position has a box.
     pub(crate) needlessly: BTreeMap<&'static str, usize>,
+    /// Sizes turned down at a position that is not known to be a box, and at one that is known to be none.
+    pub(crate) refuted: [usize; 2],
     pub(crate) positions: usize,
     pub(crate) incomplete: usize,
     pub(crate) cases: usize,
@@ -69,8 +71,8 @@ impl fmt::Display for Counts {
         writeln!(f, "  refused (and had a box after all): {:?}", self.refused)?;
         writeln!(
             f,
-            "  {} sizes: {} exact at {} positions, {} rightly turned down, needlessly {:?}",
-            self.sizes, self.exact, self.positions, self.rightly, self.needlessly
+            "  {} sizes: {} exact at {} positions, {} rightly turned down, needlessly {:?}; not known and known to be no box {:?}",
+            self.sizes, self.exact, self.positions, self.rightly, self.needlessly, self.refuted
         )?;
         writeln!(
             f,
@@ -86,13 +88,18 @@ fn overflows(map: &IndexingMap) -> bool {
     !map.points().all(|p| map.evaluate(&p.dims, &p.ranges, &p.runtime).is_ok())
 }
 
+/// The tile index of the tile that holds an index.
+fn position(index: &[i64], origin: &[i64], sizes: &[i64]) -> Vec<i64> {
+    index.iter().zip(origin).zip(sizes).map(|((i, o), t)| (i - o).div_euclid(*t)).collect()
+}
+
 /// The sets of indices read, by tile index and runtime values.
 type Reads = BTreeMap<(Vec<i64>, Vec<i64>), BTreeSet<Vec<i64>>>;
 
-fn reads(map: &IndexingMap, grid: &[Interval], sizes: &[i64]) -> Reads {
+fn reads(map: &IndexingMap, origin: &[i64], sizes: &[i64]) -> Reads {
     let mut reads = Reads::new();
     for point in map.points() {
-        let position = point.dims.iter().zip(grid).zip(sizes).map(|((d, g), t)| (d - g.lo) / t).collect();
+        let position = position(&point.dims, origin, sizes);
         let value = map.evaluate(&point.dims, &point.ranges, &point.runtime).expect("small numbers");
         reads.entry((position, point.runtime)).or_default().insert(value);
     }
@@ -122,13 +129,12 @@ fn indices(axes: &[BoxAxis]) -> BTreeSet<Vec<i64>> {
 }
 
 /// The indices that are mapped into a tile, by its tile index and runtime values.
-fn preimages(map: &IndexingMap, grid: &[Interval], sizes: &[i64]) -> Reads {
+fn preimages(map: &IndexingMap, grid: &[Interval], origin: &[i64], sizes: &[i64]) -> Reads {
     let mut reads = Reads::new();
     for point in map.points() {
         let value = map.evaluate(&point.dims, &point.ranges, &point.runtime).expect("small numbers");
         if grid.iter().zip(&value).all(|(g, v)| g.contains(*v)) {
-            let position = value.iter().zip(grid).zip(sizes).map(|((v, g), t)| (v - g.lo).div_euclid(*t)).collect();
-            reads.entry((position, point.runtime)).or_default().insert(point.dims);
+            reads.entry((position(&value, origin, sizes), point.runtime)).or_default().insert(point.dims);
         }
     }
     reads
@@ -136,13 +142,16 @@ fn preimages(map: &IndexingMap, grid: &[Interval], sizes: &[i64]) -> Reads {
 
 /// Judges the tile of a map on a grid at a few sizes.
 pub(crate) fn judge(random: &mut Random, map: &IndexingMap, grid: &[Interval], counts: &mut Counts) {
-    judge_one(random, map, grid, |grid| SymbolicTile::on_grid(map, grid), |sizes| reads(map, grid, sizes), counts);
+    let origin = some_origin(random, grid);
+    let of = |grid: &[Interval]| SymbolicTile::on_grid(map, grid)?.with_origin(&origin);
+    judge_one(random, map, grid, of, |sizes| reads(map, &origin, sizes), counts);
 }
 
 /// Judges what a map takes into the tiles of a grid.
 pub(crate) fn judge_back(random: &mut Random, map: &IndexingMap, grid: &[Interval], counts: &mut Counts) {
-    let of = |grid: &[Interval]| SymbolicTile::of_preimage(map, grid);
-    judge_one(random, map, grid, of, |sizes| preimages(map, grid, sizes), counts);
+    let origin = some_origin(random, grid);
+    let of = |grid: &[Interval]| SymbolicTile::of_preimage(map, grid)?.with_origin(&origin);
+    judge_one(random, map, grid, of, |sizes| preimages(map, grid, &origin, sizes), counts);
 }
 
 fn judge_one(
@@ -189,8 +198,12 @@ fn judge_one(
         match tile.evaluate(&sizes) {
             Ok(concrete) => {
                 counts.exact += 1;
-                let runtime: BTreeSet<Vec<i64>> = map.points().map(|p| p.runtime).collect();
-                for position in positions(&concrete.tiles) {
+                // All values within their bounds: where they break a constraint nothing is read.
+                let runtime = runtime_values(map);
+                let starts = positions(&concrete.tiles);
+                for position in
+                    starts.iter().map(|p| p.iter().zip(&concrete.first).map(|(p, first)| p + first).collect::<Vec<_>>())
+                {
                     for runtime in &runtime {
                         // An offset may overflow on the way to a value that does not, and says so.
                         let Ok(found) = concrete.at(&position, runtime) else { continue };
@@ -205,6 +218,12 @@ fn judge_one(
                 }
             }
             Err(misfit) => {
+                if let TileMisfit::NoCase { position, is_refuted } = &misfit {
+                    let is_here = |(at, _): &(&(Vec<i64>, Vec<i64>), _)| at.0 == *position;
+                    let has_box = reads.iter().filter(is_here).all(|(_, set)| is_box(set));
+                    assert!(!is_refuted || !has_box, "{misfit} with sizes {sizes:?}: {map}");
+                    counts.refuted[usize::from(*is_refuted)] += 1;
+                }
                 if reads.values().all(is_box) {
                     counts.example(format!("{misfit} with sizes {sizes:?}: {map}"));
                     *counts.needlessly.entry(misfit.code()).or_default() += 1;
@@ -220,21 +239,20 @@ fn judge_one(
 
 /// Where the constraints on sizes hold, some case does at every whole tile.
 fn judge_constraints(tile: &SymbolicTile, sizes: &[i64], counts: &mut Counts) {
-    let tiles: Vec<i64> = tile.grid.iter().zip(sizes).map(|(g, t)| g.size() as i64 / t).collect();
+    let start: Vec<i64> = tile.grid.iter().map(|g| g.lo).collect();
+    let first = position(&start, &tile.origin, sizes);
+    // Those that begin before the grid, or end behind it, are not inside.
+    let tiles: Vec<i64> = tile.grid.iter().zip(sizes).map(|(g, t)| g.size() as i64 / t + 2).collect();
     let offsets = |position: &[i64]| -> Vec<i64> {
-        tile.grid.iter().zip(sizes).zip(position).map(|((g, t), p)| g.lo + t * p).collect()
+        let at = position.iter().zip(&first).zip(tile.origin.iter().zip(sizes));
+        at.map(|((p, first), (o, t))| (p + first).saturating_mul(*t).saturating_add(*o)).collect()
     };
     let bounds: Vec<Interval> = tile.map.dims.iter().map(|v| v.bounds).collect();
     let is_inside = |offsets: &Vec<i64>| {
         offsets.iter().zip(sizes).zip(&bounds).all(|((o, t), b)| b.contains(*o) && b.contains(o.saturating_add(t - 1)))
     };
     let whole: Vec<Vec<i64>> = positions(&tiles).iter().map(|p| offsets(p)).filter(is_inside).collect();
-    let mut runtime = vec![Vec::new()];
-    for v in &tile.map.runtime {
-        let values = v.bounds.lo..=v.bounds.hi;
-        runtime =
-            runtime.iter().flat_map(|r: &Vec<i64>| values.clone().map(move |x| [&r[..], &[x]].concat())).collect();
-    }
+    let runtime = runtime_values(&tile.map);
     // Near the ends of `i64` a condition may have no value; then nothing is compared.
     let overflowed = Cell::new(false);
     let holds = |c: &Constraint, offsets: &[i64], runtime: &[i64]| {
@@ -261,6 +279,24 @@ fn judge_constraints(tile: &SymbolicTile, sizes: &[i64], counts: &mut Counts) {
         counts.barred += 1;
         counts.example(format!("{constraints} bars {sizes:?}: {}", tile.map));
     }
+}
+
+/// All values of the runtime variables within their bounds.
+fn runtime_values(map: &IndexingMap) -> Vec<Vec<i64>> {
+    map.runtime.iter().fold(vec![Vec::new()], |all: Vec<Vec<i64>>, v| {
+        let values = v.bounds.lo..=v.bounds.hi;
+        all.iter().flat_map(|r| values.clone().map(move |x| [&r[..], &[x]].concat())).collect()
+    })
+}
+
+/// Where the grid begins mostly, now and then within it or beyond.
+fn some_origin(random: &mut Random, grid: &[Interval]) -> Vec<i64> {
+    let one = |b: &Interval| {
+        let beyond = i64::try_from(b.size()).unwrap_or(9).min(9);
+        let moved = if random.chance(30) { random.between(-9, beyond + 3) } else { 0 };
+        b.lo.saturating_add(moved)
+    };
+    grid.iter().map(one).collect()
 }
 
 /// Divisors mostly, now and then anything.

@@ -433,6 +433,8 @@ fn judge_spellings(
         for (a, b) in found.strides.iter().zip(&again.strides) {
             match (a.stride, b.stride) {
                 (Stride::Unknown(reason), _) | (_, Stride::Unknown(reason)) if a != b => counts.one_unknown(reason),
+                // That a pattern repeats is read off the form of the results, which simplification may change.
+                (Stride::Piecewise { .. } | Stride::Irregular, Stride::Piecewise { .. } | Stride::Irregular) => {}
                 _ => assert_eq!(a, b, "{told}"),
             }
         }

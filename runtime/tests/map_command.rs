@@ -154,6 +154,18 @@ fn inverses_are_found_or_refused_with_two_points() {
     assert_eq!((&value["map"], &value["refusal"]["code"]), (&Value::Null, &json!("not-injective")));
     assert_eq!(value["refusal"]["points"][1], json!({ "dims": [1], "symbols": [], "runtime": [] }));
     assert_eq!(json_of(1, &["inverse", "UNDEFINED"])["refusal"]["code"], "undefined");
+    // Of nothing the inverse is nothing.
+    for (nothing, inverse) in [
+        ("(d0) -> (), domain: d0 in [0, -1]", "KNOWN EMPTY () -> (0)"),
+        (
+            "(d0, d1) -> (7), domain: d0 in [0, 99999], d1 in [0, 99999], d0 * 3 + d1 * 5 in [7, 7]",
+            "KNOWN EMPTY (d0) -> (0, 0)",
+        ),
+    ] {
+        let (out, _) = told(0, &["inverse", nothing]);
+        assert!(out.starts_with(inverse), "{out}");
+        assert_eq!(json_of(0, &["inverse", nothing])["known_empty"], true);
+    }
 }
 
 #[test]
@@ -267,6 +279,27 @@ fn coalescing_is_told_with_its_reason() {
     let value = json_of(0, &["coalescing", vectors, "--vector", "v"]);
     assert_eq!((&value["threads"], &value["vector"], &value["shape"]), (&json!(["th_x"]), &json!("v"), &json!([2048])));
     assert_eq!(value["reads"]["bytes_per_lane"], 16);
+    // The block is an argument, or what the text gives first; conditions leave it as it is.
+    let told_of = |domain: &str, block: &[&str]| {
+        let map = format!("(th_x, th_y) -> (th_y, th_x), domain: {domain}");
+        json_of(0, &[&["coalescing", &map, "--shape", "4,64"], block].concat())
+    };
+    let spellings = [
+        "th_x in [0, 15], th_y in [0, 3]",
+        "th_x in [0, 63], th_y in [0, 3], th_x in [0, 15]",
+        "th_x in [0, 63], th_y in [0, 3], th_x floordiv 16 in [0, 0]",
+        "th_x in [0, 63], th_y in [0, 9], th_x + th_y * 64 in [0, 255], th_x * 3 in [0, 47]",
+    ];
+    for domain in spellings {
+        let value = told_of(domain, &["--block", "64,4"]);
+        assert_eq!(value, told_of(spellings[0], &["--block", "64,4"]), "{domain}");
+        assert_eq!((&value["block"], &value["reads"]["totals"]["known"]["requests"]), (&json!([64, 4]), &json!(4)));
+    }
+    assert_eq!(told_of(spellings[0], &[])["block"], json!([16, 4]));
+    assert_eq!(told_of(spellings[1], &[]), told_of(spellings[2], &[]));
+    assert_eq!(told_of(spellings[1], &[])["block"], json!([64, 4]));
+    let (out, _) = told(1, &["coalescing", COLUMNS, "--shape", "128,64", "--block", "64"]);
+    assert!(out.starts_with("unknown, since a thread index may lie beyond the block"), "{out}");
     let (out, _) = told(1, &["coalescing", COLUMNS, "--shape", "3,4"]);
     assert!(out.starts_with("unknown, since the map may lead out of the shape"), "{out}");
     assert_eq!(json_of(1, &["coalescing", "UNDEFINED", "--shape", "3"])["verdict"]["code"], "unknown");
@@ -279,6 +312,8 @@ fn a_launch_that_cannot_be_is_misuse() {
         (&["coalescing", COLUMNS, "--shape", "128,64", "--threads", "th_y"], "no variable `th_y`; it has th_x, bl_x"),
         (&["coalescing", COLUMNS, "--shape", "128,64", "--vector", "th_x"], "each variable of a launch is named once"),
         (&["coalescing", COLUMNS, "--shape", "128,64", "--segment-bytes", "0"], "have a size of at least one"),
+        (&["coalescing", COLUMNS, "--shape", "128,64", "--block", "64,2"], "one extent for each thread variable"),
+        (&["coalescing", COLUMNS, "--shape", "128,64", "--block", "0"], "an extent of at least one in each dimension"),
         (&["coalescing", "(d0) -> (d0)"], "the address has no bound"),
         (&["utilization", SPLIT], "--shape"),
     ] {
@@ -327,6 +362,29 @@ fn tiles_are_symbolic_or_of_given_sizes() {
     let back = ["tile", "(d0) -> (d0 * 2 + 4), domain: d0 in [0, 5]", "--back-from", "16", "--sizes", "8"];
     let (out, _) = told(0, &back);
     assert!(out.contains("p0 in [1, 1]: offsets (2), sizes (4), strides (1)"), "{out}");
+    // A grid that starts elsewhere.
+    let (out, _) = told(0, &["tile", SPLIT, "--sizes", "8", "--origin", "0"]);
+    assert!(out.starts_with("(8) tiles of (8)\n"), "{out}");
+    let (out, _) = told(0, &["tile", SPLIT, "--sizes", "4", "--origin", "60"]);
+    assert!(out.starts_with("(16) tiles of (4), the first at (-15)\np0 in [-15, 0]: offsets ("), "{out}");
+    let (out, _) = told(0, &["tile", SPLIT, "--origin", "4"]);
+    assert!(out.ends_with("\nexact for sizes: 4 mod t0 in [0, 0]\n"), "{out}");
+    let value = json_of(0, &["tile", SPLIT, "--sizes", "4", "--origin", "-4"]);
+    assert_eq!(
+        (&value["origin"], &value["boxes"]["first"], &value["boxes"]["tiles"]),
+        (&json!([-4]), &json!([1]), &json!([16]))
+    );
+    // Within what conditions hold, and those on runtime variables.
+    assert!(told(0, &["tile", SPLIT]).0.contains(",\n domain: o0 in [0, 63], t0 in [1, 64], o0 + t0 in [1, 64]\n"));
+    let even = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 8], rt0 mod 2 in [0, 0]";
+    let value = json_of(0, &["tile", even, "--sizes", "4"]);
+    assert_eq!(
+        value["domain"]["text"],
+        "o0 in [0, 7], t0 in [1, 8], rt0 in [0, 8], o0 + t0 in [1, 8], rt0 mod 2 in [0, 0]"
+    );
+    assert_eq!(value["domain"]["runtime_conditions"], json!(["rt0 mod 2 in [0, 0]"]));
+    assert_eq!(value["boxes"]["runtime_conditions"], json!(["rt0 mod 2 in [0, 0]"]));
+    assert!(told(0, &["tile", even, "--sizes", "4"]).0.starts_with("(2) tiles of (4), where rt0 mod 2 in [0, 0]\n"));
     // A padded window reads what the mask admits.
     let padded = "(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 + s0 in [1, 8]";
     let value = json_of(0, &["tile", padded, "--sizes", "4"]);
@@ -344,7 +402,17 @@ fn refused_tiles_have_a_reason() {
     let (out, err) = told(1, &["tile", SPLIT, "--sizes", "12"]);
     assert!(out.is_empty() && err.starts_with("no tile of these sizes: TIL103: "), "{err}");
     assert!(err.contains("exact for sizes: t0 mod 8 in [0, 0] or 8 mod t0 in [0, 0]"), "{err}");
-    assert_eq!(json_of(1, &["tile", SPLIT, "--sizes", "12"])["misfit"]["code"], "TIL103");
+    assert!(err.contains("maps to is not a box\n"), "{err}");
+    let misfit = &json_of(1, &["tile", SPLIT, "--sizes", "12"])["misfit"];
+    assert_eq!(
+        (&misfit["code"], &misfit["position"], &misfit["is_box"]),
+        (&json!("TIL103"), &json!([0]), &json!(false))
+    );
+    let gather = "(d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 9]\n hlo: #1\n (d0) -> (d0)";
+    let (_, err) = told(1, &["tile", gather, "--sizes", "2"]);
+    assert!(err.contains("TIL103: what the tile at [0] maps to is not known to be a box\n"), "{err}");
+    assert_eq!(json_of(1, &["tile", gather, "--sizes", "2"])["misfit"]["is_box"], Value::Null);
+    assert!(told(1, &["tile", SPLIT, "--origin", "1,2"]).1.contains("error[TIL004]"));
     assert_eq!(json_of(1, &["tile", SPLIT, "--sizes", "1,2"])["misfit"]["code"], "TIL101");
     assert!(told(1, &["tile", SPLIT, "--back-from", "16"]).1.contains("error[TIL004]"));
 }
@@ -426,7 +494,7 @@ fn help_has_examples_that_run() {
         command.args(["-e", "-c", &script]).current_dir(folder.path("")).stdin(Stdio::null());
         let output = command.output().expect("there is a shell");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert_eq!(stdout(&output).lines().count(), 8, "{}", stdout(&output));
+        assert_eq!(stdout(&output).lines().count(), 13, "{}", stdout(&output));
     }
     assert_eq!(told(2, &[]).0, "");
     assert_eq!(told(2, &["invert", SPLIT]).0, "");

@@ -3,7 +3,7 @@
 use crate::report::Failure;
 use crate::source::Source;
 use std::sync::Arc;
-use weft_affine::{AffineMap, Expr, Interval, Var};
+use weft_affine::{AffineMap, Expr, Interval, Ranges, Var};
 use weft_indexing::{Error, Explanation, IndexingMap, Owner, OwnerNames, RuntimeVariable, SimplifyOptions, Variable};
 
 /// Expressions with a domain have at most this many variables of a kind, each of which gets bounds.
@@ -12,6 +12,8 @@ const VARIABLES: u32 = 4096;
 /// A map, and how it was written.
 pub(crate) struct Subject {
     pub(crate) map: IndexingMap,
+    /// The bounds that the text of an indexing map gives its variables, before conditions narrow them.
+    pub(crate) given: Option<Ranges>,
     notation: Notation,
 }
 
@@ -46,7 +48,7 @@ impl Subject {
 
     /// Another map, written as this one.
     pub(crate) fn like(&self, map: IndexingMap) -> Subject {
-        Subject { map, notation: self.notation }
+        Subject { map, given: None, notation: self.notation }
     }
 
     /// True for a map whose variables have no bounds.
@@ -72,8 +74,8 @@ fn map(text: &str, owners: &mut OwnerNames) -> Result<Subject, Error> {
     if text.contains("->") && !text.contains("domain") && !is_state(text) {
         return text.parse().map_err(Error::from).map(affine);
     }
-    let map = IndexingMap::parse_with(text, &mut |name| Some(owners.owner(name)))?;
-    Ok(Subject { map, notation: Notation::Indexing })
+    let (map, given) = IndexingMap::parse_with_bounds(text, &mut |name| Some(owners.owner(name)))?;
+    Ok(Subject { map, given: Some(given), notation: Notation::Indexing })
 }
 
 /// In the notation in which it was written.
@@ -109,14 +111,14 @@ fn affine(map: AffineMap) -> Subject {
     let variables = |count: u32| (0..count).map(|_| Variable::new(Interval::EVERYTHING)).collect();
     let runtime = (0..map.runtime).map(|_| RuntimeVariable::new(Interval::EVERYTHING)).collect();
     let map = IndexingMap::from_parts(variables(map.dims), variables(map.ranges), runtime, map.results, Vec::new());
-    Subject { map, notation: Notation::Affine }
+    Subject { map, given: None, notation: Notation::Affine }
 }
 
 /// One expression over the domain of a map.
 fn expression(e: Expr, domain: Option<IndexingMap>) -> Subject {
     let mut map = domain.unwrap_or_else(|| IndexingMap::new(&[], &[], Vec::new()));
     map.results = vec![e];
-    Subject { map, notation: Notation::Expression }
+    Subject { map, given: None, notation: Notation::Expression }
 }
 
 /// An expression, a comma, and the domain at this position.

@@ -19,7 +19,7 @@ const THREADS: [&str; 3] = ["th_x", "th_y", "th_z"];
 pub(super) fn coalescing(arguments: &Coalescing, format: Format) -> Result<Outcome, Failure> {
     let given = Reader::new(1, false).map(&arguments.map)?;
     let map = &given.subject.map;
-    let launch = launch(map, arguments)?;
+    let launch = launch(&given, arguments)?;
     let tensor = Tensor { shape: shape(&given, arguments)?, element_bytes: arguments.element_bytes };
     let model = MemoryModel {
         subgroup_size: arguments.subgroup_size,
@@ -46,8 +46,10 @@ pub(super) fn coalescing(arguments: &Coalescing, format: Format) -> Result<Outco
     Ok(if matches!(found.verdict, Verdict::Unknown(_)) { Outcome::Findings } else { Outcome::Done })
 }
 
-/// The variables that the command line names, or those with the names of threads, or the first dimension.
-fn launch(map: &IndexingMap, arguments: &Coalescing) -> Result<Launch, Failure> {
+/// The variables that the command line names, or those with the names of threads, or the first dimension; in a block of the
+/// extents given there, or of the bounds given in the text.
+fn launch(given: &Given, arguments: &Coalescing) -> Result<Launch, Failure> {
+    let map = &given.subject.map;
     let named = |name: &String| {
         names::variable(map, name).ok_or_else(|| {
             let all: Vec<String> = names::variables(map).iter().map(|(v, _)| names::name(map, *v)).collect();
@@ -60,7 +62,14 @@ fn launch(map: &IndexingMap, arguments: &Coalescing) -> Result<Launch, Failure> 
     };
     let first = map.dims.first().map(|_| Var::Dim(0));
     let threads = if threads.is_empty() { first.into_iter().collect() } else { threads };
-    Ok(Launch { threads, vector: arguments.vector.as_ref().map(named).transpose()? })
+    let block = arguments.block.as_ref().map(|extents| extents.0.clone()).or_else(|| block(given, &threads));
+    Ok(Launch { threads, block, vector: arguments.vector.as_ref().map(named).transpose()? })
+}
+
+/// One more than the greatest value that the text gives each thread variable first, before conditions narrow it.
+fn block(given: &Given, threads: &[Var]) -> Option<Vec<i64>> {
+    let bounds = given.subject.given.as_ref()?;
+    threads.iter().map(|v| Some(bounds.get(*v).hi.checked_add(1)?.max(1))).collect()
 }
 
 /// The extents given, or that of as many elements as the one result needs.

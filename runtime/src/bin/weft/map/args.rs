@@ -35,7 +35,9 @@ Examples:
   weft map range 'd0 floordiv 4 - s0' @window.map
   weft map equal @one.map @other.map
   weft map coalescing '(th_x, bl_x) -> (th_x, bl_x), domain: th_x in [0, 127], bl_x in [0, 63]' --shape 128,64
-  weft map tile '(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 63]' --sizes 16";
+  weft map coalescing '(th_x, th_y) -> (th_y, th_x), domain: th_x in [0, 15], th_y in [0, 3]' --shape 4,16 --block 64,4
+  weft map tile '(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 63]' --sizes 16
+  weft map tile '(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 63]' --sizes 4 --origin 4";
 
 /// An operation on maps.
 #[derive(Subcommand, Debug)]
@@ -197,6 +199,10 @@ pub(crate) struct Coalescing {
     /// else the first dimension
     #[arg(long, value_name = "NAMES")]
     pub(crate) threads: Option<Names>,
+    /// The extents of a block, such as 64,4, one for each of the threads. Without it the bounds that the map's text gives their
+    /// variables first; conditions further on leave the block as it is
+    #[arg(long, value_name = "EXTENTS", allow_hyphen_values = true)]
+    pub(crate) block: Option<Integers>,
     /// The variable over the elements that a thread reads one after another, where it might read them as one vector
     #[arg(long, value_name = "NAME")]
     pub(crate) vector: Option<String>,
@@ -232,6 +238,10 @@ pub(crate) struct Tile {
     /// The boxes at these tile sizes, such as 16,4, one for each dimension that is tiled
     #[arg(long, value_name = "SIZES", allow_hyphen_values = true)]
     pub(crate) sizes: Option<Integers>,
+    /// In each dimension that is tiled an index at which a tile starts, the one of position zero; before it positions are negative.
+    /// Without it the least index
+    #[arg(long, value_name = "INDEX", allow_hyphen_values = true)]
+    pub(crate) origin: Option<Integers>,
     /// Backwards: which indices the map takes into a tile of the tensor of these extents
     #[arg(long, value_name = "EXTENTS", allow_hyphen_values = true)]
     pub(crate) back_from: Option<Integers>,

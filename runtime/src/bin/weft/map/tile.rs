@@ -11,7 +11,7 @@ use crate::{is_json, output};
 use serde_json::{Value, json};
 use weft_affine::{Constraint, Interval, Var};
 use weft_indexing::{
-    ConcreteTile, SizeCondition, SizeConstraints, SymbolicTile, TileCase, TileMisfit, TilePart, TileRefusal,
+    ConcreteTile, SizeCondition, SizeConstraints, SymbolicTile, TileCase, TileDomain, TileMisfit, TilePart, TileRefusal,
 };
 
 /// `weft map tile`
@@ -25,9 +25,13 @@ pub(super) fn tile(arguments: &Tile, format: Format) -> Result<Outcome, Failure>
         }
         None => SymbolicTile::of(map),
     };
+    let found = match &arguments.origin {
+        Some(origin) => found.and_then(|tile| tile.with_origin(&origin.0)),
+        None => found,
+    };
     let tile = match found {
         Ok(tile) => tile,
-        // The extents given are not the map's.
+        // The extents or the origin given are not the map's.
         Err(TileRefusal::Arity) => return Err(given.failure(&TileRefusal::Arity.into())),
         Err(refusal) => return refused(refusal, format),
     };
@@ -64,7 +68,14 @@ fn constraints_text(constraints: &SizeConstraints) -> String {
 
 /// A line for all, and one for each part: the positions it is about, and the box there.
 fn concrete_text(boxes: &ConcreteTile) -> String {
-    let mut text = format!("{} tiles of {}\n", tuple(&boxes.tiles), tuple(&boxes.sizes));
+    let mut text = format!("{} tiles of {}", tuple(&boxes.tiles), tuple(&boxes.sizes));
+    if boxes.first.iter().any(|first| *first != 0) {
+        text += &format!(", the first at {}", tuple(&boxes.first));
+    }
+    if !boxes.runtime_conditions.is_empty() {
+        text += &format!(", where {}", boxes.runtime_conditions.iter().map(condition).collect::<Vec<_>>().join(", "));
+    }
+    text += "\n";
     for part in &boxes.parts {
         let bounds = part.positions.iter().enumerate().map(|(i, b)| format!("p{i} in {b}"));
         let at: Vec<String> = bounds.collect();
@@ -88,8 +99,8 @@ fn concrete_text(boxes: &ConcreteTile) -> String {
     text
 }
 
-/// `{"tile": text, "refusal": null, "grid": [[lo, hi], …], "cases": […], "complete": true, "size_constraints": {…}, "boxes": …}`;
-/// `boxes` and `misfit` are `null` unless sizes are given.
+/// `{"tile": text, "refusal": null, "grid": [[lo, hi], …], "origin": […], "cases": […], "complete": true, "domain": {…},
+/// "size_constraints": {…}, "boxes": …}`; `boxes` and `misfit` are `null` unless sizes are given.
 fn tile_json(tile: &SymbolicTile, boxes: Option<&Result<ConcreteTile, TileMisfit>>) -> Value {
     let sizes = tile.size_constraints();
     let alternative = |all: &Vec<SizeCondition>| all.iter().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
@@ -97,21 +108,50 @@ fn tile_json(tile: &SymbolicTile, boxes: Option<&Result<ConcreteTile, TileMisfit
         "tile": tile.to_string(),
         "refusal": null,
         "grid": tile.grid.iter().map(|b| interval(*b)).collect::<Vec<_>>(),
+        "origin": tile.origin,
         "cases": tile.cases.iter().map(case_json).collect::<Vec<_>>(),
         "complete": tile.is_complete,
+        "domain": domain_json(&tile.domain()),
         "size_constraints": {
             "text": sizes.to_string(),
             "alternatives": sizes.alternatives.iter().map(alternative).collect::<Vec<_>>(),
             "complete": sizes.is_complete,
         },
         "boxes": boxes.and_then(|found| found.as_ref().ok()).map(concrete_json),
-        "misfit": boxes.and_then(|found| found.as_ref().err()).map(|misfit| reason(misfit.code(), misfit)),
+        "misfit": boxes.and_then(|found| found.as_ref().err()).map(misfit_json),
     })
+}
+
+/// A reason; of a tile that no case fits also its `position`, and `is_box`: `false` where it is known to be none, else `null`.
+fn misfit_json(misfit: &TileMisfit) -> Value {
+    let mut value = reason(misfit.code(), misfit);
+    if let TileMisfit::NoCase { position, is_refuted } = misfit {
+        value["position"] = json!(position);
+        value["is_box"] = json!(is_refuted.then_some(false));
+    }
+    value
+}
+
+/// Within what the cases hold: bounds, where tiles end, and the conditions on runtime variables.
+fn domain_json(domain: &TileDomain) -> Value {
+    let bounds = |all: &[Interval]| all.iter().map(|b| interval(*b)).collect::<Vec<_>>();
+    json!({
+        "text": domain.to_string(),
+        "offsets": bounds(&domain.offsets),
+        "sizes": bounds(&domain.sizes),
+        "runtime": bounds(&domain.runtime),
+        "ends": domain.ends.iter().map(condition).collect::<Vec<_>>(),
+        "runtime_conditions": domain.runtime_conditions.iter().map(condition).collect::<Vec<_>>(),
+    })
+}
+
+/// `t0 mod 8 in [0, 0]`, over `o0 …`, `t0 …` and `rt0 …`.
+fn condition(c: &Constraint) -> String {
+    format!("{} in {}", names::written(&c.expr, parameter), c.bounds)
 }
 
 /// Conditions and axes over `o0 …`, `t0 …` and `rt0 …`; a mask of `null` leaves nothing out.
 fn case_json(case: &TileCase) -> Value {
-    let condition = |c: &Constraint| format!("{} in {}", names::written(&c.expr, parameter), c.bounds);
     let axes = case.axes.iter().map(|axis| {
         json!({
             "offset": names::written(&axis.offset, parameter),
@@ -128,6 +168,8 @@ fn concrete_json(boxes: &ConcreteTile) -> Value {
     json!({
         "sizes": boxes.sizes,
         "tiles": boxes.tiles,
+        "first": boxes.first,
+        "runtime_conditions": boxes.runtime_conditions.iter().map(condition).collect::<Vec<_>>(),
         "parts": boxes.parts.iter().map(part_json).collect::<Vec<_>>(),
     })
 }

@@ -494,7 +494,7 @@ fn help_has_examples_that_run() {
         command.args(["-e", "-c", &script]).current_dir(folder.path("")).stdin(Stdio::null());
         let output = command.output().expect("there is a shell");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert_eq!(stdout(&output).lines().count(), 13, "{}", stdout(&output));
+        assert_eq!(stdout(&output).lines().count(), 11, "{}", stdout(&output));
     }
     assert_eq!(told(2, &[]).0, "");
     assert_eq!(told(2, &["invert", SPLIT]).0, "");

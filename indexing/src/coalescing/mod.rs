@@ -72,8 +72,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With a block that is named, the answer follows from the set of points and their results alone: two spellings of one domain
-//! have one answer. A thread that is read for and lies beyond the block is none that could be launched
+//! With a block that is named, the verdict and the numbers follow from the set of points and their results alone: two spellings
+//! of one domain have one answer, or one has none since its numbers leave `i64`. So do strides, but for the period of a
+//! [piecewise](Stride::Piecewise) one. A thread that is read for and lies beyond the block is none that could be launched
 //! ([`Unknown::BeyondBlock`]).
 //!
 //! # A whole fusion

@@ -14,14 +14,15 @@ use crate::{IndexingMap, Unknown};
 pub enum Stride {
     /// By the same distance everywhere; zero where the address does not depend on the variable.
     Constant(i64),
-    /// By different distances, but the pattern repeats: when the variable grows by `period`, the address moves by `advance`.
+    /// By different distances, but the pattern repeats: when the variable grows by `period`, the address moves by `advance`. The
+    /// period is read off the quotients and remainders of the simplified results, so it need not be the least.
     Piecewise {
         /// Values of the variable after which the pattern repeats.
         period: i64,
         /// How far the address moves meanwhile, in elements.
         advance: i64,
     },
-    /// By different distances, and no pattern repeats within the bounds of the variable.
+    /// By different distances, and the form of the results shows no pattern that repeats within the bounds of the variable.
     Irregular,
     /// Not at all: no two points of the domain are neighbors along the variable.
     Isolated,

@@ -112,6 +112,22 @@ fn buffers_of_others_are_checked() {
 }
 
 #[test]
+fn a_failed_read_leaves_nothing_mapped_behind() {
+    let device = support::device();
+    let usage = wgpu::BufferUsages::STORAGE;
+    let descriptor = wgpu::BufferDescriptor { label: None, size: 256, usage, mapped_at_creation: false };
+    let buffer = device.wgpu_device().create_buffer(&descriptor);
+    let shape = ArrayShape::new(ElementType::U32, [3]);
+    let unreadable = DeviceBuffer::from_wgpu(&device, buffer, shape).expect("kernels can use it");
+    let literal = Literal::array([3], vec![1u32, 2, 3]);
+    let held = DeviceBuffer::upload(&device, &literal).expect("it fits");
+    for _ in 0..3 {
+        assert_eq!(unreadable.download().expect_err("it cannot be copied from").code(), "RUN020");
+        assert_eq!(held.download().as_ref(), Ok(&literal), "the next read is not given a buffer that is still mapped");
+    }
+}
+
+#[test]
 fn a_program_for_a_larger_device_is_refused() {
     let device = support::noop();
     let target = Target { max_storage_buffers: 1000, ..device.target().clone() };

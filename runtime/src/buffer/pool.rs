@@ -44,18 +44,26 @@ struct Idle {
 pub(crate) struct Pooled {
     pub(crate) buffer: wgpu::Buffer,
     home: Option<(Use, Weak<Pool>)>,
+    /// Whether whoever takes it next could use it.
+    reusable: bool,
 }
 
 impl Pooled {
     /// A buffer that belongs to someone else.
     pub(crate) fn foreign(buffer: wgpu::Buffer) -> Self {
-        Pooled { buffer, home: None }
+        Pooled { buffer, home: None, reusable: true }
+    }
+
+    /// Whether the buffer may go back to its pool. One that is mapped, or asked to be, may not: no work can use it, and
+    /// mapping it again fails.
+    pub(crate) fn set_reusable(&mut self, reusable: bool) {
+        self.reusable = reusable;
     }
 }
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        let Some((usage, pool)) = &self.home else { return };
+        let Some((usage, pool)) = self.home.as_ref().filter(|_| self.reusable) else { return };
         if let Some(pool) = pool.upgrade() {
             pool.put(*usage, self.buffer.clone());
         }
@@ -74,7 +82,7 @@ impl Pool {
                 mapped_at_creation: false,
             })
         });
-        Pooled { buffer, home: Some((usage, Arc::downgrade(self))) }
+        Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true }
     }
 
     fn find(&self, usage: Use, bytes: u64) -> Option<wgpu::Buffer> {

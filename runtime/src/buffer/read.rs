@@ -66,7 +66,9 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
         }
         device.wgpu_queue().submit([encoder.finish()]);
         let map = |(tensor, stage): (&DeviceBuffer, Option<Pooled>)| {
-            let stage = stage?;
+            let mut stage = stage?;
+            // Until it is unmapped: whatever fails before leaves it mapped, or about to be.
+            stage.set_reusable(false);
             let answer = Arc::new(Answer::default());
             let giver = Arc::clone(&answer);
             stage.buffer.map_async(wgpu::MapMode::Read, 0..tensor.bytes, move |result| {
@@ -80,7 +82,7 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
     device.wait(WHAT)?;
     let mut literals = Vec::with_capacity(tensors.len());
     for (tensor, stage) in tensors.iter().zip(staged) {
-        let Some((stage, answer)) = stage else {
+        let Some((mut stage, answer)) = stage else {
             literals.push(decode(&tensor.shape, &[])?);
             continue;
         };
@@ -91,7 +93,9 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
             stage.buffer.unmap();
             literal.map_err(|error| Error::Internal { what: WHAT.into(), message: error.to_string() })
         };
-        literals.push(device.scoped(WHAT, read).await???);
+        let literal = device.scoped(WHAT, read).await?;
+        stage.set_reusable(true);
+        literals.push(literal??);
     }
     Ok(literals)
 }

@@ -403,6 +403,37 @@ fn without_an_adapter_the_evaluator_steps_in() {
     assert!(stderr(&output).contains("apt-get install mesa-vulkan-drivers libvulkan1"), "{}", stderr(&output));
 }
 
+/// Without a runtime directory, drivers that look for a window system complain; the command asks for none.
+#[test]
+fn window_systems_are_not_asked() {
+    let folder = Folder::new();
+    let program = folder.file("double.hlo", DOUBLE);
+    let commands: [&[&str]; 5] = [
+        &["devices"],
+        &["run", &program, "--random", "1", "--check"],
+        &["run", &program, "--random", "1", "--device", "gpu"],
+        &["run", "-", "--random", "1"],
+        &["compile", &program, "--device", "gpu"],
+    ];
+    for arguments in commands {
+        for directory in [None, Some("relative")] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+            command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            match directory {
+                None => command.env_remove("XDG_RUNTIME_DIR"),
+                Some(directory) => command.env("XDG_RUNTIME_DIR", directory),
+            };
+            let mut child = command.spawn().expect("the command starts");
+            // Only one of them reads it.
+            let _ = child.stdin.take().expect("it is piped").write_all(DOUBLE.as_bytes());
+            let output = child.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+            assert!(!stderr(&output).contains("XDG_RUNTIME_DIR"), "{arguments:?}: {}", stderr(&output));
+            assert!(!output.stdout.is_empty(), "{arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn an_unknown_device_is_named_with_what_there_is() {
     let output = fed(&["run", "-", "--device", "abacus"], DOUBLE);

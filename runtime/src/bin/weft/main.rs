@@ -7,6 +7,7 @@ mod check;
 mod device;
 mod emit;
 mod excerpt;
+mod headless;
 mod indexing;
 mod inputs;
 mod map;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Weft::parse();
+    headless::ensure(&arguments.command);
     listen();
     let format = arguments.format;
     match execute(&arguments) {

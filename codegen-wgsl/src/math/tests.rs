@@ -50,6 +50,24 @@ fn all_functions_together_are_valid() {
     validate(&all().iter().map(|function| function.name).collect::<Vec<_>>(), "");
 }
 
+/// Metal's and Direct3D's languages have what the library is written with.
+#[test]
+#[cfg(all(feature = "msl", feature = "hlsl"))]
+fn all_functions_can_be_translated() {
+    use naga::back::{hlsl, msl};
+    let mut source = prelude(0);
+    closure(all().iter().map(|function| function.name)).iter().for_each(|function| source += function.source);
+    let module = naga::front::wgsl::parse_str(&source).expect("they are valid together");
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).expect("and sound");
+    let options = msl::Options { fake_missing_bindings: true, ..msl::Options::default() };
+    msl::write_string(&module, &info, &options, &msl::PipelineOptions::default()).expect("in Metal's language");
+    let options = hlsl::Options { fake_missing_bindings: true, ..hlsl::Options::default() };
+    let mut text = String::new();
+    let pipeline = hlsl::PipelineOptions::default();
+    let mut writer = hlsl::Writer::new(&mut text, &options, &pipeline);
+    writer.write(&module, &info, None).expect("in Direct3D's language");
+}
+
 #[test]
 fn needs_are_the_functions_called() {
     for function in all() {
@@ -108,6 +126,29 @@ fn binary_calls_are_valid() {
                 validate_call(call, &[ty, ty], ty);
             }
         }
+    }
+}
+
+#[test]
+fn calls_of_functions_that_loop_say_how_long() {
+    for ty in TYPES {
+        let unary = UnaryOp::ALL.iter().filter_map(|op| unary(*op, ty));
+        let binary = BinaryOp::ALL.iter().filter_map(|op| binary(*op, ty));
+        for call in unary.chain(binary) {
+            let loops =
+                |source: &str| source.contains("for (") || source.contains("while (") || source.contains("loop {");
+            let is_looping = closure(call.function()).iter().any(|function| loops(function.source));
+            assert_eq!(call.rounds() > 0, is_looping, "{call:?}");
+        }
+    }
+}
+
+#[test]
+fn nan_is_told_by_bits() {
+    for function in all() {
+        let code = function.source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<String>();
+        // The negation of a comparison of numbers holds for NaN as well, until a driver turns it around.
+        assert!(!code.contains("!("), "{} negates a comparison", function.name);
     }
 }
 

@@ -26,7 +26,6 @@ pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, 
         .values()
         .map(|tensor| Binding { name: tensor.name.clone(), shape: tensor.shape.clone(), writable: tensor.writable })
         .collect();
-    let [x, y] = kernel.entry.workgroups;
     Ok(Shader {
         name: kernel.name.clone(),
         source,
@@ -34,7 +33,7 @@ pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, 
         bindings,
         parameter_binding: u32::try_from(kernel.tensors.len()).unwrap_or(u32::MAX),
         workgroup_size: [kernel.entry.workgroup_size, 1, 1],
-        workgroups: [x, y, 1],
+        workgroups: kernel.entry.workgroups,
         module: naga_module,
         info,
     })

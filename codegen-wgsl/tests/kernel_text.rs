@@ -77,6 +77,16 @@ fn space_and_comments_mean_nothing() {
 }
 
 #[test]
+fn grids_have_planes_where_they_need_them() {
+    for (grid, printed) in [("[4, 1]", "[4, 1]"), ("[4, 2, 1]", "[4, 2]"), ("[4, 2, 3]", "[4, 2, 3]")] {
+        let text = EVERYTHING.replace("workgroups [1, 1] of", &format!("workgroups {grid} of"));
+        let kernel = Kernel::parse(&text).unwrap();
+        assert!(kernel.to_string().contains(&format!("entry workgroups {printed} of 64")), "{kernel}");
+        assert_eq!(Kernel::parse(&kernel.to_string()), Ok(kernel));
+    }
+}
+
+#[test]
 fn shared_terms_are_written_once() {
     let term = "(d0 * 3 + 1) floordiv 7 + (d0 * 5 + 2) mod 11";
     let mut text = term.to_owned();

@@ -138,6 +138,12 @@ fn the_entry_writes_everything_once() {
     );
     check(store, "store %a[d0, d1]", &["entry: @y returns 2 values for 1 tensors", "entry: %n is written 0 times"]);
     check("out %n: s32[4, 8]", "out %n: s32[8, 4]", &["entry: @y does not have the extents of %n, s32[8,4]"]);
+    check("[1, 1] of 64 {", "[4, 3, 5] of 1 {", &[]);
+    check(
+        "[1, 1] of 64 {",
+        "[65535, 65535, 2] of 1 {",
+        &["entry: 8589672450 invocations are more than 32 bits number"],
+    );
     check("of 64 {", "of 31 {", &["entry: 31 invocations are too few for @y"]);
     check("of 64 {", "of 0 {", &["entry: a workgroup has no invocations", "entry: 0 invocations are too few for @y"]);
 }

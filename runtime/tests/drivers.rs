@@ -1,14 +1,23 @@
-//! What drivers get wrong when they are let: each program here once gave a wrong number on llvmpipe.
+//! What drivers get wrong when they are let: each program here once gave a wrong number on llvmpipe or SwiftShader, or
+//! might give one under fast mathematics.
 
 mod support;
 
-use weft_hlo::ir::{Data, Literal, Module};
-use weft_runtime::{Executable, compile};
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
+use weft_hlo::shape::unary_accepts;
+use weft_partition::Target;
+use weft_runtime::{Device, Executable, compile};
 
 fn run(module: &Module, inputs: &[Literal]) -> Vec<Literal> {
     let device = support::device();
-    let program = compile(module, device.target()).expect("the module compiles");
-    Executable::new(&device, program).expect("the program loads").run(inputs).expect("it runs")
+    let target = device.target().clone();
+    run_for(&device, &target, module, inputs)
+}
+
+fn run_for(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) -> Vec<Literal> {
+    let program = compile(module, target).expect("the module compiles");
+    Executable::new(device, program).expect("the program loads").run(inputs).expect("it runs")
 }
 
 /// Bits of every element, with one pattern for all NaNs.
@@ -33,7 +42,7 @@ fn check(definitions: &str, result: &str) {
     );
     let module = support::entry(&text);
     let inputs = [Literal::array([12], SPECIAL.to_vec())];
-    let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+    let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
     let found = run(&module, &inputs);
     assert_eq!(bits(&found[0]), bits(&expected[0]), "{definitions}{result}: {:?} for {:?}", found[0], expected[0]);
 }
@@ -99,6 +108,166 @@ fn sums_are_not_reassociated() {
     check("  a = f32[12] abs(x)\n  b = f32[12] add(a, bigs)\n  c = f32[12] abs(b)\n", "f32[12] subtract(c, bigs)");
 }
 
+/// A program that is one kernel: `body` within a fusion of these parameters, with regions `add`, `multiply` and `maximum`.
+fn fusion(parameters: &[&str], body: &str, result: &str) -> Module {
+    let mut text = String::from("HloModule m\n");
+    for op in ["add", "multiply", "maximum"] {
+        text +=
+            &format!("{op} {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] {op}(a, b)\n}}\n");
+    }
+    text += "mean {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = f32[] add(a, b)\n  \
+             h = f32[] constant(0.5)\n  ROOT d = f32[] multiply(c, h)\n}\n";
+    let declared = parameters.iter().enumerate();
+    let declared: String =
+        declared.map(|(number, parameter)| format!("  p{number} = {parameter} parameter({number})\n")).collect();
+    let names: Vec<String> = (0..parameters.len()).map(|number| format!("p{number}")).collect();
+    let names = names.join(", ");
+    text += &format!("f {{\n{declared}{body}\n}}\n");
+    text += &format!("ENTRY main {{\n{declared}  ROOT all = {result} fusion({names}), kind=kLoop, calls=f\n}}\n");
+    support::module(&text)
+}
+
+/// Runs a module that is a single kernel, and compares all bits with the evaluator's.
+fn check_kernel(module: &Module, inputs: &[Literal]) {
+    let device = support::device();
+    let program = compile(module, device.target()).expect("the module compiles");
+    assert_eq!(program.launches().len(), 1, "{program}");
+    let expected = evaluate(module, inputs).expect("the evaluator knows it");
+    let found = run(module, inputs);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(bits(found), bits(expected), "{module:?}");
+    }
+}
+
+#[test]
+fn what_a_loop_leaves_is_hidden() {
+    let scalar = |value: f32| Literal::array([], vec![value]);
+    for width in [1i64, 2, 3, 40] {
+        let x = format!("f32[4,{width}]");
+        let threes = Literal::array([4, width], vec![3.0f32; 4 * usize::try_from(width).expect("it is positive")]);
+        let cases = [
+            ("add", "subtract(r, i)", 1e8),
+            ("add", "add(r, n)", 1e8),
+            ("multiply", "divide(r, i)", 0.1),
+            ("maximum", "subtract(r, i)", 0.5),
+            ("mean", "subtract(r, i)", 1e8),
+        ];
+        for (region, last, init) in cases {
+            let body = format!(
+                "  i = f32[4] broadcast(p1), dimensions={{}}\n  n = f32[4] negate(i)\n  \
+                 r = f32[4] reduce(p0, p1), dimensions={{1}}, to_apply={region}\n  ROOT s = f32[4] {last}"
+            );
+            check_kernel(&fusion(&[&x, "f32[]"], &body, "f32[4]"), &[threes.clone(), scalar(init)]);
+            // In a function of its own, whose caller does the arithmetic.
+            let body = format!(
+                "  i = f32[4] broadcast(p1), dimensions={{}}\n  n = f32[4] negate(i)\n  \
+                 q = f32[4] reduce(p0, p1), dimensions={{1}}, to_apply={region}\n  \
+                 r = f32[4] reverse(q), dimensions={{0}}\n  t = f32[4] {last}\n  ROOT s = f32[4] add(t, q)"
+            );
+            check_kernel(&fusion(&[&x, "f32[]"], &body, "f32[4]"), &[threes.clone(), scalar(init)]);
+        }
+        // It begins with a sum, and is compared with a term.
+        let body = "  b = f32[] constant(1e8)\n  j = f32[] add(p1, b)\n  c = f32[4] broadcast(b), dimensions={}\n  \
+                    r = f32[4] reduce(p0, j), dimensions={1}, to_apply=add\n  ROOT s = pred[4] compare(r, c), direction=GT";
+        check_kernel(&fusion(&[&x, "f32[]"], body, "pred[4]"), &[threes.clone(), scalar(1.0)]);
+    }
+}
+
+#[test]
+fn sums_are_not_compared_by_a_term() {
+    check("  a = f32[12] add(bigs, x)\n", "pred[12] compare(a, bigs), direction=GT");
+    check("  a = f32[12] add(x, bigs)\n", "pred[12] compare(bigs, a), direction=LT");
+    check("  a = f32[12] add(bigs, x)\n", "pred[12] compare(a, x), direction=NE");
+    check("  a = f32[12] subtract(x, bigs)\n", "pred[12] compare(x, a), direction=GE");
+    check("  a = f32[12] multiply(bigs, x)\n", "pred[12] compare(a, x), direction=EQ");
+}
+
+#[test]
+fn comparisons_with_nan_hold_when_they_are_negated() {
+    for direction in ["EQ", "NE", "LE", "LT", "GE", "GT"] {
+        for (a, b) in [("x", "turned"), ("x", "zeros"), ("bigs", "x"), ("x", "x")] {
+            let compared = format!(
+                "  turned = f32[12] reverse(x), dimensions={{0}}\n  a = pred[12] compare({a}, {b}), direction={direction}\n"
+            );
+            check(&compared, "pred[12] not(a)");
+            check(&compared, "f32[12] select(a, x, turned)");
+            check(&compared, "f32[12] select(a, turned, x)");
+            check(&format!("{compared}  n = pred[12] not(a)\n"), "f32[12] select(n, x, turned)");
+        }
+    }
+}
+
+/// Arithmetic before a function must not merge with that inside: computed in one kernel, its value is the same as where the
+/// arithmetic is done beforehand, which the evaluator rounds as a device does.
+#[test]
+fn functions_take_their_arguments_as_they_are() {
+    let xs: Vec<f32> = [1e-9f32, 1e-3, 0.1, 0.3, 0.7, 0.999, 1.0, 1.000_1, 1.5, 2.5, 3.3, 17.25, 1234.5, 1e8]
+        .into_iter()
+        .flat_map(|x| [x, -x])
+        .collect();
+    let vector = format!("f32[{}]", xs.len());
+    let inputs = [Literal::array([xs.len() as i64], xs)];
+    let unary = UnaryOp::ALL.iter().filter(|op| unary_accepts(**op, ElementType::F32) && **op != UnaryOp::IsFinite);
+    let unary = unary.map(|op| format!("{}(a)", op.name()));
+    let binary = [BinaryOp::Atan2, BinaryOp::Power, BinaryOp::Remainder, BinaryOp::Maximum];
+    let binary = binary.iter().flat_map(|op| [format!("{}(a, h)", op.name()), format!("{}(h, a)", op.name())]);
+    let calls: Vec<String> = unary.chain(binary).collect();
+    let mut all = format!("q = f32[] constant(0.75)\nh = {vector} broadcast(q), dimensions={{}}\n");
+    for (number, call) in calls.iter().enumerate() {
+        all += &format!("r{number} = {vector} {call}\n");
+    }
+    let names: Vec<String> = (0..calls.len()).map(|number| format!("r{number}")).collect();
+    all += &format!("ROOT t = ({}) tuple({})", vec![vector.clone(); calls.len()].join(", "), names.join(", "));
+    let device = support::device();
+    let load = |text: &str| {
+        let program = compile(&support::entry(text), device.target()).expect("the module compiles");
+        Executable::new(&device, program).expect("the program loads")
+    };
+    let apart = load(&format!("a = {vector} parameter(0)\n{all}"));
+    let mut failures = Vec::new();
+    for (argument, constant) in [
+        ("add(x, k)", "1"),
+        ("subtract(x, k)", "1"),
+        ("subtract(k, x)", "1"),
+        ("add(k, x)", "1.5707964"),
+        ("subtract(x, k)", "0.5"),
+        ("multiply(x, x)", "0"),
+        ("multiply(x, k)", "3"),
+        ("divide(k, x)", "3"),
+    ] {
+        let before = format!("c = f32[] constant({constant})\nk = {vector} broadcast(c), dimensions={{}}\n");
+        let before = format!("x = {vector} parameter(0)\n{before}");
+        let arguments = evaluate(&support::entry(&format!("{before}ROOT a = {vector} {argument}")), &inputs);
+        let arguments = arguments.expect("the evaluator knows it");
+        let fused = load(&format!("{before}a = {vector} {argument}\n{all}")).run(&inputs).expect("it runs");
+        let apart = apart.run(&arguments).expect("it runs");
+        for ((call, fused), apart) in calls.iter().zip(&fused).zip(&apart) {
+            if bits(fused) != bits(apart) {
+                failures.push(format!("{call} of {argument} with {constant}: {fused:?} for {apart:?}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn functions_near_their_zeros_are_right() {
+    for (x, argument, function) in [(1e-9f32, "add(x, one)", "acosh(a)"), (1e-3, "subtract(x, one)", "log-plus-one(a)")]
+    {
+        let module = support::entry(&format!(
+            "x = f32[] parameter(0)\none = f32[] constant(1)\na = f32[] {argument}\nROOT r = f32[] {function}"
+        ));
+        let inputs = [Literal::array([], vec![x])];
+        let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+        let found = run(&module, &inputs);
+        let [Data::F32(found), Data::F32(expected)] = [&found[0].data, &expected[0].data] else {
+            panic!("both are f32")
+        };
+        let distance = found[0].to_bits().abs_diff(expected[0].to_bits());
+        assert!(distance <= 3, "{function} of {argument} at {x:e}: {found:?} for {expected:?}");
+    }
+}
+
 #[test]
 fn accumulators_do_not_start_from_a_zero_to_fold_with() {
     for (op, width) in [("add", 1), ("add", 3), ("multiply", 1), ("multiply", 2), ("divide", 3), ("maximum", 2)] {
@@ -110,7 +279,7 @@ fn accumulators_do_not_start_from_a_zero_to_fold_with() {
         let module = support::module(&text);
         let values: Vec<f32> = SPECIAL.iter().flat_map(|value| std::iter::repeat_n(*value, width)).collect();
         let inputs = [Literal::array([12, width as i64], values)];
-        let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+        let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
         assert_eq!(bits(&run(&module, &inputs)[0]), bits(&expected[0]), "{text}");
     }
 }
@@ -158,4 +327,68 @@ fn loops_of_one_kernel_share_its_rounds() {
     );
     let found = run(&module, &[Literal::array([40_000], vec![1i32; 40_000])]);
     assert_eq!(found[0].data, Data::S32(vec![80_000]));
+}
+
+fn sum_of_integers(body: &str, inputs: &[&str], result: &str) -> Module {
+    let parameters = inputs.iter().enumerate();
+    let parameters: String =
+        parameters.map(|(number, input)| format!("  p{number} = {input} parameter({number})\n")).collect();
+    let names: Vec<String> = (0..inputs.len()).map(|number| format!("p{number}")).collect();
+    let names = names.join(", ");
+    support::module(&format!(
+        "HloModule m\nregion {{\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b)\n}}\n\
+         f {{\n{parameters}  zero = s32[] constant(0)\n{body}}}\n\
+         ENTRY main {{\n{parameters}  ROOT r = {result} fusion({names}), kind=kLoop, calls=f\n}}\n"
+    ))
+}
+
+/// A loop in a function makes its rounds at every call.
+#[test]
+fn rounds_are_counted_through_calls() {
+    // Called twice.
+    let twice = sum_of_integers(
+        "  a = s32[2] reduce(p0, zero), dimensions={1}, to_apply=region\n  t = s32[2] reverse(a), dimensions={0}\n  \
+         b = s32[2] reduce(p1, zero), dimensions={1}, to_apply=region\n  \
+         c = s32[2] reduce(p2, zero), dimensions={1}, to_apply=region\n  \
+         s = s32[2] add(a, t)\n  u = s32[2] add(b, c)\n  ROOT r = s32[2] add(s, u)\n",
+        &["s32[2,16000]", "s32[2,21000]", "s32[2,21000]"],
+        "s32[2]",
+    );
+    let ones = |count: i64| Literal::array([2, count], vec![1i32; usize::try_from(2 * count).expect("it is positive")]);
+    let inputs = [ones(16_000), ones(21_000), ones(21_000)];
+    // Called in every round of a loop.
+    let nested = sum_of_integers(
+        "  a = s32[25000] reduce(p0, zero), dimensions={1}, to_apply=region\n  \
+         ROOT r = s32[] reduce(a, zero), dimensions={0}, to_apply=region\n",
+        &["s32[25000,1]"],
+        "s32[]",
+    );
+    let column = Literal::array([25_000, 1], (0..25_000).collect::<Vec<i32>>());
+    for (module, inputs) in [(&twice, &inputs[..]), (&nested, &[column])] {
+        let expected = evaluate(module, inputs).expect("the evaluator knows it");
+        assert_eq!(run(module, inputs), expected);
+    }
+}
+
+/// A grid of several rows or planes numbers its invocations without gaps.
+#[test]
+fn grids_of_three_dimensions_cover_everything() {
+    let device = support::device();
+    let module = support::entry(
+        "  x = s32[5003] parameter(0)\n  i = s32[5003] iota(), iota_dimension=0\n  ROOT s = s32[5003] subtract(x, i)",
+    );
+    let inputs = [Literal::array([5003], (0..5003).map(|i| 3 * i).collect::<Vec<i32>>())];
+    let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+    for (limit, dimensions) in [(65_535, 1), (40, 2), (8, 3), (5, 3)] {
+        let target = Target {
+            max_workgroups_per_dimension: limit,
+            max_invocations_per_workgroup: 64,
+            ..device.target().clone()
+        };
+        let program = compile(&module, &target).expect("the module compiles");
+        let [x, y, z] = program.launches()[0].workgroups;
+        assert_eq!(1 + usize::from(y > 1) + usize::from(z > 1), dimensions, "{x} x {y} x {z}");
+        assert!([x, y, z].iter().all(|side| *side <= limit), "{x} x {y} x {z}");
+        assert_eq!(run_for(&device, &target, &module, &inputs), expected, "{x} x {y} x {z}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The loop emitter: one invocation per element of the output.
 
 use super::function::emit_function;
+use super::grid::grid;
 use crate::kernel::{Entry, FunctionId, Kernel, Store, Tensor, TensorId};
 use crate::wgsl::Names;
 use std::ops::Range;
@@ -40,14 +41,15 @@ pub(crate) fn emit_loop(
         name: fusion.name.clone(),
         tensors,
         functions: Arena::new(),
-        entry: Entry { workgroup_size: 1, workgroups: [1, 1], stores: Vec::new() },
+        entry: Entry { workgroup_size: 1, workgroups: [1, 1, 1], stores: Vec::new() },
     };
     emit_functions(module, computation, plan, &mut names, &mut kernel)?;
-    kernel.entry = entry(computation, plan, first_result, &kernel, target);
-    if let Some(message) = broken_limit(&kernel, target) {
-        return Err(Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name).into());
+    let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
+    kernel.entry = entry(computation, plan, first_result, &kernel, target).map_err(broken)?;
+    match broken_limit(&kernel, target) {
+        None => Ok(kernel),
+        Some(message) => Err(broken(message).into()),
     }
-    Ok(kernel)
 }
 
 fn tensor(
@@ -81,10 +83,6 @@ fn broken_limit(kernel: &Kernel, target: &Target) -> Option<String> {
     if let Some(tensor) = kernel.tensors.values().find(|tensor| bytes(tensor).is_none_or(|bytes| bytes > most)) {
         return Some(format!("{} exceeds the {most} bytes that the target lets a kernel bind", tensor.shape));
     }
-    let rows = kernel.entry.workgroups[1];
-    if rows > target.max_workgroups_per_dimension {
-        return Some(format!("the launch needs {rows} rows of workgroups, more than the target allows"));
-    }
     None
 }
 
@@ -102,7 +100,14 @@ fn emit_functions(
     Ok(())
 }
 
-fn entry(computation: &Computation, plan: &FusionPlan, first_result: usize, kernel: &Kernel, target: &Target) -> Entry {
+/// The entry, or why no launch is large enough.
+fn entry(
+    computation: &Computation,
+    plan: &FusionPlan,
+    first_result: usize,
+    kernel: &Kernel,
+    target: &Target,
+) -> Result<Entry, String> {
     let mut stores = Vec::new();
     let roots = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => root.operands.clone(),
@@ -132,8 +137,9 @@ fn entry(computation: &Computation, plan: &FusionPlan, first_result: usize, kern
     let preferred: u32 = if elements >= 1 << 16 { 256 } else { 64 };
     let workgroup_size = preferred.min(target.max_invocations_per_workgroup).min(target.max_workgroup_size_x).max(1);
     let count = u64::try_from(elements).unwrap_or(0).div_ceil(u64::from(workgroup_size));
-    let row = u64::from(target.max_workgroups_per_dimension).max(1);
-    let (x, y) = if count <= row { (count, 1) } else { (row, count.div_ceil(row)) };
-    let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    Entry { workgroup_size, workgroups: [narrow(x), narrow(y)], stores }
+    let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
+        let most = target.max_workgroups_per_dimension;
+        format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
+    })?;
+    Ok(Entry { workgroup_size, workgroups, stores })
 }

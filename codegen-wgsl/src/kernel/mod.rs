@@ -23,7 +23,7 @@
 //!            | unused value: TYPE, …                       only at the top of a function
 //! value     := %NUMBER[:NAME]
 //! operand   := value | true | false | s32 INTEGER | u32 INTEGER | f32 NUMBER | f32 nan(BITS)
-//! entry     := entry workgroups [X, Y] of SIZE { store… }
+//! entry     := entry workgroups [X, Y[, Z]] of SIZE { store… }     (Z where it is not 1)
 //! store     := store %NAME[d0, …], … = call @NAME(d0, …) [for d0 in [0, N], …]
 //! ```
 //!
@@ -33,6 +33,7 @@
 
 mod known;
 mod parse;
+mod rounds;
 mod text;
 mod verify;
 
@@ -250,8 +251,8 @@ pub enum ScalarOp {
 pub struct Entry {
     /// Invocations per workgroup, along the first dimension.
     pub workgroup_size: u32,
-    /// Workgroups along the first two dimensions; together they cover the largest store.
-    pub workgroups: [u32; 2],
+    /// Workgroups along each dimension; together they cover the largest store.
+    pub workgroups: [u32; 3],
     /// What is stored. Invocation `i` handles element `i`, in row-major order, of every store that has one.
     pub stores: Vec<Store>,
 }

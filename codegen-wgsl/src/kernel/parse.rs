@@ -155,6 +155,7 @@ impl Reader<'_> {
         let x = self.cursor.number("a number of workgroups")?;
         self.cursor.expect(",")?;
         let y = self.cursor.number("a number of workgroups")?;
+        let z = if self.cursor.accept(",") { self.cursor.number("a number of workgroups")? } else { 1 };
         self.cursor.expect("]")?;
         self.cursor.expect_word("of")?;
         let workgroup_size = self.cursor.number("the size of a workgroup")?;
@@ -166,7 +167,7 @@ impl Reader<'_> {
         if !self.cursor.accept("}") {
             return Err(self.cursor.expected("`store` or `}`"));
         }
-        Ok(Entry { workgroup_size, workgroups: [x, y], stores })
+        Ok(Entry { workgroup_size, workgroups: [x, y, z], stores })
     }
 
     fn store(

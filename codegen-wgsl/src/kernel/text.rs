@@ -15,8 +15,9 @@ impl fmt::Display for Kernel {
             text.function()?;
             f.write_str(&text.out)?;
         }
-        let [x, y] = self.entry.workgroups;
-        writeln!(f, "  entry workgroups [{x}, {y}] of {} {{", self.entry.workgroup_size)?;
+        let [x, y, z] = self.entry.workgroups;
+        let planes = if z == 1 { String::new() } else { format!(", {z}") };
+        writeln!(f, "  entry workgroups [{x}, {y}{planes}] of {} {{", self.entry.workgroup_size)?;
         for store in &self.entry.stores {
             let extents = self.functions.get(store.function).map(|function| function.extents.as_slice());
             let extents = extents.unwrap_or_default();

@@ -35,7 +35,7 @@ impl Kernel {
     /// - only tensors that are not written are read;
     /// - functions call later ones only, so no function can reach itself;
     /// - the entry writes every element of every writable tensor exactly once, by functions of the tensor's extents or,
-    ///   flat, of its number of elements, and launches enough invocations.
+    ///   flat, of its number of elements, and launches enough invocations, no more than 32 bits number.
     ///
     /// # Errors
     /// Everything that is wrong, in the order of the text. A value used without a definition is reported once per use.
@@ -72,10 +72,13 @@ impl Kernel {
 
     fn verify_entry(&self, findings: &mut Findings) {
         let mut written: Vec<TensorId> = Vec::new();
-        let launched = self.entry.workgroups.iter().map(|count| i128::from(*count)).product::<i128>()
-            * i128::from(self.entry.workgroup_size);
+        let sides = self.entry.workgroups.iter().chain([&self.entry.workgroup_size]);
+        let launched = sides.fold(1i128, |count, side| count.saturating_mul(i128::from(*side)));
         if self.entry.workgroup_size == 0 {
             findings.add("entry", "a workgroup has no invocations");
+        }
+        if launched > 1 << 32 {
+            findings.add("entry", format!("{launched} invocations are more than 32 bits number"));
         }
         for store in &self.entry.stores {
             let Some(function) = self.functions.get(store.function) else {

@@ -30,6 +30,17 @@ impl Call {
         }
     }
 
+    /// Rounds that loops in the library's function make at most, 0 where there are none.
+    pub fn rounds(self) -> u64 {
+        match self.function() {
+            // A round for each bit of the exponent.
+            Some("power_i32" | "power_u32") => 33,
+            // A round for each eight of at most 253 binary places.
+            Some("remainder_f32") => 33,
+            _ => 0,
+        }
+    }
+
     /// The call as an expression that stands without parentheses beside any operator.
     ///
     /// Operands must be such expressions too: names, literals that are not negative, calls, or what is in parentheses.

@@ -57,7 +57,7 @@ macro_rules! functions {
 
 functions! {
     acos_f32 "f32/acos" [nan_f32 asin_polynomial_f32]
-    acosh_f32 "f32/acosh" [nan_f32 log_f32 log1p_f32]
+    acosh_f32 "f32/acosh" [is_nan_f32 nan_f32 log_f32 log1p_f32]
     asin_f32 "f32/asin" [nan_f32 asin_polynomial_f32 copy_sign_f32]
     asin_polynomial_f32 "f32/asin_polynomial" []
     asinh_f32 "f32/asinh" [copy_sign_f32 log_f32 log1p_f32]
@@ -87,7 +87,7 @@ functions! {
     max_f32 "f32/max" [is_nan_f32 total_order_f32]
     min_f32 "f32/min" [is_nan_f32 total_order_f32]
     nan_f32 "f32/nan" []
-    ne_f32 "f32/ne" []
+    ne_f32 "f32/ne" [is_nan_f32]
     normal_bits_f32 "f32/normal_bits" []
     power_f32 "f32/power" [is_nan_f32 nan_f32 is_finite_f32 infinity_f32 power_positive_f32]
     power_positive_f32 "f32/power_positive" [log2_parts_f32 infinity_f32 truncate_significand_f32 scale_f32
@@ -106,7 +106,7 @@ functions! {
     sinh_f32 "f32/sinh" [half_exp_f32 copy_sign_f32]
     sqrt_f32 "f32/sqrt" [nan_f32]
     tan_f32 "f32/tan" [is_finite_f32 nan_f32 reduce_quadrant_f32]
-    tanh_f32 "f32/tanh" [exp_f32 copy_sign_f32]
+    tanh_f32 "f32/tanh" [is_nan_f32 exp_f32 copy_sign_f32]
     f32_to_bool "f32/to_bool" []
     f32_to_i32 "f32/to_i32" [is_nan_f32]
     f32_to_u32 "f32/to_u32" [is_nan_f32]

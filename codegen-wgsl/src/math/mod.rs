@@ -38,23 +38,27 @@ pub use table::{binary, compare, convert, unary};
 
 /// The declarations that every function here may use: `params`, a uniform block of 16 bytes at `@group(0)
 /// @binding(binding)` that the caller fills with zeros, and `keep`, the identity that no driver sees through. `keep_apart`
-/// is another: the two of one value look different, so that their difference is not taken for zero.
+/// and `keep_chosen` are others: two of one value look different, so that their difference is not taken for zero, and one
+/// around the other hides still, as `keep(keep(x))` does not.
 ///
-/// A driver may take `(x + 1e8) - 1e8` for `x`; it cannot do so for `keep(x + 1e8) - 1e8`.
+/// A driver may take `(x + 1e8) - 1e8` for `x`; it cannot do so for `keep(x + 1e8) - 1e8`. Functions here begin with such
+/// arithmetic, so their arguments must be opaque: elements of buffers, or kept where they are computed.
 pub fn prelude(binding: u32) -> String {
-    format!(
-        "struct Params {{ zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }}
+    let mut text = format!(
+        "struct Params {{ zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }}
 @group(0) @binding({binding}) var<uniform> params: Params;
-
-fn keep(x: f32) -> f32 {{
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
-}}
-
-fn keep_apart(x: f32) -> f32 {{
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+"
+    );
+    for (name, zero) in [("keep", "zero"), ("keep_apart", "zero_apart"), ("keep_chosen", "zero_chosen")] {
+        text += &format!(
+            "
+fn {name}(x: f32) -> f32 {{
+    return bitcast<f32>(bitcast<u32>(x) ^ params.{zero});
 }}
 "
-    )
+        );
+    }
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Constants, and protection of floats from the driver's algebra.
 
-use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, ValueId};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, ValueId};
+use std::collections::BTreeMap;
 use weft_hlo::ir::{ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
 
 /// A constant as an expression that stands beside any operator.
@@ -33,12 +34,14 @@ pub(super) fn hidden_zero() -> String {
     Hidden::Once.write("0.0f")
 }
 
-/// How an operand is hidden where it is used.
+/// How an operand is hidden where it is used. Each has a zero of its own: what is hidden twice behind one is bare.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hidden {
-    /// Behind `keep`.
+    /// Behind `keep`, as values are where they are defined.
     Once,
-    /// Behind another zero than `keep`'s: what is kept already, and kept again, would be bare.
+    /// Behind `keep_chosen`: one of several values, which may be kept each.
+    Chosen,
+    /// Behind `keep_apart`, so that it looks different from an equal value.
     Apart,
 }
 
@@ -46,6 +49,7 @@ impl Hidden {
     pub(super) fn write(self, text: &str) -> String {
         match self {
             Hidden::Once => format!("keep({text})"),
+            Hidden::Chosen => format!("keep_chosen({text})"),
             Hidden::Apart => format!("keep_apart({text})"),
         }
     }
@@ -53,12 +57,16 @@ impl Hidden {
 
 /// What is hidden from the driver's algebra.
 ///
-/// Drivers reassociate sums and products (`(x + 1e8) - 1e8` becomes `x`), fold with zeros that they can compute (`x * 0` is
-/// 0 to them, even for NaN) and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every
-/// operand of `f32` arithmetic is opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed
-/// value is hidden where it is defined (`keep`), a conditional where it is used; and of a difference, a quotient or a
-/// comparison the second operand, unless it is a literal or an element of a buffer that the first is not, is hidden
-/// behind another zero, so that two equal values look different. Functions of the library guard themselves.
+/// Drivers reassociate sums and products (`(x + 1e8) - 1e8` becomes `x`), also with those within the library's functions and
+/// those that a comparison hides (`x + 1 > 1`), fold with zeros that they can compute (`x * 0` is 0 to them, even for NaN)
+/// and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of `f32` arithmetic is
+/// opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed value is hidden where it is defined
+/// (`keep`), the result of a loop where the loop ends, one of several values where it is used; and of a difference, a quotient
+/// or a comparison the second operand, unless it is a literal or an element of a buffer that the first cannot be, is hidden
+/// behind another zero, so that two equal values look different. Functions of the library count on opaque arguments.
+///
+/// What a loop accumulates by one sum or product a round is not hidden from round to round: HLO leaves the order of a
+/// reduction open.
 pub(super) struct Protection {
     /// Values whose definition is hidden.
     kept: Vec<bool>,
@@ -66,31 +74,58 @@ pub(super) struct Protection {
 }
 
 /// How a value came to be.
-#[derive(Copy, Clone, PartialEq)]
+#[derive(Copy, Clone, Debug, PartialEq)]
 enum Origin {
     /// An element of a buffer.
     Element,
-    /// A scalar operation.
-    Computed,
-    /// The result of a function, which hides it, or of a loop.
+    /// A scalar operation, or a loop of them.
+    Computed { is_arithmetic: bool },
+    /// The result of a function, which hides it if it computed it.
     Opaque,
-    /// One of two branches.
-    Branch,
+    /// What a loop accumulates, in an open order.
+    Accumulated,
+    /// One of several values: of two branches, or of those that a loop carries.
+    Chosen,
 }
 
 impl Protection {
-    /// The protection of a function; `returns_to_code` if its results are used by another function.
-    pub(super) fn of(function: &Function, returns_to_code: bool) -> Self {
-        let count = function.values.len();
-        let mut protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
-        let mut needed = vec![false; count];
-        protection.block(function, &function.body, &mut needed);
-        if returns_to_code {
-            function.body.results.iter().for_each(|result| mark(&mut needed, *result));
+    /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
+    pub(super) fn of(kernel: &Kernel, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection> {
+        let mut protections: Vec<Protection> = Vec::with_capacity(kernel.functions.len());
+        // For each function whether each of its results is one of several values; callees stand behind their callers.
+        let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
+        let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+        for id in ids.into_iter().rev() {
+            let function = &kernel.functions[id];
+            let protection = Protection::of_function(function, !is_output(id), &chosen);
+            let is_chosen = |result: &Operand| match result {
+                Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
+                Operand::Constant(_) => false,
+            };
+            chosen.insert(id, function.body.results.iter().map(is_chosen).collect());
+            protections.push(protection);
         }
+        protections.reverse();
+        protections
+    }
+
+    fn of_function(
+        function: &Function,
+        returns_to_code: bool,
+        callees: &BTreeMap<FunctionId, Vec<bool>>,
+    ) -> Protection {
+        let count = function.values.len();
+        let protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
+        let mut pass = Pass { function, callees, protection, needed: vec![false; count] };
+        pass.block(&function.body);
+        if returns_to_code {
+            function.body.results.iter().for_each(|result| pass.need(*result));
+        }
+        let Pass { mut protection, needed, .. } = pass;
         for (value, kept) in protection.kept.iter_mut().enumerate() {
             let is_f32 = function.values[ValueId::from_index(value)].element_type == ElementType::F32;
-            *kept = needed[value] && is_f32 && protection.origins[value] == Origin::Computed;
+            let is_computed = matches!(protection.origins[value], Origin::Computed { .. });
+            *kept = needed[value] && is_f32 && is_computed;
         }
         protection
     }
@@ -107,7 +142,6 @@ impl Protection {
         if Kernel::operand_type(function, operand) != ElementType::F32 {
             return None;
         }
-        let arithmetic = is_arithmetic(function, op);
         let compares = position == 1
             && match op {
                 ScalarOp::Binary { op, .. } => matches!(op, BinaryOp::Subtract | BinaryOp::Divide),
@@ -115,56 +149,147 @@ impl Protection {
                 _ => false,
             };
         match operand {
-            Operand::Constant(_) if arithmetic && is_zero(operand) => Some(Hidden::Once),
-            Operand::Constant(_) => None,
-            Operand::Value(value) => {
+            Operand::Constant(_) => (is_arithmetic(function, op) && is_zero(operand)).then_some(Hidden::Once),
+            Operand::Value(value) if compares => {
                 let is_element = self.origins[value.index()] == Origin::Element;
-                let is_branch = self.origins[value.index()] == Origin::Branch;
-                if compares && (!is_element || operands[0] == operand) {
-                    Some(Hidden::Apart)
-                } else if arithmetic && is_branch {
-                    Some(Hidden::Once)
-                } else {
-                    None
-                }
+                (!is_element || self.may_be_element(operands[0], value)).then_some(Hidden::Apart)
+            }
+            Operand::Value(value) => {
+                let is_chosen = self.origins[value.index()] == Origin::Chosen;
+                (is_chosen && is_arithmetic(function, op)).then_some(Hidden::Chosen)
             }
         }
     }
 
-    fn block(&mut self, function: &Function, block: &Block, needed: &mut [bool]) {
-        for statement in &block.statements {
-            match statement {
-                Statement::Let { value, op } => {
-                    self.origins[value.index()] =
-                        if matches!(op, ScalarOp::Extract { .. }) { Origin::Element } else { Origin::Computed };
-                    if is_arithmetic(function, op) {
-                        op.operands().into_iter().for_each(|operand| mark(needed, operand));
-                    }
-                }
-                Statement::Call { .. } => {}
-                Statement::If { values, then, otherwise, .. } => {
-                    values.iter().for_each(|value| self.origins[value.index()] = Origin::Branch);
-                    for branch in [then, otherwise] {
-                        self.block(function, branch, needed);
-                        branch.results.iter().for_each(|result| mark(needed, *result));
-                    }
-                }
-                Statement::Loop { body, .. } => self.block(function, body, needed),
-            }
+    /// Whether an operand may be this element of a buffer for all that a driver knows.
+    fn may_be_element(&self, operand: Operand, element: ValueId) -> bool {
+        match operand {
+            Operand::Constant(_) => false,
+            Operand::Value(value) => match self.origins[value.index()] {
+                Origin::Element => value == element,
+                // Hidden where it is defined.
+                Origin::Computed { .. } => !self.kept[value.index()],
+                // Elements of rounds before.
+                Origin::Accumulated => false,
+                Origin::Opaque | Origin::Chosen => true,
+            },
         }
     }
 }
 
-fn mark(needed: &mut [bool], operand: Operand) {
-    if let Operand::Value(value) = operand {
-        needed[value.index()] = true;
+struct Pass<'f> {
+    function: &'f Function,
+    callees: &'f BTreeMap<FunctionId, Vec<bool>>,
+    protection: Protection,
+    /// Values that must be opaque.
+    needed: Vec<bool>,
+}
+
+impl Pass<'_> {
+    fn need(&mut self, operand: Operand) {
+        if let Operand::Value(value) = operand {
+            self.needed[value.index()] = true;
+        }
+    }
+
+    fn origin(&mut self, value: ValueId) -> &mut Origin {
+        &mut self.protection.origins[value.index()]
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let { value, op } => {
+                    let is_arithmetic = is_arithmetic(self.function, op);
+                    *self.origin(*value) = match op {
+                        ScalarOp::Extract { .. } => Origin::Element,
+                        _ => Origin::Computed { is_arithmetic },
+                    };
+                    for operand in op.operands() {
+                        let is_compared = matches!(op, ScalarOp::Compare { .. }) && self.is_arithmetic(operand);
+                        if is_arithmetic || is_compared || calculates(self.function, op) {
+                            self.need(operand);
+                        }
+                    }
+                }
+                Statement::Call { values, function, .. } => {
+                    let callees = self.callees;
+                    for (value, is_chosen) in values.iter().zip(callees.get(function).into_iter().flatten()) {
+                        *self.origin(*value) = if *is_chosen { Origin::Chosen } else { Origin::Opaque };
+                    }
+                }
+                Statement::If { values, then, otherwise, .. } => {
+                    values.iter().for_each(|value| *self.origin(*value) = Origin::Chosen);
+                    for branch in [then, otherwise] {
+                        self.block(branch);
+                        branch.results.iter().for_each(|result| self.need(*result));
+                    }
+                }
+                Statement::Loop { values, init, accumulators, body, .. } => {
+                    init.iter().for_each(|operand| self.need(*operand));
+                    for (accumulator, result) in accumulators.iter().zip(&body.results) {
+                        let is_free = is_order_open(self.function, body, *accumulator, *result);
+                        *self.origin(*accumulator) = if is_free { Origin::Accumulated } else { Origin::Chosen };
+                    }
+                    self.block(body);
+                    for (value, result) in values.iter().zip(&body.results) {
+                        // What a round computes stands between the loop's `keep` and those of its operands; what it
+                        // passes on may be kept already.
+                        let computed =
+                            defining(body, *result).is_some_and(|op| !matches!(op, ScalarOp::Extract { .. }));
+                        *self.origin(*value) =
+                            if computed { Origin::Computed { is_arithmetic: true } } else { Origin::Chosen };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the operand is the result of arithmetic.
+    fn is_arithmetic(&mut self, operand: Operand) -> bool {
+        match operand {
+            Operand::Value(value) => *self.origin(value) == Origin::Computed { is_arithmetic: true },
+            Operand::Constant(_) => false,
+        }
+    }
+}
+
+/// The operation of a block's own that an operand is the value of.
+fn defining(block: &Block, operand: Operand) -> Option<&ScalarOp> {
+    block.statements.iter().find_map(|statement| match statement {
+        Statement::Let { value, op } if Operand::Value(*value) == operand => Some(op),
+        _ => None,
+    })
+}
+
+/// Whether all that a loop does with what it carries from round to round is to add to it, or to multiply it, so that the order
+/// is open; or nothing that a driver's algebra knows.
+fn is_order_open(function: &Function, body: &Block, accumulator: ValueId, result: Operand) -> bool {
+    let mut uses = Vec::new();
+    arithmetic_uses(function, body, accumulator, &mut uses);
+    let folds = |op: &ScalarOp| matches!(op, ScalarOp::Binary { op: BinaryOp::Add | BinaryOp::Multiply, .. });
+    match uses.as_slice() {
+        [] => true,
+        [only] => folds(only) && defining(body, result).is_some_and(|op| std::ptr::eq(op, *only)),
+        _ => false,
+    }
+}
+
+/// The arithmetic that a value is an operand of, once for each time.
+fn arithmetic_uses<'b>(function: &Function, block: &'b Block, value: ValueId, uses: &mut Vec<&'b ScalarOp>) {
+    for statement in &block.statements {
+        if let Statement::Let { op, .. } = statement
+            && is_arithmetic(function, op)
+        {
+            let times = op.operands().into_iter().filter(|operand| *operand == Operand::Value(value)).count();
+            uses.extend(std::iter::repeat_n(op, times));
+        }
+        statement.blocks().into_iter().for_each(|block| arithmetic_uses(function, block, value, uses));
     }
 }
 
 /// Whether drivers reassociate this operation.
 fn is_arithmetic(function: &Function, op: &ScalarOp) -> bool {
-    let is_f32 =
-        op.operands().first().is_some_and(|operand| Kernel::operand_type(function, *operand) == ElementType::F32);
     let reassociates = match op {
         ScalarOp::Binary { op, .. } => {
             matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide)
@@ -172,5 +297,33 @@ fn is_arithmetic(function: &Function, op: &ScalarOp) -> bool {
         ScalarOp::Unary { op, .. } => *op == UnaryOp::Negate,
         _ => false,
     };
-    is_f32 && reassociates
+    reassociates && is_f32(function, op)
+}
+
+/// Whether the operation is written as arithmetic, or comparisons, with its operand: all functions but those that pass
+/// it on, look at its bits, clamp it first (as `exp_f32` does) or round it as hardware does.
+fn calculates(function: &Function, op: &ScalarOp) -> bool {
+    let calculates = match op {
+        ScalarOp::Unary { op, .. } => !matches!(
+            op,
+            UnaryOp::Abs
+                | UnaryOp::Cbrt
+                | UnaryOp::Ceil
+                | UnaryOp::Exponential
+                | UnaryOp::Floor
+                | UnaryOp::IsFinite
+                | UnaryOp::Log
+                | UnaryOp::Logistic
+                | UnaryOp::RoundNearestEven
+                | UnaryOp::Sign
+        ),
+        ScalarOp::Binary { op, .. } => !matches!(op, BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder),
+        ScalarOp::Convert { to, .. } => matches!(to, ElementType::S32 | ElementType::U32),
+        _ => false,
+    };
+    calculates && is_f32(function, op)
+}
+
+fn is_f32(function: &Function, op: &ScalarOp) -> bool {
+    op.operands().first().is_some_and(|operand| Kernel::operand_type(function, *operand) == ElementType::F32)
 }

@@ -4,13 +4,13 @@ use super::Names;
 use super::index::{Variables, check_extent, condition, exact_index, index};
 use super::inline::inlined;
 use super::repeated::repeated;
-use super::scalar::{Protection, hidden_zero, is_zero, literal};
+use super::scalar::{Hidden, Protection, hidden_zero, is_zero, literal};
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Operand, ScalarOp, Statement, TensorId, ValueId};
 use crate::math;
 use std::collections::BTreeSet;
 use weft_affine::Expr;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, BinaryOp, ElementType, Span};
+use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Span};
 
 /// The name of every kernel's entry point.
 pub const ENTRY_POINT: &str = "main";
@@ -19,11 +19,11 @@ pub const ENTRY_POINT: &str = "main";
 ///
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer per tensor, then the parameter block.
 ///
-/// Where all loops of an invocation may make only so many rounds ([`Target::max_loop_iterations`]), a longer loop handles
-/// several elements a round.
+/// Where all loops of an invocation may make only so many rounds ([`Target::max_loop_iterations`]), called functions counted
+/// at each call, long loops handle several elements a round.
 ///
 /// # Errors
-/// `HLO414` for an operation that HLO does not define on its operands' type, `HLO418` for a loop that is too long even so.
+/// `HLO414` for an operation that HLO does not define on its operands' type, `HLO418` for loops that are too long even so.
 ///
 /// [`Target::max_loop_iterations`]: crate::Target::max_loop_iterations
 pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String, Diagnostics> {
@@ -36,12 +36,14 @@ pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String
     });
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
-    let rounds = max_loop_iterations.map(|limit| rounds_per_loop(kernel, limit));
-    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures, rounds };
+    let copies = max_loop_iterations.map(|limit| kernel.copies_within(limit).map_err(|least| too_long(limit, least)));
+    let copies = copies.transpose()?.unwrap_or_default();
+    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures, copies };
     let mut functions = String::new();
-    for id in kernel.functions.ids() {
+    let protections = Protection::of(kernel, |id| writer.is_output(id));
+    for (id, protection) in kernel.functions.ids().zip(protections) {
         functions += "\n";
-        functions += &writer.function(id)?;
+        functions += &writer.function(id, protection)?;
     }
     let entry = writer.entry();
     let mut text = format!("// {}\n\n", kernel.name);
@@ -66,31 +68,11 @@ pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String
     Ok(text)
 }
 
-/// Elements that one round of a loop handles at most.
-const MAX_COPIES: u64 = 512;
-
-/// Rounds that the loops of library functions make at most, per call (`power_u32`, `remainder_f32`).
-const LIBRARY_ROUNDS: u64 = 40;
-
-/// The rounds that each loop of a kernel may make so that all of them together stay within `limit`.
-fn rounds_per_loop(kernel: &Kernel, limit: u32) -> u64 {
-    let (mut loops, mut looping_calls) = (0u64, 0u64);
-    for function in kernel.functions.values() {
-        let mut pending = vec![&function.body];
-        while let Some(block) = pending.pop() {
-            for statement in &block.statements {
-                pending.extend(statement.blocks());
-                match statement {
-                    Statement::Loop { .. } => loops += 1,
-                    Statement::Let { op: ScalarOp::Binary { op, .. }, .. } => {
-                        looping_calls += u64::from(matches!(op, BinaryOp::Power | BinaryOp::Remainder));
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    u64::from(limit) / (loops.max(1) * (1 + LIBRARY_ROUNDS * looping_calls))
+fn too_long(limit: u32, least: u64) -> Diagnostics {
+    let message = format!(
+        "its loops make {least} rounds or more for one element, and the device makes {limit}; the evaluator can run it"
+    );
+    Diagnostic::new("HLO418", Span::default(), message).into()
 }
 
 /// The type of an element in a buffer; `bool` is not host-shareable.
@@ -118,8 +100,9 @@ struct Writer<'k> {
     names: Names,
     /// For each function the name of the structure it returns, where it returns several values.
     structures: Vec<String>,
-    /// Rounds that one loop may make.
-    rounds: Option<u64>,
+    /// For each function how many elements a round of each of its loops handles, where that is not one; empty where rounds
+    /// are not limited.
+    copies: Vec<Vec<Option<u64>>>,
 }
 
 impl<'k> Writer<'k> {
@@ -134,7 +117,7 @@ impl<'k> Writer<'k> {
         tensor.map(|tensor| self.kernel.tensors[*tensor].shape.extents.as_slice()).unwrap_or_default()
     }
 
-    fn function(&mut self, id: FunctionId) -> Result<String, Diagnostics> {
+    fn function(&mut self, id: FunctionId, protection: Protection) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let function = &kernel.functions[id];
         let is_output = self.is_output(id);
@@ -144,14 +127,23 @@ impl<'k> Writer<'k> {
         };
         let mut scope = self.names.clone();
         let names: Vec<String> = function.values.values().map(|value| scope.take(&value.name)).collect();
-        let protection = Protection::of(function, !is_output);
         let inlined = inlined(function);
         let parameters: Vec<String> = dims.iter().map(|dim| format!("{dim}: u32")).collect();
         let result = self.result_type(id);
         let known = Known::new(&function.extents);
         let (variables, lets) = repeated(function, self.output_extents(id), Variables::new(dims), &known);
-        let mut text =
-            FunctionText { writer: self, function, names, scope, inlined, protection, variables, out: String::new() };
+        let mut text = FunctionText {
+            writer: self,
+            id,
+            function,
+            names,
+            scope,
+            inlined,
+            protection,
+            variables,
+            loops: 0,
+            out: String::new(),
+        };
         text.out += &format!("fn {}({}) -> {result} {{\n", function.name, parameters.join(", "));
         lets.iter().for_each(|line| text.line(1, line));
         text.statements(&function.body, &known, 1)?;
@@ -190,8 +182,9 @@ impl<'k> Writer<'k> {
              @builtin(local_invocation_index) lane: u32) {{\n"
         );
         let group = match entry.workgroups {
-            [_, 1] => "group.x".to_owned(),
-            [row, _] => format!("(group.y * {row}u + group.x)"),
+            [_, 1, 1] => "group.x".to_owned(),
+            [row, _, 1] => format!("(group.y * {row}u + group.x)"),
+            [row, rows, _] => format!("((group.z * {rows}u + group.y) * {row}u + group.x)"),
         };
         text += &format!("    let i = {group} * {size}u + lane;\n");
         for store in &entry.stores {
@@ -222,6 +215,7 @@ impl<'k> Writer<'k> {
 
 struct FunctionText<'w, 'k> {
     writer: &'w mut Writer<'k>,
+    id: FunctionId,
     function: &'k Function,
     /// How each value is written where it is used: its name or, if it is inlined, its expression.
     names: Vec<String>,
@@ -230,6 +224,8 @@ struct FunctionText<'w, 'k> {
     inlined: Vec<bool>,
     protection: Protection,
     variables: Variables,
+    /// Loops written so far.
+    loops: usize,
     out: String,
 }
 
@@ -284,9 +280,12 @@ impl FunctionText<'_, '_> {
                 for extent in extents {
                     check_extent(*extent)?;
                 }
-                if let Some(copies) = self.copies(extents)? {
+                let number = self.loops;
+                self.loops += 1;
+                let copies = self.writer.copies.get(self.id.index()).and_then(|loops| loops.get(number).copied());
+                if let Some(copies) = copies.flatten() {
                     self.long_loop(extents, copies, body, accumulators, known, depth)?;
-                    self.rename(values, accumulators);
+                    self.after_loop(values, accumulators, depth);
                     return Ok(());
                 }
                 for (variable, extent) in extents.iter().enumerate() {
@@ -304,42 +303,26 @@ impl FunctionText<'_, '_> {
                 for level in (depth..(inner + scope)).rev() {
                     self.line(level, "}");
                 }
-                self.rename(values, accumulators);
+                self.after_loop(values, accumulators, depth);
             }
         }
         Ok(())
     }
 
-    /// After a loop its values are what the accumulators hold.
-    fn rename(&mut self, values: &[ValueId], accumulators: &[ValueId]) {
+    /// After a loop its values are what the accumulators hold, hidden where they must be.
+    fn after_loop(&mut self, values: &[ValueId], accumulators: &[ValueId], depth: usize) {
         for (value, accumulator) in values.iter().zip(accumulators) {
-            self.names[value.index()] = self.names[accumulator.index()].clone();
+            let last = self.name(*accumulator).to_owned();
+            if self.protection.is_kept(*value) {
+                let line = format!("let {} = {};", self.name(*value), Hidden::Once.write(&last));
+                self.line(depth, &line);
+            } else {
+                self.names[value.index()] = last;
+            }
         }
     }
 
-    /// How many elements a round has to handle where a loop over `extents` would make too many rounds.
-    fn copies(&self, extents: &[i64]) -> Result<Option<u64>, Diagnostics> {
-        let Some(most) = self.writer.rounds else { return Ok(None) };
-        let (mut rounds, mut total) = (0u64, 1u64);
-        for extent in extents {
-            total = total.saturating_mul(u64::try_from(*extent).unwrap_or(0));
-            rounds = rounds.saturating_add(total);
-        }
-        if rounds <= most {
-            return Ok(None);
-        }
-        let copies = total.div_ceil(most);
-        if copies > MAX_COPIES {
-            let message = format!(
-                "a loop over {total} elements is longer than the device runs ({} at most here); the evaluator can",
-                most.saturating_mul(MAX_COPIES)
-            );
-            return Err(Diagnostic::new("HLO418", Span::default(), message).about(&self.function.name).into());
-        }
-        Ok(Some(copies))
-    }
-
-    /// A single loop whose rounds each handle `copies` elements, one after the other.
+    /// A single loop whose rounds each handle `copies` elements, one after the other; no loop where one round is all.
     fn long_loop(
         &mut self,
         extents: &[i64],
@@ -350,17 +333,30 @@ impl FunctionText<'_, '_> {
         depth: usize,
     ) -> Result<(), Diagnostics> {
         let total: u64 = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0)).product();
-        let (position, lap) = (self.scope.take("position"), self.scope.take("lap"));
-        self.line(depth, &format!("for (var {lap} = 0u; {lap} < {}u; {lap}++) {{", total.div_ceil(copies)));
-        for copy in 0..copies {
-            self.line(depth + 1, "{");
-            self.line(depth + 2, &format!("let {position} = {lap} * {copies}u + {copy}u;"));
-            // Only the last round may reach beyond the end.
-            let guarded = !total.is_multiple_of(copies) && copy >= total % copies;
-            if guarded {
-                self.line(depth + 2, &format!("if {position} < {total}u {{"));
+        let position = self.scope.take("position");
+        let lap = (copies < total).then(|| self.scope.take("lap"));
+        let depth = match &lap {
+            Some(lap) => {
+                self.line(depth, &format!("for (var {lap} = 0u; {lap} < {}u; {lap}++) {{", total.div_ceil(copies)));
+                depth + 1
             }
-            let inner = depth + 2 + usize::from(guarded);
+            None => depth,
+        };
+        // Each copy of the body counts its loops anew.
+        let loops = self.loops;
+        for copy in 0..copies.min(total) {
+            self.loops = loops;
+            self.line(depth, "{");
+            match &lap {
+                Some(lap) => self.line(depth + 1, &format!("let {position} = {lap} * {copies}u + {copy}u;")),
+                None => self.line(depth + 1, &format!("let {position} = {copy}u;")),
+            }
+            // Only the last round may reach beyond the end.
+            let guarded = lap.is_some() && !total.is_multiple_of(copies) && copy >= total % copies;
+            if guarded {
+                self.line(depth + 1, &format!("if {position} < {total}u {{"));
+            }
+            let inner = depth + 1 + usize::from(guarded);
             let mut stride = total;
             for (variable, extent) in extents.iter().enumerate() {
                 stride /= u64::try_from(*extent).unwrap_or(1).max(1);
@@ -370,11 +366,13 @@ impl FunctionText<'_, '_> {
             self.statements(body, &known.in_loop(extents), inner)?;
             self.assign(accumulators, &body.results, inner);
             if guarded {
-                self.line(depth + 2, "}");
+                self.line(depth + 1, "}");
             }
-            self.line(depth + 1, "}");
+            self.line(depth, "}");
         }
-        self.line(depth, "}");
+        if lap.is_some() {
+            self.line(depth - 1, "}");
+        }
         Ok(())
     }
 
@@ -486,6 +484,20 @@ impl FunctionText<'_, '_> {
                 return self.binary(*op, ty, &operands);
             }
             ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
+            ScalarOp::Compare { direction, order: None | Some(ComparisonType::Float), operands: [a, b] }
+                if a == b && ty == ElementType::F32 =>
+            {
+                // A number is compared with itself to learn whether it is NaN.
+                let call = math::Call::Function("is_nan_f32");
+                let is_nan = self.write_call(Some(call), "compare", ty, &[&self.operand(*a)])?;
+                return Ok(match direction {
+                    ComparisonDirection::Ne => is_nan,
+                    ComparisonDirection::Eq | ComparisonDirection::Ge | ComparisonDirection::Le => {
+                        format!("(!{is_nan})")
+                    }
+                    ComparisonDirection::Gt | ComparisonDirection::Lt => "false".to_owned(),
+                });
+            }
             ScalarOp::Compare { direction, order, .. } => {
                 (math::compare(*direction, *order, ty), format!("compare {}", direction.name()))
             }

@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[7,33]
 @group(0) @binding(1) var<storage, read_write> both_out: array<f32>;  // f32[7]
 @group(0) @binding(2) var<storage, read_write> both_out_2: array<i32>;  // s32[7]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -12,6 +12,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 struct Result_both {
@@ -26,7 +30,7 @@ fn both(i: u32) -> Result_both {
         let positions = i32(s0);
         let x_value = x[i * 33u + s0];
         let gt = both_acc > x_value;
-        let is_nan = ne_f32(both_acc, keep_apart(both_acc));
+        let is_nan = is_nan_f32(both_acc);
         let first = gt | is_nan;
         let value = select(x_value, both_acc, first);
         let eq = both_acc == x_value;

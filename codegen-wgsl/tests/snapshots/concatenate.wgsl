@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[4,3]
 @group(0) @binding(1) var<storage, read> y: array<f32>;  // f32[4,5]
 @group(0) @binding(2) var<storage, read_write> joined_out: array<f32>;  // f32[4,10]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -12,6 +12,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn joined(i: u32) -> f32 {

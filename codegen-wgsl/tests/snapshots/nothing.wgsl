@@ -2,7 +2,7 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[0,3]
 @group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[0,3]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -11,6 +11,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn exp_v(i: u32) -> f32 {
@@ -29,7 +33,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 @group(0) @binding(0) var<storage, read> z: array<i32>;  // s32[2,0]
 @group(0) @binding(1) var<storage, read_write> sums_out: array<i32>;  // s32[2]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -38,6 +42,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn sums(i: u32) -> i32 {
@@ -56,7 +64,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 @group(0) @binding(0) var<storage, read> y: array<i32>;  // s32[]
 @group(0) @binding(1) var<storage, read_write> negated_out: array<i32>;  // s32[]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -65,6 +73,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn negated(i: u32) -> i32 {

@@ -4,7 +4,7 @@
 @group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[6,10]
 @group(0) @binding(2) var<storage, read_write> sums_out: array<f32>;  // f32[6]
 @group(0) @binding(3) var<storage, read_write> negated_out: array<f32>;  // f32[6,10]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -13,6 +13,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 struct Result_exp_v {

@@ -2,7 +2,7 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read_write> max_out: array<f32>;  // f32[17]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -11,6 +11,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn max_v(i: u32) -> f32 {
@@ -34,7 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read_write> total_out: array<f32>;  // f32[17]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -43,6 +47,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn total(i: u32) -> f32 {
@@ -69,7 +77,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read> total: array<f32>;  // f32[17]
 @group(0) @binding(3) var<storage, read_write> softmax_out: array<f32>;  // f32[17,129]
-struct Params { zero: u32, zero_apart: u32, pad0: u32, pad1: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
 
 fn keep(x: f32) -> f32 {
@@ -78,6 +86,10 @@ fn keep(x: f32) -> f32 {
 
 fn keep_apart(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+}
+
+fn keep_chosen(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
 fn softmax(i: u32) -> f32 {

@@ -6,5 +6,5 @@ fn asinh_f32(x: f32) -> f32 {
         return copy_sign_f32(log_f32(a) + 0.6931471805599453, x);
     }
     let z = a * a;
-    return copy_sign_f32(log1p_f32(a + z / (1.0 + sqrt(1.0 + z))), x);
+    return copy_sign_f32(log1p_f32(keep(a + z / (1.0 + sqrt(1.0 + z)))), x);
 }

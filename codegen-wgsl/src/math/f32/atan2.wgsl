@@ -13,7 +13,7 @@ fn atan2_f32(y: f32, x: f32) -> f32 {
     let factor = select(1.0, 0.25, high > 1e37);
     var t = select((low * factor) / (high * factor), 1.0, low == high);
     t = select(t, 0.0, low == 0.0);
-    var angle = atan_unit_f32(t);
+    var angle = atan_unit_f32(keep(t));
     angle = select(angle, 1.5707963267948966 - angle, b > a);
     angle = select(angle, 3.141592653589793 - angle, bitcast<u32>(x) >= 0x80000000u);
     return copy_sign_f32(angle, y);

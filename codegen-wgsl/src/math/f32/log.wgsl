@@ -9,5 +9,5 @@ fn log_f32(x: f32) -> f32 {
     if (bitcast<u32>(x) > 0x80000000u) {
         return nan_f32();
     }
-    return log_polynomial_f32(significand_f32(x) - 1.0, f32(significand_exponent_f32(x)));
+    return log_polynomial_f32(keep(significand_f32(x) - 1.0), f32(significand_exponent_f32(x)));
 }

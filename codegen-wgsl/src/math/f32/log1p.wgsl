@@ -9,6 +9,6 @@ fn log1p_f32(x: f32) -> f32 {
     let u = keep(1.0 + x);
     let lost = select(x - keep(u - 1.0), 1.0 - keep(u - x), x > 1.0);
     let e = significand_exponent_f32(u);
-    let f = keep(significand_f32(u) - 1.0) + scale_f32(1.0, -e) * lost;
+    let f = keep(keep(significand_f32(u) - 1.0) + scale_f32(1.0, -e) * lost);
     return log_polynomial_f32(f, f32(e));
 }

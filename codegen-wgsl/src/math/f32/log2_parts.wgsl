@@ -4,7 +4,7 @@
 fn log2_parts_f32(x: f32) -> vec2<f32> {
     let m = significand_f32(x);
     let e = f32(significand_exponent_f32(x));
-    let f = m - 1.0;
+    let f = keep(m - 1.0);
     let d = keep(m + 1.0);
     let s = f / d;
     let s_high = truncate_significand_f32(s);

@@ -12,5 +12,5 @@ fn power_positive_f32(x: f32, y: f32) -> f32 {
     let low = keep(y - y_high) * logarithm.x + y * logarithm.y;
     let n = floor(high + low + 0.5);
     let r = keep(high - n) + low;
-    return scale_f32(exponential_polynomial_f32(r * 0.6931471805599453) + 1.0, i32(n));
+    return scale_f32(exponential_polynomial_f32(keep(r * 0.6931471805599453)) + 1.0, i32(n));
 }

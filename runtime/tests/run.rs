@@ -146,7 +146,7 @@ fn one_executable_runs_from_many_threads() {
         for thread in 0..4i32 {
             let executable = &executable;
             scope.spawn(move || {
-                for round in 0..8 {
+                for round in 0..64 {
                     let value = thread * 100 + round;
                     let results = executable.run(&[Literal::array([256], vec![value; 256])]).expect("it runs");
                     assert_eq!(results[0].data, Data::S32(vec![value * value; 256]));

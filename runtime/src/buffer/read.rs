@@ -4,16 +4,24 @@ use super::{DeviceBuffer, Pooled, Use};
 use crate::program::layout::{buffer_bytes, decode};
 use crate::{Device, Error};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Poll, Waker};
+use std::time::Duration;
 use weft_hlo::ir::Literal;
 
 const WHAT: &str = "reading results back";
+
+/// How long the answer to a request may stay out once the device is done, before the device is asked again.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often it is asked.
+const INQUIRIES: u32 = 100;
 
 /// The answer to a request to map a buffer, which comes through a callback.
 #[derive(Default)]
 struct Answer {
     state: Mutex<State>,
+    given: Condvar,
 }
 
 #[derive(Default)]
@@ -26,28 +34,52 @@ impl Answer {
     fn give(&self, result: Result<(), String>) {
         if let Ok(mut state) = self.state.lock() {
             state.result = Some(result);
+            self.given.notify_all();
             if let Some(waker) = state.waiting.take() {
                 waker.wake();
             }
         }
     }
 
-    async fn wait(&self) -> Result<(), Error> {
-        let internal = |message: String| Error::Internal { what: WHAT.into(), message };
+    /// Waits for the answer once the device is done. On native targets the callback has been called by then, or some other
+    /// thread that asked the device at the same time is about to call it.
+    async fn wait(&self, device: &Device) -> Result<(), Error> {
+        if !cfg!(target_arch = "wasm32") {
+            self.block(device)?;
+        }
         let answered = poll_fn(|context| {
             let Ok(mut state) = self.state.lock() else { return Poll::Ready(Err("a callback panicked".into())) };
             match state.result.take() {
                 Some(result) => Poll::Ready(result),
-                // The browser answers when it likes; elsewhere the wait before has called all callbacks there are.
-                None if cfg!(target_arch = "wasm32") => {
+                // The browser answers when it likes.
+                None => {
                     state.waiting = Some(context.waker().clone());
                     Poll::Pending
                 }
-                None => Poll::Ready(Err("the device never answered".into())),
             }
         });
         answered.await.map_err(internal)
     }
+
+    /// Blocks until the answer is there.
+    fn block(&self, device: &Device) -> Result<(), Error> {
+        for _ in 0..INQUIRIES {
+            let panicked = || internal("a callback panicked".into());
+            let state = self.state.lock().map_err(|_| panicked())?;
+            let waited = self.given.wait_timeout_while(state, PATIENCE, |state| state.result.is_none());
+            let (state, _) = waited.map_err(|_| panicked())?;
+            if state.result.is_some() {
+                return Ok(());
+            }
+            drop(state);
+            device.wait(WHAT)?;
+        }
+        Err(internal("the device never answered".into()))
+    }
+}
+
+fn internal(message: String) -> Error {
+    Error::Internal { what: WHAT.into(), message }
 }
 
 /// Copies all `tensors` to the host with one wait.
@@ -86,7 +118,7 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
             literals.push(decode(&tensor.shape, &[])?);
             continue;
         };
-        answer.wait().await?;
+        answer.wait(device).await?;
         let read = |_: &Device| {
             let view = stage.buffer.get_mapped_range(0..tensor.bytes);
             let literal = view.map(|view| decode(&tensor.shape, &view));

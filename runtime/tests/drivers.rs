@@ -3,21 +3,23 @@
 
 mod support;
 
+use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
 use weft_hlo::shape::unary_accepts;
 use weft_partition::Target;
 use weft_runtime::{Device, Executable, compile};
 
+/// One device for all tests: some drivers take long to open one.
+static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
+
 fn run(module: &Module, inputs: &[Literal]) -> Vec<Literal> {
-    let device = support::device();
-    let target = device.target().clone();
-    run_for(&device, &target, module, inputs)
+    run_for(DEVICE.target(), module, inputs)
 }
 
-fn run_for(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) -> Vec<Literal> {
+fn run_for(target: &Target, module: &Module, inputs: &[Literal]) -> Vec<Literal> {
     let program = compile(module, target).expect("the module compiles");
-    Executable::new(device, program).expect("the program loads").run(inputs).expect("it runs")
+    Executable::new(&DEVICE, program).expect("the program loads").run(inputs).expect("it runs")
 }
 
 /// Bits of every element, with one pattern for all NaNs.
@@ -129,8 +131,7 @@ fn fusion(parameters: &[&str], body: &str, result: &str) -> Module {
 
 /// Runs a module that is a single kernel, and compares all bits with the evaluator's.
 fn check_kernel(module: &Module, inputs: &[Literal]) {
-    let device = support::device();
-    let program = compile(module, device.target()).expect("the module compiles");
+    let program = compile(module, DEVICE.target()).expect("the module compiles");
     assert_eq!(program.launches().len(), 1, "{program}");
     let expected = evaluate(module, inputs).expect("the evaluator knows it");
     let found = run(module, inputs);
@@ -218,10 +219,9 @@ fn functions_take_their_arguments_as_they_are() {
     }
     let names: Vec<String> = (0..calls.len()).map(|number| format!("r{number}")).collect();
     all += &format!("ROOT t = ({}) tuple({})", vec![vector.clone(); calls.len()].join(", "), names.join(", "));
-    let device = support::device();
     let load = |text: &str| {
-        let program = compile(&support::entry(text), device.target()).expect("the module compiles");
-        Executable::new(&device, program).expect("the program loads")
+        let program = compile(&support::entry(text), DEVICE.target()).expect("the module compiles");
+        Executable::new(&DEVICE, program).expect("the program loads")
     };
     let apart = load(&format!("a = {vector} parameter(0)\n{all}"));
     let mut failures = Vec::new();
@@ -373,7 +373,6 @@ fn rounds_are_counted_through_calls() {
 /// A grid of several rows or planes numbers its invocations without gaps.
 #[test]
 fn grids_of_three_dimensions_cover_everything() {
-    let device = support::device();
     let module = support::entry(
         "  x = s32[5003] parameter(0)\n  i = s32[5003] iota(), iota_dimension=0\n  ROOT s = s32[5003] subtract(x, i)",
     );
@@ -383,12 +382,57 @@ fn grids_of_three_dimensions_cover_everything() {
         let target = Target {
             max_workgroups_per_dimension: limit,
             max_invocations_per_workgroup: 64,
-            ..device.target().clone()
+            ..DEVICE.target().clone()
         };
         let program = compile(&module, &target).expect("the module compiles");
         let [x, y, z] = program.launches()[0].workgroups;
         assert_eq!(1 + usize::from(y > 1) + usize::from(z > 1), dimensions, "{x} x {y} x {z}");
         assert!([x, y, z].iter().all(|side| *side <= limit), "{x} x {y} x {z}");
-        assert_eq!(run_for(&device, &target, &module, &inputs), expected, "{x} x {y} x {z}");
+        assert_eq!(run_for(&target, &module, &inputs), expected, "{x} x {y} x {z}");
     }
+}
+
+/// Subnormal numbers are what IEEE 754 says on adapters that keep them. Others may take an operand, a result or both for
+/// zero, and nothing else; what only moves keeps its bits on all.
+#[test]
+fn subnormal_numbers_are_kept_or_flushed_and_nothing_between() {
+    let flushed = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
+    let some = [1e-40f32, -1e-40, 3e-39, f32::MIN_POSITIVE, -f32::MIN_POSITIVE, 1.5e-38, 0.0, -0.0, 1.0, -2.0, 1e30];
+    let pairs: Vec<(f32, f32)> = some.iter().flat_map(|x| some.iter().map(|y| (*x, *y))).collect();
+    let count = pairs.len();
+    let literal = |values: Vec<f32>| Literal::array([count as i64], values);
+    let inputs = [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()].map(literal);
+    let as_zeros = [
+        &pairs.iter().map(|pair| flushed(pair.0)).collect::<Vec<_>>(),
+        &pairs.iter().map(|pair| flushed(pair.1)).collect(),
+    ]
+    .map(|values| literal(values.clone()));
+    let probe = support::entry("x = f32[1] parameter(0)\nROOT y = f32[1] multiply(x, x)");
+    let least = run(&probe, &[Literal::array([1], vec![1e-20f32])]);
+    let keeps = bits(&least[0]) == [(1e-20f32 * 1e-20).to_bits()];
+    println!("{} {} subnormal numbers", DEVICE.info().name, if keeps { "keeps" } else { "flushes" });
+    let binary = ["add", "subtract", "multiply", "divide", "maximum", "minimum"].map(|op| format!("{op}(x, y)"));
+    let unary = ["negate", "abs", "sqrt", "floor"].map(|op| format!("{op}(x)"));
+    for op in binary.into_iter().chain(unary) {
+        let module = support::entry(&format!(
+            "x = f32[{count}] parameter(0)\ny = f32[{count}] parameter(1)\nROOT r = f32[{count}] {op}"
+        ));
+        let values = |inputs: &[Literal]| match &evaluate(&module, inputs).expect("the evaluator knows it")[0].data {
+            Data::F32(values) => values.clone(),
+            other => panic!("{other:?}"),
+        };
+        let (exact, zeros) = (values(&inputs), values(&as_zeros));
+        let found = bits(&run(&module, &inputs)[0]);
+        for (((x, y), found), (exact, zero)) in pairs.iter().zip(found).zip(exact.into_iter().zip(zeros)) {
+            let accepted: &[f32] = if keeps { &[exact] } else { &[exact, flushed(exact), zero, flushed(zero)] };
+            let is_accepted = accepted
+                .iter()
+                .any(|value| value.to_bits() == found || (value.is_nan() && f32::from_bits(found).is_nan()));
+            assert!(is_accepted, "{op} at {x:e}, {y:e} is {:e} instead of one of {accepted:?}", f32::from_bits(found));
+        }
+    }
+    let module =
+        support::entry(&format!("x = f32[{count}] parameter(0)\nROOT r = f32[{count}] reverse(x), dimensions={{0}}"));
+    let expected = evaluate(&module, &inputs[..1]).expect("the evaluator knows it");
+    assert_eq!(bits(&run(&module, &inputs[..1])[0]), bits(&expected[0]));
 }

@@ -47,11 +47,13 @@ fn is_near(bounds: Interval) -> bool {
     bounds.lo >= -FAR && bounds.hi <= FAR
 }
 
-/// `e in [lo, hi]`, by a multiple.
+/// `e in [lo, hi]`, by a multiple where its numbers fit.
 fn times(random: &mut Random, e: &Expr, bounds: Interval) -> Constraint {
-    match random.pick(&[1, 2, 3, -1]) {
-        -1 => Constraint::new(-e, Interval::new(-bounds.hi, -bounds.lo)),
-        k => Constraint::new(e * k, Interval::new(bounds.lo * k, bounds.hi * k + random.between(0, k - 1))),
+    let k = random.pick(&[1, 2, 3, -1]);
+    let Ok(multiple) = e.checked_mul(k) else { return Constraint::new(e.clone(), bounds) };
+    match k {
+        -1 => Constraint::new(multiple, Interval::new(-bounds.hi, -bounds.lo)),
+        k => Constraint::new(multiple, Interval::new(bounds.lo * k, bounds.hi * k + random.between(0, k - 1))),
     }
 }
 

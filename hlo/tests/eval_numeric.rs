@@ -2,8 +2,12 @@
 //! (`numeric/cases.txt`, written by `numeric/oracle.py`), and against formulae written naively.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+#[path = "numeric/bits.rs"]
+mod bits;
 #[path = "numeric/cases.rs"]
 mod cases;
+#[path = "numeric/functions.rs"]
+mod functions;
 #[path = "numeric/lapack.rs"]
 mod lapack;
 #[path = "numeric/limits.rs"]

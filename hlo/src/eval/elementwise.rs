@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::region::{Action, of};
-use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of};
+use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of, hypot};
 use super::work::{Stop, Work};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, NativeType, Scalar, UnaryOp};
 use num_complex::Complex;
@@ -48,7 +48,8 @@ fn is_finite<T: Element>(a: T) -> bool {
 }
 
 fn length<T: ComplexNumber>(z: T) -> T::Part {
-    T::Part::round(z.wide().norm())
+    let z = z.wide();
+    T::Part::round(hypot(z.re, z.im))
 }
 
 fn magnitude<T: ComplexNumber>(work: &Work, values: &[T]) -> Result<Data, Stop>

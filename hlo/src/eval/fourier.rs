@@ -5,7 +5,7 @@
 
 use super::call::Call;
 use super::movement::extents;
-use super::scalar::{ComplexNumber, Element, Number, elements_of};
+use super::scalar::{ComplexNumber, Element, Number, elements_of, sin_cos_of_turn};
 use super::work::{Stop, Work, elements, splat};
 use crate::ir::{Data, FftType};
 use num_complex::Complex64;
@@ -202,20 +202,7 @@ impl Chirp {
 
 /// `e^(-2πi k/n)`, for `k` below `n`.
 fn turn(k: usize, n: usize) -> Complex64 {
-    // In eighths of a turn the angle is small and the quarters are exact.
-    let (eighths, rest) = ((8 * k as u128 / n as u128) as usize, (8 * k as u128 % n as u128) as f64);
-    let angle = |part: f64| part / n as f64 * std::f64::consts::FRAC_PI_4;
-    let (sin, cos) = if eighths % 2 == 0 { angle(rest).sin_cos() } else { angle(n as f64 - rest).sin_cos() };
-    let (cos, sin) = match eighths {
-        0 => (cos, sin),
-        1 => (sin, cos),
-        2 => (-sin, cos),
-        3 => (-cos, sin),
-        4 => (-cos, -sin),
-        5 => (-sin, -cos),
-        6 => (sin, -cos),
-        _ => (cos, -sin),
-    };
+    let (sin, cos) = sin_cos_of_turn(k as u64, n as u64);
     Complex64::new(cos, -sin)
 }
 

@@ -12,7 +12,10 @@
 //! - Dot products and convolutions of floats narrower than `f32` add up in `f32`, those of integers wrap; each sum is rounded
 //!   once. What padding and dilation add to a convolution is not multiplied. Batch normalization is computed in `f64`.
 //! - Starts of slices are clamped by their value, whatever their type.
-//! - Transcendental functions of `f32` are computed in `f64` and rounded once.
+//! - Transcendental functions of `f32` are computed in `f64`, those of `f64` and of complex numbers in pairs of `f64`, and
+//!   rounded once; complex ones have the special cases of C's Annex G.
+//! - Results have the same bits on every machine and with any number of threads, whatever vectors its processor has: no function is
+//!   the system library's. Only the sign and the payload of a NaN that is computed are the processor's.
 //! - `maximum`, `minimum` and `clamp` propagate NaN. `convert` to integers saturates and turns NaN into 0.
 //! - Integer division by zero gives all ones, the remainder by zero the dividend; `MIN / -1` is `MIN`, its remainder 0;
 //!   sums and products wrap; shifts by the width or more give 0, or copies of the sign bit.

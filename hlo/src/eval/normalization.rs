@@ -19,7 +19,10 @@ pub(super) fn training(call: &Call<'_, '_>, epsilon: f32, feature: usize) -> Res
     let x = features.numbers(0);
     let means = features.sums(|_, position| x(position))?;
     let means: Vec<f64> = means.into_iter().map(|sum| sum / features.size as f64).collect();
-    let squares = features.sums(|feature, position| (x(position) - means[feature]).powi(2))?;
+    let squares = features.sums(|feature, position| {
+        let apart = x(position) - means[feature];
+        apart * apart
+    })?;
     let variances: Vec<f64> = squares.into_iter().map(|sum| sum / features.size as f64).collect();
     let (scale, offset) = (features.numbers(1), features.numbers(2));
     let normalized = features.normalized([&scale, &offset, &|at| means[at], &|at| variances[at]], epsilon)?;

@@ -5,12 +5,15 @@ use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
 use crate::eval::{self, Config};
-use crate::ir::{Arena, Computation, ComputationId, Data, InstrId, Instruction, Literal, Module, Op};
+use crate::ir::{Arena, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal, Module, Op};
 use std::collections::BTreeMap;
 
 /// Replaces instructions whose operands are constants by the constant that the [evaluator](crate::eval) gives for them,
 /// unless the result or an operand is large, or the result is larger than all operands (`iota`, `broadcast`, `pad`), which
 /// would turn a formula into data.
+///
+/// The constants have the same bits on every machine. A NaN that is computed has not, its sign and payload being up to the
+/// processor; what gives one is left as it is.
 pub struct ConstantFolding;
 
 /// Elements that a result may have.
@@ -74,7 +77,41 @@ fn fold(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
         return None;
     }
     let literal = evaluate(rebuild.computations(), candidate, literals)?;
+    if !moves(&candidate.op) && has_nan(&literal.data) {
+        return None;
+    }
     Some(("an operation of constants is a constant", Rewrite::Op(Op::Constant(literal), Vec::new())))
+}
+
+/// Whether the elements of an operation's result are elements of its operands, or their bits.
+fn moves(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Bitcast
+            | Op::BitcastConvert
+            | Op::Broadcast { .. }
+            | Op::Complex
+            | Op::Concatenate { .. }
+            | Op::Copy
+            | Op::DynamicSlice { .. }
+            | Op::DynamicUpdateSlice
+            | Op::Gather { .. }
+            | Op::Imag
+            | Op::Pad { .. }
+            | Op::Real
+            | Op::Reshape
+            | Op::Reverse { .. }
+            | Op::Select
+            | Op::Slice { .. }
+            | Op::Transpose { .. }
+    )
+}
+
+fn has_nan(data: &Data) -> bool {
+    match eval::converted(data, ElementType::C128) {
+        Some(Data::C128(values)) => values.iter().any(|value| value.re.is_nan() || value.im.is_nan()),
+        _ => false,
+    }
 }
 
 /// The value of an instruction of these constants, which may call some of the computations.
@@ -120,8 +157,10 @@ fn copy_callees(
             continue;
         }
         let mut computation = all[callee].clone();
-        // Of computations applied to elements few call others, and those that do are no constants worth folding.
-        if computation.instructions.values().any(|instruction| !instruction.op.called_computations().is_empty()) {
+        // Of computations applied to elements few call others, and those that do are no constants worth folding. Those that look
+        // at bits may see those of a NaN.
+        let is_left = |op: &Op| !op.called_computations().is_empty() || matches!(op, Op::BitcastConvert);
+        if computation.instructions.values().any(|instruction| is_left(&instruction.op)) {
             return None;
         }
         computation.name = format!("callee.{}", copies.len());

@@ -4,7 +4,7 @@ use super::philox::philox;
 use crate::eval::call::Call;
 use crate::eval::movement::extents;
 use crate::eval::precision::floats;
-use crate::eval::scalar::{Element, Number, elements_of};
+use crate::eval::scalar::{Element, Number, elements_of, ln, sin_cos_of_turn};
 use crate::eval::work::Stop;
 use crate::ir::{Data, RandomDistribution};
 use std::cmp::Ordering;
@@ -59,8 +59,9 @@ fn uniform<T: Element>(a: Number, b: Number, words: [u64; 2]) -> Number {
 /// A normally distributed number with mean `a` and standard deviation `b`, by the method of Box and Muller (1958): of `u`
 /// in (0, 1] and `v` in [0, 1) it is `a + b sqrt(-2 ln u) cos(2 π v)`.
 fn normal(a: Number, b: Number, words: [u64; 2]) -> Number {
-    let (u, v) = (1.0 - fraction(words[0]), fraction(words[1]));
-    Number::Real(a.real() + b.real() * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos())
+    let u = 1.0 - fraction(words[0]);
+    let (_, cosine) = sin_cos_of_turn(words[1] >> 11, 1 << 53);
+    Number::Real(a.real() + b.real() * (-2.0 * ln(u)).sqrt() * cosine)
 }
 
 /// The upper 53 bits, as a fraction of 1.

@@ -2,19 +2,25 @@
 //!
 //! Each operation is computed in `f64` and rounded once, which leaves sums, products, quotients and square roots of
 //! narrower types correctly rounded (53 bits are at least twice the 24 of `f32` and two more) and transcendental functions
-//! of them within one unit in the last place.
+//! of them within one unit in the last place. Those of `f64` itself are [`wide`]'s. None is the system library's: the bits of
+//! results are to be the same on every machine.
 
-use super::function::{
-    STRETCH, each_pair, each_pair_widely, each_widely, of_one, of_one_widely, of_two, of_two_widely,
-};
-use super::{Binary, Element, Number, Unary, circular, exponential, logarithm};
+use super::function::{STRETCH, each_pair_widely, each_widely, of_one, of_one_widely, of_two, of_two_widely};
+use super::{Binary, Element, Number, Unary, circular, exponential, logarithm, wide};
 use crate::ir::*;
 use half::{bf16, f16};
 
 /// A floating-point number.
 pub(in crate::eval) trait Float: Element {
-    /// Whether it has at most 24 bits, so that functions in `f64` need not be exact to the last one.
-    const IS_NARROW: bool = true;
+    /// The function that an operation is where this type has one of its own: numbers of more than 24 bits do, for which functions
+    /// in `f64` are to be exact to the last one.
+    fn unary_of_its_own(_: UnaryOp) -> Option<Unary<Self>> {
+        None
+    }
+    /// The same of two numbers.
+    fn binary_of_its_own(_: BinaryOp) -> Option<Binary<Self>> {
+        None
+    }
     /// The value.
     fn wide(self) -> f64;
     /// The number nearest to a value, ties to even. What is too large is an infinity, where there is none a NaN, and where
@@ -45,7 +51,15 @@ pub(in crate::eval) trait Float: Element {
 }
 
 impl Float for f64 {
-    const IS_NARROW: bool = false;
+    fn unary_of_its_own(op: UnaryOp) -> Option<Unary<Self>> {
+        match op {
+            UnaryOp::Cbrt => Some(of_one!(|x: f64| libm::cbrt(x))),
+            op => wide::unary(op),
+        }
+    }
+    fn binary_of_its_own(op: BinaryOp) -> Option<Binary<Self>> {
+        wide::binary(op)
+    }
     #[inline]
     fn wide(self) -> f64 {
         self
@@ -186,67 +200,66 @@ macro_rules! rounded {
     };
 }
 
-/// The same in vectors: by the first function where the type [is narrow](Float::IS_NARROW), else by the second.
+/// The same in vectors.
 macro_rules! vectorized {
-    ($narrow:expr, $wide:expr) => {
-        of_one_widely!(|x: T| T::round(if T::IS_NARROW { $narrow(x.wide()) } else { $wide(x.wide()) }))
+    ($f:expr) => {
+        of_one_widely!(|x: T| T::round($f(x.wide())))
     };
 }
 
-/// The same where the first function is for numbers [near](circular::is_near) zero only.
+/// The same where the function is for numbers [near](circular::is_near) zero only, and a second one for all others.
 macro_rules! vectorized_near_zero {
-    ($narrow:expr, $wide:expr) => {
-        of_one_widely!(
-            |x: T| T::IS_NARROW && circular::is_near(x.wide()),
-            |x: T| T::round($narrow(x.wide())),
-            |x: T| T::round($wide(x.wide()))
-        )
+    ($f:expr, $far:expr) => {
+        of_one_widely!(|x: T| circular::is_near(x.wide()), |x: T| T::round($f(x.wide())), |x: T| T::round($far(
+            x.wide()
+        )))
     };
 }
 
 pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
+    if let Some(function) = T::unary_of_its_own(op) {
+        return Some(function);
+    }
     Some(match op {
         UnaryOp::Abs => rounded!(|x| x.abs()),
-        UnaryOp::Acos => rounded!(|x| x.acos()),
-        UnaryOp::Acosh => rounded!(|x| x.acosh()),
-        UnaryOp::Asin => rounded!(|x| x.asin()),
-        UnaryOp::Asinh => rounded!(|x| x.asinh()),
-        UnaryOp::Atanh => rounded!(|x| x.atanh()),
-        UnaryOp::Cbrt => vectorized!(exponential::cbrt, f64::cbrt),
+        UnaryOp::Acos => rounded!(|x| libm::acos(x)),
+        UnaryOp::Acosh => rounded!(|x| libm::acosh(x)),
+        UnaryOp::Asin => rounded!(|x| libm::asin(x)),
+        UnaryOp::Asinh => rounded!(|x| libm::asinh(x)),
+        UnaryOp::Atanh => rounded!(|x| libm::atanh(x)),
+        UnaryOp::Cbrt => vectorized!(exponential::cbrt),
         UnaryOp::Ceil => of_one_widely!(|x: T| T::round(x.wide().ceil())),
-        UnaryOp::Cosine => vectorized_near_zero!(circular::cos, f64::cos),
-        UnaryOp::Cosh => rounded!(|x| x.cosh()),
+        UnaryOp::Cosine => vectorized_near_zero!(circular::cos, wide::cos),
+        UnaryOp::Cosh => rounded!(|x| libm::cosh(x)),
         UnaryOp::Erf => rounded!(|x| libm::erf(x)),
-        UnaryOp::Exponential => vectorized!(exponential::exp, f64::exp),
-        UnaryOp::ExponentialMinusOne => vectorized!(exponential::exp_m1, f64::exp_m1),
+        UnaryOp::Exponential => vectorized!(exponential::exp),
+        UnaryOp::ExponentialMinusOne => vectorized!(exponential::exp_m1),
         UnaryOp::Floor => of_one_widely!(|x: T| T::round(x.wide().floor())),
-        UnaryOp::Log => vectorized!(logarithm::ln, f64::ln),
-        UnaryOp::LogPlusOne => vectorized!(logarithm::ln_1p, f64::ln_1p),
-        UnaryOp::Logistic => {
-            vectorized!(|x: f64| 1.0 / (1.0 + exponential::exp(-x)), |x: f64| 1.0 / (1.0 + (-x).exp()))
-        }
+        UnaryOp::Log => vectorized!(logarithm::ln),
+        UnaryOp::LogPlusOne => vectorized!(logarithm::ln_1p),
+        UnaryOp::Logistic => vectorized!(|x: f64| 1.0 / (1.0 + exponential::exp(-x))),
         UnaryOp::Negate => rounded!(|x| -x),
         UnaryOp::RoundNearestAfz => of_one_widely!(|x: T| T::round(x.wide().round())),
         UnaryOp::RoundNearestEven => of_one_widely!(|x: T| T::round(x.wide().round_ties_even())),
         UnaryOp::Rsqrt => of_one_widely!(|x: T| T::round(1.0 / x.wide().sqrt())),
         // The sign of a zero is that zero, of a NaN that NaN.
         UnaryOp::Sign => rounded!(|x| if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }),
-        UnaryOp::Sine => vectorized_near_zero!(circular::sin, f64::sin),
-        UnaryOp::Sinh => rounded!(|x| x.sinh()),
+        UnaryOp::Sine => vectorized_near_zero!(circular::sin, wide::sin),
+        UnaryOp::Sinh => rounded!(|x| libm::sinh(x)),
         UnaryOp::Sqrt => of_one_widely!(|x: T| T::round(x.wide().sqrt())),
-        UnaryOp::Tan => vectorized_near_zero!(circular::tan, f64::tan),
-        UnaryOp::Tanh => vectorized!(exponential::tanh, f64::tanh),
+        UnaryOp::Tan => vectorized_near_zero!(circular::tan, wide::tan),
+        UnaryOp::Tanh => vectorized!(exponential::tanh),
         UnaryOp::CountLeadingZeros | UnaryOp::IsFinite | UnaryOp::Not | UnaryOp::PopulationCount => return None,
     })
 }
 
 pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
+    if let Some(function) = T::binary_of_its_own(op) {
+        return Some(function);
+    }
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| a.plus(b)),
-        BinaryOp::Atan2 => of_two_widely!(|a: T, b: T| {
-            let angle = if T::IS_NARROW { circular::atan2 } else { f64::atan2 };
-            T::round(angle(a.wide(), b.wide()))
-        }),
+        BinaryOp::Atan2 => of_two_widely!(|a: T, b: T| T::round(circular::atan2(a.wide(), b.wide()))),
         BinaryOp::Divide => of_two!(|a: T, b: T| a.over(b)),
         BinaryOp::Maximum => of_two!(|a: T, b: T| maximum(a, b)),
         BinaryOp::Minimum => of_two!(|a: T, b: T| minimum(a, b)),
@@ -271,16 +284,13 @@ const POWER_ERROR: f64 = 1.0 / 4_398_046_511_104.0;
 const POWERS: std::ops::RangeInclusive<f64> = 1e-60..=1e50;
 
 fn power<T: Float>(a: T, b: T) -> T {
-    T::round(a.wide().powf(b.wide()))
+    T::round(wide::pow(a.wide(), b.wide()))
 }
 
 /// The same of many, by numbers that are computed in vectors and need not be exact: whatever is as near to them as the power is must
 /// be rounded to one number, as Ziv has it ("Fast evaluation of elementary mathematical functions with correctly rounded last bit",
 /// 1991). Where it is not, and outside of [`POWERS`], the power itself is computed.
 fn powers<T: Float>(a: &[T], b: &[T], results: &mut [T]) {
-    if !T::IS_NARROW {
-        return each_pair(a, b, results, power);
-    }
     let (mut logarithms, mut near, mut most) = ([0.0; STRETCH], [0.0; STRETCH], [T::default(); STRETCH]);
     let stretches = a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH));
     for ((a, b), results) in stretches {

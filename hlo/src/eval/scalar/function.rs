@@ -1,5 +1,7 @@
 //! A function of elements, once for one element and once for many.
 
+use std::marker::PhantomData;
+
 /// A function of one element.
 #[derive(Copy, Clone)]
 pub(in crate::eval) struct Unary<T, R = T> {
@@ -106,7 +108,23 @@ pub(super) fn each_widely_where<T: Copy, R>(
 /// compiler to make it part of the loop.
 #[inline]
 fn widely<I: Iterator>(items: I, work: impl FnMut(I::Item)) {
-    pulp::Arch::new().dispatch(Loop { items, work });
+    processor().dispatch(Loop { items, work });
+}
+
+/// Whose vectors are used: those of the processor that this runs on.
+#[inline]
+fn processor() -> pulp::Arch {
+    #[cfg(test)]
+    if let Some(processor) = PROCESSOR.get() {
+        return processor;
+    }
+    pulp::Arch::new()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// What tests have this thread take for the processor.
+    pub(super) static PROCESSOR: std::cell::Cell<Option<pulp::Arch>> = const { std::cell::Cell::new(None) };
 }
 
 struct Loop<I, W> {
@@ -136,5 +154,34 @@ pub(super) fn each_pair_widely<T: Copy, U: Copy, R>(a: &[T], b: &[U], results: &
 pub(super) fn each_pair<T: Copy, R>(a: &[T], b: &[T], results: &mut [R], f: impl Fn(T, T) -> R) {
     for (result, (&a, &b)) in results.iter_mut().zip(a.iter().zip(b)) {
         *result = f(a, b);
+    }
+}
+
+/// A function of `f64`s that becomes part of loops, however long it is. A closure does not: what several loops call, the compiler
+/// makes part of them if it is short only, and of a loop that calls something it makes no vector instructions.
+pub(super) trait Inlined<A> {
+    /// The value; implementations are `#[inline(always)]`.
+    fn of(argument: A) -> f64;
+}
+
+/// The function of each argument, as [`each_widely`].
+#[inline]
+pub(super) fn each_inlined<A, F: Inlined<A>>(arguments: impl Iterator<Item = A>, results: &mut [f64]) {
+    processor().dispatch(InlinedLoop::<_, F> { items: results.iter_mut().zip(arguments), function: PhantomData });
+}
+
+struct InlinedLoop<I, F> {
+    items: I,
+    function: PhantomData<F>,
+}
+
+impl<'r, A, I: Iterator<Item = (&'r mut f64, A)>, F: Inlined<A>> pulp::NullaryFnOnce for InlinedLoop<I, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (result, argument) in self.items {
+            *result = F::of(argument);
+        }
     }
 }

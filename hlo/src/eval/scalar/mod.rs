@@ -16,12 +16,14 @@ mod number;
 mod pred;
 mod signed;
 mod unsigned;
+mod wide;
 
 pub(super) use complex::ComplexNumber;
 pub(super) use element::{Element, elements_of};
 pub(super) use float::Float;
 pub(super) use function::{Binary, Unary, each_widely};
 pub(super) use number::Number;
+pub(super) use wide::{hypot, ln, sin_cos_of_turn};
 
 #[cfg(test)]
 mod tests;

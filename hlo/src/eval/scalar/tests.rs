@@ -1,5 +1,6 @@
 //! Element semantics against values written by hand.
 
+use super::function::PROCESSOR;
 use super::*;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, FloatFormat, UnaryOp};
 use half::{bf16, f16};
@@ -267,15 +268,20 @@ fn many_are_as_each() {
         }
     }
     values.extend([0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE]);
-    as_each::<f32>(&values);
-    as_each::<f64>(&values);
-    as_each::<f16>(&values);
-    as_each::<bf16>(&values);
-    as_each::<crate::ir::F8E4M3Fn>(&values);
-    as_each::<crate::ir::F8E5M2>(&values);
-    as_each::<crate::ir::F8E8M0Fnu>(&values);
-    as_each::<crate::ir::F6E3M2Fn>(&values);
-    as_each::<crate::ir::F4E2M1Fn>(&values);
+    // This processor's vectors, and those that every processor of its kind has.
+    for processor in [pulp::Arch::new(), pulp::Arch::Scalar] {
+        PROCESSOR.set(Some(processor));
+        as_each::<f32>(&values);
+        as_each::<f64>(&values);
+        as_each::<f16>(&values);
+        as_each::<bf16>(&values);
+        as_each::<crate::ir::F8E4M3Fn>(&values);
+        as_each::<crate::ir::F8E5M2>(&values);
+        as_each::<crate::ir::F8E8M0Fnu>(&values);
+        as_each::<crate::ir::F6E3M2Fn>(&values);
+        as_each::<crate::ir::F4E2M1Fn>(&values);
+    }
+    PROCESSOR.set(None);
 }
 
 fn as_each<T: Float>(values: &[f32]) {

@@ -184,7 +184,7 @@ mod tests {
         let of_one = |literal: &Literal| match &literal.data {
             Data::F32(values) => values.iter().map(|value| value.to_bits()).collect(),
             Data::C64(values) => values.iter().flat_map(|value| [value.re.to_bits(), value.im.to_bits()]).collect(),
-            other => panic!("{other:?}"),
+            other => unreachable!("{other:?}"),
         };
         literals.iter().map(of_one).collect()
     }

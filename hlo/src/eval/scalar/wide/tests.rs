@@ -44,9 +44,12 @@ const ENDS: [f64; 22] = [
     NAN,
 ];
 
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
 #[test]
 fn ends_are_those_of_the_system() {
-    let functions: [(UnaryOp, fn(f64) -> f64); 16] = [
+    let functions: [(UnaryOp, OfOne); 16] = [
         (UnaryOp::Acos, f64::acos),
         (UnaryOp::Acosh, |x| if x > 1e200 { x.ln() + LN_2 } else { x.acosh() }),
         (UnaryOp::Asin, f64::asin),
@@ -70,7 +73,7 @@ fn ends_are_those_of_the_system() {
             assert!(is_close(found, system(x)), "{} of {x:e} is {found:e} and not {:e}", op.name(), system(x));
         }
     }
-    let functions: [(BinaryOp, fn(f64, f64) -> f64); 2] = [(BinaryOp::Atan2, f64::atan2), (BinaryOp::Power, f64::powf)];
+    let functions: [(BinaryOp, OfTwo); 2] = [(BinaryOp::Atan2, f64::atan2), (BinaryOp::Power, f64::powf)];
     for (op, system) in functions {
         for (a, b) in ENDS.into_iter().flat_map(|a| ENDS.map(|b| (a, b))) {
             let found = (f64::binary(op).unwrap().one)(a, b);

@@ -7,7 +7,7 @@ mod random;
 use random::{Census, Config, inputs, module};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, Literal, Module, Op, UnaryOp};
-use weft_hlo::passes::flatten;
+use weft_hlo::passes::{flatten, flatten_around};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 
@@ -201,4 +201,66 @@ fn the_layout_of_a_parameter_is_its_own() {
     let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
     let actual = evaluate(&flat, &inputs).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(difference(&expected, &actual), None, "{}", print(&flat));
+}
+
+/// What is under way is read by what goes on with it and by nothing else; what has an effect stays; what a loop runs keeps its
+/// parameters.
+#[test]
+fn what_cannot_be_looked_through_stays() {
+    let text = "HloModule around
+        twice {
+            p = f32[4] parameter(0)
+            ROOT s = f32[4] add(p, p)
+        }
+        less {
+            s = ((s32[], f32[4]), s32[]) parameter(0)
+            l = (s32[], f32[4]) get-tuple-element(s), index=0
+            i = s32[] get-tuple-element(l), index=0
+            n = s32[] get-tuple-element(s), index=1
+            ROOT l.1 = pred[] compare(i, n), direction=LT
+        }
+        step {
+            s = ((s32[], f32[4]), s32[]) parameter(0)
+            l = (s32[], f32[4]) get-tuple-element(s), index=0
+            i = s32[] get-tuple-element(l), index=0
+            x = f32[4] get-tuple-element(l), index=1
+            n = s32[] get-tuple-element(s), index=1
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            y = f32[4] call(x), to_apply=twice
+            m = (s32[], f32[4]) tuple(j, y)
+            ROOT t = ((s32[], f32[4]), s32[]) tuple(m, n)
+        }
+        ENTRY main {
+            p = (f32[4], s32[]) parameter(0)
+            x = f32[4] get-tuple-element(p), index=0
+            n = s32[] get-tuple-element(p), index=1
+            begun = ((f32[4]), f32[4], u32[]) async-start(x), calls=twice
+            further = ((f32[4]), f32[4], u32[]) async-update(begun)
+            a = f32[4] async-done(further)
+            zero = s32[] constant(0)
+            inner = (s32[], f32[4]) tuple(zero, a)
+            state = ((s32[], f32[4]), s32[]) tuple(inner, n)
+            w = ((s32[], f32[4]), s32[]) while(state), condition=less, body=step
+            last = (s32[], f32[4]) get-tuple-element(w), index=0
+            after = token[] after-all()
+            sent = (f32[4], u32[], token[]) send(x, after), channel_id=1
+            done = token[] send-done(sent), channel_id=1
+            unread = f32[4] negate(x)
+            ROOT r = ((s32[], f32[4]), f32[4]) tuple(last, a)
+        }";
+    let module = parse(text).unwrap_or_else(|found| panic!("{}", found.locate(text)));
+    verify(&module).unwrap_or_else(|found| panic!("{}", found.locate(text)));
+    assert_eq!(flatten(&module).expect_err("it cannot look through a loop").0[0].code, "HLO311");
+    let flat = flatten_around(&module).unwrap_or_else(|found| panic!("{found}"));
+    verify(&flat).unwrap_or_else(|found| panic!("{found}\n{}", print(&flat)));
+    assert!(parse(&print(&flat)).is_ok_and(|again| again == flat), "{}", print(&flat));
+    let entry: Vec<&str> = flat.entry_computation().instructions.values().map(|one| one.op.opcode()).collect();
+    for stays in ["async-start", "async-update", "async-done", "while", "after-all", "send", "send-done"] {
+        assert_eq!(entry.iter().filter(|opcode| **opcode == stays).count(), 1, "{stays}: {}", print(&flat));
+    }
+    assert!(!entry.contains(&"negate") && !print(&flat).contains(" call("), "{}", print(&flat));
+    assert_eq!(flat.entry_computation().parameters().len(), 2);
+    let again = flatten_around(&flat).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(size(&again), size(&flat), "{}\n{}", print(&flat), print(&again));
 }

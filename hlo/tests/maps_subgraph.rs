@@ -1,12 +1,13 @@
 //! Maps through parts of a computation: producers and consumers, epilogues, several roots, calls, any two instructions.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
+use weft_affine::Expr;
 use weft_hlo::indexing::{
     Analysis, CustomCallMaps, Dependence, Direction, Domains, ElementMap, Group, Relation, Undefined, physical,
 };
-use weft_hlo::ir::{InstrId, Module, Op};
+use weft_hlo::ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use weft_hlo::text::parse;
-use weft_indexing::IndexingMap;
+use weft_indexing::{Error, IndexingMap};
 
 fn module(text: &str) -> Module {
     parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"))
@@ -423,4 +424,104 @@ fn what_no_element_passes_is_undefined_in_no_direction() {
             assert_eq!(reasons, expected, "{direction:?}: {body}");
         }
     }
+}
+
+/// The map through a custom call of f32[4,4] whose user says this one of it, and whose value is negated.
+fn given(map: IndexingMap) -> Undefined {
+    let module = module(
+        "HloModule custom
+ENTRY e {
+  p = f32[4,4] parameter(0)
+  c = f32[4,4] custom-call(p), custom_call_target=\"mine\"
+  ROOT n = f32[4,4] negate(c)
+}",
+    );
+    let mut known = CustomCallMaps::default();
+    known.insert("mine", move |_, _, _| {
+        let relation = Relation::Maps(vec![ElementMap::exact(map.clone())]);
+        vec![Dependence { result: Some(0), operand: Some(0), leaf: Some(0), relation }]
+    });
+    let found = Analysis::new(&module).with_custom_calls(&known).computation(module.entry, Direction::OutputToInput);
+    found.dependences[0].relation.undefined().expect("the map does not fit").clone()
+}
+
+/// Whatever goes wrong with index arithmetic is the reason that is given, with a code of its own kind.
+#[test]
+fn what_went_wrong_is_the_reason() {
+    let misfit = |reason: &Undefined, words: &str| {
+        assert!(matches!(reason, Undefined::Misfit(_)), "{reason:?}");
+        assert_eq!((reason.code(), reason.to_string().as_str()), ("HLO305", words));
+    };
+    let overflow = |reason: &Undefined, part: &'static str| {
+        assert_eq!(reason, &Undefined::Overflow { what: part });
+        assert_eq!(reason.code(), "HLO302");
+        assert_eq!(reason.to_string(), format!("the index arithmetic of this shape exceeds 64 bits in {part}"));
+    };
+    // Maps that users give for custom calls: of another rank, undefined, too large.
+    let flat: IndexingMap = "(d0) -> (d0, 0), domain: d0 in [0, 3]".parse().expect("a map");
+    misfit(&given(flat), "a map does not fit: results of the first map: expected 1, found 2");
+    misfit(&given(IndexingMap::undefined()), "a map does not fit: the map is undefined");
+    let steep =
+        IndexingMap::new(&[4, 4], &[], vec![Expr::dim(0), Expr::dim(1).checked_mul(i64::MAX).expect("it fits")]);
+    let mut shifted = IndexingMap::identity(&[4, 4]);
+    shifted.results[1] = Expr::constant(2);
+    assert_eq!(Undefined::from(shifted.compose(&steep).expect_err("twice the largest number")), {
+        Undefined::Overflow { what: "a coefficient" }
+    });
+
+    // Positions in memory: of another rank, undefined, uncountable.
+    let array = |extents: &[i64]| ArrayShape::new(ElementType::F32, extents);
+    let identity = IndexingMap::identity(&[4, 4]);
+    let reason = physical(&identity, &array(&[4, 4]), &array(&[4])).expect_err("of one dimension");
+    assert!(reason.to_string().starts_with("a map does not fit: results of the first map: "), "{reason}");
+    let reason = physical(&IndexingMap::undefined(), &array(&[4]), &array(&[4])).expect_err("nothing is known");
+    misfit(&reason, "a map does not fit: the map is undefined");
+    let reason = physical(&identity, &array(&[i64::MAX, 4]), &array(&[4, 4])).expect_err("of more than 64 bits");
+    overflow(&reason, "the number of elements of a shape");
+
+    // Attributes and shapes of modules that nobody verified.
+    let root = |text: &str, change: &dyn Fn(&mut Op), direction| {
+        let mut module = module(&format!("HloModule m\nENTRY e {{\n{text}\n}}"));
+        let entry = module.entry;
+        let id = module.entry_computation().root;
+        change(&mut module.computations[entry].instructions[id].op);
+        let found = Analysis::new(&module).instruction(entry, id, direction);
+        found.dependences[0].relation.undefined().expect("it has no map").clone()
+    };
+    let nothing = |_: &mut Op| {};
+    let slice = "  p = f32[9] parameter(0)\n  ROOT s = f32[3] slice(p), slice={[0:9:3]}";
+    let still = |op: &mut Op| {
+        if let Op::Slice { dimensions } = op {
+            dimensions[0].stride = 0;
+        }
+    };
+    misfit(&root(slice, &still, Direction::InputToOutput), "a map does not fit: division by zero");
+    let reshape = "  p = f32[9] parameter(0)\n  ROOT r = f32[2,3] reshape(p)";
+    let words = "a map does not fit: elements of a reshape: expected 9, found 6";
+    misfit(&root(reshape, &nothing, Direction::OutputToInput), words);
+    let pad = "  p = f32[1] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[1] pad(p, z), padding=0_0_9223372036854775807";
+    overflow(&root(pad, &nothing, Direction::OutputToInput), "the padding");
+}
+
+/// Errors of the algebra come as what they are.
+#[test]
+fn errors_keep_their_kind() {
+    let misfits = [
+        weft_affine::Error::ZeroDivisor,
+        weft_affine::Error::BadModulus { modulus: -3 },
+        weft_affine::Error::Unbound { variable: "d3".to_owned() },
+    ];
+    for error in misfits {
+        let reason = Undefined::from(error.clone());
+        assert_eq!(reason, Undefined::Misfit(error.clone().into()));
+        assert!(
+            reason.to_string().ends_with(&error.to_string()) && !reason.to_string().contains("64 bits"),
+            "{reason}"
+        );
+    }
+    for error in [Error::Undefined, Error::RuntimeVariables, Error::Arity { what: "results", expected: 1, found: 2 }] {
+        assert_eq!(Undefined::from(error.clone()), Undefined::Misfit(error));
+    }
+    let overflow = weft_affine::Error::Overflow { what: "a sum" };
+    assert_eq!(Undefined::from(Error::from(overflow)), Undefined::Overflow { what: "a sum" });
 }

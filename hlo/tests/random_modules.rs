@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use weft_hlo::eval::{Config, evaluate_with};
 use weft_hlo::ir::{Complex, Data, FloatFormat, Literal, Module, Scalar};
-use weft_hlo::passes::{PASSES, Pipeline};
+use weft_hlo::passes::{PASSES, Pipeline, flatten, flatten_around};
 use weft_hlo::random::{self, Options};
 use weft_hlo::{text, verify};
 
@@ -146,6 +146,39 @@ fn the_pipeline_keeps_what_a_module_computes_and_comes_to_an_end() {
         };
         found.into_iter().collect()
     });
+}
+
+/// Nothing is refused, and where nothing has to stay as it is both ways to flatten make as much.
+#[test]
+fn every_module_is_flattened_around_what_has_to_stay() {
+    let mut both = 0;
+    judge(&Options { layouts: true, ..Options::default() }, |seed, module| {
+        let flat = match flatten_around(module) {
+            Ok(flat) => flat,
+            Err(findings) => return vec![format!("refused: {findings}")],
+        };
+        if let Err(findings) = verify::verify(&flat) {
+            return vec![format!("makes what does not verify: {findings}\n{}", text::print(&flat))];
+        }
+        if let Ok(strict) = flatten(module) {
+            both += 1;
+            if strict.instruction_count() != flat.instruction_count() {
+                return vec![format!("is larger\n{}\n{}", text::print(&strict), text::print(&flat))];
+            }
+        }
+        // Parameters are flattened, so both take the same list of arrays.
+        let config = Config { iteration_limit: Some(64), instruction_limit: 1 << 24, ..Config::default() };
+        let inputs = random::inputs(module, seed);
+        let run = |module| evaluate_with(module, &inputs, &config).map_err(|refused| refused.to_string());
+        match (run(module), run(&flat)) {
+            (Ok(before), Ok(after)) if !all_same(&before, &after) => {
+                vec![format!("changes the value\n{}", text::print(&flat))]
+            }
+            (Ok(_), Err(why)) => vec![format!("makes what has no value: {why}\n{}", text::print(&flat))],
+            _ => Vec::new(),
+        }
+    });
+    assert!(both > 0, "no module is flattened without more ado");
 }
 
 /// What is wrong with a module that is to compute these values.

@@ -2,7 +2,7 @@
 
 use crate::plan::FunctionId;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::indexing::operand_map;
+use weft_hlo::indexing::{Undefined, operand_map};
 use weft_hlo::ir::{Computation, InstrId, Op};
 use weft_indexing::IndexingMap;
 
@@ -46,11 +46,9 @@ pub(crate) fn operand_access(
 ) -> Result<Option<Counted>, Diagnostics> {
     let instruction = &computation.instructions[user];
     let step = operand_map(computation, user, operand)?;
-    let mut map = at
-        .access
-        .map
-        .compose(&step)
-        .map_err(|error| Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name))?;
+    let mut map = at.access.map.compose(&step).map_err(Undefined::from).map_err(|reason| {
+        Diagnostic::new(reason.code(), instruction.span, reason.to_string()).about(&instruction.name)
+    })?;
     map.simplify();
     if map.is_known_empty() {
         return Ok(None);

@@ -1,7 +1,186 @@
-//! What can be compiled into kernels at all.
+//! What can be compiled into kernels at all, and how what cannot is set apart.
 
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, Data, ElementType, Instruction, Layout, Module, Op, Shape};
+use weft_hlo::ir::{
+    ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module, Op, Shape,
+};
+
+/// A code, and a sentence.
+pub(crate) type Reason = (&'static str, String);
+
+/// How far kernels can compute an instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Support {
+    /// As a part of any kernel that can be compiled.
+    Compiled,
+    /// Only its types, or those of what it reads, have no form in kernels yet: it is divided as if they had, among its like.
+    Typed(Reason),
+    /// There is no code for it yet, but one kernel would compute it.
+    Alone(Reason),
+    /// It stays in the program as it is: because it connects kernels, or for a reason.
+    Stays(Option<Reason>),
+}
+
+impl Support {
+    /// Why it cannot be compiled, if it cannot.
+    pub(crate) fn reason(&self) -> Option<&Reason> {
+        match self {
+            Support::Compiled | Support::Stays(None) => None,
+            Support::Typed(reason) | Support::Alone(reason) | Support::Stays(Some(reason)) => Some(reason),
+        }
+    }
+}
+
+/// How far kernels can compute each instruction of a flattened computation.
+pub(crate) fn supports(module: &Module, computation: &Computation) -> Vec<Support> {
+    computation.instructions.values().map(|instruction| support(module, computation, instruction)).collect()
+}
+
+fn support(module: &Module, computation: &Computation, instruction: &Instruction) -> Support {
+    let finding = finding(computation, instruction);
+    if let Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Tuple | Op::Fusion { .. } = instruction.op {
+        return Support::Stays(None);
+    }
+    if let Op::Constant(_) = instruction.op {
+        return Support::Stays(finding.filter(|(code, _)| *code == ELIDED));
+    }
+    let operands = || instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+    let is_kernel = is_kernel_to_be(&instruction.op)
+        && operands().all(|operand| operand.as_array().is_some())
+        && instruction.shape.as_tuple().map_or(instruction.shape.as_array().is_some(), |elements| {
+            elements.iter().all(|element| element.as_array().is_some())
+        });
+    let is_static = instruction.shape.is_static() && operands().all(Shape::is_static);
+    let arrays = operands().chain([&instruction.shape]).flat_map(Shape::leaves);
+    match finding {
+        _ if !is_kernel => Support::Stays(finding.or_else(|| Some(no_kernel(&instruction.op)))),
+        Some(reason) if reason.0 != TYPE || !is_static => Support::Alone(reason),
+        // What it reads may be of another type than what it yields.
+        _ => match arrays.filter_map(Shape::as_array).find_map(type_finding) {
+            Some(reason) if is_static => Support::Typed(reason),
+            Some(reason) => Support::Alone(reason),
+            None => region_finding(module, &instruction.op).map_or(Support::Compiled, Support::Alone),
+        },
+    }
+}
+
+/// What cannot be compiled of the computations that an operation applies to elements.
+fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
+    op.called_computations().into_iter().find_map(|region| findings_within(module, region).next())
+}
+
+/// What cannot be compiled of a computation and of those that its instructions apply.
+pub(crate) fn findings_within(module: &Module, id: ComputationId) -> impl Iterator<Item = Reason> {
+    let computation = &module.computations[id];
+    let own = computation.instructions.values().filter_map(move |instruction| {
+        finding(computation, instruction).or_else(|| region_finding(module, &instruction.op))
+    });
+    own.collect::<Vec<_>>().into_iter()
+}
+
+/// Whether one device computes the operation on arrays, so that some kernel will.
+fn is_kernel_to_be(op: &Op) -> bool {
+    op.is_computed()
+        || matches!(
+            op,
+            Op::Map { .. }
+                | Op::Dot { .. }
+                | Op::ScaledDot { .. }
+                | Op::RaggedDot { .. }
+                | Op::Convolution { .. }
+                | Op::Gather { .. }
+                | Op::Scatter { .. }
+                | Op::DynamicSlice { .. }
+                | Op::DynamicUpdateSlice
+                | Op::DynamicReshape
+                | Op::SetDimensionSize { .. }
+                | Op::GetDimensionSize { .. }
+                | Op::ReduceWindow { .. }
+                | Op::SelectAndScatter { .. }
+                | Op::Scan { .. }
+                | Op::Sort { .. }
+                | Op::TopK { .. }
+                | Op::Fft { .. }
+                | Op::Cholesky { .. }
+                | Op::TriangularSolve { .. }
+                | Op::BatchNormTraining { .. }
+                | Op::BatchNormInference { .. }
+                | Op::BatchNormGrad { .. }
+                | Op::Rng { .. }
+                | Op::RngBitGenerator { .. }
+                | Op::BitcastConvert
+                | Op::ReducePrecision { .. }
+                | Op::StochasticConvert
+                | Op::Complex
+                | Op::Real
+                | Op::Imag
+                | Op::MultiplyHigh
+        )
+}
+
+/// The computations that an operation runs with whole values of its own: programs like the entry.
+pub(crate) fn programs_of(op: &Op) -> Vec<ComputationId> {
+    match op {
+        Op::While { .. } | Op::Conditional { .. } | Op::AsyncStart { .. } | Op::CustomCall { .. } => {
+            op.called_computations()
+        }
+        Op::AsyncShorthand { operation: Some(operation), .. } => programs_of(operation),
+        _ => Vec::new(),
+    }
+}
+
+/// Which computations are programs: the entry, and those that programs run.
+pub(crate) fn programs(module: &Module) -> Vec<bool> {
+    let mut programs = vec![false; module.computations.len()];
+    programs[module.entry.index()] = true;
+    for (id, computation) in module.computations.iter().rev() {
+        if programs[id.index()] {
+            let run = computation.instructions.values().flat_map(|instruction| programs_of(&instruction.op));
+            run.for_each(|callee| programs[callee.index()] = true);
+        }
+    }
+    programs
+}
+
+/// Something of a fused module that cannot be compiled yet: a kernel, or an instruction that stands between kernels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncompiled {
+    /// The computation that it stands in: the entry, or one that a `while`, a `conditional` or the like runs.
+    pub computation: ComputationId,
+    /// The fusion or other instruction.
+    pub instruction: InstrId,
+    /// Why, with the code that a refusal to compile it has.
+    pub reason: Diagnostic,
+}
+
+/// What of a fused module cannot be compiled yet, for whatever target.
+pub(crate) fn uncompiled(fused: &Module) -> Vec<Uncompiled> {
+    let programs = programs(fused);
+    let mut found = Vec::new();
+    for (computation, owner) in fused.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
+        for (id, instruction) in owner.instructions.iter() {
+            let reason = match instruction.op {
+                // An operation says more than the types of what it reads.
+                Op::Fusion { calls, .. } => findings_within(fused, calls).min_by_key(|(code, _)| *code == TYPE),
+                _ => support(fused, owner, instruction).reason().cloned(),
+            };
+            if let Some((code, message)) = reason {
+                let about = format!("{}/{}", owner.name, instruction.name);
+                let reason = Diagnostic::new(code, instruction.span, message).about(about);
+                found.push(Uncompiled { computation, instruction: id, reason });
+            }
+        }
+    }
+    found
+}
+
+const OPERATION: &str = "HLO401";
+const TYPE: &str = "HLO402";
+const ELIDED: &str = "HLO403";
+
+fn no_kernel(op: &Op) -> Reason {
+    (OPERATION, format!("'{}' cannot be compiled to a kernel yet", op.opcode()))
+}
 
 /// Refuses what no kernel can express yet, all findings at once.
 ///
@@ -28,23 +207,29 @@ pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
     if findings.is_empty() { Ok(()) } else { Err(Diagnostics(findings)) }
 }
 
-fn finding(computation: &Computation, instruction: &Instruction) -> Option<(&'static str, String)> {
+/// What no kernel can hold of an array.
+fn type_finding(array: &ArrayShape) -> Option<Reason> {
+    let known = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
+    if !known.contains(&array.element_type) {
+        let known = known.map(ElementType::name).join(", ");
+        return Some((TYPE, format!("elements of type {} cannot be compiled yet; {known} can", array.element_type)));
+    }
+    if !array.dynamic.is_empty() {
+        return Some((TYPE, format!("the shape {array} is dynamic; kernels need static extents")));
+    }
+    None
+}
+
+fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reason> {
     if !instruction.op.is_computed() {
-        let opcode = instruction.op.opcode();
-        return Some(("HLO401", format!("'{opcode}' cannot be compiled to a kernel yet")));
+        return Some(no_kernel(&instruction.op));
     }
     for leaf in instruction.shape.leaves() {
         let Shape::Array(array) = leaf else {
-            return Some(("HLO402", format!("a value of shape {leaf} cannot live in a kernel's buffers")));
+            return Some((TYPE, format!("a value of shape {leaf} cannot live in a kernel's buffers")));
         };
-        let known = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
-        if !known.contains(&array.element_type) {
-            let known = known.map(ElementType::name).join(", ");
-            let message = format!("elements of type {} cannot be compiled yet; {known} can", array.element_type);
-            return Some(("HLO402", message));
-        }
-        if !array.dynamic.is_empty() {
-            return Some(("HLO402", format!("the shape {array} is dynamic; kernels need static extents")));
+        if let Some(reason) = type_finding(array) {
+            return Some(reason);
         }
     }
     // Kernels see row-major elements; where tiles put them in memory is not known to the maps.
@@ -56,10 +241,10 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<(&'st
         Op::Bitcast => {
             let mut operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
             let tiled = is_tiled(instruction) || operands.any(is_tiled);
-            tiled.then(|| ("HLO401", "a bitcast of a tiled layout cannot be compiled yet".to_owned()))
+            tiled.then(|| (OPERATION, "a bitcast of a tiled layout cannot be compiled yet".to_owned()))
         }
         Op::Constant(literal) if literal.data == Data::Elided => {
-            Some(("HLO403", "the text leaves out this constant's elements ('{...}')".to_owned()))
+            Some((ELIDED, "the text leaves out this constant's elements ('{...}')".to_owned()))
         }
         _ => None,
     }

@@ -26,6 +26,7 @@ mod target;
 
 pub use cost::{Budget, operation_cost};
 pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
+pub use legal::Uncompiled;
 pub use plan::{Function, FunctionId, FusionPlan, Read};
 pub use splat::splats;
 pub use target::{DeviceKind, Target};

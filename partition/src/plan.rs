@@ -63,7 +63,7 @@ impl FusionPlan {
     /// every hero, becomes a function of its own.
     ///
     /// # Errors
-    /// Where an instruction has no indexing map (`HLO301`, `HLO302`).
+    /// Where an instruction has no indexing map (`HLO301`, `HLO302`, `HLO304`, `HLO305`).
     pub fn new(computation: &Computation) -> Result<FusionPlan, Diagnostics> {
         Planner::new(computation).plan()
     }

@@ -1,7 +1,7 @@
 //! Runs HLO on any GPU.
 //!
-//! [`compile`] turns a module into a [`Program`]: kernels in the order of their launches, and buffers shared by values
-//! that never live at once. It is pure and needs no device. [`Device`] opens an adapter, [`Executable`] binds a program
+//! [`compile`] turns a module into a [`Program`]: passes simplify it, then it is kernels in the order of their launches, and
+//! buffers shared by values that never live at once. It is pure and needs no device. [`Device`] opens an adapter, [`Executable`] binds a program
 //! to it, and [`Executable::run`] takes and returns literals; [`DeviceBuffer`]s stay on the device between runs.
 //!
 //! This is the crate to use for running HLO from Rust. To look at fusions or WGSL without running them, take
@@ -49,4 +49,4 @@ pub use device::adapters;
 pub use device::{AdapterInfo, Device, Selection, adapters_async, kind_name};
 pub use error::{Advice, Error};
 pub use executable::Executable;
-pub use program::{Program, compile};
+pub use program::{Options, Program, compile, compile_with, optimize};

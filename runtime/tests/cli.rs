@@ -62,16 +62,27 @@ fn help_and_version_exit_with_0() {
         assert!(!output.stdout.is_empty());
     }
     let help = stdout(&weft(&["--help"]));
-    for command in
-        ["run", "compile", "emit", "opt", "fuse", "partition", "indexing", "simplify", "map", "verify", "devices"]
-    {
+    for command in [
+        "run",
+        "compile",
+        "emit",
+        "opt",
+        "fmt",
+        "fuse",
+        "partition",
+        "indexing",
+        "simplify",
+        "map",
+        "verify",
+        "devices",
+    ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");
     }
 }
 
 #[test]
 fn a_missing_file_exits_with_1_and_is_named() {
-    for command in ["run", "emit", "fuse", "partition", "indexing", "verify", "compile"] {
+    for command in ["run", "emit", "fmt", "fuse", "partition", "indexing", "verify", "compile", "opt", "specialize"] {
         let output = weft(&[command, "no-such-file.hlo"]);
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains("no-such-file.hlo"), "{}", stderr(&output));
@@ -99,6 +110,104 @@ fn findings_are_underlined_and_exit_with_1() {
     let told = stderr(&output);
     let value: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).expect("the last line is JSON");
     assert_eq!(value["error"]["findings"][0]["line"], 4);
+}
+
+/// The one line on standard error, which says what went wrong.
+fn error_of(output: &std::process::Output) -> Value {
+    let told = stderr(output);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let value: Value = serde_json::from_str(&told).expect("the error is JSON");
+    let error = value["error"].clone();
+    for key in ["code", "message", "line", "column", "help"] {
+        assert!(error.get(key).is_some(), "{key}: {error}");
+    }
+    assert!(error["code"].is_string() && error["message"].is_string(), "{error}");
+    assert!(output.stdout.is_empty(), "{}", stdout(output));
+    error
+}
+
+/// Every command says as JSON what went wrong, and exits as it does otherwise.
+#[test]
+fn errors_are_json_where_results_are() {
+    let files = ["run", "compile", "emit", "fmt", "fuse", "partition", "indexing", "verify", "specialize", "opt"];
+    for command in files {
+        let output = weft(&[command, "no-such-file.hlo", "--format", "json"]);
+        let error = error_of(&output);
+        assert_eq!((output.status.code(), &error["code"]), (Some(1), &"CLI002".into()), "{command}");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains("no-such-file.hlo")), "{error}");
+    }
+    // A program that cannot be read: the first finding, and all of them.
+    let wrong = "HloModule m\nENTRY main {\n  x = f32[2] parametre(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
+    for command in files.into_iter().filter(|command| *command != "verify") {
+        let output = fed(&[command, "-", "--format", "json"], wrong);
+        let error = error_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert_eq!((&error["line"], &error["column"]), (&3.into(), &14.into()), "{command}: {error}");
+        assert_eq!(
+            (&error["findings"][0]["message"], &error["findings"][0]["code"]),
+            (&error["message"], &error["code"])
+        );
+    }
+    let operations =
+        ["simplify", "fmt", "rescale-symbols", "remove-unused", "symbols-to-dimensions", "inverse", "points"];
+    for operation in operations {
+        let output = weft(&["map", operation, "(d0) -> (d0, domain: d0 in [0, 3]", "--format", "json"]);
+        let error = error_of(&output);
+        assert_eq!((output.status.code(), &error["code"], &error["line"]), (Some(1), &"AFF006".into(), &1.into()));
+    }
+    // Command lines that cannot be meant, whoever finds that out.
+    for arguments in [
+        &["--format", "json"][..],
+        &["fly", "--format=json"],
+        &["run", "--format", "json"],
+        &["run", "a", "--random", "x", "--format", "json"],
+        &["run", "a", "--input", "-", "--format", "json"],
+        &["emit", "a", "--stage", "assembly", "--format", "json"],
+        &["map", "--format", "json"],
+        &["map", "fly", "--format", "json"],
+        &["opt", "a", "--passes", "fly", "--format", "json"],
+        &["indexing", "a", "--to", "b", "--format", "json"],
+    ] {
+        let output = weft(arguments);
+        let error = error_of(&output);
+        assert_eq!((output.status.code(), &error["code"]), (Some(2), &"CLI001".into()), "{arguments:?}");
+        assert!(!error["message"].as_str().unwrap_or_default().starts_with("error"), "{error}");
+    }
+    let output = weft(&["opt", "a", "--passes", "dead-cod", "--format", "json"]);
+    assert!(error_of(&output)["help"].as_str().is_some_and(|help| help.contains("dead-code")), "{}", stderr(&output));
+    // Help that was asked for is help.
+    let output = weft(&["run", "--help", "--format", "json"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+/// Notes are JSON as well, so that every line of standard error is.
+#[test]
+fn notes_are_json_where_results_are() {
+    let output = fed(&["run", "-", "--device", "evaluator", "--format", "json"], DOUBLE);
+    assert_eq!(output.status.code(), Some(0));
+    let note: Value = serde_json::from_str(&stderr(&output)).expect("the note is JSON");
+    assert_eq!(note["note"], "no --input: taking random values for the input (--random 0)");
+}
+
+#[test]
+fn programs_are_shown_as_they_were_read() {
+    let shown = |text: &str| {
+        let output = fed(&["fmt", "-"], text);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let canonical = shown(DOUBLE);
+    assert!(canonical.contains("ROOT %sum = f32[2,3] add(%x, %x)"), "{canonical}");
+    assert_eq!(shown(&canonical), canonical);
+    // It is not verified, and nothing is done to it.
+    let wrong =
+        "HloModule m\nENTRY main { x = f32[2] parameter(0)  unused = f32[2] negate(x)  ROOT y = f32[3] add(x, x) }\n";
+    assert!(shown(wrong).contains("%unused") && shown(wrong).contains("f32[3] add"), "{}", shown(wrong));
+    let folder = Folder::new();
+    let output = weft(&["fmt", &folder.file("d.hlo", DOUBLE), "--format", "json"]);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["program"], "double");
+    assert_eq!(value["hlo"].as_str().map(str::trim_end), Some(canonical.trim_end()));
 }
 
 #[test]
@@ -366,6 +475,113 @@ fn maps_and_partitions_are_shown() {
         let output = fed(&[command, "-", "--format", "json"], DOUBLE);
         let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
         assert!(value.is_array() || value.is_object(), "{command}");
+    }
+}
+
+/// Everything of a partition is in its JSON by itself, with maps that can be read again.
+#[test]
+fn partitions_are_structured() {
+    let text = "HloModule m\nENTRY e {\n  p = f32[20,20] parameter(0)\n  l = f32[20,20] log(p)\n  \
+                t = f32[20,20] transpose(l), dimensions={1,0}\n  ROOT a = f32[20,20] add(l, t)\n}\n";
+    let output = fed(&["partition", "-", "--format", "json"], text);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!((&value["program"], &value["instructions"]), (&"m".into(), &serde_json::json!([])));
+    let fusion = &value["fusions"][0];
+    assert_eq!(
+        (&fusion["compiled"], &fusion["computation"], &fusion["operands"][0]),
+        (&true.into(), &"e".into(), &"p".into())
+    );
+    assert_eq!(fusion["parameters"][0], serde_json::json!({ "name": "p", "number": 0, "shape": "f32[20,20]" }));
+    let functions = fusion["functions"].as_array().expect("a list");
+    let names: Vec<&Value> = functions.iter().map(|function| &function["name"]).collect();
+    assert_eq!(names, ["a", "t", "l"]);
+    let [add, transpose, log] = functions.as_slice() else { panic!("three functions") };
+    assert_eq!((&add["roots"], &add["extents"]), (&serde_json::json!(["a"]), &serde_json::json!([20, 20])));
+    assert_eq!(log["why"], "its users access it in 2 different ways");
+    let read = &transpose["members"][0]["reads"][0];
+    let map = "(d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]";
+    assert_eq!(
+        (&read["operand"], &read["function"], &read["maps"]),
+        (&"l".into(), &"l".into(), &serde_json::json!([map]))
+    );
+    assert_eq!((&transpose["parameters"], &log["parameters"][0]["name"]), (&serde_json::json!([]), &"p".into()));
+    assert_eq!((&log["members"][0]["operation"], &log["members"][0]["shape"]), (&"log".into(), &"f32[20,20]".into()));
+}
+
+/// What has no kernel yet is shown with the reason, and refused by no command that only looks.
+#[test]
+fn what_has_no_kernel_is_shown() {
+    let text = "HloModule m
+less {
+  s = (s32[], f64[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=0
+  d = s32[] multiply(i, n)
+  ROOT l = pred[] compare(i, d), direction=LT
+}
+step {
+  s = (s32[], f64[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f64[4,4] get-tuple-element(s), index=1
+  j = s32[] add(i, i)
+  y = f64[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], f64[4,4]) tuple(j, y)
+}
+ENTRY e {
+  k = s32[] parameter(0)
+  x = f64[4,4] parameter(1)
+  s = (s32[], f64[4,4]) tuple(k, x)
+  w = (s32[], f64[4,4]) while(s), condition=less, body=step
+  ROOT r = f64[4,4] get-tuple-element(w), index=1
+}";
+    let shown = |arguments: &[&str]| {
+        let output = fed(arguments, text);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let fused = shown(&["fuse", "-", "--no-opt"]);
+    assert!(
+        fused.contains("// e/w: not yet compiled: HLO401: 'while' cannot be compiled to a kernel yet\n"),
+        "{fused}"
+    );
+    assert!(fused.contains("// step/y_fusion: not yet compiled: HLO401: 'dot' cannot"), "{fused}");
+    assert!(stdout(&fed(&["verify", "-"], &fused)).starts_with("valid: "), "{fused}");
+    let divided = shown(&["partition", "-", "--no-opt"]);
+    assert!(divided.contains("instruction w = while\n  not yet compiled: HLO401: "), "{divided}");
+    assert!(divided.contains("fusion step/y_fusion\n  not yet compiled: HLO401: "), "{divided}");
+    assert!(divided.contains("fusion step/j_fusion\n  function j [] -> %j\n"), "{divided}");
+    let value: Value = serde_json::from_str(&shown(&["partition", "-", "--no-opt", "--format", "json"])).expect("JSON");
+    let dot = value["fusions"].as_array().into_iter().flatten().find(|fusion| fusion["fusion"] == "y_fusion");
+    let dot = dot.expect("the dot is a fusion");
+    assert_eq!((&dot["compiled"], &dot["reason"]["code"]), (&false.into(), &"HLO401".into()));
+    let reads = &dot["functions"][0]["members"][0]["reads"];
+    let map = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]";
+    assert_eq!(reads[0]["maps"][0], map);
+    assert_eq!(value["instructions"][0]["operation"], "while");
+    assert!(shown(&["indexing", "-"]).contains("instruction step/y"));
+    // What runs or writes kernels refuses it, with the place.
+    for command in ["compile", "emit"] {
+        let output = fed(&[command, "-"], text);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("error[HLO40"), "{}", stderr(&output));
+    }
+}
+
+/// No program of the corpus is refused by what only looks at it.
+#[test]
+fn the_corpus_is_looked_at_whole() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
+    for name in ["cond_switch", "while_newton", "x64_random", "sorting", "cholesky_solve", "ew_bf16", "random_all"] {
+        for form in ["unoptimized", "optimized_cpu"] {
+            let path = corpus.join(name).join(format!("{form}.hlo")).display().to_string();
+            if !Path::new(&path).exists() {
+                continue;
+            }
+            for command in ["fuse", "partition", "indexing", "fmt"] {
+                let output = weft(&[command, &path]);
+                assert_eq!(output.status.code(), Some(0), "{command} {path}: {}", stderr(&output));
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use understood::UNDERSTOOD;
 use weft_hlo::ir::{Literal, Op};
 use weft_partition::{FusionPlan, Target};
-use weft_runtime::{Device, Executable, compile};
+use weft_runtime::{Device, Executable, Options, compile, compile_with};
 
 /// Forms that must run besides: what XLA optimized for its CPU, where only understood operations occur.
 const MUST_RUN_OPTIMIZED: &[&str] =
@@ -24,9 +24,9 @@ enum Verdict {
     Refused(&'static str),
 }
 
-fn judge(device: &Device, program: &Program, form: &str) -> Result<Verdict, String> {
+fn judge(device: &Device, program: &Program, form: &str, options: &Options) -> Result<Verdict, String> {
     let module = program.module(form).ok_or("there is no such form")?;
-    let compiled = match compile(&module, device.target()) {
+    let compiled = match compile_with(&module, device.target(), options) {
         Ok(compiled) => compiled,
         // A refusal must be one: coded findings, each with its place.
         Err(error) => {
@@ -61,7 +61,7 @@ fn the_corpus_agrees_with_xla() {
                 continue;
             }
             let name = format!("{}/{form}", program.name);
-            match judge(&device, &program, form) {
+            match judge(&device, &program, form, &Options::default()) {
                 Ok(Verdict::Agrees) => agreed.push(name),
                 Ok(Verdict::Refused(code)) => refused.entry(code).or_default().push(name),
                 Err(failure) => failures.push(format!("{name}: {failure}")),
@@ -79,6 +79,16 @@ fn the_corpus_agrees_with_xla() {
         .chain(MUST_RUN_OPTIMIZED.iter().map(|name| format!("{name}/optimized_cpu")));
     for name in required {
         assert!(agreed.contains(&name), "{name} is refused");
+    }
+}
+
+/// What every layer must handle agrees with XLA as it is written, too, without a pass.
+#[test]
+fn programs_agree_with_xla_without_passes() {
+    let device = support::device();
+    for name in UNDERSTOOD {
+        let verdict = judge(&device, &Program::named(name), "unoptimized", &Options { optimize: false });
+        assert!(matches!(verdict, Ok(Verdict::Agrees)), "{name}: {:?}", verdict.err());
     }
 }
 

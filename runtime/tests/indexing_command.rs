@@ -20,18 +20,25 @@ fn maps_are_json_with_who_yields_what_the_program_alone_knows() {
     assert_eq!(value["direction"], "output-to-input");
     let slice = &value["instructions"][0];
     assert_eq!((&slice["instruction"], &slice["computation"]), (&"s".into(), &"e".into()));
-    let map = &slice["operands"][0][0];
+    let map = &slice["operands"][0]["maps"][0];
     assert_eq!(map["map"], "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 6]");
     let start = &map["runtime_variables"][0];
     assert_eq!((&start["instruction"], &start["map"]), (&"at".into(), &"(d0) -> (), domain: d0 in [0, 1]".into()));
-    assert_eq!(slice["operands"][1][0]["runtime_variables"], serde_json::json!([]));
+    assert_eq!(slice["operands"][1]["maps"][0]["runtime_variables"], serde_json::json!([]));
+    let named = |position: usize| (&slice["operands"][position]["name"], &slice["operands"][position]["index"]);
+    assert_eq!((named(0), named(1)), ((&"p".into(), &0.into()), (&"at".into(), &1.into())));
+    assert_eq!(map["operand"], serde_json::json!({ "name": "p", "index": 0, "shape_index": [] }));
 
     let back = shown(&["--instruction", "s", "--direction", "input-to-output"]);
     let outputs = back["instructions"][0]["outputs"].as_array().expect("one list for each output");
-    assert_eq!((outputs.len(), outputs[0].as_array().map(Vec::len)), (1, Some(2)));
+    assert_eq!((outputs.len(), outputs[0]["maps"].as_array().map(Vec::len)), (1, Some(2)));
+    assert_eq!(outputs[0]["maps"][1]["operand"]["name"], "at");
 
     let custom = shown(&["--instruction", "c"]);
-    assert_eq!(custom["instructions"][0]["operands"][0]["undefined"], "no maps were given for the custom call 'mine'");
+    assert_eq!(
+        custom["instructions"][0]["operands"][0]["maps"][0]["undefined"],
+        "no maps were given for the custom call 'mine'"
+    );
 
     let whole = shown(&["--fusion"]);
     let reached: Vec<&Value> = whole["instructions"][0]["maps"].as_array().expect("a list").iter().collect();
@@ -98,7 +105,7 @@ fn variables_that_no_instruction_of_this_replica_yields_say_so() {
         "map": "(d0, d1)[s0] -> (), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 1]",
         "out_of_range": null,
     }]);
-    assert_eq!(scattered["operands"][0][0]["runtime_variables"], position);
+    assert_eq!(scattered["operands"][0]["maps"][0]["runtime_variables"], position);
 
     let text = shown(COLLECTIVES, &["--instruction", "r", "--verbose"]);
     assert!(text.contains("    rt0: the position in the group of r\n"), "{text}");
@@ -125,9 +132,9 @@ ENTRY e {
   ROOT s = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum
 }";
     let gather = read(program, &["--instruction", "g"]);
-    assert_eq!(gather["operands"][0][0]["runtime_variables"][0]["out_of_range"], "clamp");
+    assert_eq!(gather["operands"][0]["maps"][0]["runtime_variables"][0]["out_of_range"], "clamp");
     let scatter = read(program, &["--instruction", "s"]);
-    assert_eq!(scatter["operands"][2][0]["runtime_variables"][0]["out_of_range"], "drop");
+    assert_eq!(scatter["operands"][2]["maps"][0]["runtime_variables"][0]["out_of_range"], "drop");
     assert!(shown(program, &["--instruction", "s", "--verbose"]).contains(" drop\n"));
     assert!(!shown(program, &["--instruction", "g", "--verbose"]).contains("drop"));
 }
@@ -143,25 +150,25 @@ ENTRY e {
   d = f32[3] dynamic-slice(p, at), dynamic_slice_sizes={3}
   ROOT n = s32[2,3]{0,1} iota(), iota_dimension=0
 }";
-    let gather = &read(program, &["--instruction", "g", "--physical"])["operands"][0][0];
+    let gather = &read(program, &["--instruction", "g", "--physical"])["operands"][0]["maps"][0];
     assert_eq!(gather["map"], "(d0){rt0} -> (rt0), domain: d0 in [0, 5], rt0 in [0, 7]");
     // The row d0 floordiv 3 is the fastest dimension of the indices: (d0 mod 3) * 2 + d0 floordiv 3.
     let index = "(d0) -> (d0 * 2 - (d0 floordiv 3) * 5), domain: d0 in [0, 5]";
     assert_eq!(gather["runtime_variables"][0]["map"], index);
-    let slice = &read(program, &["--instruction", "d", "--physical"])["operands"][0][0];
+    let slice = &read(program, &["--instruction", "d", "--physical"])["operands"][0]["maps"][0];
     assert_eq!(slice["runtime_variables"][0]["map"], "(d0) -> (0), domain: d0 in [0, 2]");
     let iota = read(program, &["--instruction", "n", "--physical"]);
     assert_eq!(iota["no_input"][0]["map"], "(d0) -> (), domain: d0 in [0, 5]");
     let to_output = ["--instruction", "n", "--physical", "--direction", "input-to-output"];
     let iota = read(program, &to_output);
-    assert_eq!(iota["outputs"][0][0]["map"], "()[s0, s1] -> (s0 + s1 * 2), domain: s0 in [0, 1], s1 in [0, 2]");
+    assert_eq!(iota["outputs"][0]["maps"][0]["map"], "()[s0, s1] -> (s0 + s1 * 2), domain: s0 in [0, 1], s1 in [0, 2]");
     // Who is asked follows from the position as well.
-    let gathered = &read(COLLECTIVES, &["--instruction", "g", "--physical"])["operands"][0][0];
+    let gathered = &read(COLLECTIVES, &["--instruction", "g", "--physical"])["operands"][0]["maps"][0];
     assert_eq!(gathered["map"], "(d0) -> (d0 mod 6), domain: d0 in [0, 11]");
     assert_eq!(gathered["replica_id"], "replica_groups={{0,1},{2,3}}[d0 floordiv 6]");
     let tiled = "HloModule m\nENTRY e {\n  p = f32[8] parameter(0)\n  i = s32[2]{0:T(8)} parameter(1)\n  ROOT g = f32[2] gather(p, i), \
                  offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n}";
-    assert_eq!(read(tiled, &["--instruction", "g", "--physical"])["operands"][0]["code"], "HLO301");
+    assert_eq!(read(tiled, &["--instruction", "g", "--physical"])["operands"][0]["maps"][0]["code"], "HLO301");
 }
 
 #[test]
@@ -218,4 +225,74 @@ ENTRY e {
     assert_eq!(maps("i"), "instruction b\n  to i: (d0) -> (), domain: d0 in [0, 7]\n");
     assert_eq!(maps("p").lines().count(), 5, "{}", maps("p"));
     assert_eq!(maps("v").lines().count(), 2, "{}", maps("v"));
+}
+
+/// `--to` takes names as `--instruction` does, and tells of wrong ones in the same words.
+#[test]
+fn both_ends_are_named_alike() {
+    let program = "HloModule m
+f {
+  p = f32[4] parameter(0)
+  a = f32[4] negate(p)
+  ROOT r = f32[4] abs(a)
+}
+g {
+  p = f32[4] parameter(0)
+  ROOT a = f32[4] negate(p)
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  x = f32[4] call(p), to_apply=f
+  ROOT y = f32[4] call(x), to_apply=g
+}";
+    let map = "instruction f/r\n  to p: (d0) -> (d0), domain: d0 in [0, 3]\n";
+    for (from, to) in [("f/r", "p"), ("f/r", "f/p"), ("%f/%r", "%f/%p"), ("r", "%p"), ("r", "%f/p")] {
+        assert_eq!(shown(program, &["--instruction", from, "--to", to]), map, "{from} {to}");
+    }
+    // What is alone in its name is found wherever it is.
+    let inner = shown(program, &["--instruction", "f/p", "--to", "r"]);
+    assert_eq!(inner, "instruction f/p\n  to r: (d0) -> (d0), domain: d0 in [0, 3]\n");
+    let told = |arguments: &[&str]| {
+        let output = fed(&[&["indexing", "-"], arguments].concat(), program);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        stderr(&output)
+    };
+    for name in ["nobody", "f/nobody", "nothing/p"] {
+        let wanted = format!("error: no instruction is named {name}\n");
+        assert_eq!(told(&["--instruction", name]), wanted);
+        assert_eq!(told(&["--instruction", "f/r", "--to", name]), wanted);
+    }
+    let several = "error: several computations have a a; name one of them, as in f/a\n";
+    assert_eq!(told(&["--instruction", "a"]), several);
+    assert_eq!(told(&["--instruction", "x", "--to", "a"]), several);
+    let apart = told(&["--instruction", "f/r", "--to", "g/a"]);
+    assert_eq!(apart, "error: maps lead through one computation; f/r and g/a are of two\n");
+    for option in [&["--instruction", ""][..], &["--instruction", "x", "--to", ""]] {
+        assert!(told(option).contains("a value is required"), "{option:?}");
+    }
+}
+
+/// Arrays of tuples have the path that leads to them.
+#[test]
+fn arrays_are_named_by_their_paths() {
+    let program = "HloModule m
+ENTRY e {
+  p = ((f32[2], s32[3]), f32[4]) parameter(0)
+  q = (f32[2], s32[3]) get-tuple-element(p), index=0
+  ROOT i = s32[3] get-tuple-element(q), index=1
+}";
+    let element = read(program, &["--instruction", "q"]);
+    let operand = &element["operands"][0];
+    assert_eq!((&operand["name"], &operand["shape"]), (&"p".into(), &"((f32[2], s32[3]), f32[4])".into()));
+    let paths: Vec<(&Value, &Value)> = operand["maps"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|map| (&map["operand"]["shape_index"], &map["output"]))
+        .collect();
+    let path = |path: &[u32]| serde_json::json!(path);
+    assert_eq!(paths, [(&path(&[0, 0]), &path(&[0])), (&path(&[0, 1]), &path(&[1]))]);
+    let through = read(program, &["--instruction", "i", "--to", "p"]);
+    let reached = &through["maps"][0];
+    assert_eq!((&reached["instruction"], &reached["shape_index"]), (&"p".into(), &path(&[0, 1])));
 }

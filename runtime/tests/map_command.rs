@@ -509,3 +509,31 @@ fn a_closed_pipe_is_no_panic() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
 }
+
+/// Maps are shown as they were read, and read again as the same.
+#[test]
+fn maps_are_formatted_and_not_simplified() {
+    for (given, shown) in [
+        (
+            "(d0,d1)->((d0*8+d1) floordiv 8,d1),domain:d0 in [0,3],d1 in[0,7]",
+            Some("(d0, d1) -> ((d0 * 8 + d1) floordiv 8, d1), domain: d0 in [0, 3], d1 in [0, 7]\n"),
+        ),
+        ("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 0], s0 in [0, 3], d0 + s0 in [-9, 99]", None),
+        ("(d0) -> (d0 mod 6 mod 3)", None),
+        ("d0 mod 6 mod 3", None),
+        ("-d0 mod 3", None),
+        ("UNDEFINED", None),
+    ] {
+        let output = weft(&["map", "fmt", given]);
+        assert_eq!(output.status.code(), Some(0), "{given}: {}", stderr(&output));
+        let text = stdout(&output);
+        if let Some(shown) = shown {
+            assert_eq!(text, shown);
+        }
+        assert_eq!(stdout(&fed(&["map", "fmt", "-"], &text)), text, "{given}");
+        let simplified = |map: &str| stdout(&weft(&["map", "simplify", map]));
+        assert_eq!(simplified(given), simplified(text.trim_end()));
+    }
+    let kept = stdout(&weft(&["map", "fmt", "(d0) -> (d0), domain: d0 in [0, 0], d0 mod 2 in [0, 0]"]));
+    assert!(kept.contains("d0 in [0, 0]") && kept.contains("mod 2"), "{kept}");
+}

@@ -59,6 +59,24 @@ fn only_the_passes_that_are_named_run() {
 }
 
 #[test]
+fn an_empty_list_of_passes_is_none() {
+    for arguments in [&["--passes", ""][..], &["--passes="], &["--passes", " "]] {
+        let (program, told) = optimized(arguments, CALLS);
+        assert_eq!(
+            (program.as_str(), told.as_str()),
+            (stdout(&fed(&["fmt", "-"], CALLS)).as_str(), ""),
+            "{arguments:?}"
+        );
+        assert!(program.contains("call(") && program.contains("unused"), "{program}");
+    }
+    let value: Value = serde_json::from_str(&optimized(&["--passes", "", "--format", "json"], CALLS).0).expect("JSON");
+    assert_eq!((&value["runs"], &value["is_fixed_point"]), (&Value::Array(Vec::new()), &true.into()));
+    let output = weft(&["opt", "-", "--passes", "dead-code,,tuples"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("nothing between two commas"), "{}", stderr(&output));
+}
+
+#[test]
 fn what_changes_rounding_runs_on_request() {
     assert!(optimized(&[], FACTOR).0.contains("cholesky("));
     let (program, _) = optimized(&["--passes", "expand-linear-algebra"], FACTOR);
@@ -120,4 +138,56 @@ fn a_program_that_is_wrong_exits_with_1() {
         fed(&["opt", "-"], "HloModule m\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("<stdin>:4:3") && output.stdout.is_empty(), "{}", stderr(&output));
+}
+
+/// The commands that compile run the passes first, unless they are left out.
+#[test]
+fn passes_run_before_anything_is_compiled() {
+    let step = "// inline-calls, round 0: 5 to 5 instructions\n//   main/y: a call is what it calls\n";
+    for command in [&["compile", "-"][..], &["emit", "-"], &["fuse", "-"], &["partition", "-"]] {
+        let run = |more: &[&str]| {
+            let output = fed(&[command, more].concat(), CALLS);
+            assert_eq!(output.status.code(), Some(0), "{command:?} {more:?}: {}", stderr(&output));
+            stdout(&output)
+        };
+        assert!(run(&["--explain"]).contains(step), "{command:?}: {}", run(&["--explain"]));
+        assert!(!run(&["--explain", "--no-opt"]).contains("inline-calls"), "{command:?}");
+        assert!(!run(&[]).contains("//   main/y"), "{command:?}");
+        let value: Value = serde_json::from_str(&run(&["--explain", "--format", "json"])).expect("the output is JSON");
+        assert!(value["passes"].as_array().is_some_and(|runs| runs.iter().any(|run| run["pass"] == "inline-calls")));
+        let value: Value = serde_json::from_str(&run(&["--format", "json"])).expect("the output is JSON");
+        assert_eq!(value["passes"], Value::Null, "{command:?}");
+    }
+    // Of two equal values one is computed; as the program is written each is a kernel's.
+    let twice = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  a = f32[4] tanh(x)\n  b = f32[4] tanh(x)\n  \
+                 ROOT t = (f32[4], f32[4]) tuple(a, b)\n}\n";
+    let launches = |more: &[&str]| {
+        let text = stdout(&fed(&[&["compile", "-"], more].concat(), twice));
+        text.lines().filter(|line| line.starts_with("launch ")).count()
+    };
+    assert_eq!((launches(&[]), launches(&["--no-opt"])), (1, 2));
+}
+
+/// With and without passes a program has the same values, and the passes are told of beside them.
+#[test]
+fn passes_change_no_result() {
+    for device in ["evaluator", "gpu"] {
+        let run = |more: &[&str]| {
+            let output = fed(&[&["run", "-", "--random", "3", "--device", device], more].concat(), CALLS);
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            // Drivers may have something to say of their own.
+            let told = stderr(&output).lines().filter(|line| line.starts_with("//")).collect::<Vec<_>>().join("\n");
+            (stdout(&output), told)
+        };
+        let (plain, told) = run(&[]);
+        assert_eq!(told, "");
+        assert_eq!(run(&["--no-opt"]), (plain.clone(), String::new()));
+        let (explained, told) = run(&["--explain"]);
+        assert_eq!(explained, plain);
+        assert!(told.contains("//   main/y: a call is what it calls"), "{told}");
+        assert_eq!(run(&["--explain", "--no-opt"]), (plain, String::new()));
+    }
+    // The reference computes what is written.
+    let output = fed(&["run", "-", "--precise", "--explain", "--random", "3"], CALLS);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
 }

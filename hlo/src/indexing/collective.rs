@@ -31,6 +31,9 @@ pub(super) fn ids_of_channel(channel: Option<i64>) -> Ids {
     if channel.is_some() { Ids::Partitions } else { Ids::Replicas }
 }
 
+/// Of a group that cannot be counted.
+const TOO_MANY: Undefined = Undefined::Overflow { what: "the number of members" };
+
 /// A collective of groups among its operands.
 pub(super) struct Collective<'s, 'a> {
     site: &'s Site<'a>,
@@ -64,19 +67,19 @@ impl<'s, 'a> Collective<'s, 'a> {
             (Ids::Partitions, _, partitions) => Ok(partitions.unwrap_or(1)),
             (Ids::ReplicasWithPartitions | Ids::Devices, replicas, partitions) => {
                 let (replicas, partitions) = (replicas.unwrap_or(1), partitions.unwrap_or(1));
-                replicas.checked_mul(partitions).ok_or(Undefined::Overflow)
+                replicas.checked_mul(partitions).ok_or(TOO_MANY)
             }
         };
         let named = match &self.exchange.peers {
             Peers::Group(ReplicaGroups::List(groups)) => match groups.iter().map(Vec::len).max() {
-                Some(size) => i64::try_from(size).map_err(|_| Undefined::Overflow)?,
+                Some(size) => i64::try_from(size).map_err(|_| TOO_MANY)?,
                 None => return everybody(),
             },
             Peers::Group(ReplicaGroups::Iota { dimensions, .. }) => dimensions.last().copied().unwrap_or(1),
             Peers::Group(ReplicaGroups::Mesh(_)) | Peers::Source(_) | Peers::Target(_) => return Err(Undefined::Mesh),
         };
         match self.exchange.ids {
-            Ids::ReplicasWithPartitions => named.checked_mul(partitions.unwrap_or(1)).ok_or(Undefined::Overflow),
+            Ids::ReplicasWithPartitions => named.checked_mul(partitions.unwrap_or(1)).ok_or(TOO_MANY),
             _ => Ok(named),
         }
     }

@@ -95,7 +95,7 @@ fn outside(whole: &[i64], starts: Vec<RuntimeVariable>, sizes: &[i64]) -> Result
     let everything: Vec<Interval> = whole.iter().map(|extent| Interval::of_extent(*extent)).collect();
     let outside: MapSet = covered.complement_within(&everything, &[], &Limits::default())?;
     if outside.is_undefined() {
-        return Err(Undefined::Overflow);
+        return Err(weft_indexing::Error::Undefined.into());
     }
     let reason = "the part outside of the update takes too many boxes";
     let map = |map: &IndexingMap| match outside.inexact() {

@@ -14,6 +14,10 @@ use super::{ElementMap, Hop, Owners, ReplicaId, Undefined};
 /// there. Who asks a member of a group for another member of the same group may ask that one at once, and the position of
 /// whoever is asked is the number by which it is.
 pub(super) fn composed(first: &ElementMap, then: &ElementMap, owners: &mut Owners) -> Result<ElementMap, Undefined> {
+    // What is composed of an undefined map has no results that could be told apart.
+    if first.map.is_undefined() || then.map.is_undefined() {
+        return Err(weft_indexing::Error::Undefined.into());
+    }
     let hops = |map: &ElementMap| map.replica_id.as_ref().map(|id| id.hops.clone()).unwrap_or_default();
     let (mut asked, held) = (hops(first), hops(then));
     let is_one_group = match (asked.last(), held.first()) {

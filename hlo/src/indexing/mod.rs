@@ -38,6 +38,7 @@
 //! | collectives whose groups name axes of a mesh, or all replicas where their number is not said; `collective-permute` in place | `Mesh`, `Members`, `InPlace` |
 //! | anything of extents that are not known | `DynamicExtents` |
 //! | what exceeds 64 bits, or [`MAX_MAPS`] maps of one value | `Overflow`, `TooManyMaps` |
+//! | maps of the user's that do not fit the custom call, or modules that were not verified | `Misfit` |
 //!
 //! # Maps that lead to more than is read
 //!
@@ -111,7 +112,7 @@ pub const MAX_MAPS: usize = 256;
 ///
 /// # Errors
 /// `HLO301` where there is no such map, `HLO302` where index arithmetic exceeds 64 bits, `HLO304` where an extent is not
-/// known.
+/// known, `HLO305` where attributes and shapes do not fit each other, as they may in a module that was not verified.
 pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Result<IndexingMap, Diagnostics> {
     let site = site::Site::new(computation, id, Direction::OutputToInput, Domains::Exact);
     let refused = |code: &'static str, reason: String| {

@@ -7,6 +7,9 @@ use super::Undefined;
 use super::site::{Found, Site, dim, dims, index};
 use crate::ir::{PadDimension, SliceDimension};
 
+/// Of a pad that has no indices.
+const TOO_WIDE: Undefined = Undefined::Overflow { what: "the padding" };
+
 /// `d * stride + start`, and back where the division leaves nothing over.
 pub(super) fn slice(site: &Site<'_>, parts: &[SliceDimension]) -> Found {
     let (output, input) = (site.result(0), site.operand(0));
@@ -63,7 +66,7 @@ pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
             map.results.push(scaled(&dim(dimension), step, low)?);
             // Negative padding cuts elements off.
             let (first, last) = (low.checked_neg(), (output[dimension] - 1).checked_sub(low));
-            let (first, last) = (first.ok_or(Undefined::Overflow)?, last.ok_or(Undefined::Overflow)?);
+            let (first, last) = (first.ok_or(TOO_WIDE)?, last.ok_or(TOO_WIDE)?);
             let bounds = Interval { lo: ceil_div(first, step), hi: last.div_euclid(step) };
             map.add_constraint(dim(dimension), bounds);
         }
@@ -74,7 +77,7 @@ pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
 }
 
 fn step(part: &PadDimension) -> Result<i64, Undefined> {
-    part.interior.checked_add(1).ok_or(Undefined::Overflow)
+    part.interior.checked_add(1).ok_or(TOO_WIDE)
 }
 
 /// For a divisor above zero.
@@ -94,7 +97,7 @@ fn spread(from: &[i64], to: &[i64], parts: impl Iterator<Item = (i64, i64)>) -> 
     for (dimension, (start, stride)) in parts.enumerate() {
         let d = dim(dimension);
         let last = (to[dimension] - 1).checked_mul(stride).and_then(|span| span.checked_add(start));
-        let last = last.ok_or(Undefined::Overflow)?;
+        let last = last.ok_or(Undefined::Overflow { what: "the last index that a slice or pad reads" })?;
         map.add_constraint(d.clone(), Interval { lo: start.max(0), hi: last.min(from[dimension] - 1) });
         let shifted = d.checked_sub(&Expr::constant(start))?;
         map.results.push(shifted.checked_floor_div(stride)?);

@@ -26,7 +26,8 @@ use crate::ir::ArrayShape;
 /// ```
 ///
 /// # Errors
-/// [`Undefined::Tiles`] where a layout has tiles, [`Undefined::Overflow`] where the arithmetic exceeds 64 bits.
+/// [`Undefined::Tiles`] where a layout has tiles, [`Undefined::Overflow`] where the arithmetic exceeds 64 bits,
+/// [`Undefined::Misfit`] where the map is undefined or leads from or to arrays of other ranks.
 pub fn physical(map: &IndexingMap, from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, Undefined> {
     Ok(ElementMap::exact(map.clone()).physical(Some(from), Some(to), &|_| None)?.map)
 }
@@ -46,6 +47,9 @@ impl ElementMap {
         to: Option<&ArrayShape>,
         read: &dyn Fn(Owner) -> Option<&'a ArrayShape>,
     ) -> Result<ElementMap, Undefined> {
+        if self.map.is_undefined() {
+            return Err(weft_indexing::Error::Undefined.into());
+        }
         let mut logical = self.map.clone();
         for variable in &mut logical.runtime {
             let Some(array) = variable.owner.and_then(read) else { continue };
@@ -85,7 +89,7 @@ fn flat(shape: &ArrayShape) -> Result<ArrayShape, Undefined> {
     if shape.layout.as_ref().is_some_and(|layout| layout.is_tiled()) {
         return Err(Undefined::Tiles);
     }
-    let count = shape.element_count().ok_or(Undefined::Overflow)?;
+    let count = shape.element_count().ok_or(Undefined::Overflow { what: "the number of elements of a shape" })?;
     Ok(ArrayShape::new(shape.element_type, [count]))
 }
 

@@ -129,8 +129,15 @@ pub enum Undefined {
     Tiles,
     /// An extent is not known: maps are of static shapes.
     DynamicExtents,
-    /// The index arithmetic exceeds 64 bits.
-    Overflow,
+    /// The index arithmetic exceeds 64 bits, in a part that is named: `a sum`, `the extents of a shape`.
+    Overflow {
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// A map does not fit what it is put together with, or has no meaning there: one that was given for a custom call and is not of
+    /// its shapes, or says itself that nothing is known; one to positions in an array of another rank; one that divides by
+    /// nothing, as an attribute of a module that was not verified may have it. Maps of verified modules fit.
+    Misfit(weft_indexing::Error),
     /// The value is reached through more than [`MAX_MAPS`](super::MAX_MAPS) different maps.
     TooManyMaps,
 }
@@ -147,9 +154,10 @@ impl Undefined {
             | Undefined::InPlace
             | Undefined::Mesh
             | Undefined::Tiles => "HLO301",
-            Undefined::Overflow => "HLO302",
+            Undefined::Overflow { .. } => "HLO302",
             Undefined::TooManyMaps => "HLO303",
             Undefined::DynamicExtents => "HLO304",
+            Undefined::Misfit(_) => "HLO305",
         }
     }
 }
@@ -169,7 +177,8 @@ impl fmt::Display for Undefined {
             Undefined::DynamicExtents => {
                 f.write_str("maps are of static shapes; give the unknown extents first (`weft specialize`)")
             }
-            Undefined::Overflow => f.write_str("the index arithmetic of this shape exceeds 64 bits"),
+            Undefined::Overflow { what } => write!(f, "the index arithmetic of this shape exceeds 64 bits in {what}"),
+            Undefined::Misfit(error) => write!(f, "a map does not fit: {error}"),
             Undefined::TooManyMaps => {
                 write!(f, "the value is reached through more than {} different maps", super::MAX_MAPS)
             }
@@ -178,13 +187,19 @@ impl fmt::Display for Undefined {
 }
 
 impl From<Error> for Undefined {
-    fn from(_: Error) -> Undefined {
-        Undefined::Overflow
+    fn from(error: Error) -> Undefined {
+        match error {
+            Error::Overflow { what } => Undefined::Overflow { what },
+            other => Undefined::Misfit(other.into()),
+        }
     }
 }
 
 impl From<weft_indexing::Error> for Undefined {
-    fn from(_: weft_indexing::Error) -> Undefined {
-        Undefined::Overflow
+    fn from(error: weft_indexing::Error) -> Undefined {
+        match error {
+            weft_indexing::Error::Affine(inner) => inner.into(),
+            other => Undefined::Misfit(other),
+        }
     }
 }

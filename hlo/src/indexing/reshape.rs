@@ -47,6 +47,11 @@ pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<Indexing
     Ok(map)
 }
 
+/// The number of elements of an array, for a message.
+fn count(extents: &[i64]) -> usize {
+    extents.iter().fold(1, |count, extent| count.saturating_mul(usize::try_from(*extent).unwrap_or(usize::MAX)))
+}
+
 /// The index into an array of extents `to` of the element at `indices` of one of extents `from`, in row-major order of both; the
 /// ranges are those of the variables of the indices.
 fn reindex(indices: &[Expr], from: &[i64], to: &[i64], ranges: &Ranges) -> Result<Vec<Expr>, Error> {
@@ -67,7 +72,8 @@ fn reindex(indices: &[Expr], from: &[i64], to: &[i64], ranges: &Ranges) -> Resul
                 (to.get(next_to), &mut to_size, &mut next_to)
             };
             let (Some(&extent), size, next) = grow else {
-                return Err(Error::Overflow { what: "the extents of a shape" });
+                let (expected, found) = (count(to), count(from));
+                return Err(Error::Arity { what: "elements of a reshape", expected, found });
             };
             *size = size.checked_mul(extent).ok_or(Error::Overflow { what: "the extents of a shape" })?;
             *next += 1;

@@ -220,6 +220,9 @@ fn through(
     let mut has_elements = false;
     for first in first {
         for then in then {
+            if first.map.is_known_empty() || then.map.is_known_empty() {
+                continue;
+            }
             let composed = composed(first, then, owners)?;
             if !composed.map.is_known_empty() {
                 has_elements = true;

@@ -31,7 +31,7 @@ impl<'a> Draft<'a> {
     /// `dividend / divisor`, for a divisor above zero, where nothing is left over and the quotient is one of `0..count`.
     /// What holds everywhere does not become a condition.
     pub(super) fn quotient(&mut self, dividend: &Expr, divisor: i64, count: i64) -> Result<Expr, Undefined> {
-        let last = (count - 1).checked_mul(divisor).ok_or(Undefined::Overflow)?;
+        let last = (count - 1).checked_mul(divisor).ok_or(Undefined::Overflow { what: "the reach of a window" })?;
         let reach = range_of(dividend, &self.bounds());
         if reach.lo < 0 || reach.hi > last {
             self.conditions.push(Constraint::new(dividend.clone(), Interval { lo: 0, hi: last }));
@@ -69,7 +69,7 @@ pub(super) struct Along {
 impl Along {
     /// The element that a tap meets in a position.
     pub(super) fn element(&self, draft: &mut Draft<'_>, position: &Expr, tap: &Expr) -> Result<Expr, Undefined> {
-        let before = self.window.padding_low.checked_neg().ok_or(Undefined::Overflow)?;
+        let before = self.window.padding_low.checked_neg().ok_or(Undefined::Overflow { what: "the padding" })?;
         let start = position.checked_mul(self.window.stride)?.checked_add_constant(before)?;
         let place = start.checked_add_scaled(tap, self.window.window_dilation)?;
         draft.quotient(&place, self.window.base_dilation, self.base)

@@ -5,9 +5,12 @@
 //! nested tuples of results become one flat tuple: the order is that of the leaves, left to right.
 
 use super::UniqueNames;
-use super::dead_code::{reachable, without_unreachable};
+use super::dead_code::{DeadCode, reachable, without_unreachable};
+use super::pass::Pass;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span,
+};
 
 /// Instructions a flattened computation may have: calls of calls of calls can double at every level.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
@@ -21,9 +24,32 @@ const MAX_INSTRUCTIONS: usize = 4_000_000;
 /// `HLO310` if inlining would make more than 4,000,000 instructions; `HLO311` for an operation this pass cannot look
 /// through because it handles tuples in a way of its own (`while`, `conditional`, …).
 pub fn flatten(module: &Module) -> Result<Module, Diagnostics> {
-    let mut pass =
-        Flatten { module, bodies: Vec::new(), made: Arena::new(), realized: Vec::new(), names: UniqueNames::default() };
-    pass.realized.resize(module.computations.len(), None);
+    flattened(module, false)
+}
+
+/// As [`flatten`], but an operation that it cannot look through stays as it is: a `while`, a `custom-call`, a `sort` of several
+/// arrays, a transfer with a token. Tuples that it reads are put together before it, its value is taken apart after it, and the
+/// computations that it names are flattened within and keep their parameters and results. It keeps its attributes, but for control
+/// predecessors. What has an effect stays.
+///
+/// # Errors
+/// `HLO310` as [`flatten`]; `HLO311` for an element that a tuple does not have.
+pub fn flatten_around(module: &Module) -> Result<Module, Diagnostics> {
+    let flat = flattened(module, true)?;
+    Ok(DeadCode.run(&flat)?.module)
+}
+
+fn flattened(module: &Module, keeps: bool) -> Result<Module, Diagnostics> {
+    let count = module.computations.len();
+    let mut pass = Flatten {
+        module,
+        keeps,
+        bodies: Vec::new(),
+        made: Arena::new(),
+        realized: vec![None; count],
+        whole: vec![None; count],
+        names: UniqueNames::default(),
+    };
     let needed = reachable(module);
     for (id, computation) in module.computations.iter() {
         let body = if needed[id.index()] { Some(pass.body(computation)?) } else { None };
@@ -41,7 +67,7 @@ pub fn flatten(module: &Module) -> Result<Module, Diagnostics> {
     Ok(without_unreachable(&flat, &reached))
 }
 
-/// A value taken apart: the instructions that hold its leaves.
+/// A value taken apart: the instructions that hold its leaves. What an asynchronous operation has begun is a leaf as a whole.
 #[derive(Clone, Debug)]
 enum Value {
     Leaf(InstrId),
@@ -86,6 +112,36 @@ struct Body {
 }
 
 impl Body {
+    fn new() -> Self {
+        Body { instructions: Arena::new(), names: UniqueNames::default(), result: Value::Tuple(Vec::new()) }
+    }
+
+    /// The value as one instruction of this shape.
+    fn put_together(&mut self, value: &Value, shape: &Shape, span: Span) -> InstrId {
+        match (self.laid_out(value, shape), shape) {
+            (Value::Tuple(elements), Shape::Tuple(shapes)) => {
+                let pairs = elements.iter().zip(shapes);
+                let operands = pairs.map(|(element, shape)| self.put_together(element, shape, span)).collect();
+                let mut tuple = Instruction::new("tuple", shape.clone(), Op::Tuple, operands);
+                tuple.span = span;
+                self.push(tuple)
+            }
+            (Value::Leaf(id), _) => id,
+            (Value::Tuple(_), _) => unreachable!("only tuples are taken apart"),
+        }
+    }
+
+    /// The leaves of an instruction's value.
+    fn take_apart(&mut self, whole: InstrId) -> Value {
+        match &self.instructions[whole].shape {
+            Shape::Tuple(_) => {
+                let elements = self.elements(whole);
+                Value::Tuple(elements.into_iter().map(|element| self.take_apart(element)).collect())
+            }
+            _ => Value::Leaf(whole),
+        }
+    }
+
     fn push(&mut self, mut instruction: Instruction) -> InstrId {
         instruction.name = self.names.take(&instruction.name);
         self.instructions.push(instruction)
@@ -129,16 +185,19 @@ impl Body {
 
 struct Flatten<'m> {
     module: &'m Module,
+    /// Whether operations that cannot be looked through stay, or are refused.
+    keeps: bool,
     bodies: Vec<Option<Body>>,
     made: Arena<ComputationId, Computation>,
     realized: Vec<Option<ComputationId>>,
+    /// Those with their own parameters and results.
+    whole: Vec<Option<ComputationId>>,
     names: UniqueNames,
 }
 
 impl Flatten<'_> {
     fn body(&mut self, computation: &Computation) -> Result<Body, Diagnostics> {
-        let mut body =
-            Body { instructions: Arena::new(), names: UniqueNames::default(), result: Value::Tuple(Vec::new()) };
+        let mut body = Body::new();
         // The number of each parameter's first leaf.
         let mut first_leaf = Vec::new();
         let mut leaves = 0i64;
@@ -148,7 +207,7 @@ impl Flatten<'_> {
         }
         let mut values: Vec<Value> = Vec::with_capacity(computation.instructions.len());
         for instruction in computation.instructions.values() {
-            let value = self.value(&mut body, instruction, &first_leaf, &values)?;
+            let value = self.value(&mut body, (computation, instruction), &first_leaf, &values)?;
             values.push(value);
             if body.instructions.len() > MAX_INSTRUCTIONS {
                 let message = format!("inlining calls makes more than {MAX_INSTRUCTIONS} instructions");
@@ -162,7 +221,7 @@ impl Flatten<'_> {
     fn value(
         &mut self,
         body: &mut Body,
-        instruction: &Instruction,
+        (computation, instruction): (&Computation, &Instruction),
         first_leaf: &[i64],
         values: &[Value],
     ) -> Result<Value, Diagnostics> {
@@ -195,11 +254,18 @@ impl Flatten<'_> {
                     .and_then(|index| elements.get(index))
                     .map(|element| body.laid_out(element, &instruction.shape))
                     .ok_or_else(|| opaque(instruction, "it takes an element that its operand does not have")),
+                Some(&Value::Leaf(whole)) if self.keeps => {
+                    kept.operands = vec![whole];
+                    Ok(Value::Leaf(body.push(kept)))
+                }
                 _ => Err(opaque(instruction, "its operand is no tuple")),
             },
             Op::Copy if matches!(instruction.shape, Shape::Tuple(_)) => {
                 let operand = operands().next().ok_or_else(|| opaque(instruction, "it has no operand"))?;
                 Ok(body.laid_out(operand, &instruction.shape))
+            }
+            Op::Call { to_apply } if self.keeps && leaves().len() != self.leaf_count(*to_apply) => {
+                Ok(self.kept(body, (computation, instruction), values))
             }
             Op::Call { to_apply } => {
                 let callee = self.bodies[to_apply.index()].as_ref().expect("callees precede callers and are reached");
@@ -235,6 +301,9 @@ impl Flatten<'_> {
                 let handles_tuples = !matches!(instruction.shape, Shape::Array(_))
                     || operands().any(|value| matches!(value, Value::Tuple(_)))
                     || !op.called_computations().is_empty();
+                if self.keeps && (handles_tuples || !op.is_computed()) {
+                    return Ok(self.kept(body, (computation, instruction), values));
+                }
                 if handles_tuples {
                     let opcode = op.opcode();
                     return Err(opaque(
@@ -246,6 +315,31 @@ impl Flatten<'_> {
                 Ok(Value::Leaf(body.push(kept)))
             }
         }
+    }
+
+    /// The value of an operation that stays as it is.
+    fn kept(
+        &mut self,
+        body: &mut Body,
+        (computation, instruction): (&Computation, &Instruction),
+        values: &[Value],
+    ) -> Value {
+        let mut kept = instruction.clone();
+        kept.attributes.retain(|attribute| attribute.name != "control-predecessors");
+        kept.op.rename_computations(|callee| self.realize_whole(callee));
+        let together = |operand: &InstrId| {
+            body.put_together(&values[operand.index()], &computation.instructions[*operand].shape, instruction.span)
+        };
+        kept.operands = instruction.operands.iter().map(together).collect();
+        let whole = body.push(kept);
+        if is_begun(&instruction.op) { Value::Leaf(whole) } else { body.take_apart(whole) }
+    }
+
+    /// The leaves of all parameters.
+    fn leaf_count(&self, id: ComputationId) -> usize {
+        let computation = &self.module.computations[id];
+        let parameters = computation.parameters().into_iter();
+        parameters.map(|parameter| computation.instructions[parameter].shape.leaves().len()).sum()
     }
 
     fn result_shapes(&self, id: ComputationId) -> Vec<Shape> {
@@ -264,7 +358,8 @@ impl Flatten<'_> {
         let mut live = vec![false; body.instructions.len()];
         leaves.iter().for_each(|leaf| live[leaf.index()] = true);
         for (id, instruction) in body.instructions.iter().rev() {
-            if matches!(instruction.op, Op::Parameter { .. }) {
+            // What may have an effect is kept for those who know.
+            if self.keeps || matches!(instruction.op, Op::Parameter { .. }) {
                 live[id.index()] = true;
             }
             if live[id.index()] {
@@ -295,6 +390,46 @@ impl Flatten<'_> {
         self.realized[id.index()] = Some(made);
         made
     }
+}
+
+impl Flatten<'_> {
+    /// The computation made from a body, with the parameters and the result that it had; the same one each time.
+    fn realize_whole(&mut self, id: ComputationId) -> ComputationId {
+        if let Some(made) = self.whole[id.index()] {
+            return made;
+        }
+        let source = &self.module.computations[id];
+        let body = self.bodies[id.index()].as_ref().expect("callees precede callers and are reached");
+        let mut whole = Body::new();
+        let mut arguments: Vec<InstrId> = Vec::new();
+        for parameter in source.parameters() {
+            let parameter = whole.push(source.instructions[parameter].clone());
+            arguments.extend(whole.take_apart(parameter).leaves());
+        }
+        let result = inline(&mut whole, body, &arguments);
+        let root = &source.instructions[source.root];
+        let root = whole.put_together(&result, &root.shape, root.span);
+        let name = self.names.take(&source.name);
+        let made = self.made.push(Computation { name, instructions: whole.instructions, root, ..source.clone() });
+        self.whole[id.index()] = Some(made);
+        made
+    }
+}
+
+/// Whether the value is of an operation under way, which only the operations that go on with it may read.
+fn is_begun(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::AsyncStart { .. }
+            | Op::AsyncUpdate { .. }
+            | Op::AsyncShorthand { .. }
+            | Op::AllGatherStart { .. }
+            | Op::AllReduceStart { .. }
+            | Op::CollectivePermuteStart { .. }
+            | Op::CopyStart { .. }
+            | Op::Send { .. }
+            | Op::Recv { .. }
+    )
 }
 
 /// Copies `callee` into `body` with `arguments` for its parameters.

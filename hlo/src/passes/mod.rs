@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`] and [`specialize`] are transformations
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`] and [`specialize`] are transformations
 //! with a purpose of their own.
 
 mod algebraic;
@@ -41,7 +41,7 @@ pub use constant_folding::ConstantFolding;
 pub use contractions::Contractions;
 pub use custom_calls::CustomCalls;
 pub use dead_code::DeadCode;
-pub use flatten::flatten;
+pub use flatten::{flatten, flatten_around};
 pub use gather_canonical::CanonicalGather;
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;

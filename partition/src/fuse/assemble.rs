@@ -1,23 +1,31 @@
 //! Builds the fused module from the decisions.
 
 use super::greedy::{Greedy, Kernel};
+use crate::legal::{Support, supports};
 use crate::splat::splats;
 use std::collections::BTreeSet;
+use weft_hlo::eval::converted;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, FusionKind, InstrId, Instruction, Literal, Module, Op,
     Scalar, Shape,
 };
 use weft_hlo::passes::UniqueNames;
 
-/// The module whose entry calls one fusion per kernel.
-pub(super) fn assemble(flat: &Module, greedy: &Greedy) -> Module {
+/// The module whose programs call one fusion per kernel.
+pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy>>) -> Module {
     let mut assembly = Assembly {
         flat,
         computations: Arena::new(),
         copied: vec![None; flat.computations.len()],
         names: UniqueNames::default(),
     };
-    let entry = assembly.entry(greedy);
+    // What a program runs stands before it.
+    for (id, greedy) in fused.iter() {
+        if let Some(greedy) = greedy {
+            assembly.copied[id.index()] = Some(assembly.program(id, greedy));
+        }
+    }
+    let entry = assembly.copied[flat.entry.index()].expect("the entry is a program");
     Module {
         name: flat.name.clone(),
         attributes: flat.attributes.clone(),
@@ -35,11 +43,12 @@ struct Assembly<'m> {
 }
 
 impl Assembly<'_> {
-    fn entry(&mut self, greedy: &Greedy) -> ComputationId {
+    fn program(&mut self, id: ComputationId, greedy: &Greedy) -> ComputationId {
         let flat = self.flat;
-        let source = flat.entry_computation();
+        let source = &flat.computations[id];
+        let supports = supports(flat, source);
         let mut kernels = greedy.kernels.iter().peekable();
-        let read = buffers_read(source, greedy);
+        let read = buffers_read(source, greedy, &supports);
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
@@ -47,7 +56,7 @@ impl Assembly<'_> {
             let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
                 let kernel = kernels.next().expect("it was just seen");
                 let operands = kernel.inputs.iter().filter_map(|input| image[input.index()]).collect();
-                let (calls, name) = self.kernel(kernel, &mut names);
+                let (calls, name) = self.kernel(source, kernel, &mut names);
                 let kind = match instruction.op {
                     Op::Reduce { .. } => FusionKind::Input,
                     _ => FusionKind::Loop,
@@ -56,9 +65,8 @@ impl Assembly<'_> {
                 Instruction { name, op, operands, ..instruction.clone() }
             } else {
                 let stays = match &instruction.op {
-                    Op::Parameter { .. } | Op::Fusion { .. } | Op::GetTupleElement { .. } | Op::Tuple => true,
                     Op::Constant(_) => read.contains(&id),
-                    _ => false,
+                    _ => matches!(supports[id.index()], Support::Stays(_)),
                 };
                 if !stays {
                     continue;
@@ -83,8 +91,7 @@ impl Assembly<'_> {
     }
 
     /// The computation of a kernel, and the name of the fusion that calls it.
-    fn kernel(&mut self, kernel: &Kernel, names: &mut UniqueNames) -> (ComputationId, String) {
-        let source = self.flat.entry_computation();
+    fn kernel(&mut self, source: &Computation, kernel: &Kernel, names: &mut UniqueNames) -> (ComputationId, String) {
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut inner = UniqueNames::default();
         let mut image: Vec<(InstrId, InstrId)> = Vec::new();
@@ -142,12 +149,12 @@ impl Assembly<'_> {
     }
 }
 
-/// The values that kernels, fusions of the program and the outputs read through buffers.
-fn buffers_read(source: &Computation, greedy: &Greedy) -> BTreeSet<InstrId> {
+/// The values that kernels, what stays in the program and the outputs read through buffers.
+fn buffers_read(source: &Computation, greedy: &Greedy, supports: &[Support]) -> BTreeSet<InstrId> {
     let mut read: BTreeSet<InstrId> = greedy.kernels.iter().flat_map(|kernel| kernel.inputs.iter().copied()).collect();
     read.insert(source.root);
-    for instruction in source.instructions.values() {
-        if matches!(instruction.op, Op::Fusion { .. } | Op::Tuple) {
+    for (id, instruction) in source.instructions.iter() {
+        if matches!(supports[id.index()], Support::Stays(_)) {
             read.extend(instruction.operands.iter().copied());
         }
     }
@@ -157,12 +164,8 @@ fn buffers_read(source: &Computation, greedy: &Greedy) -> BTreeSet<InstrId> {
 /// Something of the shape of a value none of whose elements is needed: zeros.
 fn never_read(like: &Instruction, names: &mut UniqueNames, instructions: &mut Arena<InstrId, Instruction>) -> InstrId {
     let element_type = like.shape.as_array().map_or(ElementType::Pred, |array| array.element_type);
-    let zero = match element_type {
-        ElementType::S32 => Scalar::S32(0),
-        ElementType::U32 => Scalar::U32(0),
-        ElementType::F32 => Scalar::F32(0.0),
-        _ => Scalar::Pred(false),
-    };
+    let zero = converted(&Scalar::Pred(false).into(), element_type).and_then(|zero| zero.get(0));
+    let zero = zero.expect("false becomes a number of every type");
     let name = names.take("never_read");
     let op = Op::Constant(Literal::scalar(zero));
     let scalar = instructions.push(Instruction::new(name, Shape::scalar(element_type), op, Vec::new()));

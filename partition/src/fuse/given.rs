@@ -4,17 +4,18 @@ use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::MAX_DEPTH;
 use crate::cost::Budget;
+use crate::legal::{Support, programs, supports};
 use crate::plan::{FusionPlan, roots};
 use crate::splat::splats;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Computation, ComputationId, InstrId, Module, Op};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
 use weft_hlo::passes;
 
 /// Turns fusions inside fusions and regions into calls: a kernel is one fusion, so what is nested in it is only code.
 pub(super) fn dissolve_nested(module: &Module) -> Module {
+    let programs = programs(module);
     let mut module = module.clone();
-    let entry = module.entry;
-    let ids: Vec<ComputationId> = module.computations.ids().filter(|id| *id != entry).collect();
+    let ids: Vec<ComputationId> = module.computations.ids().filter(|id| !programs[id.index()]).collect();
     for id in ids {
         for instruction in module.computations[id].instructions.values_mut() {
             if let Op::Fusion { calls, .. } = instruction.op {
@@ -25,38 +26,56 @@ pub(super) fn dissolve_nested(module: &Module) -> Module {
     module
 }
 
-/// Keeps the entry's fusions that can run as one kernel at reasonable cost and inlines the others.
+/// Keeps the programs' fusions that can run as one kernel at reasonable cost, or that cannot be compiled yet, and inlines the
+/// others.
 pub(super) fn dissolve_costly(
     flat: Module,
     target: &Target,
     budget: &Budget,
     decisions: &mut Vec<Decision>,
 ) -> Result<Module, Diagnostics> {
-    let mut dissolved: Vec<InstrId> = Vec::new();
-    for (id, instruction) in flat.entry_computation().instructions.iter() {
-        let Op::Fusion { calls, .. } = instruction.op else { continue };
-        let reason = objection(&flat.computations[calls], instruction.operands.len(), target, budget)?;
-        let (verdict, reason) = match reason {
-            Some(reason) => {
-                dissolved.push(id);
-                (Verdict::Dissolved, reason)
-            }
-            None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
-        };
-        decisions.push(Decision { instruction: instruction.name.clone(), verdict, reason });
+    let mut dissolved: Vec<(ComputationId, InstrId)> = Vec::new();
+    let programs = programs(&flat);
+    for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
+        for (id, instruction) in owner.instructions.iter() {
+            let Op::Fusion { calls, .. } = instruction.op else { continue };
+            let computation = &flat.computations[calls];
+            // What has no code yet may have no maps either, and nobody knows what it will cost.
+            let unknown = supports(&flat, computation).into_iter().find_map(|support| match support {
+                Support::Alone((_, reason)) | Support::Stays(Some((_, reason))) => Some(reason),
+                _ => None,
+            });
+            let (verdict, reason) = match unknown {
+                Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
+                None => match objection(computation, instruction.operands.len(), target, budget)? {
+                    Some(reason) => {
+                        dissolved.push((program, id));
+                        (Verdict::Dissolved, reason)
+                    }
+                    None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
+                },
+            };
+            decisions.push(Decision { instruction: name_in(&flat, program, id), verdict, reason });
+        }
     }
     if dissolved.is_empty() {
         return Ok(flat);
     }
     let mut flat = flat;
-    let entry = flat.entry;
-    for id in dissolved {
-        let instruction = &mut flat.computations[entry].instructions[id];
+    for (program, id) in dissolved {
+        let instruction = &mut flat.computations[program].instructions[id];
         if let Op::Fusion { calls, .. } = instruction.op {
             instruction.op = Op::Call { to_apply: calls };
         }
     }
-    passes::flatten(&flat)
+    passes::flatten_around(&flat)
+}
+
+/// What decisions call an instruction.
+pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> String {
+    let owner = &module.computations[program];
+    let name = &owner.instructions[id].name;
+    if program == module.entry { name.clone() } else { format!("{}/{name}", owner.name) }
 }
 
 /// Why this computation should not be one kernel, if it should not.

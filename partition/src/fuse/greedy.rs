@@ -1,15 +1,17 @@
 //! The walk from users to producers that decides what is a kernel.
 
+use super::given::name_in;
 use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, operand_access};
 use crate::cost::{Budget, operation_cost};
+use crate::legal::{Support, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::splat::splats;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Scalar};
 
 /// What each instruction of the entry computation has become.
 pub(super) struct Greedy {
@@ -32,18 +34,23 @@ pub(super) struct Kernel {
     excess: f64,
 }
 
-/// Decides what every instruction of `entry` becomes.
+/// Decides what every instruction of a program becomes.
 ///
 /// # Errors
 /// `HLO404` for an instruction that needs more buffers than the target lets a kernel bind.
 pub(super) fn decide(
-    entry: &Computation,
+    module: &Module,
+    program: ComputationId,
     target: &Target,
     budget: &Budget,
     decisions: &mut Vec<Decision>,
 ) -> Result<Greedy, Diagnostics> {
+    let entry = &module.computations[program];
     let mut walk = Walk {
+        module,
+        program,
         entry,
+        supports: supports(module, entry),
         target,
         budget,
         users: entry.users(),
@@ -64,7 +71,10 @@ pub(super) fn decide(
 }
 
 struct Walk<'a> {
+    module: &'a Module,
+    program: ComputationId,
     entry: &'a Computation,
+    supports: Vec<Support>,
     target: &'a Target,
     budget: &'a Budget,
     users: Vec<Vec<InstrId>>,
@@ -87,13 +97,13 @@ struct Offer {
 
 impl Walk<'_> {
     fn visit(&mut self, id: InstrId) -> Result<(), Diagnostics> {
-        let instruction = &self.entry.instructions[id];
-        let is_leaf = match &instruction.op {
-            Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Fusion { .. } | Op::Constant(_) => true,
-            Op::Tuple => id == self.entry.root,
-            _ => false,
-        };
-        if is_leaf || (self.users[id.index()].is_empty() && !self.is_output[id.index()]) {
+        if let Support::Stays(reason) = &self.supports[id.index()] {
+            if let Some((_, reason)) = reason.clone() {
+                self.decide(id, Verdict::Stays, format!("not yet compiled: {reason}"));
+            }
+            return Ok(());
+        }
+        if self.users[id.index()].is_empty() && !self.is_output[id.index()] {
             return Ok(());
         }
         if self.splats[id.index()].is_some() && !self.is_output[id.index()] && !self.is_read_whole(id) {
@@ -114,25 +124,51 @@ impl Walk<'_> {
     }
 
     fn decide(&mut self, id: InstrId, verdict: Verdict, reason: String) {
-        self.decisions.push(Decision { instruction: self.entry.instructions[id].name.clone(), verdict, reason });
+        let instruction = name_in(self.module, self.program, id);
+        self.decisions.push(Decision { instruction, verdict, reason });
     }
 
-    /// Whether a fusion that the program brought along takes this value as an operand.
+    /// Whether something that is no kernel of ours takes this value as an operand: a fusion that the program brought along, or what
+    /// stays as it is.
     fn is_read_whole(&self, id: InstrId) -> bool {
-        self.users[id.index()].iter().any(|user| matches!(self.entry.instructions[*user].op, Op::Fusion { .. }))
+        self.reader(id, |support| matches!(support, Support::Stays(_))).is_some()
+    }
+
+    /// A user that is set apart in this way.
+    fn reader(&self, id: InstrId, is_meant: impl Fn(&Support) -> bool) -> Option<&Instruction> {
+        let user = self.users[id.index()].iter().find(|user| is_meant(&self.supports[user.index()]));
+        user.map(|user| &self.entry.instructions[*user])
     }
 
     fn must_materialize(&self, id: InstrId) -> Option<String> {
+        if let Support::Alone((_, reason)) = &self.supports[id.index()] {
+            return Some(format!("not yet compiled: {reason}"));
+        }
         if self.is_output[id.index()] {
             return Some("it is an output".to_owned());
         }
         if matches!(self.entry.instructions[id].op, Op::Reduce { .. }) {
             return Some("a reduction roots its kernel".to_owned());
         }
-        if self.is_read_whole(id) {
-            return Some("a fusion of the program reads it".to_owned());
+        if let Some(reader) = self.reader(id, |support| matches!(support, Support::Stays(_))) {
+            return Some(match reader.op {
+                Op::Fusion { .. } => "a fusion of the program reads it".to_owned(),
+                _ => format!("{} reads it, which stays as it is", reader.name),
+            });
         }
-        None
+        let reader = self.reader(id, |support| matches!(support, Support::Alone(_)))?;
+        Some(format!("{} reads it, which is not yet compiled", reader.name))
+    }
+
+    /// Why a value may not be in the same kernel as its root, where one of the two can be compiled and the other cannot.
+    fn is_set_apart(&self, id: InstrId, root: InstrId) -> Option<String> {
+        let (own, other) = (self.supports[id.index()].reason(), self.supports[root.index()].reason());
+        let root = &self.entry.instructions[root].name;
+        match (own, other) {
+            (Some((_, reason)), None) => Some(format!("not yet compiled, as the kernel of {root} is: {reason}")),
+            (None, Some((_, reason))) => Some(format!("the kernel of {root} is not yet compiled: {reason}")),
+            _ => None,
+        }
     }
 
     /// What fusing `id` into the kernels of all its users would do, or why it may not be.
@@ -160,6 +196,9 @@ impl Walk<'_> {
                 Placement::Own { evaluations, depth, .. } => self.own_function(id, evaluations, depth),
             };
             let state = &self.kernels[kernel];
+            if let Some(reason) = self.is_set_apart(id, state.root) {
+                return Ok(Err(reason));
+            }
             if home.access.depth > MAX_DEPTH {
                 let (root, depth) = (&self.entry.instructions[state.root].name, home.access.depth);
                 return Ok(Err(format!("in the kernel of {root} it would stand in {depth} branches and loops")));
@@ -244,7 +283,7 @@ impl Walk<'_> {
         let inputs: BTreeSet<InstrId> = self.buffer_operands(id).collect();
         let results = instruction.shape.leaves().len();
         let (buffers, limit) = (inputs.len() + results, self.target.max_storage_buffers as usize);
-        if buffers > limit {
+        if buffers > limit && self.supports[id.index()] == Support::Compiled {
             let message = format!("it needs {buffers} buffers and the target lets a kernel bind {limit}");
             return Err(Diagnostic::new("HLO404", instruction.span, message).about(&instruction.name).into());
         }

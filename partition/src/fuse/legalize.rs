@@ -2,13 +2,14 @@
 
 use crate::Target;
 use std::collections::BTreeSet;
-use weft_hlo::ir::{Arena, ArenaId, InstrId, Instruction, Module, Op, Shape};
+use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Module, Op, Shape};
 use weft_hlo::passes::UniqueNames;
 
-/// Splits concatenates of more operands than a kernel can bind into concatenates of concatenates.
-pub(super) fn split_wide_concatenates(mut module: Module, target: &Target) -> Module {
+/// Splits concatenates of more operands than a kernel can bind into concatenates of concatenates, in the
+/// computation of a program.
+pub(super) fn split_wide_concatenates(mut module: Module, id: ComputationId, target: &Target) -> Module {
     let width = (target.max_storage_buffers as usize).saturating_sub(1).max(2);
-    let entry = &module.computations[module.entry];
+    let entry = &module.computations[id];
     let is_wide = |instruction: &Instruction| {
         // An operand that occurs twice is bound once.
         let distinct: BTreeSet<InstrId> = instruction.operands.iter().copied().collect();
@@ -53,7 +54,6 @@ pub(super) fn split_wide_concatenates(mut module: Module, target: &Target) -> Mo
         }
         image.push(instructions.push(instruction));
     }
-    let id = module.entry;
     let entry = &mut module.computations[id];
     entry.root = image[entry.root.index()];
     entry.instructions = instructions;

@@ -5,6 +5,10 @@
 //! - it is an output of the program, or a reduction (a reduction roots its kernel);
 //! - some kernel would bind more buffers than the target allows, or grow too long;
 //! - the work that is done again because it is fused, accumulated over the kernel, would pass the [`Budget`].
+//!
+//! What cannot be compiled yet is set apart: an operation without code is a kernel of its own, instructions of types without a form
+//! are fused with their like only, and what no kernel will compute stays between kernels. The computations that a `while` or a
+//! `conditional` runs are programs like the entry, and are fused by themselves.
 
 mod assemble;
 mod given;
@@ -12,15 +16,17 @@ mod greedy;
 mod legalize;
 
 use crate::cost::Budget;
-use crate::{Target, legal};
+use crate::{Target, Uncompiled, legal};
+use greedy::Greedy;
+use std::collections::BTreeSet;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::Module;
+use weft_hlo::ir::{Arena, ArenaId, ComputationId, Module};
 use weft_hlo::passes;
 
 /// What became of one instruction of the program, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The instruction, by its name in the flattened program.
+    /// The instruction, by its name in the flattened program; of another computation than the entry as `computation/instruction`.
     pub instruction: String,
     /// What became of it.
     pub verdict: Verdict,
@@ -39,16 +45,23 @@ pub enum Verdict {
     Dissolved,
     /// A fusion of the program was kept.
     Kept,
+    /// It stays in the program as it is: no kernel computes it yet.
+    Stays,
 }
 
 /// A fused module with the decisions that led to it.
 #[derive(Clone, Debug)]
 pub struct Fused {
     /// The module. Its entry computation holds parameters, constants, fusions, `get-tuple-element` of fusions with
-    /// several outputs, and at its root possibly a flat `tuple`.
+    /// several outputs, and at its root possibly a flat `tuple`; besides, what stays because no kernel computes it, with tuples
+    /// as it needs them. Computations that such instructions run look the same.
     pub module: Module,
     /// One per instruction considered, in the order of the decisions (users before producers).
     pub decisions: Vec<Decision>,
+    /// The computations that are programs: the entry, and those that a `while`, a `conditional` or the like runs.
+    pub programs: BTreeSet<ComputationId>,
+    /// The kernels and other instructions that cannot be compiled yet, and why; the entry's first.
+    pub uncompiled: Vec<Uncompiled>,
 }
 
 /// Fuses a module for a target. The entry is walked from users to producers, and a producer goes into the kernels of all
@@ -59,21 +72,31 @@ pub struct Fused {
 /// # Errors
 /// What cannot be compiled is refused: `HLO401`–`HLO404`, and the errors of [`passes::flatten`].
 pub fn fuse(module: &Module, target: &Target) -> Result<Module, Diagnostics> {
+    legal::check(module)?;
     fuse_explained(module, target).map(|fused| fused.module)
 }
 
-/// As [`fuse`], with the reasons.
+/// As [`fuse`], with the reasons, and for any program: what cannot be compiled yet is set apart and reported.
 ///
 /// # Errors
-/// As [`fuse`].
+/// `HLO310` for what would become too large, `HLO404` for an instruction that reads and writes more buffers than a kernel binds.
 pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
-    legal::check(module)?;
     let budget = Budget::default();
     let mut decisions = Vec::new();
-    let flat = passes::flatten(&given::dissolve_nested(module))?;
+    let flat = passes::flatten_around(&given::dissolve_nested(module))?;
     let flat = given::dissolve_costly(flat, target, &budget, &mut decisions)?;
-    let flat = legalize::split_wide_concatenates(flat, target);
-    let greedy = greedy::decide(flat.entry_computation(), target, &budget, &mut decisions)?;
+    let programs = legal::programs(&flat);
+    let is_program = |id: &ComputationId| programs[id.index()];
+    let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
+    let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
+    let mut fused: Arena<ComputationId, Option<Greedy>> = Arena::new();
+    flat.computations.ids().for_each(|_| {
+        fused.push(None);
+    });
+    // The entry comes last, and is told of first.
+    for &id in ids.iter().rev() {
+        fused[id] = Some(greedy::decide(&flat, id, target, &budget, &mut decisions)?);
+    }
     for decision in &decisions {
         tracing::debug!(
             instruction = %decision.instruction,
@@ -82,5 +105,9 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
             "fusion decision"
         );
     }
-    Ok(Fused { module: assemble::assemble(&flat, &greedy), decisions })
+    let module = assemble::assemble(&flat, &fused);
+    let known = legal::programs(&module);
+    let programs = module.computations.ids().filter(|id| known[id.index()]).collect();
+    let uncompiled = legal::uncompiled(&module);
+    Ok(Fused { module, decisions, programs, uncompiled })
 }

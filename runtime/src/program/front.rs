@@ -8,7 +8,6 @@ use weft_partition::Target;
 
 /// The verified module, fused for `target`.
 pub(crate) fn fused(module: &Module, target: &Target) -> Result<Module, Error> {
-    weft_hlo::verify::verify(module)?;
     Ok(weft_partition::fuse(module, target)?)
 }
 

@@ -12,6 +12,7 @@ use crate::Error;
 use std::fmt;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{ArrayShape, InstrId, Literal, Module, Op};
+use weft_hlo::passes::{Optimized, PassRun, Pipeline};
 use weft_partition::Target;
 
 /// A buffer of a [`Program`], printed as `b3`.
@@ -126,20 +127,59 @@ pub struct Program {
     pub(crate) constants: Vec<(InstrId, Tensor)>,
     pub(crate) results: Vec<Tensor>,
     pub(crate) temporaries_without_reuse: u64,
+    pub(crate) passes: Vec<PassRun>,
 }
 
-/// Compiles `module` for `target`: verifies it, fuses it, writes a kernel for each fusion and assigns buffers.
+/// How a module is compiled.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the passes of the default [`Pipeline`] simplify the module before it is fused. They keep every value bit for bit,
+    /// as the evaluator computes it; what they fold, the device no longer computes.
+    pub optimize: bool,
+}
+
+/// With passes.
+impl Default for Options {
+    fn default() -> Self {
+        Options { optimize: true }
+    }
+}
+
+/// A verified module as it is going to be fused, and what the passes did to it: nothing, unless the options ask for them.
+///
+/// # Errors
+/// [`Error::Program`] with what a pass refuses: what it would make is too large.
+pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> {
+    if options.optimize {
+        Ok(Pipeline::default().run(module)?)
+    } else {
+        Ok(Optimized { module: module.clone(), runs: Vec::new(), is_fixed_point: true })
+    }
+}
+
+/// Compiles `module` for `target`, with the default [`Options`]: verifies it, simplifies it, fuses it, writes a kernel for each
+/// fusion and assigns buffers.
 ///
 /// Pure: the same module and target give the same program on every machine, and no device is touched. The module is
-/// fused first, so it may hold calls, tuples and any nesting the passes can remove.
+/// simplified and fused first, so it may hold calls, tuples and any nesting the passes can remove.
 ///
 /// # Errors
 /// [`Error::Program`] with all findings where the module is invalid or holds an operation without a kernel;
 /// [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
 /// kernel can hold.
 pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
+    compile_with(module, target, &Options::default())
+}
+
+/// As [`compile`], with other options.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Result<Program, Error> {
     let _span = tracing::debug_span!("compile", module = module.name).entered();
-    compile_fused(front::fused(module, target)?, target)
+    weft_hlo::verify::verify(module)?;
+    let Optimized { module, runs, .. } = optimize(module, options)?;
+    Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target)? })
 }
 
 /// Compiles a module that is fused already, as [`weft_partition::fuse`] leaves it, whoever fused it.
@@ -155,6 +195,11 @@ impl Program {
     /// The name of the module.
     pub fn name(&self) -> &str {
         &self.module.name
+    }
+
+    /// What passes did to the module before it was fused, run by run; nothing where none ran.
+    pub fn passes(&self) -> &[PassRun] {
+        &self.passes
     }
 
     /// The fused module that the launches come from.

@@ -99,6 +99,7 @@ pub(super) fn build(
         constants,
         results,
         temporaries_without_reuse,
+        passes: Vec::new(),
         module: fused,
     })
 }

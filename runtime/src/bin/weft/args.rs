@@ -1,11 +1,11 @@
 //! The command line.
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use weft_hlo::passes::{ON_REQUEST, PASSES, Pass};
 
 pub(crate) use crate::map::args::Map;
+use crate::pass_list::{PassList, pass_list};
 
 /// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
 ///
@@ -37,10 +37,12 @@ pub(crate) enum Command {
     Run(Run),
     /// Show a program as launches and buffers, as it would run
     Compile(Shown),
+    /// Show a program as it was read, as canonical text
+    Fmt(File),
     /// Show the kernels of a program at a stage of their making
     Emit(Emit),
     /// Show a program after fusion, as HLO text
-    Fuse(Fuse),
+    Fuse(Shown),
     /// Show how each fusion is divided into functions, and why
     Partition(Shown),
     /// Show which elements of its operands every element of an instruction is computed from, as indexing maps
@@ -87,6 +89,20 @@ pub(crate) struct Shown {
     pub(crate) source: File,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) passes: Passes,
+}
+
+/// What is done to a program before it is fused.
+#[derive(Args, Debug)]
+pub(crate) struct Passes {
+    /// Take the program as it is written: leave out the passes that simplify it first, those of `weft opt`
+    #[arg(long)]
+    pub(crate) no_opt: bool,
+    /// Say what was done to the program, where, and by which rule: before the results, in comments, or of `run` on standard
+    /// error
+    #[arg(long)]
+    pub(crate) explain: bool,
 }
 
 /// Which maps to show.
@@ -104,8 +120,9 @@ pub(crate) struct Indexing {
     /// or else of the entry
     #[arg(long, conflicts_with = "to")]
     pub(crate) fusion: bool,
-    /// The maps from the instruction that --instruction names to this one of the same computation, before it or after it
-    #[arg(long, value_name = "NAME", requires = "instruction", conflicts_with = "direction")]
+    /// The maps from the instruction that --instruction names to this one of the same computation, before it or after it;
+    /// named in the same ways, and a name alone is first looked for in that computation
+    #[arg(long, value_name = "NAME", requires = "instruction", conflicts_with = "direction", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) to: Option<String>,
     /// Whether to simplify maps of single operations; those through several always are
     #[arg(long, value_name = "yes|no", default_value = "yes", action = ArgAction::Set, value_parser = yes_or_no(), hide_possible_values = true)]
@@ -170,11 +187,14 @@ pub(crate) struct Run {
     /// `weft devices`, or a part of a device's name
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) device: String,
-    /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number
+    #[command(flatten)]
+    pub(crate) passes: Passes,
+    /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number. The program is
+    /// then evaluated as it is written
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u64>,
-    /// Compute in the evaluator with 64-bit floats wherever the program's are narrower: a reference for what rounding
-    /// costs
+    /// Compute in the evaluator with 64-bit floats wherever the program's are narrower, and the program as it is written: a
+    /// reference for what rounding costs
     #[arg(long, conflicts_with = "check")]
     pub(crate) precise: bool,
     /// Compare the results with those of the reference evaluator; exit with 1 if any differs by more than the
@@ -195,6 +215,8 @@ pub(crate) struct Emit {
     pub(crate) source: File,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) passes: Passes,
     /// The stage to show
     #[arg(long, value_enum, default_value_t = Stage::Wgsl)]
     pub(crate) stage: Stage,
@@ -225,17 +247,6 @@ pub(crate) enum Stage {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Fuse {
-    #[command(flatten)]
-    pub(crate) source: File,
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-    /// Say of every instruction what became of it and why, in comments before the program
-    #[arg(long)]
-    pub(crate) explain: bool,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct Simplify {
     /// An indexing map, such as '(d0, d1) -> ((d0 * 8 + d1) floordiv 8), domain: d0 in [0, 3], d1 in [0, 7]', or one
     /// expression; the domain may be left out. `@FILE` reads it from a file, `-` from standard input
@@ -260,22 +271,16 @@ pub(crate) struct Simplify {
 pub(crate) struct Opt {
     #[command(flatten)]
     pub(crate) source: File,
-    /// Only these passes, in this order, again and again until none changes anything; by default all
-    /// but those that change rounding
-    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = pass_names())]
-    pub(crate) passes: Option<Vec<String>>,
-    /// Show the program after every run of this pass that changed something, in comments of their own before it
-    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = pass_names())]
-    pub(crate) print_after: Vec<String>,
+    /// Only these passes, between commas, in this order, again and again until none changes anything; none for an empty
+    /// list; by default all but those that change rounding
+    #[arg(long, value_name = "PASSES", value_parser = pass_list())]
+    pub(crate) passes: Option<PassList>,
+    /// Show the program after every run of these passes that changed something, in comments of their own before it
+    #[arg(long, value_name = "PASSES", value_parser = pass_list())]
+    pub(crate) print_after: Option<PassList>,
     /// Say what each pass changed, where, and by which rule, in comments before the program
     #[arg(long)]
     pub(crate) explain: bool,
-}
-
-/// The names of all passes.
-fn pass_names() -> clap::builder::PossibleValuesParser {
-    let described = |pass: &&dyn Pass| PossibleValue::new(pass.name()).help(pass.about());
-    PASSES.iter().chain(ON_REQUEST).map(described).collect::<Vec<_>>().into()
 }
 
 #[derive(Args, Debug)]

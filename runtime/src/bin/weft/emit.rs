@@ -1,9 +1,9 @@
 //! `weft emit`.
 
 use crate::args::{Emit, Format, Stage};
-use crate::report::{Failure, Outcome};
+use crate::report::{Failure, Outcome, note};
 use crate::source::Source;
-use crate::{device, is_json, output};
+use crate::{device, is_json, output, passes};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -36,7 +36,8 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let module = source.parse_valid()?;
     let target = device::target(arguments.target.device.as_deref())?;
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
-    let fused = weft_partition::fuse(&module, &target).map_err(failed)?;
+    let optimized = arguments.passes.applied(&source, &module)?;
+    let fused = weft_partition::fuse(&optimized.module, &target).map_err(failed)?;
     let fusions = selected(&fused, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
     if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {
@@ -54,15 +55,21 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     }
     if is_json(format) {
         let kernels: Vec<Value> = kernels.iter().map(|(number, name, code)| kernel_json(*number, name, code)).collect();
-        output::json(&json!({ "stage": stage_name(arguments.stage), "kernels": kernels }))?;
+        let mut value = json!({ "stage": stage_name(arguments.stage), "kernels": kernels });
+        arguments.passes.explain_in(&mut value, &optimized.runs);
+        output::json(&value)?;
         return Ok(Outcome::Done);
     }
     if let ([(_, _, Code::Words(words))], true) = (kernels.as_slice(), to_pipe) {
+        // A binary has no room for comments.
+        if arguments.passes.explain {
+            note(passes::to_text(&optimized.runs).trim_end(), format)?;
+        }
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         output::bytes(&bytes)?;
         return Ok(Outcome::Done);
     }
-    let mut text = String::new();
+    let mut text = arguments.passes.explanation(&optimized.runs);
     for (number, name, code) in &kernels {
         if kernels.len() > 1 {
             let gap = if text.is_empty() { "" } else { "\n" };

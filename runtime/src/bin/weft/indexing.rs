@@ -1,9 +1,12 @@
 //! `weft indexing`
 
+mod json;
+
 use crate::args::{Direction as Way, Domain, Format, Indexing};
 use crate::report::{Failure, Outcome};
 use crate::source::Source;
 use crate::{is_json, output};
+use json::shape_index;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +15,7 @@ use weft_hlo::indexing::{
     Source as Origin,
 };
 use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
-use weft_indexing::{Expr, IndexingMap, OutOfBounds, Owner, RuntimeVariable};
+use weft_indexing::{Expr, Owner, RuntimeVariable};
 
 /// What the help ends with.
 pub(crate) const EXAMPLES: &str = "\
@@ -26,6 +29,8 @@ struct View<'a> {
     module: &'a Module,
     arguments: &'a Indexing,
     direction: Direction,
+    /// The instruction that maps lead to, where one is named.
+    to: Option<InstrId>,
     /// The arrays of values that are tuples, where positions in memory are shown.
     arrays: BTreeMap<(ComputationId, InstrId), Vec<Option<&'a ArrayShape>>>,
 }
@@ -57,17 +62,27 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
         Way::InputToOutput => Direction::InputToOutput,
     };
     let arrays = if arguments.physical { tuples(&module) } else { BTreeMap::new() };
-    let mut view = View { module: &module, arguments, direction, arrays };
+    let mut view = View { module: &module, arguments, direction, to: None, arrays };
     let domains = match arguments.domain {
         Domain::Documented => Domains::Documented,
         Domain::Exact => Domains::Exact,
     };
     let mut analysis = Analysis::new(&module).with_domains(domains);
-    let named = arguments.instruction.as_deref().map(|name| view.find(name)).transpose()?;
+    let named = arguments.instruction.as_deref().map(|name| view.find(name, None)).transpose()?;
     let mut shown = Vec::new();
     match (named, &arguments.to) {
         (Some((computation, from)), Some(to)) => {
-            let to = view.find_in(computation, to)?;
+            let (other, to) = view.find(to, Some(computation))?;
+            if other != computation {
+                let within = |computation: ComputationId, id: InstrId| {
+                    let owner = &module.computations[computation];
+                    format!("{}/{}", owner.name, owner.instructions[id].name)
+                };
+                let (from, to) = (within(computation, from), within(other, to));
+                let message = format!("maps lead through one computation; {from} and {to} are of two");
+                return Err(Failure::Misuse(message));
+            }
+            view.to = Some(to);
             view.direction = if to <= from { Direction::OutputToInput } else { Direction::InputToOutput };
             let found = analysis.between(computation, from, to);
             let owners = Rc::new(found.owners);
@@ -150,9 +165,9 @@ impl View<'_> {
         &self.module.computations[id]
     }
 
-    /// An instruction by its name: the entry's, or else that of the one computation that has it; `COMPUTATION/NAME` for one
-    /// of several.
-    fn find(&self, name: &str) -> Result<(ComputationId, InstrId), Failure> {
+    /// An instruction by its name: that of the computation `near`, the entry's, or else that of the one computation that has it;
+    /// `COMPUTATION/NAME` for one of several.
+    fn find(&self, name: &str, near: Option<ComputationId>) -> Result<(ComputationId, InstrId), Failure> {
         let (within, name) = match name.split_once('/') {
             Some((within, name)) => (Some(within.trim_start_matches('%')), name),
             None => (None, name),
@@ -166,23 +181,19 @@ impl View<'_> {
             let own = computation.instructions.iter().find(|(_, instruction)| instruction.name == name);
             found.extend(own.map(|(own, _)| (id, own)));
         }
-        match (found.as_slice(), found.iter().find(|(id, _)| *id == self.module.entry)) {
+        let of = |computation: ComputationId| found.iter().find(|(id, _)| *id == computation);
+        match (found.as_slice(), near.and_then(of).or_else(|| of(self.module.entry))) {
             ([one], _) | (_, Some(one)) => Ok(*one),
-            ([], _) => Err(Failure::Misuse(format!("no instruction is named {name}"))),
+            ([], _) => {
+                let within = within.map(|within| format!("{within}/")).unwrap_or_default();
+                Err(Failure::Misuse(format!("no instruction is named {within}{name}")))
+            }
             ([first, ..], _) => {
                 let first = &self.computation(first.0).name;
                 let message = format!("several computations have a {name}; name one of them, as in {first}/{name}");
                 Err(Failure::Misuse(message))
             }
         }
-    }
-
-    fn find_in(&self, computation: ComputationId, name: &str) -> Result<InstrId, Failure> {
-        let owner = self.computation(computation);
-        let name = name.trim_start_matches('%');
-        let found = owner.instructions.iter().find(|(_, instruction)| instruction.name == name);
-        let missing = || Failure::Misuse(format!("{} has no instruction {name}", owner.name));
-        found.map(|(id, _)| id).ok_or_else(missing)
     }
 
     /// The computation that is taken for a fusion, and the instructions that maps start at.
@@ -212,7 +223,7 @@ impl View<'_> {
         if matches!(instruction.shape, Shape::Tuple(_)) && own.result.is_some() {
             label.extend(own.result.map(|result| format!("output {result}")));
         }
-        fields.insert("output".to_owned(), json!(own.result));
+        fields.insert("output".to_owned(), shape_index(&instruction.shape, own.result));
         match own.operand {
             None => label.push("no input".to_owned()),
             Some(operand) => {
@@ -222,10 +233,16 @@ impl View<'_> {
                     _ => String::new(),
                 };
                 label.push(format!("operand {operand} ({}{leaf})", read.name));
+                fields.insert(
+                    "operand".to_owned(),
+                    json!({
+                        "name": read.name,
+                        "index": operand,
+                        "shape_index": shape_index(&read.shape, own.leaf),
+                    }),
+                );
             }
         }
-        fields.insert("operand".to_owned(), json!(own.operand));
-        fields.insert("array".to_owned(), json!(own.leaf));
         let list = match self.direction {
             Direction::OutputToInput => own.operand,
             Direction::InputToOutput => own.result.or(Some(0)),
@@ -252,9 +269,9 @@ impl View<'_> {
         };
         label.push(format!("to {}{array}", to.name));
         let mut fields = Map::new();
-        fields.insert("from_array".to_owned(), json!(group.from.leaf));
+        fields.insert("from_shape_index".to_owned(), shape_index(&from.shape, Some(group.from.leaf)));
         fields.insert("instruction".to_owned(), json!(to.name));
-        fields.insert("array".to_owned(), json!(group.to.leaf));
+        fields.insert("shape_index".to_owned(), shape_index(&to.shape, Some(group.to.leaf)));
         let relation = self.in_memory(&group.relation, (computation, owners), || {
             let array = |end: weft_hlo::indexing::Endpoint| self.array(computation, end.instruction, end.leaf);
             (array(group.from), array(group.to))
@@ -323,8 +340,8 @@ impl View<'_> {
             Direction::OutputToInput => "nothing is read",
             Direction::InputToOutput => "nothing is computed from it",
         };
-        if let (Some(to), []) = (&self.arguments.to, shown.rows.as_slice()) {
-            text += &format!("  to {}: {nothing}\n", to.trim_start_matches('%'));
+        if let (Some(to), []) = (self.to, shown.rows.as_slice()) {
+            text += &format!("  to {}: {nothing}\n", computation.instructions[to].name);
         }
         let names = |owner| self.name(shown.computation, &shown.owners.source(owner)?);
         for row in &shown.rows {
@@ -368,100 +385,6 @@ impl View<'_> {
         let replica = replica.map(|replica| format!(", replica_id: {replica}")).unwrap_or_default();
         let variable = variable.name.clone().unwrap_or_else(|| format!("rt{position}"));
         Some(format!("    {variable}: {what} of {of}{replica}\n"))
-    }
-
-    fn json(&self, shown: &Shown) -> Value {
-        let computation = self.computation(shown.computation);
-        let instruction = &computation.instructions[shown.instruction];
-        let mut value = Map::new();
-        value.insert("instruction".to_owned(), json!(instruction.name));
-        value.insert("computation".to_owned(), json!(computation.name));
-        let is_list = |row: &Row| row.list.is_some();
-        let items = |row: &Row| -> Vec<Value> {
-            let with = |mut fields: Map<String, Value>, more: Value| {
-                if let Value::Object(more) = more {
-                    fields.extend(more);
-                }
-                Value::Object(fields)
-            };
-            match &row.relation {
-                Relation::Undefined(reason) => {
-                    vec![with(row.fields.clone(), json!({ "undefined": reason.to_string(), "code": reason.code() }))]
-                }
-                Relation::Maps(maps) => {
-                    let map = |map: &ElementMap| {
-                        with(row.fields.clone(), self.map_json(shown.computation, map, &shown.owners))
-                    };
-                    maps.iter().map(map).collect()
-                }
-            }
-        };
-        let grouped = |count: usize| -> Vec<Value> {
-            let mut lists: Vec<Vec<Value>> = vec![Vec::new(); count];
-            for row in &shown.rows {
-                if let Some(list) = row.list.and_then(|number| lists.get_mut(number)) {
-                    list.extend(items(row));
-                }
-            }
-            let entry = |items: Vec<Value>| match items.as_slice() {
-                [only] if only.get("undefined").is_some() => only.clone(),
-                _ => Value::Array(items),
-            };
-            lists.into_iter().map(entry).collect()
-        };
-        if self.arguments.fusion || self.arguments.to.is_some() {
-            value.insert("maps".to_owned(), shown.rows.iter().flat_map(items).collect());
-            return Value::Object(value);
-        }
-        match self.direction {
-            Direction::OutputToInput => {
-                value.insert("operands".to_owned(), json!(grouped(instruction.operands.len())));
-                let own: Vec<Value> = shown.rows.iter().filter(|row| !is_list(row)).flat_map(items).collect();
-                if !own.is_empty() {
-                    value.insert("no_input".to_owned(), json!(own));
-                }
-            }
-            Direction::InputToOutput => {
-                value.insert("outputs".to_owned(), json!(grouped(instruction.shape.leaves().len())));
-            }
-        }
-        Value::Object(value)
-    }
-
-    fn map_json(&self, computation: ComputationId, map: &ElementMap, owners: &Owners) -> Value {
-        let IndexingMap { dims, ranges, runtime, .. } = &map.map;
-        let variable = |(position, variable): (usize, &RuntimeVariable)| {
-            let source = variable.owner.and_then(|owner| owners.source(owner));
-            let (element, replica) = held(variable, source.as_ref());
-            let before = runtime[..position].to_vec();
-            let access = IndexingMap::from_parts(dims.clone(), ranges.clone(), before, element.to_vec(), Vec::new());
-            let name = source.as_ref().and_then(|source| self.name(computation, source));
-            let is_position = source.as_ref().is_some_and(|source| source.number == Number::Position);
-            let out_of_range = match variable.out_of_bounds {
-                _ if is_position => None,
-                OutOfBounds::Clamp => Some("clamp"),
-                OutOfBounds::Drop => Some("drop"),
-            };
-            let mut value = json!({
-                "instruction": name,
-                "value": if is_position { "position" } else { "element" },
-                "map": access.to_string(),
-                "out_of_range": out_of_range,
-            });
-            if let Some(replica) = replica {
-                value["replica_id"] = json!(replica.to_string());
-            }
-            value
-        };
-        let variables: Vec<Value> = runtime.iter().enumerate().map(variable).collect();
-        let mut value = json!({ "map": map.map.to_string(), "runtime_variables": variables });
-        if let Some(reason) = map.coarse {
-            value["coarse"] = json!(reason);
-        }
-        if let Some(replica) = &map.replica_id {
-            value["replica_id"] = json!(replica.to_string());
-        }
-        value
     }
 }
 

@@ -1,7 +1,7 @@
 //! The inputs of a run.
 
-use crate::args::Run;
-use crate::report::{Failure, say};
+use crate::args::{Format, Run};
+use crate::report::{Failure, note};
 use crate::source::Source;
 use crate::{npy, random};
 use std::path::Path;
@@ -28,7 +28,7 @@ fn leaves(module: &Module) -> Result<Vec<Leaf<'_>>, Failure> {
         for (position, leaf) in leaves.into_iter().enumerate() {
             let name = if is_array { parameter.name.clone() } else { format!("{}{{{position}}}", parameter.name) };
             let Shape::Array(shape) = leaf else {
-                return Err(Failure::message(format!("parameter {name} is {leaf}, which cannot be given")));
+                return Err(Failure::inputs(format!("parameter {name} is {leaf}, which cannot be given")));
             };
             found.push(Leaf { name, shape, parameter });
         }
@@ -70,13 +70,18 @@ fn check_sizes(source: &Arc<Source>, module: &Module, leaves: &[Leaf<'_>]) -> Re
 }
 
 /// One literal per array that `module` takes, from files or from chance.
-pub(crate) fn read(source: &Arc<Source>, module: &Module, arguments: &Run) -> Result<Vec<Literal>, Failure> {
+pub(crate) fn read(
+    source: &Arc<Source>,
+    module: &Module,
+    arguments: &Run,
+    format: Format,
+) -> Result<Vec<Literal>, Failure> {
     let leaves = leaves(module)?;
     check_sizes(source, module, &leaves)?;
     if arguments.input.is_empty() {
         if arguments.random.is_none() && !leaves.is_empty() {
             let noun = if leaves.len() == 1 { "the input" } else { "the inputs" };
-            say(&format!("no --input: taking random values for {noun} (--random 0)"))?;
+            note(&format!("no --input: taking random values for {noun} (--random 0)"), format)?;
         }
         let seed = arguments.random.unwrap_or(0);
         let random = |(number, leaf): (usize, &Leaf<'_>)| random::literal(seed, number, &leaf.name, leaf.shape);
@@ -84,14 +89,14 @@ pub(crate) fn read(source: &Arc<Source>, module: &Module, arguments: &Run) -> Re
     }
     if let Some((number, missing)) = leaves.iter().enumerate().nth(arguments.input.len()) {
         let (given, expected) = (arguments.input.len(), leaves.len());
-        return Err(Failure::message(format!(
+        return Err(Failure::inputs(format!(
             "parameter {number} ({}) is missing: it is {}; {given} of {expected} inputs were given",
             missing.name,
             plain(missing.shape),
         )));
     }
     if let Some(superfluous) = arguments.input.get(leaves.len()) {
-        return Err(Failure::message(format!(
+        return Err(Failure::inputs(format!(
             "input {} ({}) is superfluous: the program takes {}",
             leaves.len(),
             superfluous.display(),
@@ -101,7 +106,7 @@ pub(crate) fn read(source: &Arc<Source>, module: &Module, arguments: &Run) -> Re
     let mut literals = Vec::with_capacity(leaves.len());
     for (number, (leaf, path)) in leaves.iter().zip(&arguments.input).enumerate() {
         let literal = npy::read(path, leaf.shape).map_err(|problem| {
-            Failure::message(format!("parameter {number} ({}) is {}: {problem}", leaf.name, plain(leaf.shape)))
+            Failure::inputs(format!("parameter {number} ({}) is {}: {problem}", leaf.name, plain(leaf.shape)))
         })?;
         literals.push(literal);
     }

@@ -14,6 +14,9 @@ mod map;
 mod npy;
 mod opt;
 mod output;
+mod partition;
+mod pass_list;
+mod passes;
 mod progress;
 mod random;
 mod reader;
@@ -31,7 +34,10 @@ use report::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Weft::parse();
+    let arguments = match Weft::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return report::report_command_line(&error),
+    };
     headless::ensure(&arguments.command);
     listen();
     let format = arguments.format;
@@ -47,9 +53,10 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
     match &arguments.command {
         Command::Run(run) => run::run(run, format),
         Command::Compile(shown) => show::compile(shown, format),
+        Command::Fmt(file) => show::fmt(file, format),
         Command::Emit(emit) => emit::emit(emit, format),
-        Command::Fuse(fuse) => show::fuse(fuse, format),
-        Command::Partition(shown) => show::partition(shown, format),
+        Command::Fuse(fuse) => partition::fuse(fuse, format),
+        Command::Partition(shown) => partition::partition(shown, format),
         Command::Indexing(arguments) => indexing::indexing(arguments, format),
         Command::Simplify(simplify) => simplify::simplify(simplify, format),
         Command::Map(map) => map::map(map, format),

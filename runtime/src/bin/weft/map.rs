@@ -24,6 +24,7 @@ use args::{Map, Operation};
 pub(crate) fn map(arguments: &Map, format: Format) -> Result<Outcome, Failure> {
     match &arguments.operation {
         Operation::Simplify(simplified) => simplify(simplified, format),
+        Operation::Fmt(one) => transform::fmt(one, format),
         Operation::Compose(composed) => transform::compose(composed, format),
         Operation::RescaleSymbols(one) => transform::rescale_symbols(one, format),
         Operation::RemoveUnused(removed) => transform::remove_unused(removed, format),

@@ -1,23 +1,22 @@
 //! `weft opt`.
 
 use crate::args::{Format, Opt};
-use crate::report::{Failure, Outcome, say};
+use crate::pass_list::PassList;
+use crate::report::{Failure, Outcome, note};
 use crate::source::Source;
-use crate::{is_json, output};
+use crate::{is_json, output, passes};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use weft_hlo::passes::{PassRun, Pipeline, pass_named};
+use weft_hlo::passes::Pipeline;
 
 pub(crate) fn opt(arguments: &Opt, format: Format) -> Result<Outcome, Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let pipeline = match &arguments.passes {
-        Some(names) => Pipeline::new(names.iter().filter_map(|name| pass_named(name)).collect()),
-        None => Pipeline::default(),
-    };
+    let pipeline = arguments.passes.as_ref().map_or_else(Pipeline::default, PassList::pipeline);
+    let is_shown = |pass: &str| arguments.print_after.as_ref().is_some_and(|list| list.holds(pass));
     let mut stages: Vec<(String, String)> = Vec::new();
     let optimized = pipeline.run_watched(&module, &mut |run, module| {
-        if !run.changes.is_empty() && arguments.print_after.iter().any(|name| name == run.pass) {
+        if !run.changes.is_empty() && is_shown(run.pass) {
             stages.push((format!("after {} (round {})", run.pass, run.round), module.to_string()));
         }
     });
@@ -27,7 +26,7 @@ pub(crate) fn opt(arguments: &Opt, format: Format) -> Result<Outcome, Failure> {
             "program": module.name,
             "instructions": { "before": module.instruction_count(), "after": optimized.module.instruction_count() },
             "is_fixed_point": optimized.is_fixed_point,
-            "runs": optimized.runs.iter().map(to_json).collect::<Vec<Value>>(),
+            "runs": passes::to_json(&optimized.runs),
             "stages": stages.iter().map(|(name, hlo)| json!({ "name": name, "hlo": hlo })).collect::<Vec<Value>>(),
             "hlo": optimized.module.to_string(),
         }))?;
@@ -38,30 +37,12 @@ pub(crate) fn opt(arguments: &Opt, format: Format) -> Result<Outcome, Failure> {
         text += &format!("// {name}\n");
         hlo.lines().for_each(|line| text += &format!("//   {line}\n"));
     }
-    for run in optimized.runs.iter().filter(|run| !run.changes.is_empty()) {
-        if !arguments.explain {
-            break;
-        }
-        text += &format!("// {}, round {}: {} to {} instructions\n", run.pass, run.round, run.before, run.after);
-        for change in &run.changes {
-            text += &format!("//   {}: {}\n", change.place, change.rule);
-        }
+    if arguments.explain {
+        text += &passes::to_text(&optimized.runs);
     }
     output::text(&(text + &optimized.module.to_string()))?;
     if !optimized.is_fixed_point {
-        say("the passes were still changing something when they were stopped")?;
+        note("the passes were still changing something when they were stopped", format)?;
     }
     Ok(Outcome::Done)
-}
-
-fn to_json(run: &PassRun) -> Value {
-    json!({
-        "pass": run.pass,
-        "round": run.round,
-        "before": run.before,
-        "after": run.after,
-        "rules": run.rules(),
-        "changes": run.changes.iter().map(|change| json!({ "place": change.place, "rule": change.rule }))
-            .collect::<Vec<Value>>(),
-    })
 }

@@ -37,9 +37,9 @@ impl SplitMix64 {
 /// The value of parameter `number` for `seed`: floats around 0, integers in [-9, 9] or [0, 9] (as many of their bits as the type
 /// has), both truth values.
 pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) -> Result<Literal, Failure> {
-    let refuse = || Failure::message(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
+    let refuse = || Failure::inputs(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
     let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(refuse)?;
-    let no_memory = |_| Failure::message(format!("there is not enough memory for parameter {number} ({name})"));
+    let no_memory = |_| Failure::inputs(format!("there is not enough memory for parameter {number} ({name})"));
     // A stream of its own for each parameter, so that one parameter's size does not change the next.
     let mut source = SplitMix64(seed ^ SplitMix64(number as u64).next());
     let element_type = shape.element_type;

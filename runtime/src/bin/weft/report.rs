@@ -1,8 +1,21 @@
 //! Failures, and how they are told.
+//!
+//! With `--format json` each is one line on standard error: `{"error": {"code", "message", "line", "column", "help"}}`, where what
+//! does not apply is `null`; of a program that is wrong the first finding stands there, and all of them in `findings`. Notes are
+//! lines of their own, `{"note": …}`. Codes are those of the library that failed, or of this command:
+//!
+//! | Code | Says |
+//! |---|---|
+//! | `CLI001` | the command line cannot be meant |
+//! | `CLI002` | a file cannot be read |
+//! | `CLI003` | results cannot be written |
+//! | `CLI004` | the inputs are not those that the program takes |
+//! | `CLI005` | there is no such thing, or nothing that could be done with it |
 
 use crate::args::Format;
 use crate::excerpt::Excerpt;
 use crate::source::Source;
+use clap::error::ErrorKind;
 use codespan_reporting::diagnostic::{Diagnostic as Rendered, Label};
 use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term;
@@ -10,6 +23,7 @@ use codespan_reporting::term::termcolor::{ColorChoice, StandardStream};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -28,8 +42,8 @@ pub(crate) enum Outcome {
 pub(crate) enum Failure {
     /// Something is wrong with the program, at places in its text.
     Findings(Arc<Source>, Diagnostics),
-    /// Something else, in a sentence; with a code where there is one.
-    Message(Option<&'static str>, String),
+    /// Something else, in a sentence, and what may help.
+    Message { code: &'static str, text: String, help: Option<String> },
     /// The command line cannot be meant.
     Misuse(String),
     /// Standard output could not be written.
@@ -37,8 +51,28 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// There is no such thing, or nothing that could be done with it.
     pub(crate) fn message(text: impl Into<String>) -> Self {
-        Failure::Message(None, text.into())
+        Failure::coded("CLI005", text)
+    }
+
+    /// A file cannot be read.
+    pub(crate) fn not_read(text: impl Into<String>) -> Self {
+        Failure::coded("CLI002", text)
+    }
+
+    /// A file cannot be written.
+    pub(crate) fn not_written(path: &Path, error: &io::Error) -> Self {
+        Failure::coded("CLI003", format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// The inputs are not those that the program takes.
+    pub(crate) fn inputs(text: impl Into<String>) -> Self {
+        Failure::coded("CLI004", text)
+    }
+
+    fn coded(code: &'static str, text: impl Into<String>) -> Self {
+        Failure::Message { code, text: text.into(), help: None }
     }
 
     /// An error of the runtime about the program in `source`.
@@ -59,8 +93,12 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let help = match &error {
+            Error::NoAdapter(advice) if !advice.0.is_empty() => Some(advice.0.clone()),
+            _ => None,
+        };
         // The runtime's messages begin with their code already.
-        Failure::Message(Some(error.code()), error.to_string())
+        Failure::Message { code: error.code(), text: error.to_string(), help }
     }
 }
 
@@ -77,16 +115,21 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
         (Failure::Output(error), _) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         (Failure::Findings(source, findings), Format::Text) => render(source, findings),
         (Failure::Findings(source, findings), Format::Json) => {
-            say(&json!({ "error": { "findings": findings_json(source, findings) } }).to_string())
+            let findings = findings_json(source, findings);
+            let first = |key: &str| findings.get(0).map_or(Value::Null, |first| first[key].clone());
+            let mut error = error_json(&first("code"), &first("message"), None);
+            (error["line"], error["column"]) = (first("line"), first("column"));
+            error["findings"] = findings;
+            say_error(&error)
         }
-        (Failure::Message(code, text), Format::Json) => {
-            say(&json!({ "error": { "code": code, "message": text } }).to_string())
+        (Failure::Message { code, text, help }, Format::Json) => {
+            say_error(&error_json(&json!(code), &json!(text), help.as_deref()))
         }
-        (Failure::Misuse(text), Format::Json) => say(&json!({ "error": { "misuse": text } }).to_string()),
+        (Failure::Misuse(text), Format::Json) => say_error(&error_json(&json!(MISUSE), &json!(text), None)),
         (Failure::Output(error), Format::Json) => {
-            say(&json!({ "error": { "message": error.to_string() } }).to_string())
+            say_error(&error_json(&json!("CLI003"), &json!(error.to_string()), None))
         }
-        (Failure::Message(_, text) | Failure::Misuse(text), Format::Text) => say(&format!("error: {text}")),
+        (Failure::Message { text, .. } | Failure::Misuse(text), Format::Text) => say(&format!("error: {text}")),
         (Failure::Output(error), Format::Text) => say(&format!("error: cannot write the results: {error}")),
     };
     // If not even standard error can be written, the exit code is all that is left.
@@ -94,6 +137,62 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
     match failure {
         Failure::Misuse(_) => ExitCode::from(2),
         _ => ExitCode::from(1),
+    }
+}
+
+/// Tells on standard error what is wrong with a command line that could not be read, or shows the help that it asks for, and
+/// returns the exit code that belongs to it.
+pub(crate) fn report_command_line(error: &clap::Error) -> ExitCode {
+    let is_asked_for = error.exit_code() == 0;
+    let told = if is_asked_for || !asks_for_json() {
+        error.print()
+    } else {
+        let text = error.render().to_string();
+        let (message, help) = match error.kind() {
+            // Then all of the text is help.
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ("a command is missing", text.as_str()),
+            _ => text.split_once("\n\n").unwrap_or((text.as_str(), "")),
+        };
+        let message = message.trim().trim_start_matches("error: ");
+        let help = Some(help.trim()).filter(|help| !help.is_empty());
+        say_error(&error_json(&json!(MISUSE), &json!(message), help))
+    };
+    // Whoever does not read what was asked for does not want it.
+    let _ = told;
+    if is_asked_for { ExitCode::SUCCESS } else { ExitCode::from(2) }
+}
+
+/// Whether a command line that could not be read asks for JSON.
+fn asks_for_json() -> bool {
+    let words: Vec<_> = std::env::args_os().take_while(|word| word != "--").collect();
+    words.iter().any(|word| word == "--format=json")
+        || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+}
+
+/// The code of a command line that cannot be meant.
+const MISUSE: &str = "CLI001";
+
+fn error_json(code: &Value, message: &Value, help: Option<&str>) -> Value {
+    json!({ "code": code, "message": message, "line": null, "column": null, "help": help })
+}
+
+fn say_error(error: &Value) -> io::Result<()> {
+    say(&json!({ "error": error }).to_string())
+}
+
+/// Tells on standard error of something that went wrong without ending the command.
+pub(crate) fn complain(code: &'static str, text: &str, format: Format) -> io::Result<()> {
+    match format {
+        Format::Text => say(&format!("error: {text}")),
+        Format::Json => say_error(&error_json(&json!(code), &json!(text), None)),
+    }
+}
+
+/// Tells on standard error what the results do not say.
+pub(crate) fn note(text: &str, format: Format) -> io::Result<()> {
+    match format {
+        Format::Text => say(text),
+        Format::Json => say(&json!({ "note": text }).to_string()),
     }
 }
 
@@ -163,6 +262,7 @@ pub(crate) fn findings_json(source: &Source, findings: &Diagnostics) -> Value {
             "end": finding.span.end,
             "instruction": finding.instruction,
             "message": finding.message,
+            "help": null,
         })
     };
     located.0.iter().map(finding).collect()

@@ -1,20 +1,20 @@
 //! `weft run`.
 
-use crate::args::{Format, Run};
+use crate::args::{Format, Passes, Run};
 use crate::check::{Difference, compare};
 use crate::device::{Place, place};
 use crate::output::Shown;
 use crate::progress::Progress;
-use crate::report::{Failure, Outcome, say};
+use crate::report::{Failure, Outcome, note, say};
 use crate::source::Source;
 use crate::{inputs, is_json, npy, output};
 use serde_json::{Value, json};
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
-use weft_runtime::{Device, Executable, compile, kind_name};
+use weft_hlo::passes::{Optimized, PassRun};
+use weft_runtime::{Device, Executable, compile_with, kind_name};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
@@ -22,22 +22,33 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     let module = source.parse_valid()?;
     // What may be refused without the inputs is refused before any of them is made or read.
     let device = if arguments.precise { "evaluator" } else { &arguments.device };
-    let executable = match place(device)? {
-        Place::Device(device) => Some(executable(&source, &module, &device)?),
+    let place = match place(device)? {
+        Place::Device(device) => Ran::On(executable(&source, &module, &device, arguments)?),
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
-                say(&format!("running in the evaluator: {reason}"))?;
+                note(&format!("running in the evaluator: {reason}"), format)?;
             }
-            None
+            // Rounding, and how often loops run, is that of the program as it is written.
+            let as_written = arguments.precise || arguments.max_iterations.is_some();
+            let passes = Passes { no_opt: arguments.passes.no_opt || as_written, ..arguments.passes };
+            Ran::Evaluated(Box::new(passes.applied(&source, &module)?))
         }
     };
-    let inputs = inputs::read(&source, &module, arguments)?;
-    if let Some(directory) = &arguments.output_dir {
-        std::fs::create_dir_all(directory).map_err(|error| not_written(directory, &error))?;
+    if !is_json(format) {
+        let told = arguments.passes.explanation(place.passes());
+        if !told.is_empty() {
+            say(told.trim_end())?;
+        }
     }
-    let (results, ran_on) = match &executable {
-        Some(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
-        None => (in_evaluator(&source, &module, &inputs, arguments)?, json!("evaluator")),
+    let inputs = inputs::read(&source, &module, arguments, format)?;
+    if let Some(directory) = &arguments.output_dir {
+        std::fs::create_dir_all(directory).map_err(|error| Failure::not_written(directory, &error))?;
+    }
+    let (results, ran_on) = match &place {
+        Ran::On(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
+        Ran::Evaluated(optimized) => {
+            (in_evaluator(&source, &optimized.module, &inputs, arguments)?, json!("evaluator"))
+        }
     };
     let differences = if arguments.check {
         let expected = in_evaluator(&source, &module, &inputs, arguments)?;
@@ -59,7 +70,9 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
         .collect();
     if is_json(format) {
         let results: Vec<Value> = shown.iter().map(Shown::to_json).collect();
-        output::json(&json!({ "program": module.name, "device": ran_on, "results": results }))?;
+        let mut value = json!({ "program": module.name, "device": ran_on, "results": results });
+        arguments.passes.explain_in(&mut value, place.passes());
+        output::json(&value)?;
     } else {
         let lines: Vec<String> = shown.iter().map(Shown::to_text).collect();
         output::text(&lines.join("\n"))?;
@@ -71,10 +84,26 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     Ok(if accepted { Outcome::Done } else { Outcome::Findings })
 }
 
-fn executable(source: &Arc<Source>, module: &Module, device: &Device) -> Result<Executable, Failure> {
+/// Where a program runs, as it was prepared for that.
+enum Ran {
+    On(Executable),
+    Evaluated(Box<Optimized>),
+}
+
+impl Ran {
+    /// What passes did to the program first.
+    fn passes(&self) -> &[PassRun] {
+        match self {
+            Ran::On(executable) => executable.program().passes(),
+            Ran::Evaluated(optimized) => &optimized.runs,
+        }
+    }
+}
+
+fn executable(source: &Arc<Source>, module: &Module, device: &Device, arguments: &Run) -> Result<Executable, Failure> {
     let failed = |error| Failure::from_runtime(source, error);
     let _compiling = Progress::start("compiling");
-    let program = compile(module, device.target()).map_err(failed)?;
+    let program = compile_with(module, device.target(), &arguments.passes.options()).map_err(failed)?;
     Executable::new(device, program).map_err(failed)
 }
 
@@ -107,15 +136,11 @@ fn differences(results: &[Literal], expected: &[Literal], arguments: &Run) -> Re
     results.iter().zip(expected).enumerate().map(each).collect()
 }
 
-fn not_written(path: &Path, error: &io::Error) -> Failure {
-    Failure::message(format!("cannot write {}: {error}", path.display()))
-}
-
 /// Writes each result to a file of `directory`; the files' names.
 fn write(directory: &Path, results: &[Literal]) -> Result<Vec<String>, Failure> {
     let each = |(number, literal): (usize, &Literal)| {
         let path = directory.join(format!("out_{number}.npy"));
-        npy::write(&path, literal).map_err(|error| not_written(&path, &error))?;
+        npy::write(&path, literal).map_err(|error| Failure::not_written(&path, &error))?;
         Ok(path.display().to_string())
     };
     results.iter().enumerate().map(each).collect()

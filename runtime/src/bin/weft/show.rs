@@ -1,25 +1,22 @@
 //! The commands that show a program or the system and change nothing.
 
-use crate::args::{File, Format, Fuse, Shown, TargetArgs, Verify};
-use crate::report::{Failure, Outcome, findings_json, render, say};
+use crate::args::{File, Format, Shown, Verify};
+use crate::report::{Failure, Outcome, findings_json, note, render};
 use crate::source::Source;
 use crate::{device, is_json, output, shapes};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::Op;
-use weft_partition::{Decision, Fused, FusionPlan};
 use weft_runtime::{AdapterInfo, Error, Selection, adapters, kind_name};
 
-/// The program, fused for its target, with the reasons.
-fn fused(source: &File, target: &TargetArgs) -> Result<(Arc<Source>, Fused), Failure> {
-    let source = Source::read(source)?;
-    let module = source.parse_valid()?;
-    let target = device::target(target.device.as_deref())?;
-    match weft_partition::fuse_explained(&module, &target) {
-        Ok(fused) => Ok((source, fused)),
-        Err(findings) => Err(Failure::Findings(source, findings)),
+/// `weft fmt`
+pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> {
+    let module = Source::read(arguments)?.parse()?;
+    if is_json(format) {
+        output::json(&json!({ "program": module.name, "hlo": module.to_string() }))?;
+    } else {
+        output::text(&module.to_string())?;
     }
+    Ok(Outcome::Done)
 }
 
 /// `weft compile`
@@ -27,10 +24,12 @@ pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Fail
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
     let target = device::target(arguments.target.device.as_deref())?;
-    let program = weft_runtime::compile(&module, &target).map_err(|error| Failure::from_runtime(&source, error))?;
+    let options = arguments.passes.options();
+    let program = weft_runtime::compile_with(&module, &target, &options)
+        .map_err(|error| Failure::from_runtime(&source, error))?;
     if is_json(format) {
         let totals = program.totals();
-        output::json(&json!({
+        let mut value = json!({
             "program": program.name(),
             "launches": program.launches().iter().map(|launch| json!({
                 "fusion": launch.name,
@@ -42,67 +41,12 @@ pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Fail
             "buffers": program.buffers().iter().map(|buffer| buffer.bytes).collect::<Vec<_>>(),
             "bytes": totals.allocated(),
             "bytes_without_reuse": totals.without_reuse(),
-        }))?;
+        });
+        arguments.passes.explain_in(&mut value, program.passes());
+        output::json(&value)?;
     } else {
-        output::text(&program.to_string())?;
+        output::text(&format!("{}{program}", arguments.passes.explanation(program.passes())))?;
     }
-    Ok(Outcome::Done)
-}
-
-/// `weft fuse`
-pub(crate) fn fuse(arguments: &Fuse, format: Format) -> Result<Outcome, Failure> {
-    let (_, fused) = fused(&arguments.source, &arguments.target)?;
-    if is_json(format) {
-        let decision = |decision: &Decision| {
-            let verdict = format!("{:?}", decision.verdict).to_lowercase();
-            json!({ "instruction": decision.instruction, "verdict": verdict, "reason": decision.reason })
-        };
-        let decisions: Vec<Value> = fused.decisions.iter().map(decision).collect();
-        output::json(&json!({ "hlo": fused.module.to_string(), "decisions": decisions }))?;
-        return Ok(Outcome::Done);
-    }
-    let mut text = String::new();
-    if arguments.explain {
-        for Decision { instruction, verdict, reason, .. } in &fused.decisions {
-            let verdict = format!("{verdict:?}").to_lowercase();
-            text += &format!("// {instruction}: {verdict}: {reason}\n");
-        }
-    }
-    output::text(&(text + &fused.module.to_string()))?;
-    Ok(Outcome::Done)
-}
-
-/// `weft partition`
-pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
-    let (source, fused) = fused(&arguments.source, &arguments.target)?;
-    let failed = |findings| Failure::Findings(Arc::clone(&source), findings);
-    let mut plans = Vec::new();
-    for instruction in fused.module.entry_computation().instructions.values() {
-        if let Op::Fusion { calls, .. } = instruction.op {
-            let computation = &fused.module.computations[calls];
-            let plan = FusionPlan::new(computation).map_err(failed)?;
-            plans.push((instruction.name.as_str(), plan.text(computation)));
-        }
-    }
-    show_texts("fusion", &plans, format)
-}
-
-/// Named texts under one another, or a JSON array of objects.
-fn show_texts(noun: &str, texts: &[(&str, String)], format: Format) -> Result<Outcome, Failure> {
-    if is_json(format) {
-        let values: Vec<Value> = texts.iter().map(|(name, text)| json!({ noun: name, "text": text })).collect();
-        output::json(&Value::Array(values))?;
-        return Ok(Outcome::Done);
-    }
-    let mut whole = String::new();
-    for (name, text) in texts {
-        let gap = if whole.is_empty() { "" } else { "\n" };
-        whole += &format!("{gap}{noun} {name}\n");
-        for line in text.lines() {
-            whole += &format!("  {line}\n");
-        }
-    }
-    output::text(&whole)?;
     Ok(Outcome::Done)
 }
 
@@ -126,7 +70,7 @@ pub(crate) fn verify(arguments: &Verify, format: Format) -> Result<Outcome, Fail
         output::text(&format!("valid: {computations}, {instructions}"))?;
     } else {
         render(&source, &findings)?;
-        say(&counted(findings.0.len(), "finding"))?;
+        note(&counted(findings.0.len(), "finding"), format)?;
     }
     Ok(if outcome.is_ok() { Outcome::Done } else { Outcome::Findings })
 }

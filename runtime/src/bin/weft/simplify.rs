@@ -2,7 +2,7 @@
 
 use crate::args::{Format, Simplify};
 use crate::reader::Reader;
-use crate::report::{Failure, Outcome, say};
+use crate::report::{Failure, Outcome, complain, note};
 use crate::subject::Subject;
 use crate::{is_json, output};
 use serde_json::{Value, json};
@@ -49,17 +49,17 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
         }
     }
     if subject.map.is_capped() {
-        say("note: this is too large to be simplified as a whole; only the upper levels were")?;
+        note("note: this is too large to be simplified as a whole; only the upper levels were", format)?;
     }
-    replayed(&why)
+    replayed(&why, format)
 }
 
 /// Sees to it that what is claimed holds: every derivation is checked, whether it is shown or not.
-fn replayed(why: &Explanation) -> Result<Outcome, Failure> {
+fn replayed(why: &Explanation, format: Format) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Done;
     for (i, proofs) in why.results.iter().enumerate() {
         if let Some(error) = proofs.iter().find_map(|proof| proof.check().err()) {
-            say(&format!("error: the derivation of result {i} does not replay: {error}"))?;
+            complain("CLI005", &format!("the derivation of result {i} does not replay: {error}"), format)?;
             outcome = Outcome::Findings;
         }
     }
@@ -152,7 +152,7 @@ fn draw(path: &Path, picture: &EgraphPicture) -> Result<(), Failure> {
     }
     let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
     let drawing = if is_dot { dot } else { svg(&dot)? };
-    std::fs::write(path, drawing).map_err(|error| Failure::message(format!("cannot write {}: {error}", path.display())))
+    std::fs::write(path, drawing).map_err(|error| Failure::not_written(path, &error))
 }
 
 fn svg(dot: &str) -> Result<String, Failure> {

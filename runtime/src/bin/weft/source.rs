@@ -26,10 +26,10 @@ impl Source {
         } else {
             (path.display().to_string(), std::fs::read(path))
         };
-        let bytes = bytes.map_err(|error| Failure::message(format!("cannot read {name}: {error}")))?;
+        let bytes = bytes.map_err(|error| Failure::not_read(format!("cannot read {name}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let position = error.utf8_error().valid_up_to();
-            Failure::message(format!("{name} is not UTF-8 text: byte {position} is not part of a character"))
+            Failure::not_read(format!("{name} is not UTF-8 text: byte {position} is not part of a character"))
         })?;
         Ok(Arc::new(Source { name, text }))
     }

@@ -44,6 +44,8 @@ Examples:
 pub(crate) enum Operation {
     /// Simplify results, constraints and bounds, and show why; also one expression
     Simplify(Simplify),
+    /// Show a map, or one expression, as it was read, in canonical text
+    Fmt(Fmt),
     /// Read maps one after another, the first one first
     Compose(Compose),
     /// Count range variables that take every so many values only
@@ -83,6 +85,15 @@ pub(crate) struct Written {
 pub(crate) struct One {
     /// A map, `@FILE`, or `-` for standard input
     #[arg(value_name = "MAP")]
+    pub(crate) map: String,
+    #[command(flatten)]
+    pub(crate) written: Written,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Fmt {
+    /// A map or one expression, `@FILE`, or `-` for standard input
+    #[arg(value_name = "MAP", allow_hyphen_values = true)]
     pub(crate) map: String,
     #[command(flatten)]
     pub(crate) written: Written,

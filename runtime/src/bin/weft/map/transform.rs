@@ -1,6 +1,6 @@
 //! Operations that make a map of maps.
 
-use super::args::{Compose, One, RemoveUnused, SymbolsToDimensions};
+use super::args::{Compose, Fmt, One, RemoveUnused, SymbolsToDimensions};
 use super::names;
 use crate::args::Format;
 use crate::reader::{Given, Reader};
@@ -10,6 +10,14 @@ use crate::{is_json, output};
 use serde_json::{Map, Value, json};
 use weft_affine::Var;
 use weft_indexing::{Error, IndexingMap};
+
+/// `weft map fmt`
+pub(super) fn fmt(arguments: &Fmt, format: Format) -> Result<Outcome, Failure> {
+    let mut reader = Reader::new(1, arguments.written.verbose);
+    let given = reader.subject(&arguments.map)?;
+    written(&reader, &given.subject, json!({}), format)?;
+    Ok(Outcome::Done)
+}
 
 /// `weft map compose`
 pub(super) fn compose(arguments: &Compose, format: Format) -> Result<Outcome, Failure> {

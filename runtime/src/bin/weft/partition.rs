@@ -1,0 +1,307 @@
+//! `weft fuse` and `weft partition`: what becomes of a program before any code is written.
+
+use crate::args::{Format, Shown};
+use crate::report::{Failure, Outcome, findings_json};
+use crate::source::Source;
+use crate::{device, is_json, output};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::indexing::{Analysis, Direction, Relation};
+use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Op};
+use weft_hlo::passes::PassRun;
+use weft_partition::{Decision, Function, Fused, FusionPlan, Read, Uncompiled};
+
+/// The program, simplified and fused for its target, with the reasons.
+fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
+    let source = Source::read(&arguments.source)?;
+    let module = source.parse_valid()?;
+    let target = device::target(arguments.target.device.as_deref())?;
+    let optimized = arguments.passes.applied(&source, &module)?;
+    match weft_partition::fuse_explained(&optimized.module, &target) {
+        Ok(fused) => Ok((source, optimized.runs, fused)),
+        Err(findings) => Err(Failure::Findings(source, findings)),
+    }
+}
+
+/// `weft fuse`
+pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
+    let (source, runs, fused) = fused(arguments)?;
+    if is_json(format) {
+        let decision = |decision: &Decision| {
+            let verdict = format!("{:?}", decision.verdict).to_lowercase();
+            json!({ "instruction": decision.instruction, "verdict": verdict, "reason": decision.reason })
+        };
+        let decisions: Vec<Value> = fused.decisions.iter().map(decision).collect();
+        let reasons = fused.uncompiled.iter().map(|one| one.reason.clone()).collect();
+        let mut value = json!({
+            "hlo": fused.module.to_string(),
+            "decisions": decisions,
+            "uncompiled": findings_json(&source, &Diagnostics(reasons)),
+        });
+        arguments.passes.explain_in(&mut value, &runs);
+        output::json(&value)?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = arguments.passes.explanation(&runs);
+    if arguments.passes.explain {
+        for Decision { instruction, verdict, reason, .. } in &fused.decisions {
+            let verdict = format!("{verdict:?}").to_lowercase();
+            text += &format!("// {instruction}: {verdict}: {reason}\n");
+        }
+    }
+    for Uncompiled { reason, .. } in &fused.uncompiled {
+        text += &format!("// {}: not yet compiled: {}: {}\n", reason.instruction, reason.code, reason.message);
+    }
+    output::text(&(text + &fused.module.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+/// `weft partition`
+pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
+    let (source, runs, fused) = fused(arguments)?;
+    let reasons: BTreeMap<(ComputationId, InstrId), &Diagnostic> =
+        fused.uncompiled.iter().map(|one| ((one.computation, one.instruction), &one.reason)).collect();
+    let mut analysis = Analysis::new(&fused.module);
+    let (mut fusions, mut others) = (Vec::new(), Vec::new());
+    let mut whole = arguments.passes.explanation(&runs);
+    // The entry is the last computation.
+    for (program, owner) in fused.module.computations.iter().rev().filter(|(id, _)| fused.programs.contains(id)) {
+        let within = if program == fused.module.entry { String::new() } else { format!("{}/", owner.name) };
+        for (id, instruction) in owner.instructions.iter() {
+            let reason = reasons.get(&(program, id)).copied();
+            let about = Within { owner, instruction, reason };
+            if let Op::Fusion { calls, .. } = instruction.op {
+                let computation = &fused.module.computations[calls];
+                let division = match (FusionPlan::new(computation), reason) {
+                    (Ok(plan), _) => Division::Planned(plan),
+                    (Err(_), Some(_)) => Division::Whole(reads_of_all(&mut analysis, calls, computation)),
+                    (Err(findings), None) => return Err(Failure::Findings(source, findings)),
+                };
+                let text = division.text(computation);
+                fusions.push(about.fusion_json(computation, &division, &text));
+                let gap = if whole.is_empty() { "" } else { "\n" };
+                whole += &format!("{gap}fusion {within}{}\n", instruction.name);
+                let reason = reason.map(|reason| format!("not yet compiled: {}: {}\n", reason.code, reason.message));
+                for line in reason.unwrap_or_default().lines().chain(text.lines()) {
+                    whole += &format!("  {line}\n");
+                }
+            } else if let Some(reason) = reason {
+                let opcode = instruction.op.opcode();
+                others.push(about.instruction_json());
+                let gap = if whole.is_empty() { "" } else { "\n" };
+                whole += &format!(
+                    "{gap}instruction {within}{} = {opcode}\n  not yet compiled: {}: {}\n",
+                    instruction.name, reason.code, reason.message
+                );
+            }
+        }
+    }
+    if is_json(format) {
+        let mut value = json!({ "program": fused.module.name, "fusions": fusions, "instructions": others });
+        arguments.passes.explain_in(&mut value, &runs);
+        output::json(&value)?;
+    } else {
+        output::text(&whole)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// How an instruction reads each of its operands: through these maps, or why nothing is known.
+type Reads = Vec<Vec<Result<String, String>>>;
+
+/// The functions of a fusion.
+enum Division {
+    Planned(FusionPlan),
+    /// All of it is one function, of which nobody knows how it will be computed.
+    Whole(BTreeMap<InstrId, Reads>),
+}
+
+/// The maps of every instruction of a computation to its operands.
+fn reads_of_all(
+    analysis: &mut Analysis<'_>,
+    calls: ComputationId,
+    computation: &Computation,
+) -> BTreeMap<InstrId, Reads> {
+    let mut reads = BTreeMap::new();
+    for (id, instruction) in computation.instructions.iter() {
+        let mut own: Reads = vec![Vec::new(); instruction.operands.len()];
+        for dependence in analysis.instruction(calls, id, Direction::OutputToInput).dependences {
+            let Some(read) = dependence.operand.and_then(|operand| own.get_mut(operand)) else { continue };
+            match dependence.relation {
+                Relation::Maps(maps) => read.extend(maps.into_iter().map(|mut map| {
+                    map.simplify();
+                    Ok(map.map.to_string())
+                })),
+                Relation::Undefined(reason) => read.push(Err(reason.to_string())),
+            }
+        }
+        reads.insert(id, own);
+    }
+    reads
+}
+
+impl Division {
+    fn text(&self, computation: &Computation) -> String {
+        let reads = match self {
+            Division::Planned(plan) => return plan.text(computation),
+            Division::Whole(reads) => reads,
+        };
+        let root = &computation.instructions[computation.root].name;
+        let mut text = format!("function {root} -> %{root}\n  why: there is no code for it yet\n");
+        for (id, instruction) in computation.instructions.iter().filter(|(_, one)| !is_parameter(one)) {
+            let Instruction { name, shape, op, operands, .. } = instruction;
+            let named = operands.iter().map(|operand| format!("%{}", computation.instructions[*operand].name));
+            let named: Vec<String> = named.collect();
+            text += &format!("  %{name} = {} {}({})\n", shape.without_layout(), op.opcode(), named.join(", "));
+            for (operand, maps) in named.iter().zip(reads.get(&id).into_iter().flatten()) {
+                for map in maps {
+                    let told = map.as_ref().map_or_else(|reason| format!("UNDEFINED: {reason}"), String::clone);
+                    text += &format!("    {operand}: {told}\n");
+                }
+            }
+        }
+        text
+    }
+
+    fn functions(&self, computation: &Computation) -> Vec<Value> {
+        let name = |id: &InstrId| computation.instructions[*id].name.as_str();
+        match self {
+            Division::Planned(plan) => {
+                plan.functions().iter().map(|function| planned_json(computation, plan, function)).collect()
+            }
+            Division::Whole(reads) => {
+                let members = computation.instructions.iter().filter(|(_, one)| !is_parameter(one));
+                let member = |(id, instruction): (InstrId, &Instruction)| {
+                    let read = |(index, (operand, maps)): (usize, (&InstrId, &Vec<Result<String, String>>))| {
+                        let known: Vec<&String> = maps.iter().filter_map(|map| map.as_ref().ok()).collect();
+                        let undefined = maps.iter().find_map(|map| map.as_ref().err());
+                        let mut value = json!({ "operand": name(operand), "index": index, "maps": known });
+                        if let Some(reason) = undefined {
+                            value["undefined"] = json!(reason);
+                        }
+                        value
+                    };
+                    let reads = instruction.operands.iter().zip(reads.get(&id).into_iter().flatten());
+                    member_json(instruction, reads.enumerate().map(read).collect())
+                };
+                let root = &computation.instructions[computation.root];
+                let extents = root.shape.as_array().map(|array| array.extents.clone());
+                let parameters = computation.parameters();
+                vec![json!({
+                    "name": root.name,
+                    "roots": [root.name],
+                    "extents": extents,
+                    "why": "there is no code for it yet",
+                    "parameters": parameters.iter().map(|id| parameter_json(&computation.instructions[*id]))
+                        .collect::<Vec<Value>>(),
+                    "members": members.map(member).collect::<Vec<Value>>(),
+                })]
+            }
+        }
+    }
+}
+
+fn is_parameter(instruction: &Instruction) -> bool {
+    matches!(instruction.op, Op::Parameter { .. })
+}
+
+/// A function of a plan: what it computes of which parameters of the fusion, and through which maps from its own indices.
+fn planned_json(computation: &Computation, plan: &FusionPlan, function: &Function) -> Value {
+    let name = |id: &InstrId| computation.instructions[*id].name.as_str();
+    let mut parameters: BTreeMap<InstrId, Value> = BTreeMap::new();
+    let own = plan.functions().iter().position(|one| one == function);
+    let mut members = Vec::with_capacity(function.members.len());
+    for member in &function.members {
+        let instruction = &computation.instructions[*member];
+        let mut reads = Vec::with_capacity(instruction.operands.len());
+        for (index, operand) in instruction.operands.iter().enumerate() {
+            let mut value = json!({ "operand": name(operand), "index": index });
+            match plan.read(*member, index) {
+                Read::Splat => value["constant"] = json!(plan.splat(*operand).map(|splat| splat.to_string())),
+                Read::Never => value["maps"] = json!([]),
+                Read::At(map) => value["maps"] = json!([map.to_string()]),
+            }
+            match plan.home(*operand) {
+                Some((home, _)) if Some(home.0 as usize) != own => value["function"] = json!(plan.function(home).name),
+                _ => {}
+            }
+            let read = &computation.instructions[*operand];
+            if is_parameter(read) && matches!(plan.read(*member, index), Read::At(_)) {
+                parameters.insert(*operand, parameter_json(read));
+            }
+            reads.push(value);
+        }
+        members.push(member_json(instruction, reads));
+    }
+    // An output may be a parameter as it is.
+    for root in function.roots.iter().filter(|root| is_parameter(&computation.instructions[**root])) {
+        parameters.insert(*root, parameter_json(&computation.instructions[*root]));
+    }
+    json!({
+        "name": function.name,
+        "roots": function.roots.iter().map(name).collect::<Vec<_>>(),
+        "extents": function.extents,
+        "why": function.reason,
+        "evaluations": function.evaluations,
+        "parameters": parameters.into_values().collect::<Vec<Value>>(),
+        "members": members,
+    })
+}
+
+fn parameter_json(instruction: &Instruction) -> Value {
+    let number = match instruction.op {
+        Op::Parameter { number } => Some(number),
+        _ => None,
+    };
+    json!({ "name": instruction.name, "number": number, "shape": instruction.shape.to_string() })
+}
+
+fn member_json(instruction: &Instruction, reads: Vec<Value>) -> Value {
+    json!({
+        "name": instruction.name,
+        "operation": instruction.op.opcode(),
+        "shape": instruction.shape.without_layout().to_string(),
+        "reads": reads,
+    })
+}
+
+/// An instruction of a program, and why it cannot be compiled yet, if it cannot.
+struct Within<'a> {
+    owner: &'a Computation,
+    instruction: &'a Instruction,
+    reason: Option<&'a Diagnostic>,
+}
+
+impl Within<'_> {
+    fn reason(&self) -> Value {
+        self.reason.map_or(Value::Null, |reason| json!({ "code": reason.code, "message": reason.message }))
+    }
+
+    fn fusion_json(&self, computation: &Computation, division: &Division, text: &str) -> Value {
+        let operand = |operand: &InstrId| self.owner.instructions[*operand].name.as_str();
+        let parameters = computation.parameters();
+        json!({
+            "fusion": self.instruction.name,
+            "computation": self.owner.name,
+            "operands": self.instruction.operands.iter().map(operand).collect::<Vec<_>>(),
+            "parameters": parameters.iter().map(|id| parameter_json(&computation.instructions[*id]))
+                .collect::<Vec<Value>>(),
+            "compiled": self.reason.is_none(),
+            "reason": self.reason(),
+            "functions": division.functions(computation),
+            "text": text,
+        })
+    }
+
+    fn instruction_json(&self) -> Value {
+        json!({
+            "instruction": self.instruction.name,
+            "computation": self.owner.name,
+            "operation": self.instruction.op.opcode(),
+            "compiled": false,
+            "reason": self.reason(),
+        })
+    }
+}

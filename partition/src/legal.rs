@@ -108,7 +108,6 @@ fn is_kernel_to_be(op: &Op) -> bool {
                 | Op::BatchNormGrad { .. }
                 | Op::Rng { .. }
                 | Op::RngBitGenerator { .. }
-                | Op::BitcastConvert
                 | Op::ReducePrecision { .. }
                 | Op::StochasticConvert
                 | Op::Complex
@@ -242,6 +241,12 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
             let mut operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
             let tiled = is_tiled(instruction) || operands.any(is_tiled);
             tiled.then(|| (OPERATION, "a bitcast of a tiled layout cannot be compiled yet".to_owned()))
+        }
+        Op::BitcastConvert => {
+            let bits = |shape: &Shape| shape.as_array().map(|array| array.element_type.bits());
+            let given = instruction.operands.first().and_then(|read| bits(&computation.instructions[*read].shape));
+            let message = "'bitcast-convert' between elements of different widths cannot be compiled yet";
+            (given != bits(&instruction.shape)).then(|| (OPERATION, message.to_owned()))
         }
         Op::Constant(literal) if literal.data == Data::Elided => {
             Some((ELIDED, "the text leaves out this constant's elements ('{...}')".to_owned()))

@@ -566,3 +566,32 @@ fn the_corpus_is_fused() {
     }
     assert!(count > 100, "{count}");
 }
+
+/// Passes leave nothing without a kernel that had one.
+#[test]
+fn what_can_be_compiled_still_can_after_passes() {
+    let mut count = 0;
+    let mut check = |name: &str, module: &Module| {
+        if fuse(module, &target(32)).is_err() {
+            return;
+        }
+        count += 1;
+        let passes = weft_hlo::passes::Pipeline::default();
+        let optimized = passes.run(module).unwrap_or_else(|found| panic!("{name}: {found}"));
+        if let Err(found) = fuse(&optimized.module, &target(32)) {
+            panic!("{name}: {found}\n{}\n{}", print(module), print(&optimized.module));
+        }
+    };
+    for seed in 0..150 {
+        check(&format!("seed {seed}"), &module(seed, &Config::default()));
+    }
+    let types = vec![ElementType::F32, ElementType::S32, ElementType::U32, ElementType::Pred];
+    let moves = vec!["bitcast", "bitcast-convert", "broadcast", "transpose", "reshape", "slice", "reverse", "copy"];
+    let arithmetic = vec!["add", "multiply", "select", "compare", "convert", "concatenate", "pad", "reduce", "iota"];
+    for seed in 0..200 {
+        let operations = if seed % 2 == 0 { moves.clone() } else { [&moves[..], &arithmetic].concat() };
+        let options = weft_hlo::random::Options { operations, types: types.clone(), ..Default::default() };
+        check(&format!("random {seed}"), &weft_hlo::random::module(seed, &options));
+    }
+    assert!(count > 200, "{count}");
+}

@@ -3,7 +3,7 @@
 mod support;
 
 use weft_hlo::ir::{Data, Literal, Module};
-use weft_runtime::{DeviceBuffer, Executable, compile};
+use weft_runtime::{DeviceBuffer, Executable, Options, compile, compile_with};
 
 fn load(module: &Module) -> Executable {
     let device = support::device();
@@ -194,6 +194,23 @@ fn a_bitcast_may_change_the_type() {
     let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
     let found = load(&module).run(&inputs).expect("it runs");
     assert_eq!(found, expected);
+}
+
+#[test]
+fn bits_are_converted_alike_with_and_without_passes() {
+    let module = support::entry(
+        "  x = f32[6] parameter(0)\n  a = s32[6] bitcast-convert(x)\n  n = s32[6] negate(a)\n  \
+         b = u32[6] bitcast-convert(n)\n  c = f32[6] bitcast-convert(a)\n  \
+         ROOT r = (s32[6], u32[6], f32[6]) tuple(a, b, c)",
+    );
+    let inputs = [Literal::array([6], vec![1.5f32, -0.0, f32::INFINITY, 1e-3, -7.25, 3e30])];
+    let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+    let device = support::device();
+    for optimize in [true, false] {
+        let program = compile_with(&module, device.target(), &Options { optimize }).expect("the module compiles");
+        let executable = Executable::new(&device, program).expect("the program loads");
+        assert_eq!(executable.run(&inputs).expect("it runs"), expected, "{optimize}");
+    }
 }
 
 #[test]

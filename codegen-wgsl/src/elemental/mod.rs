@@ -60,7 +60,7 @@ pub(crate) fn inline_region(
             }
             Op::Constant(literal) => literal.splat().map(|scalar| vec![Operand::Constant(scalar)]),
             Op::Tuple => Some(operands),
-            Op::Bitcast
+            Op::Bitcast | Op::BitcastConvert
                 if operands.iter().any(|it| Kernel::operand_type(function, *it) != element_type(instruction)) =>
             {
                 operands.first().map(|operand| {
@@ -68,7 +68,9 @@ pub(crate) fn inline_region(
                     vec![define(function, block, name, to, ScalarOp::Bitcast { operand: *operand, to })]
                 })
             }
-            Op::Broadcast { .. } | Op::Reshape | Op::Bitcast | Op::Transpose { .. } | Op::Copy => Some(operands),
+            Op::Broadcast { .. } | Op::Reshape | Op::Bitcast | Op::BitcastConvert | Op::Transpose { .. } | Op::Copy => {
+                Some(operands)
+            }
             _ => scalar_op(instruction, &operands).map(|op| {
                 let name = instruction.name.clone();
                 vec![define(function, block, name, element_type(instruction), op)]

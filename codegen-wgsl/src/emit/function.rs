@@ -108,13 +108,13 @@ impl Emission<'_> {
                 if let Some(op) = scalar_op(instruction, &operands) {
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
-                if let (Op::Bitcast, [operand]) = (&instruction.op, operands.as_slice())
+                if let (Op::Bitcast | Op::BitcastConvert, [operand]) = (&instruction.op, operands.as_slice())
                     && Kernel::operand_type(&self.function, *operand) != ty
                 {
                     let op = ScalarOp::Bitcast { operand: *operand, to: ty };
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
-                if instruction.op.only_moves() && operands.len() == 1 {
+                if (instruction.op.only_moves() || instruction.op == Op::BitcastConvert) && operands.len() == 1 {
                     return Ok(operands);
                 }
                 let message = format!("'{}' cannot be emitted in a kernel yet", instruction.op.opcode());

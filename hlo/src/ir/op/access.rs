@@ -32,6 +32,7 @@ impl Op {
                 | Op::Broadcast { .. }
                 | Op::Reshape
                 | Op::Bitcast
+                | Op::BitcastConvert
                 | Op::Transpose { .. }
                 | Op::Slice { .. }
                 | Op::Reverse { .. }

@@ -108,8 +108,11 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// How an instruction reads each of its operands: through these maps, or why nothing is known.
-type Reads = Vec<Vec<Result<String, String>>>;
+/// How an instruction reads an operand: through these maps, or why nothing is known.
+type Maps = Vec<Result<String, String>>;
+
+/// The same of each operand.
+type Reads = Vec<Maps>;
 
 /// The functions of a fusion.
 enum Division {
@@ -174,7 +177,7 @@ impl Division {
             Division::Whole(reads) => {
                 let members = computation.instructions.iter().filter(|(_, one)| !is_parameter(one));
                 let member = |(id, instruction): (InstrId, &Instruction)| {
-                    let read = |(index, (operand, maps)): (usize, (&InstrId, &Vec<Result<String, String>>))| {
+                    let read = |(index, (operand, maps)): (usize, (&InstrId, &Maps))| {
                         let known: Vec<&String> = maps.iter().filter_map(|map| map.as_ref().ok()).collect();
                         let undefined = maps.iter().find_map(|map| map.as_ref().err());
                         let mut value = json!({ "operand": name(operand), "index": index, "maps": known });

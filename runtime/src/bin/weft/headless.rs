@@ -39,6 +39,7 @@ fn may_ask_devices(command: &Command) -> bool {
         Command::Indexing(_)
             | Command::Simplify(_)
             | Command::Map(_)
+            | Command::Fmt(_)
             | Command::Verify(_)
             | Command::Specialize(_)
             | Command::ShapeFunctions(_)

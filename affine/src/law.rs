@@ -14,9 +14,9 @@
 //! conditions := condition {, condition}
 //! condition  := sum | sum                            the left divides the right
 //!             | sum RELATION sum {RELATION sum}      = < <= > >=; a chain says the same of each neighbouring pair
-//! sum        := [-] product {(+ | -) product}
+//! sum        := product {(+ | -) product}
 //! product    := factor {(* | floordiv | mod) factor}
-//! factor     := INTEGER | LETTER | ( sum ) | ceildiv(sum, sum) | sum(LETTER, sum, sum)
+//! factor     := {-} (INTEGER | LETTER | ( sum ) | ceildiv(sum, sum) | sum(LETTER, sum, sum))
 //! ```
 //!
 //! [`Law::statement`] reads it. Over numbers a statement is [evaluated](Pattern::evaluate), exactly or not at all; over

@@ -1,13 +1,14 @@
 //! The text of expressions and maps, both ways.
 //!
 //! ```text
-//! expression := [-] product {(+ | -) product} [where NAME = expression {, NAME = expression}]
+//! expression := product {(+ | -) product} [where NAME = expression {, NAME = expression}]
 //! product    := factor {(* | floordiv | ceildiv | mod) factor}        from the left; one side of * is a constant
-//! factor     := [-] INTEGER | NAME | ( expression )                   3d0 stands for d0 * 3
+//! factor     := {-} (INTEGER | NAME | ( expression ))                 3d0 stands for d0 * 3
 //! ```
 //!
-//! A minus sign in front of a product negates the whole product, as the specification's fourth simplifier rule reads it:
-//! `-d0 floordiv 4` is `-(d0 floordiv 4)`. The printer puts parentheses wherever this could be misread.
+//! A sign binds before every operator, as in MLIR: `-d0 floordiv 4` is `(-d0) floordiv 4`, and `-2 * d0 mod 3` is
+//! `((-2) * d0) mod 3`; a minus between two products subtracts the whole of the second. The specification's fourth simplifier
+//! rule, `-(-11d0 - d1 + 109) floordiv 11 + 9`, leaves out the parentheses around the quotient that it negates.
 //!
 //! Terms that occur several times in something large are written once, after `where`, each definition using only
 //! names defined before it; so text stays as small as the DAG.

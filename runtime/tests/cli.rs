@@ -711,7 +711,8 @@ domain
 fn expressions_and_maps_without_domain_are_simplified() {
     for (text, wanted) in [
         ("(d0 floordiv 8) * 8 + d0 mod 8", "d0\n"),
-        ("-d0 mod 2", "-(d0 mod 2)\n"),
+        ("-d0 mod 2", "d0 mod 2\n"),
+        ("-(d0 mod 2)", "-(d0 mod 2)\n"),
         ("(d0 + s0 * 4) mod 4, domain: d0 in [0, 3], s0 in [0, 9]", "d0\n"),
         ("(d0)[s0] -> (d0 mod 6 mod 3, s0)", "(d0)[s0] -> (d0 mod 3, s0)\n"),
         ("UNDEFINED", "UNDEFINED\n"),

@@ -50,7 +50,8 @@ fn simplify_is_what_the_short_form_is() {
     let (once, _) = told(0, &["simplify", forms]);
     assert!(once.starts_with("(d0, d1)[s0] -> (d1 * 3 + s0 - 9, s0 * 8 + 1), "), "{once}");
     assert_eq!(json_of(0, &["simplify", once.trim()])["results"][1]["after"], "s0 * 8 + 1");
-    assert_eq!(told(0, &["simplify", "-d0 mod 2"]).0, "-(d0 mod 2)\n");
+    assert_eq!(told(0, &["simplify", "-d0 mod 2"]).0, "d0 mod 2\n");
+    assert_eq!(told(0, &["simplify", "-(d0 mod 2)"]).0, "-(d0 mod 2)\n");
     assert_eq!(told(0, &["simplify", "KNOWN EMPTY"]).0, "KNOWN EMPTY () -> ()\n");
 }
 
@@ -196,7 +197,8 @@ fn maps_are_evaluated_at_points_of_the_domain() {
 
 #[test]
 fn ranges_of_expressions_are_exact_where_both_ends_are_met() {
-    assert_eq!(told(0, &["range", "-d0 floordiv 4", SPLIT]).0, "[-15, 0]\n");
+    assert_eq!(told(0, &["range", "-(d0 floordiv 4)", SPLIT]).0, "[-15, 0]\n");
+    assert_eq!(told(0, &["range", "-d0 floordiv 4", SPLIT]).0, "[-16, 0]\n", "a sign binds before the operator");
     assert_eq!(told(0, &["range", "(d0 * 2 + 1) mod 6, domain: d0 in [0, 9]"]).0, "[1, 5]\n");
     // Names are those of the map, and the standard ones.
     let named = "(x, y) -> (), domain: x in [0, 9], y in [0, 9], x + y in [3, 4]";

@@ -91,9 +91,7 @@ impl<'a> Parser<'a> {
     }
 
     fn sum(&mut self) -> Result<Pattern, Error> {
-        let negative = self.cursor.accept("-");
-        let first = self.product()?;
-        let mut sum = if negative { Pattern::Neg(Box::new(first)) } else { first };
+        let mut sum = self.product()?;
         loop {
             let operator = if self.cursor.accept("+") {
                 Operator::Add
@@ -130,9 +128,14 @@ impl<'a> Parser<'a> {
             });
         }
         self.nesting += 1;
-        let factor = self.factor_within()?;
+        // Signs bind before any operator, as in the text of expressions.
+        let mut signs = 0;
+        while self.cursor.accept("-") {
+            signs += 1;
+        }
+        let unsigned = self.factor_within()?;
         self.nesting -= 1;
-        Ok(factor)
+        Ok((0..signs).fold(unsigned, |factor, _| Pattern::Neg(Box::new(factor))))
     }
 
     fn factor_within(&mut self) -> Result<Pattern, Error> {
@@ -190,9 +193,22 @@ mod tests {
             "c - 1 - (-x - 1) mod c < -(y - (z - 1))",
             "sum(i, n, (x + i) floordiv n) = x*(y*z)",
             "ceildiv(l, a) <= x, c | x - y + 1",
-            "-x*y = x*y*z mod c floordiv 2",
+            "-(x*y) = x*y*z mod c floordiv 2",
         ] {
             assert_eq!(shown(text), text);
+        }
+    }
+
+    #[test]
+    fn signs_bind_before_operators() {
+        for (text, wanted) in [
+            ("-x mod c = -x*y floordiv c", "(-x) mod c = (-x)*y floordiv c"),
+            ("x + -y = x - -y", "x + (-y) = x - (-y)"),
+            ("--x = -(x mod c)", "-(-x) = -(x mod c)"),
+            ("x*-y = -7 floordiv c", "x*(-y) = (-7) floordiv c"),
+        ] {
+            assert_eq!(shown(text), wanted);
+            assert_eq!(shown(wanted), wanted);
         }
     }
 

@@ -188,7 +188,7 @@ impl Pattern {
             Pattern::Letter(letter) => write!(f, "{letter}"),
             Pattern::Neg(x) => {
                 write!(f, "-")?;
-                x.write(f, 1)
+                x.write(f, 2)
             }
             Pattern::Binary(Operator::CeilDiv, operands) => write!(f, "ceildiv({}, {})", operands[0], operands[1]),
             Pattern::Binary(operator, operands) => {

@@ -325,8 +325,7 @@ impl<'a> Cursor<'a> {
     /// When the text is something else, on overflow, and when parentheses nest more than 200 deep.
     pub fn expression(&mut self, scope: &Scope) -> Result<Expr, Error> {
         let start = self.span().start;
-        let negative = self.accept("-");
-        let first = self.product(scope, negative)?;
+        let first = self.product(scope)?;
         // Summands are collected and added up once, so that long sums are read in little more than linear time.
         let (mut constant, mut terms, mut is_alone) = (first.constant_term(), Vec::new(), true);
         loop {
@@ -343,19 +342,24 @@ impl<'a> Cursor<'a> {
             if std::mem::take(&mut is_alone) {
                 terms.extend_from_slice(first.terms());
             }
-            let next = self.product(scope, negative)?;
+            let next = if negative { self.subtrahend(scope)? } else { self.product(scope)? };
             constant = constant.checked_add(next.constant_term()).ok_or(Error::overflow("a sum").at(span))?;
             terms.extend_from_slice(next.terms());
         }
     }
 
-    /// Reads a product; `negative` when a minus sign stood in front of it.
-    fn product(&mut self, scope: &Scope, negative: bool) -> Result<Expr, Error> {
-        // The least i64 has no positive counterpart, so it is read together with its sign.
-        if negative && self.peek() == Some(Token::Integer(1 << 63)) && !self.operator_follows() {
+    /// Reads a product with a minus in front of it that is no sign: its negative.
+    fn subtrahend(&mut self, scope: &Scope) -> Result<Expr, Error> {
+        // The least i64 has no positive counterpart, so it is read together with the minus.
+        if self.peek() == Some(Token::Integer(1 << 63)) && !self.operator_follows() {
             self.next += 1;
             return Ok(Expr::constant(i64::MIN));
         }
+        let product = self.product(scope)?;
+        product.checked_neg().map_err(|e| e.at(self.span()))
+    }
+
+    fn product(&mut self, scope: &Scope) -> Result<Expr, Error> {
         let mut left = self.factor(scope)?;
         loop {
             let span = self.span();
@@ -381,8 +385,6 @@ impl<'a> Cursor<'a> {
             } else if self.accept("mod") {
                 let modulus = self.constant(scope)?;
                 left.checked_modulo(modulus)
-            } else if negative {
-                return left.checked_neg().map_err(|e| e.at(span));
             } else {
                 return Ok(left);
             };
@@ -405,7 +407,24 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| Error::Syntax { message: "a divisor or modulus must be a constant".to_owned(), span })
     }
 
+    /// Reads a factor with the signs in front of it, which bind before any operator.
     fn factor(&mut self, scope: &Scope) -> Result<Expr, Error> {
+        let start = self.span().start;
+        let mut negative = false;
+        while self.peek_is("-") && !self.is_signed_integer() {
+            self.next += 1;
+            negative = !negative;
+        }
+        let unsigned = self.operand(scope)?;
+        if negative { unsigned.checked_neg().map_err(|e| e.at(start..self.span().start)) } else { Ok(unsigned) }
+    }
+
+    /// True when a sign and an integer are next.
+    fn is_signed_integer(&self) -> bool {
+        matches!(self.tokens.get(self.next..self.next + 2), Some([(Token::Mark("-"), _), (Token::Integer(_), _)]))
+    }
+
+    fn operand(&mut self, scope: &Scope) -> Result<Expr, Error> {
         let span = self.span();
         match self.peek() {
             Some(Token::Integer(_) | Token::Mark("-")) => Ok(Expr::constant(self.integer()?)),

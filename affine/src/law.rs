@@ -29,6 +29,7 @@ mod wide;
 
 pub use condition::{Condition, Goal, Relation};
 pub use pattern::{Operator, Pattern};
+pub use wide::Wide;
 
 use std::collections::BTreeSet;
 

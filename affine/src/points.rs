@@ -17,5 +17,5 @@ mod region;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use linear::linear_form;
+pub(crate) use linear::{is_linear_form, linear_form};
 pub(crate) use region::is_implied;

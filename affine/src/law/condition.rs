@@ -43,15 +43,15 @@ pub enum Relation {
     GreaterOrEqual,
 }
 
-/// A condition in the form that a prover wants: what one expression must be over a whole domain.
+/// A condition in the form that a prover wants: what one sum must be over a whole domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
-    /// The expression is zero.
-    Zero(Expr),
-    /// The expression is zero or positive.
-    NonNegative(Expr),
-    /// The expression is a multiple of the number, which is positive.
-    Multiple(Expr, i64),
+    /// The sum is zero.
+    Zero(Wide),
+    /// The sum is zero or positive.
+    NonNegative(Wide),
+    /// The sum is a multiple of the number, which is positive and at most 2^63.
+    Multiple(Wide, i128),
 }
 
 impl Condition {
@@ -82,11 +82,12 @@ impl Condition {
         }
     }
 
-    /// What must be proved for the condition to hold when its letters stand for expressions.
+    /// What must be proved for the condition to hold when its letters stand for expressions. Numbers of the sum need not
+    /// fit `i64`.
     ///
     /// # Errors
-    /// As [`Pattern::instantiate`]; also when the difference of both sides overflows, and for a divisor that is no constant
-    /// or zero.
+    /// As [`Pattern::instantiate`], for what is divided; when a number of the sum leaves `i128`, and for a divisor that is no
+    /// constant or zero.
     pub fn goal(&self, letters: &[(char, Expr)]) -> Result<Goal, Error> {
         match self {
             Condition::Compare { left, relation, right } => {
@@ -94,22 +95,29 @@ impl Condition {
                 // Of integers: a < b exactly where b - a - 1 >= 0.
                 let one = Wide::constant(1);
                 Ok(match relation {
-                    Relation::Equal => Goal::Zero(right.plus(&left, -1)?.narrow()?),
-                    Relation::Less => Goal::NonNegative(right.plus(&left, -1)?.plus(&one, -1)?.narrow()?),
-                    Relation::LessOrEqual => Goal::NonNegative(right.plus(&left, -1)?.narrow()?),
-                    Relation::Greater => Goal::NonNegative(left.plus(&right, -1)?.plus(&one, -1)?.narrow()?),
-                    Relation::GreaterOrEqual => Goal::NonNegative(left.plus(&right, -1)?.narrow()?),
+                    Relation::Equal => Goal::Zero(right.plus(&left, -1)?),
+                    Relation::Less => Goal::NonNegative(right.plus(&left, -1)?.plus(&one, -1)?),
+                    Relation::LessOrEqual => Goal::NonNegative(right.plus(&left, -1)?),
+                    Relation::Greater => Goal::NonNegative(left.plus(&right, -1)?.plus(&one, -1)?),
+                    Relation::GreaterOrEqual => Goal::NonNegative(left.plus(&right, -1)?),
                 })
             }
             Condition::Divides { divisor, dividend } => {
                 let divisor = divisor.instantiate(letters)?;
                 let divisor = divisor.as_constant().ok_or(Error::NotConstant { what: "a divisor" })?;
-                match divisor.checked_abs() {
-                    Some(0) => Err(Error::ZeroDivisor),
-                    Some(magnitude) => Ok(Goal::Multiple(dividend.instantiate(letters)?, magnitude)),
-                    None => Err(Error::overflow("a divisor")),
+                match i128::from(divisor).abs() {
+                    0 => Err(Error::ZeroDivisor),
+                    magnitude => Ok(Goal::Multiple(dividend.wide(letters)?, magnitude)),
                 }
             }
+        }
+    }
+
+    /// What is compared, where the condition compares two sums of which one may be a number.
+    pub(crate) fn sides(&self, letters: &[(char, Expr)]) -> Option<[Wide; 2]> {
+        match self {
+            Condition::Compare { left, right, .. } => Some([left.wide(letters).ok()?, right.wide(letters).ok()?]),
+            Condition::Divides { .. } => None,
         }
     }
 }

@@ -2,31 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Atom, Error, Expr, Term};
+use crate::{Atom, Error, Expr, Point, Term};
 
-/// A constant plus a sum of coefficients times atoms.
-pub(super) struct Wide {
+/// A constant plus a sum of coefficients times atoms, exact where an [`Expr`] would overflow: its numbers have 128 bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Wide {
     constant: i128,
     terms: BTreeMap<Atom, i128>,
 }
 
 impl Wide {
-    pub(super) fn constant(value: i128) -> Wide {
+    /// The exact value at a point.
+    ///
+    /// # Errors
+    /// Where an atom has no value within `i64` there, and when the sum leaves `i128`.
+    pub fn evaluate_at(&self, point: &Point<'_>) -> Result<i128, Error> {
+        self.terms.iter().try_fold(self.constant, |sum, (atom, coefficient)| {
+            let value = i128::from(Expr::from_atom(atom.clone()).evaluate_at(point)?);
+            coefficient.checked_mul(value).and_then(|v| sum.checked_add(v)).ok_or(Error::overflow("a sum"))
+        })
+    }
+
+    pub(crate) fn constant(value: i128) -> Wide {
         Wide { constant: value, terms: BTreeMap::new() }
     }
 
-    pub(super) fn of(e: &Expr) -> Wide {
+    pub(crate) fn of(e: &Expr) -> Wide {
         let terms = e.terms().iter().map(|t| (t.atom.clone(), i128::from(t.coefficient)));
         Wide { constant: i128::from(e.constant_term()), terms: terms.collect() }
     }
 
+    /// The constant summand.
+    pub(crate) fn constant_term(&self) -> i128 {
+        self.constant
+    }
+
+    /// The other summands.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (&Atom, i128)> {
+        self.terms.iter().map(|(atom, coefficient)| (atom, *coefficient))
+    }
+
     /// The value, where there are no atoms.
-    pub(super) fn as_constant(&self) -> Option<i128> {
+    pub(crate) fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The sum without its constant.
+    pub(crate) fn without_constant(&self) -> Wide {
+        Wide { constant: 0, terms: self.terms.clone() }
+    }
+
     /// `self + factor · other`.
-    pub(super) fn plus(mut self, other: &Wide, factor: i128) -> Result<Wide, Error> {
+    pub(crate) fn plus(mut self, other: &Wide, factor: i128) -> Result<Wide, Error> {
         let sum =
             |a: i128, b: i128| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Error::overflow("a sum"));
         self.constant = sum(self.constant, other.constant)?;
@@ -38,11 +65,23 @@ impl Wide {
         Ok(self)
     }
 
+    /// The negation.
+    pub(crate) fn negated(&self) -> Result<Wide, Error> {
+        Wide::constant(0).plus(self, -1)
+    }
+
+    /// The remainder of each number by a positive modulus: the same sum modulo that.
+    pub(crate) fn modulo(&self, modulus: i128) -> Wide {
+        let terms = self.terms().map(|(atom, v)| (atom.clone(), v.rem_euclid(modulus)));
+        Wide { constant: self.constant.rem_euclid(modulus), terms: terms.filter(|(_, v)| *v != 0).collect() }
+    }
+
     /// The expression, where all numbers fit.
-    pub(super) fn narrow(self) -> Result<Expr, Error> {
+    pub(crate) fn narrow(&self) -> Result<Expr, Error> {
         let fitting = |v: i128, what: &'static str| i64::try_from(v).map_err(|_| Error::overflow(what));
-        let term = |(atom, v)| Ok(Term { coefficient: fitting(v, "a coefficient")?, atom });
-        let terms: Vec<Term> = self.terms.into_iter().map(term).collect::<Result<_, Error>>()?;
+        let term =
+            |(atom, v): (&Atom, i128)| Ok(Term { coefficient: fitting(v, "a coefficient")?, atom: atom.clone() });
+        let terms: Vec<Term> = self.terms().map(term).collect::<Result<_, Error>>()?;
         Expr::sum(fitting(self.constant, "a constant")?, terms)
     }
 }

@@ -4,7 +4,7 @@ use super::elimination::{Elimination, Said};
 use super::period::Fraction;
 use super::program::LANES;
 use super::region::Region;
-use crate::{Constraint, Expr, Ranges, Var};
+use crate::{Atom, Constraint, Expr, Ranges, Var};
 
 /// The linear expression that equals `e` at every point of the domain, where there is one and trying all points takes at most
 /// `work` steps.
@@ -17,12 +17,31 @@ pub(crate) fn linear_form(e: &Expr, ranges: &Ranges, constraints: &[Constraint],
     }
     let growing = growing_part(&region)?;
     let form = if region.has_facts() { fitted(&region, growing) } else { read_off(&region, growing) }?;
+    if is_form(&region, &form) { form.expression(region.variables()) } else { None }
+}
+
+/// True when `form`, a sum of variables, was found to equal `e` at every point of the domain, by trying points within `work`
+/// steps as [`linear_form`] does. Values of the form may leave `i64` on the way.
+pub(crate) fn is_linear_form(e: &Expr, form: &Expr, ranges: &Ranges, constraints: &[Constraint], work: u128) -> bool {
+    let Some(region) = Region::of(e, ranges, constraints, |_| true).filter(|region| region.work() <= work) else {
+        return false;
+    };
+    let mut factors = vec![0; region.variables().len()];
+    for term in form.terms() {
+        let Atom::Var(v) = &term.atom else { return false };
+        let Ok(i) = region.variables().binary_search(v) else { return false };
+        factors[i] = term.coefficient;
+    }
+    is_form(&region, &Form { constant: form.constant_term(), factors })
+}
+
+/// Whether the form has the values of the expression of the region.
+fn is_form(region: &Region, form: &Form) -> bool {
     let agrees = |point: &[i64], value: i64| form.at(point) == Some(i128::from(value));
     // What is tried is one period, so beyond it the form must grow as the expression does.
     let grows_alike = (0..region.variables().len())
         .all(|i| region.growth(i).is_none_or(|growth| growth.as_whole() == form.factors.get(i).copied()));
-    let holds = grows_alike && region.try_some(agrees) && region.try_all(agrees);
-    if holds { form.expression(region.variables()) } else { None }
+    grows_alike && region.try_some(agrees) && region.try_all(agrees)
 }
 
 /// Of variables of which one period is tried, the factor can only be that with which the expression grows.

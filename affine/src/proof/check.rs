@@ -1,6 +1,6 @@
 //! Replaying a derivation, by the texts of the laws and ranges computed afresh; nothing of the simplifier has a say.
 
-use super::closure::Closure;
+use super::closure::{Claim, reasons_for};
 use super::condition::{Domain, Evidence, evidence};
 use super::{Link, Proof, Step};
 use crate::{Error, Expr, Interval};
@@ -84,8 +84,8 @@ impl Proof {
     /// [`Proof::constraints`], and links follow by replacing equals.
     ///
     /// # Errors
-    /// The first fault found. A true claim with a sound derivation may fail where numbers leave `i64`, and where the expressions
-    /// are too large for the bounds on the work.
+    /// The first fault found. Conditions and links are judged exactly, however large their numbers are; a true claim with a sound
+    /// derivation may fail only where the expressions are too large for the bounds on the work.
     pub fn check(&self) -> Result<(), CheckError> {
         let mut domain = Domain::new(&self.ranges, &self.constraints);
         for (i, step) in self.steps.iter().enumerate() {
@@ -111,12 +111,8 @@ impl Proof {
     }
 
     fn link_holds(&self, before: &Expr, link: &Link) -> bool {
-        let mut closure = Closure::new();
-        for &i in &link.steps {
-            let Some(step) = self.steps.get(i) else { return false };
-            closure.assume(i, &step.before, &step.after);
-        }
-        closure.proves(before, &link.whole).is_some()
+        let steps: Option<Vec<&Step>> = link.steps.iter().map(|i| self.steps.get(*i)).collect();
+        steps.is_some_and(|steps| follows(Claim::Equal(before, &link.whole), steps.into_iter()))
     }
 }
 
@@ -134,7 +130,7 @@ fn check_step(step: &Step, earlier: &[Step], domain: &mut Domain<'_>) -> Result<
     for (condition, evidence) in evidence(step, domain).map_err(Fault::Letters)? {
         let holds = match evidence {
             Evidence::Given | Evidence::Range(..) => true,
-            Evidence::Owed(zero) => follows(&zero, earlier),
+            Evidence::Owed(zero) => follows(Claim::Zero(&zero), earlier.iter()),
             Evidence::Missing => false,
         };
         if !holds {
@@ -150,11 +146,8 @@ fn check_step(step: &Step, earlier: &[Step], domain: &mut Domain<'_>) -> Result<
     Ok(())
 }
 
-/// True when the expression is zero by these steps.
-fn follows(zero: &Expr, steps: &[Step]) -> bool {
-    let mut closure = Closure::new();
-    for (i, step) in steps.iter().enumerate() {
-        closure.assume(i, &step.before, &step.after);
-    }
-    closure.proves(zero, &Expr::constant(0)).is_some()
+/// True when the claim holds by these steps.
+fn follows<'a>(claim: Claim<'_>, steps: impl Iterator<Item = &'a Step> + Clone) -> bool {
+    let equations = steps.enumerate().map(|(i, step)| (i, &step.before, &step.after));
+    reasons_for(claim, equations).is_some()
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::closure::Closure;
+use super::closure::{Claim, reasons_for};
 use super::condition::{Domain, Evidence, evidence};
 use super::{Link, Proof, Step, chain};
+use crate::law::Wide;
 use crate::{Constraint, Expr, Ranges};
 
 /// With more steps than this the derivation is neither minimized nor put in order: its reader is a machine.
@@ -48,7 +49,7 @@ impl Proof {
 /// A step, and what must be zero by earlier ones for it to hold.
 struct Logged {
     step: Step,
-    owed: Vec<Expr>,
+    owed: Vec<Wide>,
 }
 
 impl Logged {
@@ -62,7 +63,7 @@ impl Logged {
                     Evidence::Range(e, range) if !step.ranges.iter().any(|(known, _)| *known == e) => {
                         step.ranges.push((e, range));
                     }
-                    Evidence::Owed(e) => owed.push(e),
+                    Evidence::Owed(sum) => owed.push(sum),
                     _ => {}
                 }
             }
@@ -107,23 +108,19 @@ fn minimal(claim: (&Expr, &Expr), log: &[Logged], all: &BTreeSet<usize>) -> Opti
 /// Those of the steps `among` from which the claim was found to follow, with all that they owe to.
 fn sufficient(claim: (&Expr, &Expr), log: &[Logged], among: &BTreeSet<usize>) -> Option<BTreeSet<usize>> {
     let mut found = BTreeSet::new();
-    let mut waiting: Vec<usize> = follows(claim.0, claim.1, log, among.iter())?;
+    let mut waiting: Vec<usize> = follows(Claim::Equal(claim.0, claim.1), log, among.iter())?;
     while let Some(i) = waiting.pop() {
         if found.insert(i) {
             for zero in &log[i].owed {
-                waiting.extend(follows(zero, &Expr::constant(0), log, among.range(..i))?);
+                waiting.extend(follows(Claim::Zero(zero), log, among.range(..i))?);
             }
         }
     }
     Some(found)
 }
 
-fn follows<'a>(a: &Expr, b: &Expr, log: &[Logged], among: impl Iterator<Item = &'a usize>) -> Option<Vec<usize>> {
-    let mut closure = Closure::new();
-    for &i in among {
-        closure.assume(i, &log[i].step.before, &log[i].step.after);
-    }
-    closure.proves(a, b)
+fn follows<'a>(claim: Claim<'_>, log: &[Logged], among: impl Iterator<Item = &'a usize> + Clone) -> Option<Vec<usize>> {
+    reasons_for(claim, among.map(|&i| (i, &log[i].step.before, &log[i].step.after)))
 }
 
 /// The claim as a chain of single replacements, and the steps that it takes with all that they owe to.
@@ -137,7 +134,7 @@ fn chain_of(claim: (&Expr, &Expr), log: &[Logged], needed: &BTreeSet<usize>) -> 
     while let Some(i) = waiting.pop() {
         if used.insert(i) {
             for zero in &log[i].owed {
-                waiting.extend(follows(zero, &Expr::constant(0), log, needed.range(..i))?);
+                waiting.extend(follows(Claim::Zero(zero), log, needed.range(..i))?);
             }
         }
     }

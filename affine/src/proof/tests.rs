@@ -188,3 +188,74 @@ fn what_is_too_long_for_a_chain_still_replays() {
     assert_eq!(proof.check(), Ok(()));
     assert!(proof.to_string().contains("by all of these together"));
 }
+
+/// A derivation that holds is accepted, wherever its numbers lie.
+#[test]
+fn derivations_at_the_ends_of_the_numbers_replay() {
+    let (most, least) = (i64::MAX, i64::MIN);
+    let mut changed = 0;
+    let mut check = |e: &Expr, ranges: &Ranges, facts: &[Constraint]| {
+        let (_, proof) = explain(e, ranges, facts);
+        assert_eq!(proof.check(), Ok(()), "{e} over {ranges:?} {facts:?}\n{proof:#}");
+        changed += usize::from(!proof.links().is_empty());
+    };
+    // The quotient's next multiple of the divisor is beyond the numbers.
+    for (text, bounds) in [
+        ("d0 floordiv 10", (most - 7, most - 1)),
+        ("d0 mod 10", (most - 7, most - 1)),
+        ("d0 floordiv 10", (least + 1, least + 7)),
+        ("d0 mod 10", (least + 1, least + 7)),
+        ("(d0 * 3 + 5) floordiv 9223372036854775807", (least / 3 + 2, -2)),
+        ("(5 - d0) floordiv 9223372036854775807", (6, most - 1)),
+        ("(d0 * 4611686018427387904 + 4611686018427387903) floordiv 4611686018427387904", (-1, 0)),
+        ("(d0 + 9223372036854775800) floordiv 9223372036854775807", (-9, 6)),
+        ("(d0 floordiv 4294967296) floordiv 2147483647", (0, most - 1)),
+        ("(d0 * 9223372036854775807 - 1) mod 9223372036854775807", (-1, 1)),
+    ] {
+        let e = text.parse().expect("written by hand");
+        check(&e, &Ranges::of_dims([Interval::new(bounds.0, bounds.1)]), &[]);
+    }
+    let zero = |text: &str| Constraint::new(text.parse().expect("written by hand"), Interval::point(0));
+    let twice: Expr = "d0 * 4611686018427387904 - d1 * 4611686018427387904".parse().expect("written by hand");
+    let wide = Ranges::of_dims([Interval::EVERYTHING, Interval::EVERYTHING]);
+    check(&twice, &wide, &[zero("d0 - d1")]);
+    check(&Expr::dim(0), &wide, &[Constraint::new(Expr::dim(0), Interval::point(least))]);
+    let mut random = Random::new(31);
+    let large = [most, most - 1, least, least + 1, most / 3, 1 << 62, -(1 << 61), 1_000_000_000_000_000_003];
+    for _ in 0..1_500 {
+        let bounds = |random: &mut Random| {
+            let width = random.pick(&[0, 1, 3, 7, 100]);
+            match random.within(0, 3) {
+                0 => Interval::new(most - 1 - width, most - 1),
+                1 => Interval::new(least + 1, least + 1 + width),
+                2 => Interval::new(-width, width),
+                _ => Interval::new(0, width),
+            }
+        };
+        let ranges = Ranges::of_dims([bounds(&mut random), bounds(&mut random), bounds(&mut random)]);
+        let huge = |random: &mut Random| random.pick(&large) / random.pick(&[1, 1, 2, 7, 1 << 20]);
+        let mut e = Expr::constant(if random.within(0, 1) == 0 { huge(&mut random) } else { random.within(-9, 9) });
+        for _ in 0..random.within(1, 4) {
+            let v = Expr::dim(random.pick(&[0, 0, 1, 2]) as u32);
+            let factor = if random.within(0, 2) == 0 { huge(&mut random) } else { random.pick(&[1, -1, 2, 3, -10]) };
+            let divisor = match random.within(0, 3) {
+                0 => huge(&mut random).checked_abs().unwrap_or(most).max(2),
+                _ => random.pick(&[2, 3, 8, 10, 97]),
+            };
+            let sum = e.checked_add_scaled(&v, factor).unwrap_or_else(|_| e.clone());
+            e = match random.within(0, 4) {
+                0 => sum.floor_div(divisor),
+                1 => sum.modulo(divisor),
+                2 => sum
+                    .floor_div(divisor)
+                    .checked_mul(divisor)
+                    .and_then(|q| q.checked_add(&sum.modulo(divisor)))
+                    .unwrap_or(sum),
+                3 => sum.modulo(divisor).checked_add(&e).unwrap_or(sum),
+                _ => sum,
+            };
+        }
+        check(&e, &ranges, &[]);
+    }
+    assert!(changed > 700, "{changed} changed");
+}

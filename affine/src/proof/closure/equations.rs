@@ -4,35 +4,36 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::number::Number;
 use super::reasons::Reasons;
 
 /// A sum of unknowns and a constant, over one common denominator: in lowest terms, so that equal sums are equal values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Sum {
-    terms: BTreeMap<u32, i128>,
-    constant: i128,
+pub(super) struct Sum<N> {
+    terms: BTreeMap<u32, N>,
+    constant: N,
     /// Positive.
-    denominator: i128,
+    denominator: N,
 }
 
-impl Sum {
+impl<N: Number> Sum<N> {
     /// A constant.
-    pub(super) fn constant(value: i64) -> Sum {
-        Sum { terms: BTreeMap::new(), constant: i128::from(value), denominator: 1 }
+    pub(super) fn constant(value: N) -> Sum<N> {
+        Sum { terms: BTreeMap::new(), constant: value, denominator: N::from(1) }
     }
 
     /// One unknown.
-    pub(super) fn unknown(id: u32) -> Sum {
-        Sum { terms: BTreeMap::from([(id, 1)]), constant: 0, denominator: 1 }
+    pub(super) fn unknown(id: u32) -> Sum<N> {
+        Sum { terms: BTreeMap::from([(id, N::from(1))]), ..Sum::constant(N::from(0)) }
     }
 
     /// `self + factor · other`, both without denominator; nothing on overflow.
-    pub(super) fn plus(mut self, other: &Sum, factor: i128) -> Option<Sum> {
-        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+    pub(super) fn plus(mut self, other: &Sum<N>, factor: &N) -> Option<Sum<N>> {
+        self.constant = self.constant.plus_product(&other.constant, factor)?;
         for (id, coefficient) in &other.terms {
-            let slot = self.terms.entry(*id).or_insert(0);
-            *slot = slot.checked_add(coefficient.checked_mul(factor)?)?;
-            if *slot == 0 {
+            let slot = self.terms.entry(*id).or_insert_with(|| N::from(0));
+            *slot = slot.plus_product(coefficient, factor)?;
+            if slot.is_zero() {
                 self.terms.remove(id);
             }
         }
@@ -40,61 +41,73 @@ impl Sum {
     }
 
     /// The number that the sum is, with its denominator.
-    pub(super) fn as_fraction(&self) -> Option<(i128, i128)> {
-        self.terms.is_empty().then_some((self.constant, self.denominator))
+    pub(super) fn as_fraction(&self) -> Option<(&N, &N)> {
+        self.terms.is_empty().then_some((&self.constant, &self.denominator))
     }
 
     fn is_zero(&self) -> bool {
-        self.terms.is_empty() && self.constant == 0
+        self.terms.is_empty() && self.constant.is_zero()
     }
 
     /// The sum with all numbers divided by a divisor of them, over the denominator one; nothing on overflow.
-    fn divided(mut self, divisor: i128) -> Option<Sum> {
+    fn divided(mut self, divisor: &N) -> Option<Sum<N>> {
         for v in self.terms.values_mut() {
-            *v = v.checked_div(divisor)?;
+            *v = v.over(divisor)?;
         }
-        self.constant = self.constant.checked_div(divisor)?;
-        self.denominator = 1;
+        self.constant = self.constant.over(divisor)?;
+        self.denominator = N::from(1);
         Some(self)
     }
 
-    fn in_lowest_terms(mut self) -> Sum {
-        let all = self.terms.values().copied().chain([self.constant]);
-        let divisor = all.fold(self.denominator, gcd);
-        if divisor > 1 {
-            self.terms.values_mut().for_each(|v| *v /= divisor);
-            self.constant /= divisor;
-            self.denominator /= divisor;
-        }
-        self
+    /// The greatest divisor of `of` and of all numbers but the denominator.
+    fn divisor(&self, of: N) -> Option<N> {
+        let all = self.terms.values().chain([&self.constant]);
+        all.into_iter().try_fold(of, |divisor, v| if divisor.is_one() { Some(divisor) } else { divisor.common(v) })
     }
-}
 
-/// The greatest common divisor, or one where it leaves `i128`.
-fn gcd(a: i128, b: i128) -> i128 {
-    i128::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).unwrap_or(1)
+    fn in_lowest_terms(self) -> Option<Sum<N>> {
+        let divisor = self.divisor(self.denominator.clone())?;
+        if divisor.is_one() {
+            return Some(self);
+        }
+        let denominator = self.denominator.over(&divisor)?;
+        Some(Sum { denominator, ..self.divided(&divisor)? })
+    }
 }
 
 /// An equation `sum = 0`, kept under its unknown of the highest number.
 #[derive(Debug)]
-struct Row {
-    sum: Sum,
+struct Row<N> {
+    sum: Sum<N>,
     reasons: Reasons,
 }
 
 /// Equations, each of which says something that those before it do not.
 #[derive(Debug)]
-pub(super) struct Equations {
-    rows: FxHashMap<u32, Row>,
+pub(super) struct Equations<N> {
+    rows: FxHashMap<u32, Row<N>>,
     /// What a number was found to equal another from; then everything follows.
     contradiction: Option<Reasons>,
     /// Terms that may still be looked at.
     work_left: u64,
+    /// Whether something was left out since a number did not fit.
+    has_overflown: bool,
 }
 
-impl Equations {
-    pub(super) fn new(work: u64) -> Equations {
-        Equations { rows: FxHashMap::default(), contradiction: None, work_left: work }
+impl<N: Number> Equations<N> {
+    pub(super) fn new(work: u64) -> Equations<N> {
+        Equations { rows: FxHashMap::default(), contradiction: None, work_left: work, has_overflown: false }
+    }
+
+    /// Whether something was left out since a number did not fit.
+    pub(super) fn has_overflown(&self) -> bool {
+        self.has_overflown
+    }
+
+    /// Notes where a result is missing since a number did not fit.
+    pub(super) fn fitting<T>(&mut self, result: Option<T>) -> Option<T> {
+        self.has_overflown |= result.is_none();
+        result
     }
 
     /// What everything follows from, where the equations contradict each other.
@@ -110,37 +123,31 @@ impl Equations {
 
     /// Rewrites the sum with the equations as far as they go, and joins those it used to the reasons. The form depends
     /// on the equations and the value alone. Nothing on overflow, and when the work is used up.
-    pub(super) fn reduce(&mut self, mut sum: Sum, reasons: &mut Reasons) -> Option<Sum> {
+    pub(super) fn reduce(&mut self, mut sum: Sum<N>, reasons: &mut Reasons) -> Option<Sum<N>> {
         let mut below = u32::MAX;
         // A row has no unknown above its own, so one walk from the highest down meets all.
-        while let Some((&id, &a)) = sum.terms.range(..below).next_back() {
+        while let Some((&id, _)) = sum.terms.range(..below).next_back() {
             below = id;
             if !self.spend(0) {
                 return None;
             }
             let Some(row) = self.rows.get(&id) else { continue };
-            let p = *row.sum.terms.get(&id)?;
-            let common = gcd(a, p);
-            let (scale, factor) = (p / common, (a / common).checked_neg()?);
-            if scale != 1 {
-                for v in sum.terms.values_mut() {
-                    *v = v.checked_mul(scale)?;
-                }
-                sum.constant = sum.constant.checked_mul(scale)?;
-                sum.denominator = sum.denominator.checked_mul(scale)?;
-            }
-            sum = sum.plus(&row.sum, factor)?;
+            let terms = sum.terms.len();
+            let reduced = without(sum, id, &row.sum);
             reasons.join(&row.reasons);
-            let length = row.sum.terms.len() + if scale == 1 { 0 } else { sum.terms.len() };
-            if !self.spend(length) {
+            let length = row.sum.terms.len();
+            let (reduced, is_scaled) = self.fitting(reduced)?;
+            sum = reduced;
+            if !self.spend(length + if is_scaled { terms } else { 0 }) {
                 return None;
             }
         }
-        Some(sum.in_lowest_terms())
+        let lowest = sum.in_lowest_terms();
+        self.fitting(lowest)
     }
 
     /// True when `sum = 0` follows; joins what it follows from to the reasons.
-    pub(super) fn vanishes(&mut self, sum: Sum, reasons: &mut Reasons) -> bool {
+    pub(super) fn vanishes(&mut self, sum: Sum<N>, reasons: &mut Reasons) -> bool {
         if let Some(all) = &self.contradiction {
             reasons.join(all);
             return true;
@@ -149,18 +156,20 @@ impl Equations {
     }
 
     /// Takes in `sum = 0`; true where that says something new.
-    pub(super) fn add(&mut self, sum: Sum, mut reasons: Reasons) -> bool {
+    pub(super) fn add(&mut self, sum: Sum<N>, mut reasons: Reasons) -> bool {
         let Some(rest) = self.reduce(sum, &mut reasons) else { return false };
-        let Some((&id, &first)) = rest.terms.last_key_value() else {
-            if rest.constant != 0 {
+        let Some((&id, first)) = rest.terms.last_key_value() else {
+            if !rest.constant.is_zero() {
                 self.contradict(reasons);
             }
             return false;
         };
         // An equation stays one when it is multiplied, so the denominator goes, and every common factor.
-        let divisor = rest.terms.values().copied().fold(rest.constant, gcd) * first.signum();
-        let Some(rest) = rest.divided(divisor) else { return false };
-        self.rows.insert(id, Row { sum: rest, reasons });
+        let sign = N::from(if first.is_negative() { -1 } else { 1 });
+        let divisor = rest.divisor(N::from(0)).and_then(|divisor| divisor.times(&sign));
+        let row = divisor.and_then(|divisor| rest.divided(&divisor));
+        let Some(sum) = self.fitting(row) else { return false };
+        self.rows.insert(id, Row { sum, reasons });
         true
     }
 
@@ -168,4 +177,20 @@ impl Equations {
     pub(super) fn contradict(&mut self, reasons: Reasons) {
         self.contradiction.get_or_insert(reasons);
     }
+}
+
+/// The sum with the unknown `id` eliminated by an equation `row = 0`, where both have it, and whether all its numbers had to be
+/// multiplied for that.
+fn without<N: Number>(mut sum: Sum<N>, id: u32, row: &Sum<N>) -> Option<(Sum<N>, bool)> {
+    let (a, p) = (sum.terms.get(&id)?, row.terms.get(&id)?);
+    let common = a.common(p)?;
+    let (scale, factor) = (p.over(&common)?, a.over(&common)?.times(&N::from(-1))?);
+    if !scale.is_one() {
+        for v in sum.terms.values_mut() {
+            *v = v.times(&scale)?;
+        }
+        sum.constant = sum.constant.times(&scale)?;
+        sum.denominator = sum.denominator.times(&scale)?;
+    }
+    Some((sum.plus(row, &factor)?, !scale.is_one()))
 }

@@ -3,7 +3,7 @@
 
 use super::sum::SOLVE;
 use super::{Rule, floordiv, modulo};
-use crate::law::Goal;
+use crate::law::{Goal, Wide};
 use crate::range::Analysis;
 use crate::simplify::context::Context;
 use crate::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Step, explain};
@@ -142,10 +142,11 @@ fn check_step(step: &Step, ranges: &Ranges, facts: &[Constraint]) {
         let value = |e: &Expr| e.evaluate_at(point).expect("small numbers");
         assert_eq!(value(&step.before), value(&step.after), "at {point:?}: {}", context());
         for goal in &goals {
+            let exact = |sum: &Wide| sum.evaluate_at(point).expect("small numbers");
             let holds = match goal {
-                Goal::Zero(e) => value(e) == 0,
-                Goal::NonNegative(e) => value(e) >= 0,
-                Goal::Multiple(e, c) => value(e) % c == 0,
+                Goal::Zero(sum) => exact(sum) == 0,
+                Goal::NonNegative(sum) => exact(sum) >= 0,
+                Goal::Multiple(sum, c) => exact(sum) % c == 0,
             };
             assert!(holds, "{goal:?} at {point:?}: {}", context());
         }

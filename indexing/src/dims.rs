@@ -27,6 +27,45 @@ impl IndexingMap {
         });
     }
 
+    /// Makes a dimension of one range or runtime variable, after the dimensions there are; the variables of its kind behind it
+    /// move up. Returns the new dimension; for a dimension, and for a variable that the map does not have, nothing changes and
+    /// there is none.
+    ///
+    /// The points of the domain and the results at them are the same. What a runtime variable was is forgotten, as by
+    /// [`IndexingMap::symbols_to_dims`].
+    ///
+    /// ```
+    /// use weft_indexing::{IndexingMap, Var};
+    ///
+    /// let mut map: IndexingMap = "(d0)[s0, s1] -> (d0 + s0, s1), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 4]".parse()?;
+    /// assert_eq!(map.symbol_to_dim(Var::Range(0)), Some(Var::Dim(1)));
+    /// assert_eq!(map.to_string(), "(d0, d1)[s0] -> (d0 + d1, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 4]");
+    /// assert_eq!(map.symbol_to_dim(Var::Range(1)), None);
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn symbol_to_dim(&mut self, symbol: Var) -> Option<Var> {
+        let position = |i: u32, count: usize| usize::try_from(i).ok().filter(|i| *i < count);
+        let new = Var::Dim(u32::try_from(self.dims.len()).ok()?);
+        let variable = match symbol {
+            Var::Dim(_) => return None,
+            Var::Range(i) => self.ranges.remove(position(i, self.ranges.len())?),
+            Var::Runtime(i) => {
+                let RuntimeVariable { bounds, name, .. } = self.runtime.remove(position(i, self.runtime.len())?);
+                Variable { bounds, name }
+            }
+        };
+        self.dims.push(variable);
+        self.rename(|v| match (v, symbol) {
+            _ if v == symbol => Some(Expr::var(new)),
+            (Var::Range(i), Var::Range(gone)) if i > gone => Some(Expr::range(i - 1)),
+            (Var::Runtime(i), Var::Runtime(gone)) if i > gone => Some(Expr::runtime(i - 1)),
+            _ => None,
+        });
+        // What is said of a variable that clamped is now a condition on a dimension.
+        self.sort_out_constraints();
+        Some(new)
+    }
+
     /// Makes dimensions of the range variables and of the runtime variables, in this order, after the dimensions there are.
     ///
     /// What the runtime variables were is forgotten: the map then relates every value within their bounds, so it holds more

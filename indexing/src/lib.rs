@@ -55,7 +55,8 @@
 //! value beyond the bounds means. With [`OutOfBounds::Clamp`] the variable stands for the clamped value, so its bounds belong
 //! to its meaning and nothing narrows them; with [`OutOfBounds::Drop`] the point is not in the domain, and the bounds are a
 //! condition like others. Every operation rewrites the accesses with the rest; a variable that only an access mentions is
-//! used; two variables with one owner, element and policy are one.
+//! used; two variables with one owner, element and policy are one. Where the layer above knows what an owner yields before the
+//! program runs, [`IndexingMap::simplify_knowing`] puts that in the variable's place.
 //!
 //! # Operations
 //!
@@ -67,10 +68,11 @@
 //! | drop variables without a use | [`remove_unused_symbols`](IndexingMap::remove_unused_symbols), [`remove_unused_variables`](IndexingMap::remove_unused_variables) |
 //! | drop range variables that an equality determines | [`eliminate_ranges`](IndexingMap::eliminate_ranges) |
 //! | drop runtime variables that are another | [`merge_runtime_variables`](IndexingMap::merge_runtime_variables) |
+//! | put in values of runtime variables that are known | [`replace_known_values`](IndexingMap::replace_known_values), [`simplify_knowing`](IndexingMap::simplify_knowing) |
 //! | count range variables instead of striding | [`rescale_symbols`](IndexingMap::rescale_symbols) |
-//! | make dimensions of symbols | [`ranges_to_dims`](IndexingMap::ranges_to_dims), [`symbols_to_dims`](IndexingMap::symbols_to_dims) |
+//! | make dimensions of symbols | [`symbol_to_dim`](IndexingMap::symbol_to_dim), [`ranges_to_dims`](IndexingMap::ranges_to_dims), [`symbols_to_dims`](IndexingMap::symbols_to_dims) |
 //! | put maps side by side, or take one result | [`product`](IndexingMap::product), [`concatenate`](IndexingMap::concatenate), [`of_result`](IndexingMap::of_result) |
-//! | look at points | [`evaluate`](IndexingMap::evaluate), [`contains`](IndexingMap::contains), [`points`](IndexingMap::points) |
+//! | look at points | [`evaluate`](IndexingMap::evaluate), [`contains`](IndexingMap::contains), [`satisfies_constraints`](IndexingMap::satisfies_constraints), [`points`](IndexingMap::points) |
 //! | read and write | [`text`], [`parse_with`](IndexingMap::parse_with), [`verbose`](IndexingMap::verbose) |
 //!
 //! # What simplification does to a domain
@@ -180,6 +182,7 @@ mod inverse;
 mod join;
 #[cfg(feature = "serde")]
 mod json;
+mod known;
 mod linearize;
 mod map;
 mod map_set;

@@ -300,7 +300,8 @@ impl IndexingMap {
         }
     }
 
-    /// The results at one point. The point need not lie in the domain; see [`IndexingMap::contains`].
+    /// The results at one point. The point need not lie in the domain, nor within the bounds: [`IndexingMap::contains`] tells
+    /// whether it does, [`IndexingMap::satisfies_constraints`] whether it would but for the bounds.
     ///
     /// # Errors
     /// When a number of values is wrong, the map is undefined, or the evaluation overflows.
@@ -326,17 +327,33 @@ impl IndexingMap {
         Ok(Point { dims, ranges, runtime })
     }
 
+    /// True when all constraints hold at the point, whatever the bounds of the variables. They do not at a point of the wrong
+    /// size, nor at one at which a constraint overflows, and at no point of a map that is undefined or known to be empty.
+    ///
+    /// ```
+    /// use weft_indexing::IndexingMap;
+    ///
+    /// let map: IndexingMap = "(d0) -> (d0 floordiv 2), domain: d0 in [0, 9], d0 mod 2 in [0, 0]".parse()?;
+    /// assert!(!map.contains(&[12], &[], &[]) && map.satisfies_constraints(&[12], &[], &[]));
+    /// assert!(!map.satisfies_constraints(&[13], &[], &[]));
+    /// assert_eq!(map.evaluate(&[12], &[], &[])?, [6]);
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn satisfies_constraints(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> bool {
+        let Ok(point) = self.point(dims, ranges, runtime) else { return false };
+        self.state == State::Defined
+            && self.constraints.iter().all(|c| c.expr.evaluate_at(&point).is_ok_and(|v| c.bounds.contains(v)))
+    }
+
     /// True when the point lies in the domain. A point of the wrong size does not, nor one at which a constraint overflows.
     pub fn contains(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> bool {
-        let Ok(point) = self.point(dims, ranges, runtime) else { return false };
         let within = |bounds: &mut dyn Iterator<Item = Interval>, values: &[i64]| {
             bounds.zip(values).all(|(b, v)| b.contains(*v))
         };
-        self.state == State::Defined
-            && within(&mut self.dims.iter().map(|v| v.bounds), dims)
+        within(&mut self.dims.iter().map(|v| v.bounds), dims)
             && within(&mut self.ranges.iter().map(|v| v.bounds), ranges)
             && within(&mut self.runtime.iter().map(|v| v.bounds), runtime)
-            && self.constraints.iter().all(|c| c.expr.evaluate_at(&point).is_ok_and(|v| c.bounds.contains(v)))
+            && self.satisfies_constraints(dims, ranges, runtime)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Range variables that take every so many values only, counted instead.
 
+use std::collections::BTreeMap;
+
 use weft_affine::{Atom, Expr, Interval, Var};
 
 use crate::IndexingMap;
@@ -16,12 +18,14 @@ pub struct Rescaled {
 }
 
 impl IndexingMap {
-    /// Replaces each range variable `s` with a constraint `s mod m in [r, r]` by `s * m + r`, and drops the constraint;
-    /// reports which. Afterwards the variable takes all values within its bounds, as far as that constraint goes.
+    /// Replaces each range variable `s` with a constraint `s mod m in [r, r]` by `s * m + r`, drops the constraint, and
+    /// [simplifies](IndexingMap::simplify), again and again until no such constraint is left; reports what became of which
+    /// variable in all, in the order of their numbers.
     ///
-    /// The points of the domain correspond one to one, in the same order, and the results at them are the same. Constraints
-    /// `(s + k) mod m in [r, r]` and `(k - s) mod m in [r, r]` count too; what [`IndexingMap::simplify`] makes of others often
-    /// does. A variable stays where a coefficient would leave `i64`.
+    /// Constraints `(s + k) mod m in [r, r]` and `(k - s) mod m in [r, r]` count too, and what simplification makes of others.
+    /// So the map is simplified whether or not a variable was rescaled, and rescaling it again changes nothing. The points of
+    /// the domain correspond one to one, in the same order, and the results at them are the same. A variable stays where a
+    /// coefficient, or its whole factor, would leave `i64`.
     ///
     /// ```
     /// use weft_indexing::IndexingMap;
@@ -30,22 +34,51 @@ impl IndexingMap {
     /// let mut map: IndexingMap = text.parse()?;
     /// let rescaled = map.rescale_symbols();
     /// assert_eq!((rescaled[0].factor, rescaled[0].offset), (6, 3));
-    /// map.simplify();
     /// assert_eq!(map.to_string(), "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 2]");
+    /// assert!(!map.simplify() && map.rescale_symbols().is_empty());
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
     pub fn rescale_symbols(&mut self) -> Vec<Rescaled> {
-        let mut all = Vec::new();
-        for range in (0..).take(self.ranges.len()) {
-            all.extend(self.rescale(range));
+        let mut all = BTreeMap::new();
+        // What the given constraints say first: simplification may leave a variable of one value no residue.
+        self.rescale_by_constraints(&mut all);
+        loop {
+            self.simplify();
+            if !self.rescale_by_constraints(&mut all) {
+                return all.into_values().collect();
+            }
         }
-        all
     }
 
-    fn rescale(&mut self, range: u32) -> Option<Rescaled> {
+    /// Rescales by the constraints as they stand; true when a variable was.
+    fn rescale_by_constraints(&mut self, all: &mut BTreeMap<u32, Rescaled>) -> bool {
+        let mut found = false;
+        for range in (0..).take(self.ranges.len()) {
+            while let Some(whole) = self.rescale(range, all.get(&range)) {
+                all.insert(range, whole);
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// Rescales one variable by one constraint; what it has become in all, where `before` it was rescaled already.
+    fn rescale(&mut self, range: u32, before: Option<&Rescaled>) -> Option<Rescaled> {
+        if self.is_undefined() || self.is_known_empty() {
+            return None;
+        }
         let s = Var::Range(range);
         let found = (0..).zip(&self.constraints).find_map(|(at, c)| Some((at, residue(&c.expr, c.bounds, s)?)));
         let (at, (factor, offset)) = found?;
+        let whole = match before {
+            // F·(f·s + o) + O
+            Some(before) => Rescaled {
+                range,
+                factor: before.factor.checked_mul(factor)?,
+                offset: before.factor.checked_mul(offset)?.checked_add(before.offset)?,
+            },
+            None => Rescaled { range, factor, offset },
+        };
         let bounds = counted(self.variable(s)?.bounds, factor, offset)?;
         let mut rescaled = self.clone();
         rescaled.constraints.remove(at);
@@ -56,7 +89,7 @@ impl IndexingMap {
             rescaled.set_known_empty();
         }
         *self = rescaled;
-        Some(Rescaled { range, factor, offset })
+        Some(whole)
     }
 }
 

@@ -38,7 +38,7 @@ fn part(random: &mut Random, whole: &IndexingMap) -> IndexingMap {
 fn holds(map: &IndexingMap, other: &IndexingMap) -> Option<bool> {
     let mut holds = true;
     for seed in 0..4 {
-        let world = World(seed);
+        let world = World::new(seed);
         let all: BTreeSet<_> = pairs(&related(other, world)?).into_iter().collect();
         holds &= pairs(&related(map, world)?).iter().all(|pair| all.contains(pair));
     }

@@ -327,3 +327,20 @@ proptest! {
         }
     }
 }
+
+/// In results, constraints of both notations, definitions and accesses alike.
+#[test]
+fn signs_bind_before_operators() {
+    let with = |results: &str, constraint: &str, older: &str, shared: &str, access: &str| {
+        let text = format!(
+            "(d0){{rt0}} -> ({results}, t) where t = {shared}, domain: d0 in [0, 9], rt0 in [0, 9] hlo: #1 (d0) -> ({access}), \
+             {constraint} in [0, 1], 0 <= {older} <= 1"
+        );
+        text.parse::<IndexingMap>().expect(&text)
+    };
+    let short = with("-d0 mod 3", "-d0 mod 5", "-2 * d0 floordiv -7", "d0 + -rt0", "-d0 floordiv 2 + 5");
+    let bracketed = with("(-d0) mod 3", "(-d0) mod 5", "((-2) * d0) floordiv -7", "d0 - rt0", "((-d0) floordiv 2) + 5");
+    assert_eq!(short, bracketed);
+    assert_eq!(short.evaluate(&[1], &[], &[4]), Ok(vec![2, -3]));
+    assert_eq!(short.verbose().to_string().parse::<IndexingMap>(), Ok(short));
+}

@@ -111,12 +111,22 @@ fn an_owner_with_a_name_is_none_with_a_number() {
 fn range_variables_are_rescaled() {
     let text = "(d0)[k] -> (d0, k floordiv 6), domain: d0 in [0, 3], k in [0, 20], k mod 6 in [3, 3]";
     let (out, err) = told(0, &["rescale-symbols", text]);
-    assert_eq!(out, "(d0)[k] -> (d0, (k * 6 + 3) floordiv 6), domain: d0 in [0, 3], k in [0, 2]\n");
+    assert_eq!(out, "(d0)[k] -> (d0, k), domain: d0 in [0, 3], k in [0, 2]\n");
     assert_eq!(err, "note: k became k * 6 + 3\n");
     let value = json_of(0, &["rescale-symbols", text]);
     assert_eq!((&value["map"], &value["changed"]), (&json!(out.trim()), &json!(true)));
     assert_eq!(value["rescaled"], json!([{ "variable": "s0", "name": "k", "factor": 6, "offset": 3 }]));
     assert_eq!(json_of(0, &["rescale-symbols", SPLIT])["changed"], false);
+    // Constraints that become residues only once others were used: one call, and nothing left to do.
+    let twice = "()[s0] -> (s0 floordiv 4), domain: s0 in [0, 31], s0 mod 2 in [0, 0], s0 mod 4 in [1, 2], \
+        (s0 floordiv 2) mod 6 in [1, 1]";
+    let (out, err) = told(0, &["rescale-symbols", twice]);
+    assert_eq!(
+        (out.as_str(), err.as_str()),
+        ("()[s0] -> (s0 * 3), domain: s0 in [0, 2]\n", "note: s0 became s0 * 12 + 2\n")
+    );
+    assert_eq!(json_of(0, &["rescale-symbols", out.trim()])["changed"], false);
+    assert_eq!(json_of(0, &["simplify", out.trim()])["changed"], false);
 }
 
 #[test]
@@ -141,6 +151,21 @@ fn symbols_become_dimensions() {
     let ranges = "(d0, d1){rt0} -> (d0 + rt0, d1), domain: d0 in [0, 3], d1 in [0, 7], rt0 in [0, 4]";
     assert_eq!((&value["map"], &value["changed"]), (&json!(ranges), &json!(true)));
     assert_eq!(json_of(0, &["symbols-to-dimensions", SPLIT])["changed"], false);
+    let three = "(d0)[s0, k, s2]{rt0} -> (d0 + rt0, s0 + k * 3, s2), domain: d0 in [0, 3], s0 in [0, 1], k in [0, 2], \
+        s2 in [0, 5], rt0 in [0, 4]";
+    let only = |names: &str| told(0, &["symbols-to-dimensions", three, "--only", names]).0;
+    assert_eq!(
+        only("k"),
+        "(d0, k)[s0, s1]{rt0} -> (d0 + rt0, k * 3 + s0, s1), \
+         domain: d0 in [0, 3], k in [0, 2], s0 in [0, 1], s1 in [0, 5], rt0 in [0, 4]\n"
+    );
+    assert_eq!(
+        only("s2, s0,rt0"),
+        "(d0, d1, d2, d3)[k] -> (d0 + d3, d2 + k * 3, d1), \
+         domain: d0 in [0, 3], d1 in [0, 5], d2 in [0, 1], d3 in [0, 4], k in [0, 2]\n"
+    );
+    let (_, err) = told(2, &["symbols-to-dimensions", three, "--only", "d0"]);
+    assert!(err.contains("no range or runtime variable `d0`"), "{err}");
 }
 
 #[test]
@@ -186,6 +211,13 @@ fn maps_are_evaluated_at_points_of_the_domain() {
     assert_eq!((&value["results"], &value["broken"]), (&Value::Null, &json!(["d1 in [0, 7]", "d0 + s0 in [0, 5]"])));
     let (_, err) = told(1, &["evaluate", "KNOWN EMPTY (d0) -> (d0), domain: d0 in [0, 9]", "--dims", "3"]);
     assert_eq!(err, "the point (3) is not in the domain: there is no point in it\n");
+    // Beyond the bounds, where only constraints are asked.
+    let beyond = ["evaluate", text, "--dims=-1,9", "--symbols", "2", "--runtime", "50", "--ignore-bounds"];
+    assert_eq!(told(0, &beyond).0, "(-3, 59)\n");
+    let value = json_of(0, &beyond);
+    assert_eq!((&value["in_domain"], &value["results"]), (&json!(false), &json!([-3, 59])));
+    let (_, err) = told(1, &[&outside[..], &["--ignore-bounds"]].concat());
+    assert_eq!(err, "the point (-1, 9)[0]{5} is not in the domain: it breaks d0 + s0 in [0, 5]\n");
     let (_, err) = told(1, &["evaluate", SPLIT]);
     assert!(err.contains("error[IDX001]: dimension values: expected 1, found 0"), "{err}");
     let (_, err) = told(2, &["evaluate", SPLIT, "--dims", "1,x"]);

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 
-use weft_indexing::{Expr, IndexingMap, SimplifyOptions, Var};
+use weft_indexing::{Expr, IndexingMap, Interval, Owner, SimplifyOptions, Var};
 use worlds::random::Random;
 use worlds::{Related, World, cases, map, pairs, related, set};
 
@@ -97,7 +97,7 @@ fn run(
         counts.add("maps", true);
         counts.add_map(&made);
         let too_large = counts.of("too large");
-        let checked = check(&mut random, &made, World(case), &mut counts);
+        let checked = check(&mut random, &made, World::new(case), &mut counts);
         counts.add("overflow", checked.is_none());
         let is_judged = checked.is_some() && counts.of("too large") == too_large;
         counts.add("judged", is_judged);
@@ -253,11 +253,14 @@ fn rescale_symbols() {
         }
         new.sort();
         assert_eq!(old, new, "{given:?}\nbecame\n{scaled:?}");
+        // Nothing is left to do.
+        let mut again = scaled.clone();
+        assert!(!again.simplify(), "{given:?}\nbecame\n{scaled:?}\nand simplified\n{again:?}");
+        assert!(again.rescale_symbols().is_empty() && again == scaled, "{scaled:?}\nbecame\n{again:?}");
         let mut simple = given.clone();
         simple.simplify();
         let mut scaled = simple.clone();
         scaled.rescale_symbols();
-        scaled.simplify();
         assert_eq!(pairs(&related(given, world)?), pairs(&related(&scaled, world)?), "{simple:?}\nbecame\n{scaled:?}");
         Some(())
     });
@@ -290,8 +293,27 @@ fn symbols_to_dims() {
         let old: Vec<Related> =
             related(given, world)?.into_iter().map(|(d, s, e)| ([d, s].concat(), vec![], e)).collect();
         assert_eq!(old, related(&wider, world)?, "{given:?}\nbecame\n{wider:?}");
+        // One by one, the first one first.
+        let mut step_by_step = given.clone();
+        while step_by_step.symbol_to_dim(Var::Range(0)).is_some() {}
+        assert_eq!(step_by_step, wider);
+        if let [_, _, ..] = given.ranges.as_slice() {
+            let mut second = given.clone();
+            assert_eq!(second.symbol_to_dim(Var::Range(1)), Some(Var::Dim(given.dims.len() as u32)));
+            let mut old: Vec<Related> = related(given, world)?
+                .into_iter()
+                .map(|(d, mut s, e)| {
+                    let moved = s.remove(1);
+                    ([d, vec![moved]].concat(), s, e)
+                })
+                .collect();
+            old.sort();
+            assert_eq!(old, related(&second, world)?, "{given:?}\nbecame\n{second:?}");
+        }
         let mut all = given.clone();
         all.symbols_to_dims();
+        while step_by_step.symbol_to_dim(Var::Runtime(0)).is_some() {}
+        assert_eq!(step_by_step, all);
         if given.box_size() <= 2000 {
             let as_index = given.points().map(|p| {
                 let element = given.evaluate(&p.dims, &p.ranges, &p.runtime);
@@ -357,6 +379,36 @@ fn merge_runtime_variables() {
         assert_eq!(merged.runtime.len() + removed.runtime.len(), doubled.runtime.len());
         assert!(given.runtime.is_empty() || !removed.is_empty(), "{doubled:?}");
         assert_same(&doubled, &merged, world)?;
+        Some(())
+    });
+}
+
+#[test]
+fn replace_known_values() {
+    let least = [("replaced", 5), ("clamped to a bound", 1), ("left", 1)];
+    run("replace known values", 15, &least, |random, given, world, counts| {
+        // Every second owner yields a line of numbers, or of numbers that repeat.
+        let (a, b, c) = (random.pick(&[0, 0, 1, 1, -1, 2]), random.between(-4, 6), random.pick(&[1, 1, 2, 3]));
+        let value = |element: &[Expr]| element.iter().fold(Expr::constant(b), |sum, x| sum + x.floor_div(c) * a);
+        let world = world.with_lines(a, b, c);
+        let mut replaced = given.clone();
+        let removed = replaced.replace_known_values(&mut |owner: Owner, element: &[Interval]| {
+            let coordinates: Vec<Expr> = (0..).map(Expr::dim).take(element.len()).collect();
+            (owner.0 == 1).then(|| value(&coordinates))
+        });
+        assert_eq!(replaced.runtime.len() + removed.runtime.len(), given.runtime.len());
+        counts.add("replaced", !removed.is_empty());
+        counts.add("left", replaced.runtime.iter().any(|v| v.owner == Some(Owner(1))));
+        let is_a_bound = |i: &u32| a == 0 && !given.runtime[*i as usize].bounds.contains(b);
+        counts.add("clamped to a bound", removed.runtime.iter().any(is_a_bound));
+        assert_same(given, &replaced, world)?;
+        let mut simple = given.clone();
+        simple.simplify_knowing(&mut |owner, element| {
+            let coordinates: Vec<Expr> = (0..).map(Expr::dim).take(element.len()).collect();
+            (owner.0 == 1).then(|| value(&coordinates))
+        });
+        assert!(!simple.clone().simplify(), "{simple:?}");
+        assert_same(given, &simple, world)?;
         Some(())
     });
 }

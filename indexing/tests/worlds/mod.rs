@@ -20,11 +20,29 @@ const MOST_POINTS: u128 = 600;
 
 /// What the owners of runtime values yield, by owner and element.
 #[derive(Copy, Clone)]
-pub(crate) struct World(pub(crate) u64);
+pub(crate) struct World {
+    seed: u64,
+    /// `(a, b, c)` where owner 1 yields `b` and `a * (x floordiv c)` of each coordinate `x`.
+    lines: Option<(i64, i64, i64)>,
+}
 
 impl World {
+    pub(crate) fn new(seed: u64) -> World {
+        World { seed, lines: None }
+    }
+
+    #[allow(dead_code, reason = "not every test knows values")]
+    pub(crate) fn with_lines(self, a: i64, b: i64, c: i64) -> World {
+        World { lines: Some((a, b, c)), ..self }
+    }
+
     fn value(self, owner: Owner, element: &[i64]) -> i64 {
-        let seed = element.iter().fold(self.0 ^ (owner.0 << 32), |h, e| Random::new(h ^ (*e as u64)).bits());
+        if let (Some((a, b, c)), Owner(1)) = (self.lines, owner) {
+            let line = |x: &i64| i128::from(a) * i128::from(x.div_euclid(c));
+            let exact = element.iter().map(line).fold(i128::from(b), |sum, x| sum + x);
+            return exact.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        }
+        let seed = element.iter().fold(self.seed ^ (owner.0 << 32), |h, e| Random::new(h ^ (*e as u64)).bits());
         Random::new(seed).between(-3, 9)
     }
 }

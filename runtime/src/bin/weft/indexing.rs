@@ -108,7 +108,14 @@ pub(crate) fn indexing(arguments: &Indexing, format: Format) -> Result<Outcome, 
             });
             let chosen: Vec<(ComputationId, InstrId)> = named.map_or_else(|| all.collect(), |one| vec![one]);
             for (computation, instruction) in chosen {
-                let found = analysis.instruction(computation, instruction, direction);
+                let mut found = analysis.instruction(computation, instruction, direction);
+                if arguments.simplify {
+                    for dependence in &mut found.dependences {
+                        if let Relation::Maps(maps) = &mut dependence.relation {
+                            maps.iter_mut().for_each(|map| analysis.simplify(computation, &found.owners, map));
+                        }
+                    }
+                }
                 let owners = Rc::new(found.owners);
                 let rows = found.dependences.iter().map(|own| view.operand_row(computation, instruction, own, &owners));
                 shown.push(Shown { computation, instruction, rows: rows.collect(), owners });

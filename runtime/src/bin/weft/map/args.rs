@@ -48,7 +48,7 @@ pub(crate) enum Operation {
     Fmt(Fmt),
     /// Read maps one after another, the first one first
     Compose(Compose),
-    /// Count range variables that take every so many values only
+    /// Count range variables that take every so many values only, and simplify
     RescaleSymbols(One),
     /// Remove variables that nothing uses
     RemoveUnused(RemoveUnused),
@@ -125,8 +125,11 @@ pub(crate) struct SymbolsToDimensions {
     #[command(flatten)]
     pub(crate) one: One,
     /// Only range variables; runtime variables stay what they are
-    #[arg(long)]
+    #[arg(long, conflicts_with = "only")]
     pub(crate) ranges: bool,
+    /// Only these range and runtime variables, one after another, such as s1,rt0
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) only: Option<Names>,
 }
 
 /// How much work a question may cause.
@@ -159,6 +162,9 @@ pub(crate) struct Evaluate {
     /// Values of the runtime variables
     #[arg(long, value_name = "VALUES", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub(crate) runtime: Integers,
+    /// Let only constraints decide whether there are results, not the bounds of the variables
+    #[arg(long)]
+    pub(crate) ignore_bounds: bool,
 }
 
 #[derive(Args, Debug)]

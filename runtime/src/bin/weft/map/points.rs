@@ -26,14 +26,18 @@ pub(super) fn evaluate(arguments: &Evaluate, format: Format) -> Result<Outcome, 
     };
     let results = map.evaluate(&point.dims, &point.ranges, &point.runtime);
     let is_inside = map.contains(&point.dims, &point.ranges, &point.runtime);
+    let has_results = match arguments.ignore_bounds {
+        true => map.satisfies_constraints(&point.dims, &point.ranges, &point.runtime),
+        false => is_inside,
+    };
     match &results {
-        Err(Error::Affine(_)) if !is_inside => {}
+        Err(Error::Affine(_)) if !has_results => {}
         Err(error) => return Err(given.failure(error)),
         Ok(_) => {}
     }
-    let broken = if is_inside { Vec::new() } else { broken(map, &point) };
-    // Outside the domain the results mean nothing.
-    let results = results.ok().filter(|_| is_inside);
+    let broken = if has_results { Vec::new() } else { broken(map, &point, arguments.ignore_bounds) };
+    // Elsewhere the results mean nothing.
+    let results = results.ok().filter(|_| has_results);
     if is_json(format) {
         let told = json!({
             "point": point_json(&point),
@@ -52,14 +56,15 @@ pub(super) fn evaluate(arguments: &Evaluate, format: Format) -> Result<Outcome, 
         };
         say(&format!("the point {point} is not in the domain: {why}"))?;
     }
-    Ok(if is_inside { Outcome::Done } else { Outcome::Findings })
+    Ok(if has_results { Outcome::Done } else { Outcome::Findings })
 }
 
-/// What the domain asks for that does not hold at the point.
-fn broken(map: &IndexingMap, DomainPoint { dims, ranges, runtime }: &DomainPoint) -> Vec<String> {
+/// What the domain asks for that does not hold at the point; where bounds are ignored, which constraints.
+fn broken(map: &IndexingMap, DomainPoint { dims, ranges, runtime }: &DomainPoint, ignores_bounds: bool) -> Vec<String> {
     let known = map.variable_ranges();
     let at = Point { dims, ranges, runtime };
-    let bounds = names::variables(map).into_iter().map(|(v, _)| (Expr::var(v), known.get(v)));
+    let bounds = names::variables(map).into_iter().filter(|_| !ignores_bounds);
+    let bounds = bounds.map(|(v, _)| (Expr::var(v), known.get(v)));
     let constraints = map.constraints.iter().map(|c| (c.expr.clone(), c.bounds));
     let fails = bounds.chain(constraints).filter(|(e, b)| !e.evaluate_at(&at).is_ok_and(|value| b.contains(value)));
     fails.map(|(e, b)| names::bounded(map, &e, b)).collect()

@@ -1,6 +1,7 @@
 //! Operations that make a map of maps.
 
 use super::args::{Compose, Fmt, One, RemoveUnused, SymbolsToDimensions};
+use super::list::Names;
 use super::names;
 use crate::args::Format;
 use crate::reader::{Given, Reader};
@@ -8,6 +9,7 @@ use crate::report::{Failure, Outcome, say};
 use crate::subject::Subject;
 use crate::{is_json, output};
 use serde_json::{Map, Value, json};
+use std::mem::discriminant;
 use weft_affine::Var;
 use weft_indexing::{Error, IndexingMap};
 
@@ -67,7 +69,7 @@ pub(super) fn rescale_symbols(arguments: &One, format: Format) -> Result<Outcome
             json!({ "variable": v.to_string(), "name": name(one.range), "factor": one.factor, "offset": one.offset })
         })
         .collect();
-    let about = json!({ "changed": !rescaled.is_empty(), "rescaled": list });
+    let about = json!({ "changed": map != *before, "rescaled": list });
     written(&reader, &given.subject.like(map), about, format)?;
     Ok(Outcome::Done)
 }
@@ -106,15 +108,39 @@ pub(super) fn remove_unused(arguments: &RemoveUnused, format: Format) -> Result<
 /// `weft map symbols-to-dimensions`
 pub(super) fn symbols_to_dimensions(arguments: &SymbolsToDimensions, format: Format) -> Result<Outcome, Failure> {
     let (reader, given) = read(&arguments.one)?;
-    let mut map = given.subject.map.clone();
-    if arguments.ranges {
-        map.ranges_to_dims();
-    } else {
-        map.symbols_to_dims();
+    let before = &given.subject.map;
+    let mut map = before.clone();
+    match &arguments.only {
+        Some(Names(all)) => {
+            let mut left: Vec<Var> = Vec::with_capacity(all.len());
+            for name in all {
+                let known = names::variable(before, name).filter(|v| !matches!(v, Var::Dim(_)));
+                let v = known.ok_or_else(|| {
+                    Failure::Misuse(format!("the map has no range or runtime variable `{name}`; --only takes those"))
+                })?;
+                if !left.contains(&v) {
+                    map.symbol_to_dim(renumbered(v, &left));
+                    left.push(v);
+                }
+            }
+        }
+        None if arguments.ranges => map.ranges_to_dims(),
+        None => map.symbols_to_dims(),
     }
     let about = json!({ "changed": map != given.subject.map });
     written(&reader, &given.subject.like(map), about, format)?;
     Ok(Outcome::Done)
+}
+
+/// The range or runtime variable after those of `gone` have left its kind.
+fn renumbered(v: Var, gone: &[Var]) -> Var {
+    let is_before = |other: &&Var| discriminant(*other) == discriminant(&v) && **other < v;
+    let before = u32::try_from(gone.iter().filter(is_before).count()).unwrap_or_default();
+    match v {
+        Var::Dim(_) => v,
+        Var::Range(i) => Var::Range(i - before),
+        Var::Runtime(i) => Var::Runtime(i - before),
+    }
 }
 
 /// The one map of a command.

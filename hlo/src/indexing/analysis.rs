@@ -9,7 +9,7 @@ use super::links::Links;
 use super::operation::operation;
 use super::site::Site;
 use super::walk::Walk;
-use super::{CustomCallMaps, Dependence, Direction, Owners, Relation, Undefined, tuples};
+use super::{CustomCallMaps, Dependence, Direction, ElementMap, KnownValues, Owners, Relation, Undefined, tuples};
 use crate::ir::{ComputationId, InstrId, Module, Op, Shape};
 
 /// What the maps of dynamic-update-slice say of the elements that it does not read.
@@ -87,6 +87,13 @@ impl<'m> Analysis<'m> {
     /// How the arrays of a computation's root depend on its parameters: distinct, simplified maps.
     pub fn computation(&mut self, computation: ComputationId, direction: Direction) -> Dependences {
         self.through(computation, direction).as_ref().clone()
+    }
+
+    /// Simplifies a map of [`Analysis::instruction`], whose maps are as the operation has them: with the values of runtime
+    /// variables that are known, and without variables that then have no use. `owners` is what came with the map.
+    pub fn simplify(&self, computation: ComputationId, owners: &Owners, map: &mut ElementMap) {
+        let known = KnownValues::new(self.module, computation);
+        map.simplify_knowing(&mut |owner, element| known.value(owners, owner, element));
     }
 
     pub(super) fn module(&self) -> &'m Module {

@@ -6,14 +6,19 @@ use weft_indexing::{IndexingMap, Variable};
 use super::owners::Number;
 use super::replica::Peers;
 use super::site::{dim, number};
-use super::{ElementMap, Hop, Owners, ReplicaId, Undefined};
+use super::{ElementMap, Hop, KnownValues, Owners, ReplicaId, Undefined};
 
-/// One map after the other, simplified.
+/// One map after the other, simplified, with the values of runtime variables that are known.
 ///
 /// What `then` says holds on the replica that holds the elements `first` leads to: runtime variables of `then` have their values
 /// there. Who asks a member of a group for another member of the same group may ask that one at once, and the position of
 /// whoever is asked is the number by which it is.
-pub(super) fn composed(first: &ElementMap, then: &ElementMap, owners: &mut Owners) -> Result<ElementMap, Undefined> {
+pub(super) fn composed(
+    first: &ElementMap,
+    then: &ElementMap,
+    owners: &mut Owners,
+    known: KnownValues<'_>,
+) -> Result<ElementMap, Undefined> {
     // What is composed of an undefined map has no results that could be told apart.
     if first.map.is_undefined() || then.map.is_undefined() {
         return Err(weft_indexing::Error::Undefined.into());
@@ -42,7 +47,7 @@ pub(super) fn composed(first: &ElementMap, then: &ElementMap, owners: &mut Owner
     asked.extend(held.into_iter().zip(members).map(|(hop, member)| Hop { member, ..hop }));
     let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { hops: asked }) };
     let mut composed = ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id };
-    composed.simplify();
+    composed.simplify_knowing(&mut |owner, element| known.value(owners, owner, element));
     Ok(composed)
 }
 

@@ -27,6 +27,10 @@
 //! instructions; maps through several operations are composed, simplified and distinct. Where several results are computed
 //! together by one computation (a variadic `reduce`, `scatter` or `sort`), each depends on all operands.
 //!
+//! Where the text tells the value of a runtime variable, because what it reads is a constant, an `iota`, or made of them by
+//! operations that [`KnownValues`] follows, composed and simplified maps have that value in its place: the slice of ten elements
+//! from 42 on reads `d0 + 42`, not `d0 + rt0`.
+//!
 //! # What has no map
 //!
 //! | Operation | [`Undefined`] |
@@ -67,6 +71,7 @@ mod custom_calls;
 mod dynamic;
 mod gather;
 mod hops;
+mod known;
 mod linear;
 mod links;
 mod movement;
@@ -95,6 +100,7 @@ use weft_indexing::IndexingMap;
 
 pub use analysis::{Analysis, Dependences, Domains};
 pub use custom_calls::{CustomCallMaps, CustomCallRule};
+pub use known::KnownValues;
 pub use owners::{Number, Owners, Source};
 pub use physical::physical;
 pub use relation::{Dependence, Direction, ElementMap, Relation, Undefined};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use weft_affine::{Error, Expr};
-use weft_indexing::IndexingMap;
+use weft_affine::{Error, Expr, Interval};
+use weft_indexing::{IndexingMap, Owner};
 
 use super::ReplicaId;
 
@@ -92,11 +92,17 @@ impl ElementMap {
     /// Simplifies the map, with what says which replica holds the elements; range and runtime variables that then have no use
     /// are gone.
     pub fn simplify(&mut self) {
+        self.simplify_knowing(&mut |_, _| None);
+    }
+
+    /// As [`ElementMap::simplify`], with what `values` knows of runtime variables in their place: see
+    /// [`IndexingMap::replace_known_values`].
+    pub fn simplify_knowing(&mut self, values: &mut dyn FnMut(Owner, &[Interval]) -> Option<Expr>) {
         let own = self.map.results.len();
         let hops = self.replica_id.iter_mut().flat_map(|id| &mut id.hops);
         let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
         self.map.results.extend(members.iter().map(|member| (**member).clone()));
-        if self.map.simplify() {
+        if self.map.simplify_knowing(values) {
             self.map.merge_runtime_variables();
         }
         self.map.remove_unused_symbols();

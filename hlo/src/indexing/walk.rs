@@ -7,7 +7,7 @@ use super::analysis::Analysis;
 use super::hops::composed;
 use super::links::{Links, Place};
 use super::site::extents;
-use super::{Dependence, Direction, ElementMap, MAX_MAPS, Owners, Relation, Undefined};
+use super::{Dependence, Direction, ElementMap, KnownValues, MAX_MAPS, Owners, Relation, Undefined};
 use crate::ir::{Computation, ComputationId, InstrId, Shape};
 use weft_affine::Interval;
 use weft_indexing::{IndexingMap, Variable};
@@ -128,6 +128,7 @@ impl<'w, 'm> Walk<'w, 'm> {
             return own;
         }
         let arrays = self.arrays(at);
+        let values = KnownValues::new(self.analysis.module(), self.id);
         let mut whole = None;
         for &(place, leaf, of) in steps {
             // One step from one array to all of which nothing is known says all that another could.
@@ -145,7 +146,7 @@ impl<'w, 'm> Walk<'w, 'm> {
             for leaf in chosen {
                 let Some(shape) = arrays.get(leaf) else { continue };
                 let known = own.entry(leaf).or_default();
-                known.add(first, relation, shape, &mut self.links.owners);
+                known.add(first, relation, shape, &mut self.links.owners, values);
                 if known.maps.is_empty() {
                     own.remove(&leaf);
                 }
@@ -191,7 +192,7 @@ impl Arrival {
     }
 
     /// Adds a way to an array of this shape: `first`, and then `then`.
-    fn add(&mut self, first: &Arrival, then: &Relation, shape: &Shape, owners: &mut Owners) {
+    fn add(&mut self, first: &Arrival, then: &Relation, shape: &Shape, owners: &mut Owners, values: KnownValues<'_>) {
         if self.is_whole {
             return;
         }
@@ -201,7 +202,7 @@ impl Arrival {
                     self.lose(first.undefined.as_ref().unwrap_or(reason).clone(), shape);
                 }
             }
-            Relation::Maps(then) => match through(&first.maps, then, &mut self.maps, owners) {
+            Relation::Maps(then) => match through(&first.maps, then, &mut self.maps, owners, values) {
                 Ok(true) => self.undefined = self.undefined.take().or_else(|| first.undefined.clone()),
                 Ok(false) => {}
                 Err(reason) => self.lose(first.undefined.clone().unwrap_or(reason), shape),
@@ -216,6 +217,7 @@ fn through(
     then: &[ElementMap],
     maps: &mut Vec<ElementMap>,
     owners: &mut Owners,
+    values: KnownValues<'_>,
 ) -> Result<bool, Undefined> {
     let mut has_elements = false;
     for first in first {
@@ -223,7 +225,7 @@ fn through(
             if first.map.is_known_empty() || then.map.is_known_empty() {
                 continue;
             }
-            let composed = composed(first, then, owners)?;
+            let composed = composed(first, then, owners, values)?;
             if !composed.map.is_known_empty() {
                 has_elements = true;
                 insert(maps, composed);

@@ -10,6 +10,7 @@ mod cases;
 mod cells;
 mod indexed;
 mod judge;
+mod known;
 mod lines;
 mod mapped;
 mod matrices;

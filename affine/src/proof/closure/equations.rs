@@ -61,8 +61,8 @@ impl<N: Number> Sum<N> {
 
     /// The greatest divisor of `of` and of all numbers but the denominator.
     fn divisor(&self, of: N) -> Option<N> {
-        let all = self.terms.values().chain([&self.constant]);
-        all.into_iter().try_fold(of, |divisor, v| if divisor.is_one() { Some(divisor) } else { divisor.common(v) })
+        let mut all = self.terms.values().chain([&self.constant]);
+        all.try_fold(of, |divisor, v| if divisor.is_one() { Some(divisor) } else { divisor.common(v) })
     }
 
     fn in_lowest_terms(self) -> Option<Sum<N>> {

@@ -42,9 +42,7 @@ pub(super) fn value(literal: &Literal, extents: &[i64], element: &[Interval]) ->
         }
         let Some(dimension) = (0..index.len()).rev().find(|i| index[*i] < element[*i].hi) else { break };
         index[dimension] += 1;
-        for later in dimension + 1..index.len() {
-            index[later] = first[later];
-        }
+        index[dimension + 1..].copy_from_slice(&first[dimension + 1..]);
     }
     // At the origin, wherever the box is.
     let mut value = Expr::constant(i64::try_from(linear(&vec![0; first.len()])).ok()?);

@@ -6,11 +6,14 @@ use crate::lower::flatten;
 use crate::shader::{Binding, Shader};
 use crate::validate::validate;
 use crate::wgsl;
+use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op};
 use weft_partition::{FusionPlan, Target};
 
 /// The shader of one fusion of the entry computation.
+///
+/// Each step is a span of its own, at level `DEBUG`: `plan`, `emit`, `lower`, `write` and `validate`.
 ///
 /// # Errors
 /// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
@@ -18,9 +21,11 @@ use weft_partition::{FusionPlan, Target};
 pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(module, id)?;
     let kernel = flat_kernel(module, id, target)?;
-    let source = wgsl::write(&kernel, target.max_loop_iterations).map_err(|findings| at(findings, fusion))?;
+    let written = debug_span!("write").in_scope(|| wgsl::write(&kernel, target.max_loop_iterations));
+    let source = written.map_err(|findings| at(findings, fusion))?;
+    let validated = debug_span!("validate").in_scope(|| validate(&source));
     let (naga_module, info) =
-        validate(&source).map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
+        validated.map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
     let bindings = kernel
         .tensors
         .values()
@@ -45,8 +50,8 @@ pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, 
 /// As [`compile`].
 pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
     let (fusion, computation) = fusion(module, id)?;
-    let plan = FusionPlan::new(computation)?;
-    let kernel = emit_loop(module, fusion, computation, &plan, target)?;
+    let plan = debug_span!("plan").in_scope(|| FusionPlan::new(computation))?;
+    let kernel = debug_span!("emit").in_scope(|| emit_loop(module, fusion, computation, &plan, target))?;
     debug_assert_eq!(kernel.verify(), Ok(()), "emission keeps the rules of the kernel IR:\n{kernel}");
     Ok(kernel)
 }
@@ -57,7 +62,9 @@ pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, D
 /// As [`compile`].
 pub fn flat_kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
     let (fusion, _) = fusion(module, id)?;
-    let flat = flatten(&kernel(module, id, target)?)
+    let kernel = kernel(module, id, target)?;
+    let flat = debug_span!("lower")
+        .in_scope(|| flatten(&kernel))
         .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
     debug_assert_eq!(flat.verify(), Ok(()), "flattening keeps the rules of the kernel IR:\n{flat}");
     Ok(flat)

@@ -13,6 +13,8 @@
 #![doc = include_str!("../examples/front_page.rs")]
 //! ```
 //!
+//! [`Work`] counts what a program reads, writes and computes at the least, which is what speeds are measured against.
+//!
 //! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
 
 mod access;
@@ -23,6 +25,7 @@ mod legal;
 mod plan;
 mod splat;
 mod target;
+mod work;
 
 pub use cost::{Budget, operation_cost};
 pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
@@ -30,3 +33,4 @@ pub use legal::Uncompiled;
 pub use plan::{Function, FunctionId, FusionPlan, Read};
 pub use splat::splats;
 pub use target::{DeviceKind, Target};
+pub use work::Work;

@@ -74,6 +74,7 @@ fn help_and_version_exit_with_0() {
         "simplify",
         "map",
         "verify",
+        "bench",
         "devices",
     ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in the help");

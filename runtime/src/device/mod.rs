@@ -64,13 +64,22 @@ impl Device {
     /// # Errors
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`], or [`Error::NoDevice`] where the adapter refuses.
     pub async fn new_async(selection: &Selection) -> Result<Device, Error> {
+        Self::with_features_async(selection, wgpu::Features::empty()).await
+    }
+
+    /// Opens the adapter `selection` names, with all limits it has and those of the `wanted` features that it has, for
+    /// callers with kernels of their own. Programs are compiled the same with and without.
+    ///
+    /// # Errors
+    /// As [`new_async`](Device::new_async).
+    pub async fn with_features_async(selection: &Selection, wanted: wgpu::Features) -> Result<Device, Error> {
         let mut found = enumerate().await;
         let infos: Vec<AdapterInfo> = found.iter().map(|(info, _)| info.clone()).collect();
         let (info, adapter) = found.swap_remove(selection.choose(&infos)?);
         tracing::debug!(adapter = %info, "opening a device");
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
-            required_features: wgpu::Features::empty(),
+            required_features: adapter.features() & wanted,
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -172,5 +181,13 @@ impl Device {
     /// As [`Device::new_async`].
     pub fn new(selection: &Selection) -> Result<Device, Error> {
         pollster::block_on(Device::new_async(selection))
+    }
+
+    /// [`Device::with_features_async`], waiting for the answer.
+    ///
+    /// # Errors
+    /// As [`Device::new_async`].
+    pub fn with_features(selection: &Selection, wanted: wgpu::Features) -> Result<Device, Error> {
+        pollster::block_on(Device::with_features_async(selection, wanted))
     }
 }

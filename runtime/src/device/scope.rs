@@ -64,9 +64,12 @@ impl Device {
         Pending { value, what: what.to_string(), errors: [memory, internal, validation] }
     }
 
-    /// Waits until everything submitted so far is done and its callbacks were called. On the web there is nothing to
-    /// wait for: the browser calls back by itself.
-    pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
+    /// Waits until everything submitted so far is done and its callbacks were called; `what` says in an error what was
+    /// being done. On the web there is nothing to wait for: the browser calls back by itself.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::Internal`], and errors that the device reported outside of any call.
+    pub fn wait(&self, what: &str) -> Result<(), Error> {
         self.poll(what, wgpu::PollType::wait_indefinitely())
     }
 

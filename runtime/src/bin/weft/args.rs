@@ -4,6 +4,7 @@ use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+pub(crate) use crate::bench::args::Bench;
 pub(crate) use crate::map::args::Map;
 use crate::pass_list::{PassList, pass_list};
 
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     ShapeFunctions(ShapeFunctions),
     /// Simplify a program by passes from HLO to HLO
     Opt(Opt),
+    /// Measure programs on a device, beside hand-written kernels and a plain copy
+    #[command(long_about = crate::bench::args::ABOUT, after_help = crate::bench::args::EXAMPLES)]
+    Bench(Bench),
     /// List the devices that programs can run on
     Devices,
 }

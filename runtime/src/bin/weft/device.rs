@@ -34,7 +34,8 @@ pub(crate) fn target(wanted: Option<&str>) -> Result<Target, Failure> {
     Ok(found.swap_remove(chosen).target)
 }
 
-fn selection(wanted: &str) -> Selection {
+/// The device that a word names.
+pub(crate) fn selection(wanted: &str) -> Selection {
     match (wanted, wanted.parse()) {
         ("gpu" | "auto", _) => Selection::Best,
         (_, Ok(index)) => Selection::Index(index),

@@ -1,6 +1,7 @@
 //! The inputs of a run.
 
 use crate::args::{Format, Run};
+use crate::random::Distribution;
 use crate::report::{Failure, note};
 use crate::source::Source;
 use crate::{npy, random};
@@ -11,14 +12,16 @@ use weft_hlo::eval::Config;
 use weft_hlo::ir::{ArrayShape, Instruction, Literal, Module, Shape};
 
 /// An array that the program takes: a parameter, or an element of a tuple parameter.
-struct Leaf<'a> {
-    name: String,
-    shape: &'a ArrayShape,
+pub(crate) struct Leaf<'a> {
+    /// The parameter's name, with the element's number where it is a tuple.
+    pub(crate) name: String,
+    /// Its type and extents.
+    pub(crate) shape: &'a ArrayShape,
     parameter: &'a Instruction,
 }
 
 /// The arrays that `module` takes, in order.
-fn leaves(module: &Module) -> Result<Vec<Leaf<'_>>, Failure> {
+pub(crate) fn leaves(module: &Module) -> Result<Vec<Leaf<'_>>, Failure> {
     let entry = module.entry_computation();
     let mut found = Vec::new();
     for id in entry.parameters() {
@@ -84,7 +87,9 @@ pub(crate) fn read(
             note(&format!("no --input: taking random values for {noun} (--random 0)"), format)?;
         }
         let seed = arguments.random.unwrap_or(0);
-        let random = |(number, leaf): (usize, &Leaf<'_>)| random::literal(seed, number, &leaf.name, leaf.shape);
+        let random = |(number, leaf): (usize, &Leaf<'_>)| {
+            random::literal(seed, number, &leaf.name, leaf.shape, Distribution::default())
+        };
         return leaves.iter().enumerate().map(random).collect();
     }
     if let Some((number, missing)) = leaves.iter().enumerate().nth(arguments.input.len()) {

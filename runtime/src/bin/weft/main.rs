@@ -3,6 +3,7 @@
 //! It reads arguments and files and prints; whatever it shows or runs is one call of a library away.
 
 mod args;
+mod bench;
 mod check;
 mod device;
 mod emit;
@@ -29,6 +30,7 @@ mod source;
 mod subject;
 
 use args::{Command, Format, Weft};
+use bench::Stopwatch;
 use clap::Parser;
 use report::{Failure, Outcome};
 use std::process::ExitCode;
@@ -39,16 +41,17 @@ fn main() -> ExitCode {
         Err(error) => return report::report_command_line(&error),
     };
     headless::ensure(&arguments.command);
-    listen();
+    let stopwatch = Stopwatch::default();
+    listen(matches!(arguments.command, Command::Bench(_)).then(|| stopwatch.clone()));
     let format = arguments.format;
-    match execute(&arguments) {
+    match execute(&arguments, &stopwatch) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
         Err(failure) => report::report(&failure, format),
     }
 }
 
-fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
+fn execute(arguments: &Weft, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     let format = arguments.format;
     match &arguments.command {
         Command::Run(run) => run::run(run, format),
@@ -64,16 +67,24 @@ fn execute(arguments: &Weft) -> Result<Outcome, Failure> {
         Command::Specialize(arguments) => shapes::specialize(arguments, format),
         Command::ShapeFunctions(arguments) => shapes::functions(arguments, format),
         Command::Opt(arguments) => opt::opt(arguments, format),
+        Command::Bench(arguments) => bench::bench(arguments, format, stopwatch),
         Command::Devices => show::devices(format),
     }
 }
 
-/// Writes what the libraries trace to standard error, if `RUST_LOG` asks for it.
-fn listen() {
-    use tracing_subscriber::EnvFilter;
-    if let Ok(filter) = EnvFilter::try_from_default_env() {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+/// Writes what the libraries trace to standard error, if `RUST_LOG` asks for it, and has the stages of compilation timed
+/// by a stopwatch, if there is one.
+fn listen(stopwatch: Option<Stopwatch>) {
+    use tracing_subscriber::layer::{Layer, SubscriberExt};
+    use tracing_subscriber::util::SubscriberInitExt;
+    use tracing_subscriber::{EnvFilter, fmt};
+    let log = EnvFilter::try_from_default_env().ok();
+    if log.is_none() && stopwatch.is_none() {
+        return;
     }
+    let log = log.map(|filter| fmt::layer().with_writer(std::io::stderr).with_filter(filter));
+    let timed = stopwatch.map(|stopwatch| stopwatch.with_filter(Stopwatch::filter()));
+    tracing_subscriber::registry().with(log).with(timed).init();
 }
 
 /// Whether results are to be one JSON value.

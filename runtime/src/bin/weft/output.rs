@@ -104,7 +104,7 @@ fn scalar_json(scalar: Scalar) -> Value {
 }
 
 /// A number, or for NaN and the infinities, which JSON lacks, their names as strings.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
 }
 

@@ -46,6 +46,13 @@ impl Progress {
         Progress { stop: Some((sender, std::thread::spawn(spin))), far }
     }
 
+    /// Says how far the work has come.
+    pub(crate) fn tell(&self, what: String) {
+        if let Ok(mut far) = self.far.lock() {
+            *far = what;
+        }
+    }
+
     /// Has an evaluation say how far it has come, if there is somebody to read it.
     pub(crate) fn watch(&self) -> Option<Watch> {
         let far = Arc::clone(&self.far);

@@ -29,14 +29,39 @@ impl SplitMix64 {
 
     /// Uniform in `0..=limit`.
     fn below(&mut self, limit: u64) -> u64 {
-        // The bias of the remainder is below 2^-58 for the limits used here.
-        self.next() % (limit + 1)
+        // The bias of the remainder is below (limit + 1) / 2^64.
+        let bits = self.next();
+        limit.checked_add(1).map_or(bits, |count| bits % count)
+    }
+
+    /// Uniform in [0.5, 2].
+    fn positive(&mut self) -> f32 {
+        // 24 bits, which a float holds exactly.
+        let unit = (self.next() >> 40) as f32 / (1u32 << 24) as f32;
+        0.5 + 1.5 * unit
     }
 }
 
-/// The value of parameter `number` for `seed`: floats around 0, integers in [-9, 9] or [0, 9] (as many of their bits as the type
-/// has), both truth values.
-pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) -> Result<Literal, Failure> {
+/// How numbers are spread.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Distribution {
+    /// Floats roughly normal, mean 0, variance 1; integers in [-9, 9] or [0, 9], as many of their bits as the type has.
+    #[default]
+    Normal,
+    /// Floats uniform in [0.5, 2], integers as before.
+    Positive,
+    /// Integers uniform from 0 to below this, floats as before.
+    Below(u64),
+}
+
+/// The value of parameter `number` for `seed`: numbers as the distribution says, both truth values.
+pub(crate) fn literal(
+    seed: u64,
+    number: usize,
+    name: &str,
+    shape: &ArrayShape,
+    distribution: Distribution,
+) -> Result<Literal, Failure> {
     let refuse = || Failure::inputs(format!("parameter {number} ({name}) is {shape}: no random values of that kind"));
     let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(refuse)?;
     let no_memory = |_| Failure::inputs(format!("there is not enough memory for parameter {number} ({name})"));
@@ -44,6 +69,15 @@ pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) 
     let mut source = SplitMix64(seed ^ SplitMix64(number as u64).next());
     let element_type = shape.element_type;
     let data = match element_type {
+        _ if element_type.is_integer()
+            && let Distribution::Below(bound) = distribution =>
+        {
+            let greatest = bound.saturating_sub(1).min(greatest(element_type));
+            Data::U64(filled(count, || source.below(greatest)).map_err(no_memory)?)
+        }
+        _ if element_type.is_float() && distribution == Distribution::Positive => {
+            Data::F32(filled(count, || source.positive()).map_err(no_memory)?)
+        }
         ElementType::Pred => Data::Pred(filled(count, || source.next() >> 63 == 1).map_err(no_memory)?),
         _ if element_type.is_unsigned() => Data::U32(filled(count, || source.below(9) as u32).map_err(no_memory)?),
         _ if element_type.is_integer() => Data::S32(filled(count, || source.below(18) as i32 - 9).map_err(no_memory)?),
@@ -55,6 +89,12 @@ pub(crate) fn literal(seed: u64, number: usize, name: &str, shape: &ArrayShape) 
     };
     let data = eval::converted(&data, element_type).ok_or_else(refuse)?;
     Ok(Literal { shape: Shape::Array(shape.clone()), data })
+}
+
+/// The greatest value of an integer type.
+fn greatest(element_type: ElementType) -> u64 {
+    let bits = element_type.bits() - u32::from(element_type.is_signed());
+    u64::MAX >> (64 - bits.clamp(1, 64))
 }
 
 /// `count` values, or an error if there is no memory for them.

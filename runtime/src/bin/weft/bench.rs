@@ -1,0 +1,97 @@
+//! `weft bench`: how fast programs are, beside kernels written by hand and a plain copy.
+
+pub(crate) mod args;
+mod baseline;
+mod case;
+mod clock;
+mod inputs;
+mod judge;
+mod kernel;
+mod measure;
+mod reference;
+mod report;
+mod rounds;
+mod row;
+mod stages;
+mod statistics;
+mod table;
+
+pub(crate) use stages::Stopwatch;
+
+use crate::args::Format;
+use crate::progress::Progress;
+use crate::report::{Failure, Outcome};
+use crate::{device, is_json, output};
+use args::Bench;
+use baseline::{Baseline, Comparison};
+use case::Case;
+use measure::{Bench as Measuring, Settings};
+use report::Section;
+use rounds::Budget;
+use serde_json::{Value, json};
+use std::time::Duration;
+use weft_runtime::Device;
+
+/// `weft bench`
+pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
+    if arguments.markdown && is_json(format) {
+        return Err(Failure::Misuse("--markdown and --format json exclude each other".into()));
+    }
+    // What may be refused before hours of measuring is.
+    let cases = match arguments.all {
+        true => Case::all(),
+        false => arguments.programs.iter().map(|name| Case::named(name)).collect::<Result<_, _>>()?,
+    };
+    let baseline = arguments.baseline.as_deref().map(Baseline::read).transpose()?;
+    let mut sections = Vec::with_capacity(arguments.device.len());
+    for wanted in &arguments.device {
+        sections.push(section(arguments, wanted, &cases, baseline.as_ref(), stopwatch)?);
+    }
+    if is_json(format) {
+        let devices: Vec<Value> = sections.iter().map(Section::to_json).collect();
+        output::json(&json!({ "devices": devices }))?;
+    } else if arguments.markdown {
+        let sections: Vec<String> = sections.iter().map(Section::to_markdown).collect();
+        output::text(&format!("# Measured by `weft bench`\n\n{}", sections.join("\n")))?;
+    } else {
+        output::text(&sections.iter().map(Section::to_text).collect::<Vec<String>>().join("\n"))?;
+    }
+    let mut comparisons = sections.iter().flat_map(|section| section.comparisons.iter().flatten());
+    let is_worse = comparisons.any(|comparison: &Comparison| comparison.verdict.is_regression());
+    Ok(if is_worse { Outcome::Findings } else { Outcome::Done })
+}
+
+/// Measures all programs on one device.
+fn section(
+    arguments: &Bench,
+    wanted: &str,
+    cases: &[Case],
+    baseline: Option<&Baseline>,
+    stopwatch: &Stopwatch,
+) -> Result<Section, Failure> {
+    // Some of the kernels written by hand use subgroups; compiled programs are the same with and without.
+    let device = Device::with_features(&device::selection(wanted), wgpu::Features::SUBGROUP)?;
+    let budget = Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) };
+    let settings =
+        Settings { budget, seed: arguments.seed, is_checked: !arguments.no_check, is_optimized: !arguments.no_opt };
+    let measuring = Measuring::new(device.clone(), settings, stopwatch)?;
+    let progress = Progress::start("measuring");
+    let mut rows = Vec::with_capacity(cases.len());
+    for (number, case) in cases.iter().enumerate() {
+        progress.tell(format!("{} ({} of {})", case.name, number + 1, cases.len()));
+        rows.push(measuring.row(case));
+    }
+    drop(progress);
+    let adapter = device.info().clone();
+    let compare = |baseline: &Baseline| baseline.compare(&adapter.name, &rows, arguments.clock, arguments.tolerance);
+    let comparisons = baseline.map(compare).transpose()?;
+    Ok(Section {
+        subgroup_size: kernel::subgroup_size(&device),
+        settings,
+        clock: arguments.clock,
+        copy: measuring.copy_bytes().ok_or_else(|| measuring.copy_refusal().unwrap_or_default().to_owned()),
+        adapter,
+        rows,
+        comparisons,
+    })
+}

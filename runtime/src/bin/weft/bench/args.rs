@@ -1,0 +1,102 @@
+//! The command line of `weft bench`.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// What `weft bench --help` opens with.
+pub(crate) const ABOUT: &str = "\
+Measure programs on a device, beside hand-written kernels and a plain copy
+
+CASE is one of the programs that this command brings along; any other name is a FILE of HLO text. Of each program it
+tells wall time and process CPU time of a run with inputs that lie on the device (median, and the range of the middle
+half as a part of it), bytes and operations per second, kernels, compile time by stage, and the largest error against
+64-bit floats. The program, the reference kernels of the case and the copy run in turns, so that whatever else the
+machine does hits all alike; ratios are medians over turns. A program that cannot run is told with the reason.";
+
+/// What it ends with.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  weft bench softmax layernorm
+  weft bench program.hlo --rounds 50 --no-check
+  weft bench --all --format json > before.json
+  weft bench --all --baseline before.json --tolerance 1.05
+  weft bench --all --device llvmpipe --device swiftshader --markdown > results.md";
+
+/// What to measure, and how.
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["programs", "all"]))]
+pub(crate) struct Bench {
+    /// Names of cases that come with this command, or files of HLO text; `-` is standard input
+    #[arg(value_name = "CASE|FILE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) programs: Vec<String>,
+    /// All cases that come with this command
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Where to run: `gpu` (the best there is), a number of `weft devices`, or a part of a device's name. Given several
+    /// times, on each of them in turn
+    #[arg(long, value_name = "DEVICE", default_value = "gpu", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) device: Vec<String>,
+    /// Rounds to measure of each program, after two that warm up
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+    /// Begin no further round of a program once its rounds have taken this long, if three were measured
+    #[arg(long, value_name = "S", default_value_t = 20.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// The seed of the inputs: normal floats, or uniform in [0.5, 2] where a logarithm or a sum of all elements reads
+    /// them; indices in range
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Do not compute the results in 64-bit floats, which takes seconds for large programs, and tell no errors
+    #[arg(long)]
+    pub(crate) no_check: bool,
+    /// Compile programs as they are, without the passes of `weft opt`
+    #[arg(long)]
+    pub(crate) no_opt: bool,
+    /// The clock that ratios are of
+    #[arg(long, value_enum, default_value_t = Clock::Wall)]
+    pub(crate) clock: Clock,
+    /// Compare with what `--format json` wrote, program by program: the time as a multiple of the copy's in the same
+    /// run. Exit with 1 if any is larger by more than the tolerance, can no longer run, or has become wrong
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// The ratio to the baseline from which a program counts as slower
+    #[arg(long, value_name = "RATIO", default_value_t = 1.15, value_parser = ratio)]
+    pub(crate) tolerance: f64,
+    /// Write tables in Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// Which time is compared.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Clock {
+    /// The time that passes.
+    Wall,
+    /// The time that all threads of this process compute, drivers included: for software devices on a busy machine.
+    Cpu,
+}
+
+impl Clock {
+    /// Its name on the command line and in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Clock::Wall => "wall",
+            Clock::Cpu => "cpu",
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("a number of seconds is not negative".into()),
+    }
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 1.0 => Ok(value),
+        _ => Err("a ratio is a number of at least 1".into()),
+    }
+}

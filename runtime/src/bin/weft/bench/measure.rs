@@ -1,0 +1,283 @@
+//! From a program to its row.
+
+use super::case::Case;
+use super::clock::{Sample, timed};
+use super::inputs;
+use super::judge::largest_error;
+use super::kernel::Kernels;
+use super::reference::{COPY, Reference};
+use super::rounds::{Budget, Contestant, measure};
+use super::row::{Figures, Hand, Ours, Ratios, Reason, Row};
+use super::stages::{Stages, Stopwatch};
+use crate::random::{self, Distribution};
+use crate::report::Failure;
+use std::time::Instant;
+use weft_hlo::eval::{self, Config};
+use weft_hlo::ir::{ArrayShape, ElementType, Literal, Module};
+use weft_hlo::passes::Pipeline;
+use weft_partition::Work;
+use weft_runtime::program::compile_fused;
+use weft_runtime::{Device, DeviceBuffer, Error, Executable};
+
+/// How to measure.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) budget: Budget,
+    pub(super) seed: u64,
+    /// Whether errors are told.
+    pub(super) is_checked: bool,
+    /// Whether the default passes run first.
+    pub(super) is_optimized: bool,
+}
+
+/// A device with what all programs are compared with.
+pub(super) struct Bench {
+    device: Device,
+    references: Vec<Reference>,
+    copy: Result<Copy, String>,
+    settings: Settings,
+    stopwatch: Stopwatch,
+}
+
+/// The yardstick.
+struct Copy {
+    kernels: Kernels,
+    /// Bytes that it reads and writes together.
+    bytes: u64,
+}
+
+/// A program that can run.
+struct Ready {
+    executable: Executable,
+    arguments: Vec<DeviceBuffer>,
+    results: Vec<Literal>,
+    stages: Stages,
+}
+
+impl Bench {
+    /// Prepares the yardstick on `device`.
+    ///
+    /// # Errors
+    /// If what comes with the command is broken.
+    pub(super) fn new(device: Device, settings: Settings, stopwatch: &Stopwatch) -> Result<Bench, Failure> {
+        let references = Reference::all().map_err(Failure::message)?;
+        let copy = copy(&device, &references, settings.seed);
+        Ok(Bench { device, references, copy, settings, stopwatch: stopwatch.clone() })
+    }
+
+    /// Why there is no yardstick.
+    pub(super) fn copy_refusal(&self) -> Option<&str> {
+        self.copy.as_ref().err().map(String::as_str)
+    }
+
+    /// Bytes that the yardstick reads and writes.
+    pub(super) fn copy_bytes(&self) -> Option<u64> {
+        self.copy.as_ref().ok().map(|copy| copy.bytes)
+    }
+
+    /// Measures a program. Whatever goes wrong becomes a part of the row.
+    pub(super) fn row(&self, case: &Case) -> Row {
+        let mut row = Row::new(&case.name);
+        // Nothing is left of the program before: neither its pipelines nor its buffers.
+        self.device.trim();
+        let (module, sample) = timed(|| {
+            let module = weft_hlo::text::parse(&case.source.text)?;
+            weft_hlo::verify::verify(&module).map(|()| module)
+        });
+        let module = match module {
+            Ok(module) => module,
+            Err(findings) => {
+                row.ours = Err(Reason::of_error(&case.source, &findings.into()));
+                return row;
+            }
+        };
+        let work = Work::of(&module);
+        row.work = Some(work);
+        let inputs = match inputs::literals(&module, self.settings.seed) {
+            Ok(inputs) => inputs,
+            Err(failure) => {
+                row.ours = Err(Reason::of_failure(failure));
+                return row;
+            }
+        };
+        let stages = Stages { parse: sample.wall, ..Stages::default() };
+        let ready = self.ready(&module, &inputs, stages).map_err(|error| Reason::of_error(&case.source, &error));
+        let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
+        let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|(_, it)| it.is_ok()));
+        let expected = is_checked.then(|| {
+            eval::evaluate_precisely(&module, &inputs, &Config::default())
+                .map_err(|findings| Reason::of_error(&case.source, &findings.into()))
+        });
+        drop(inputs);
+        if let Err(error) = self.fill(&mut row, work, ready, by_hand, expected) {
+            let reason = Reason::of_error(&case.source, &error);
+            row.ours = Err(reason);
+        }
+        row
+    }
+
+    /// Compiles the program and runs it once.
+    fn ready(&self, module: &Module, inputs: &[Literal], mut stages: Stages) -> Result<Ready, Error> {
+        let started = Instant::now();
+        self.stopwatch.take();
+        let optimized = if self.settings.is_optimized {
+            let (optimized, sample) = timed(|| Pipeline::default().run(module));
+            stages.passes = sample.wall;
+            Some(optimized?.module)
+        } else {
+            None
+        };
+        let target = self.device.target();
+        let (fused, sample) = timed(|| weft_partition::fuse(optimized.as_ref().unwrap_or(module), target));
+        stages.fuse = sample.wall;
+        let program = compile_fused(fused?, target)?;
+        stages.add_kernels(&self.stopwatch.take());
+        let (executable, sample) = timed(|| Executable::new(&self.device, program));
+        stages.pipelines = sample.wall;
+        let executable = executable?;
+        let compiled = started.elapsed().as_secs_f64();
+        let upload = |input: &Literal| DeviceBuffer::upload(&self.device, input);
+        let arguments: Vec<DeviceBuffer> = inputs.iter().map(upload).collect::<Result<_, _>>()?;
+        self.device.wait("uploading the inputs")?;
+        let (results, sample) = timed(|| run(&executable, &arguments));
+        stages.first_run = sample.wall;
+        stages.ready = stages.parse + compiled + sample.wall;
+        let results = results?.iter().map(DeviceBuffer::download).collect::<Result<_, _>>()?;
+        Ok(Ready { executable, arguments, results, stages })
+    }
+
+    /// The reference kernels of the case after a first run, each with its result, or why it cannot run.
+    fn by_hand(
+        &self,
+        case: &Case,
+        module: &Module,
+        inputs: &[Literal],
+        ready: Option<&Ready>,
+    ) -> Vec<(Reference, Result<(Kernels, Literal), String>)> {
+        let references = self.references.iter().filter(|reference| case.is_known && reference.is_of(&case.name));
+        let mut uploaded: Option<Result<Vec<DeviceBuffer>, Error>> = None;
+        references
+            .map(|reference| {
+                // The program's own arguments serve, where it has any.
+                let arguments = match ready {
+                    Some(ready) => Ok(&ready.arguments),
+                    None => uploaded
+                        .get_or_insert_with(|| {
+                            inputs.iter().map(|input| DeviceBuffer::upload(&self.device, input)).collect()
+                        })
+                        .as_ref(),
+                };
+                let made = arguments.map_err(Error::to_string).and_then(|arguments| {
+                    let kernels = Kernels::new(&self.device, reference, arguments)?;
+                    let shape = module.entry_computation().result_shape().as_array();
+                    let shape = shape.ok_or("the program has several results")?;
+                    let result =
+                        kernels.run().and_then(|()| kernels.result(shape)).map_err(|error| error.to_string())?;
+                    Ok((kernels, result))
+                });
+                (reference.clone(), made)
+            })
+            .collect()
+    }
+
+    /// Runs the rounds and writes down what they say.
+    fn fill(
+        &self,
+        row: &mut Row,
+        work: Work,
+        ready: Result<Ready, Reason>,
+        by_hand: Vec<(Reference, Result<(Kernels, Literal), String>)>,
+        expected: Option<Result<Vec<Literal>, Reason>>,
+    ) -> Result<(), Error> {
+        let mut contestants: Vec<Contestant<'_>> = Vec::new();
+        // The numbers say whose samples are whose.
+        let copy = self.copy.as_ref().ok().map(|copy| enter(&mut contestants, || copy.kernels.run()));
+        let ours = (ready.as_ref().ok())
+            .map(|ready| enter(&mut contestants, || run(&ready.executable, &ready.arguments).map(|_| ())));
+        let hands: Vec<Option<usize>> = (by_hand.iter())
+            .map(|(_, made)| made.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
+            .collect();
+        if ours.is_none() && hands.iter().all(Option::is_none) {
+            // There is nothing to compare the copy with.
+            contestants.clear();
+        }
+        let samples = measure(&contestants, self.settings.budget)?;
+        drop(contestants);
+
+        let of = |number: Option<usize>| -> &[Sample] {
+            number.and_then(|number| samples.get(number)).map_or(&[], Vec::as_slice)
+        };
+        row.rounds = samples.first().map_or(0, Vec::len);
+        let yardstick = of(copy);
+        let share = self.copy_bytes().zip(work.bytes()).map(|(whole, bytes)| bytes as f64 / whole as f64);
+        let judged = |results: &[Literal]| match &expected {
+            None => Ok(None),
+            Some(Ok(expected)) => match largest_error(results, expected) {
+                Some(error) => Ok(Some(error)),
+                None => Err(Reason::plain("the results are not of the shape expected")),
+            },
+            Some(Err(reason)) => Err(reason.clone()),
+        };
+        let figures = |samples: &[Sample], results: &[Literal]| {
+            let times_copy = share.filter(|&share| share > 0.0).map(|share| Ratios::of(samples, yardstick, share));
+            Figures::of(samples, times_copy.unwrap_or_default(), judged(results))
+        };
+        row.copy = Figures::of(yardstick, Ratios::default(), Ok(None));
+        row.ours = ready.map(|ready| {
+            let program = ready.executable.program();
+            let tensors = program.launches().iter().flat_map(|launch| launch.inputs.iter().chain(&launch.outputs));
+            Ours {
+                figures: figures(of(ours), &ready.results),
+                kernels: program.shaders().len(),
+                launches: program.launches().len(),
+                bytes_moved: tensors.map(|tensor| tensor.bytes).sum(),
+                stages: ready.stages,
+            }
+        });
+        row.hands = (by_hand.into_iter().zip(hands))
+            .map(|((reference, made), number)| Hand {
+                ours_over_it: Ratios::of(of(ours), of(number), 1.0),
+                outcome: made.map(|(_, result)| figures(of(number), &[result])),
+                name: reference.name,
+                form: reference.form,
+            })
+            .collect();
+        Ok(())
+    }
+}
+
+/// Adds a contestant and returns its number.
+fn enter<'a>(contestants: &mut Vec<Contestant<'a>>, contestant: impl Fn() -> Result<(), Error> + 'a) -> usize {
+    contestants.push(Box::new(contestant));
+    contestants.len() - 1
+}
+
+/// Runs a program and waits for it; the results stay on the device.
+fn run(executable: &Executable, arguments: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
+    let results = executable.execute(arguments)?;
+    executable.device().wait("running the program")?;
+    Ok(results)
+}
+
+/// The copy on its own argument, once it was seen to be right.
+fn copy(device: &Device, references: &[Reference], seed: u64) -> Result<Copy, String> {
+    let reference = references.iter().find(|reference| reference.name == COPY).ok_or("there is none")?;
+    let bytes = reference.buffers[reference.output].bytes;
+    let shape = ArrayShape::new(ElementType::F32, [bytes as i64 / 4]);
+    let input = random::literal(seed, 0, COPY, &shape, Distribution::default()).map_err(|_| "there is no memory")?;
+    let argument = DeviceBuffer::upload(device, &input).map_err(|error| error.to_string())?;
+    let kernels = Kernels::new(device, reference, &[argument])?;
+    let result = kernels.run().and_then(|()| kernels.result(&shape)).map_err(|error| error.to_string())?;
+    let is_right = match (&input.data, &result.data) {
+        // The kernel multiplies by 1.5, so that no driver makes it a copy of its own.
+        (weft_hlo::ir::Data::F32(given), weft_hlo::ir::Data::F32(found)) => {
+            given.iter().zip(found).all(|(given, found)| given * 1.5 == *found)
+        }
+        _ => false,
+    };
+    if !is_right {
+        return Err("its result is wrong".into());
+    }
+    // It reads and writes as much.
+    Ok(Copy { kernels, bytes: 2 * bytes })
+}

@@ -149,7 +149,7 @@ fn instruction_flops(
                 return integers(instruction);
             }
             let filters = extent(kernel, dim_labels.kernel_output_feature)?;
-            let products = if filters == 0 { 0 } else { elements(kernel)? / filters };
+            let products = elements(kernel)?.checked_div(filters).unwrap_or(0);
             results()?.checked_mul(products)?.checked_mul(2)
         }
         Op::Reduce { to_apply, .. } => elements(operand(0)?)?.checked_mul(of(*to_apply)?),

@@ -65,7 +65,10 @@ fn a_row_tells_times_work_and_error() {
 
     let reason = &cases[2]["weft"]["cannot_run"];
     assert_eq!(reason["code"], "HLO401", "{reason}");
-    assert!(reason["message"].as_str().is_some_and(|text| text.starts_with("9:3: HLO401") && text.contains("sort")), "{reason}");
+    assert!(
+        reason["message"].as_str().is_some_and(|text| text.starts_with("9:3: HLO401") && text.contains("sort")),
+        "{reason}"
+    );
     let reason = &cases[3]["weft"]["cannot_run"];
     assert!(reason["code"].as_str().is_some_and(|code| code.starts_with("HLO0")), "{reason}");
 }

@@ -54,6 +54,12 @@ struct Ready {
     stages: Stages,
 }
 
+/// A reference and its result, or why it cannot run.
+struct ByHand {
+    reference: Reference,
+    outcome: Result<(Kernels, Literal), String>,
+}
+
 impl Bench {
     /// Prepares the yardstick on `device`.
     ///
@@ -103,7 +109,7 @@ impl Bench {
         let stages = Stages { parse: sample.wall, ..Stages::default() };
         let ready = self.ready(&module, &inputs, stages).map_err(|error| Reason::of_error(&case.source, &error));
         let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
-        let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|(_, it)| it.is_ok()));
+        let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|it| it.outcome.is_ok()));
         let expected = is_checked.then(|| {
             eval::evaluate_precisely(&module, &inputs, &Config::default())
                 .map_err(|findings| Reason::of_error(&case.source, &findings.into()))
@@ -147,13 +153,7 @@ impl Bench {
     }
 
     /// The reference kernels of the case after a first run, each with its result, or why it cannot run.
-    fn by_hand(
-        &self,
-        case: &Case,
-        module: &Module,
-        inputs: &[Literal],
-        ready: Option<&Ready>,
-    ) -> Vec<(Reference, Result<(Kernels, Literal), String>)> {
+    fn by_hand(&self, case: &Case, module: &Module, inputs: &[Literal], ready: Option<&Ready>) -> Vec<ByHand> {
         let references = self.references.iter().filter(|reference| case.is_known && reference.is_of(&case.name));
         let mut uploaded: Option<Result<Vec<DeviceBuffer>, Error>> = None;
         references
@@ -167,7 +167,7 @@ impl Bench {
                         })
                         .as_ref(),
                 };
-                let made = arguments.map_err(Error::to_string).and_then(|arguments| {
+                let outcome = arguments.map_err(Error::to_string).and_then(|arguments| {
                     let kernels = Kernels::new(&self.device, reference, arguments)?;
                     let shape = module.entry_computation().result_shape().as_array();
                     let shape = shape.ok_or("the program has several results")?;
@@ -175,7 +175,7 @@ impl Bench {
                         kernels.run().and_then(|()| kernels.result(shape)).map_err(|error| error.to_string())?;
                     Ok((kernels, result))
                 });
-                (reference.clone(), made)
+                ByHand { reference: reference.clone(), outcome }
             })
             .collect()
     }
@@ -186,7 +186,7 @@ impl Bench {
         row: &mut Row,
         work: Work,
         ready: Result<Ready, Reason>,
-        by_hand: Vec<(Reference, Result<(Kernels, Literal), String>)>,
+        by_hand: Vec<ByHand>,
         expected: Option<Result<Vec<Literal>, Reason>>,
     ) -> Result<(), Error> {
         let mut contestants: Vec<Contestant<'_>> = Vec::new();
@@ -195,7 +195,7 @@ impl Bench {
         let ours = (ready.as_ref().ok())
             .map(|ready| enter(&mut contestants, || run(&ready.executable, &ready.arguments).map(|_| ())));
         let hands: Vec<Option<usize>> = (by_hand.iter())
-            .map(|(_, made)| made.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
+            .map(|it| it.outcome.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
             .collect();
         if ours.is_none() && hands.iter().all(Option::is_none) {
             // There is nothing to compare the copy with.
@@ -235,9 +235,9 @@ impl Bench {
             }
         });
         row.hands = (by_hand.into_iter().zip(hands))
-            .map(|((reference, made), number)| Hand {
+            .map(|(ByHand { reference, outcome }, number)| Hand {
                 ours_over_it: Ratios::of(of(ours), of(number), 1.0),
-                outcome: made.map(|(_, result)| figures(of(number), &[result])),
+                outcome: outcome.map(|(_, result)| figures(of(number), &[result])),
                 name: reference.name,
                 form: reference.form,
             })

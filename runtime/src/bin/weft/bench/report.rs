@@ -43,6 +43,7 @@ impl Section {
         let Settings { seed, is_optimized, .. } = self.settings;
         let rounds = self.rows.iter().map(|row| row.rounds).filter(|&rounds| rounds > 0);
         let rounds = match (rounds.clone().min(), rounds.max()) {
+            (Some(1), Some(1)) => "one round".to_owned(),
             (Some(least), Some(most)) if least == most => format!("{least} rounds"),
             (Some(least), Some(most)) => format!("{least} to {most} rounds"),
             _ => "no rounds".to_owned(),

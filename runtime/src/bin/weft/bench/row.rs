@@ -120,7 +120,7 @@ pub(super) struct Ours {
     pub(super) kernels: usize,
     /// Launches of a run.
     pub(super) launches: usize,
-    /// Bytes of all that launches read and write.
+    /// Bytes of all tensors that launches bind, each as often as it is bound.
     pub(super) bytes_moved: u64,
     pub(super) stages: Stages,
 }

@@ -21,9 +21,9 @@ fn measured(arguments: &[&str]) -> Value {
 }
 
 fn positive(value: &Value) -> f64 {
-    let number = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
-    assert!(number > 0.0, "{number}");
-    number
+    let number = value.as_f64().filter(|number| *number > 0.0);
+    assert!(number.is_some(), "{value} is no positive number");
+    number.unwrap_or_default()
 }
 
 #[test]

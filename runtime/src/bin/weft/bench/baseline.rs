@@ -115,10 +115,10 @@ impl Baseline {
     pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
         let file = path.display().to_string();
         let text =
-            std::fs::read_to_string(path).map_err(|error| Failure::message(format!("cannot read {file}: {error}")))?;
+            std::fs::read_to_string(path).map_err(|error| Failure::not_read(format!("cannot read {file}: {error}")))?;
         let sections = sections(&text);
         let sections = sections.map_err(|reason| {
-            Failure::message(format!("{file} is not what `weft bench --format json` writes: {reason}"))
+            Failure::not_read(format!("{file} is not what `weft bench --format json` writes: {reason}"))
         })?;
         Ok(Baseline { file, sections })
     }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn another_device_is_no_baseline() {
-        let Err(Failure::Message(_, text)) = baseline().compare("e", &[], Clock::Wall, 1.1) else {
+        let Err(Failure::Message { text, .. }) = baseline().compare("e", &[], Clock::Wall, 1.1) else {
             panic!("no such device")
         };
         assert_eq!(text, "f was not measured on e, but on d");

@@ -45,9 +45,9 @@ impl Case {
             return Ok(Case::known(name, text));
         }
         let source = Source::read(&File { file: name.into() }).map_err(|failure| match failure {
-            Failure::Message(code, text) => {
+            Failure::Message { code, text, help } => {
                 let names: Vec<&str> = CASES.iter().map(|(name, _)| *name).collect();
-                Failure::Message(code, format!("{text}; the cases are {}", names.join(", ")))
+                Failure::Message { code, text: format!("{text}; the cases are {}", names.join(", ")), help }
             }
             other => other,
         })?;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn what_is_no_case_is_a_file() {
         assert!(Case::named("softmax").is_ok_and(|case| case.is_known));
-        let Err(Failure::Message(_, text)) = Case::named("soft max") else { panic!("there is no such file") };
+        let Err(Failure::Message { text, .. }) = Case::named("soft max") else { panic!("there is no such file") };
         assert!(text.contains("cannot read soft max") && text.contains("the cases are chain10, bias_gelu"), "{text}");
     }
 }

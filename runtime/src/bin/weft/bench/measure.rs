@@ -14,10 +14,9 @@ use crate::report::Failure;
 use std::time::Instant;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{ArrayShape, ElementType, Literal, Module};
-use weft_hlo::passes::Pipeline;
 use weft_partition::Work;
 use weft_runtime::program::compile_fused;
-use weft_runtime::{Device, DeviceBuffer, Error, Executable};
+use weft_runtime::{Device, DeviceBuffer, Error, Executable, Options, optimize};
 
 /// How to measure.
 #[derive(Copy, Clone, Debug)]
@@ -126,15 +125,11 @@ impl Bench {
     fn ready(&self, module: &Module, inputs: &[Literal], mut stages: Stages) -> Result<Ready, Error> {
         let started = Instant::now();
         self.stopwatch.take();
-        let optimized = if self.settings.is_optimized {
-            let (optimized, sample) = timed(|| Pipeline::default().run(module));
-            stages.passes = sample.wall;
-            Some(optimized?.module)
-        } else {
-            None
-        };
+        let (optimized, sample) = timed(|| optimize(module, &Options { optimize: self.settings.is_optimized }));
+        stages.passes = sample.wall;
+        let optimized = optimized?.module;
         let target = self.device.target();
-        let (fused, sample) = timed(|| weft_partition::fuse(optimized.as_ref().unwrap_or(module), target));
+        let (fused, sample) = timed(|| weft_partition::fuse(&optimized, target));
         stages.fuse = sample.wall;
         let program = compile_fused(fused?, target)?;
         stages.add_kernels(&self.stopwatch.take());

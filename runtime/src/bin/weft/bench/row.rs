@@ -46,7 +46,7 @@ impl Reason {
     pub(super) fn of_failure(failure: Failure) -> Reason {
         match failure {
             Failure::Findings(source, findings) => Reason::of_error(&source, &findings.into()),
-            Failure::Message(code, text) => Reason { code: code.map(str::to_owned), text },
+            Failure::Message { code, text, .. } => Reason { code: Some(code.to_owned()), text },
             Failure::Misuse(text) => Reason::plain(text),
             Failure::Output(error) => Reason::plain(error.to_string()),
         }

@@ -20,7 +20,7 @@ pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
         (UnaryOp::Abs, Data::C128(values)) => magnitude(work, values),
         _ => elements_of!(call.shape(0).element_type, T => {
             let function = T::unary(op).expect(DEFINED);
-            Ok(work.map(call.elements::<T>(0), function.many)?.into())
+            Ok(work.map(call.elements::<T>(0), &*function.many)?.into())
         }),
     }
 }

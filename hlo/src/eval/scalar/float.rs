@@ -5,21 +5,25 @@
 //! of them within one unit in the last place. Those of `f64` itself are [`wide`]'s. None is the system library's: the bits of
 //! results are to be the same on every machine.
 
-use super::function::{STRETCH, each_pair_widely, each_widely, of_one, of_one_widely, of_two, of_two_widely};
+use super::function::{STRETCH, each_pair_widely, each_widely, of_one, of_one_widely, of_two};
 use super::{Binary, Element, Number, Unary, circular, exponential, logarithm, wide};
 use crate::ir::*;
 use half::{bf16, f16};
 
 /// A floating-point number.
 pub(in crate::eval) trait Float: Element {
-    /// The function that an operation is where this type has one of its own: numbers of more than 24 bits do, for which functions
-    /// in `f64` are to be exact to the last one.
-    fn unary_of_its_own(_: UnaryOp) -> Option<Unary<Self>> {
-        None
+    /// The function of one number that an operation is. Types narrower than `f32` have no loops of their own.
+    fn function(op: UnaryOp) -> Option<Unary<Self>> {
+        Some(exact::<f64>(op).or_else(|| near(op))?.through(Self::wide, Self::round))
     }
-    /// The same of two numbers.
-    fn binary_of_its_own(_: BinaryOp) -> Option<Binary<Self>> {
-        None
+    /// The function of two numbers that an operation is.
+    fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
+        extremum(op)
+            .or_else(|| Some(arithmetic::<f64>(op).or_else(|| near_of_two(op))?.through(Self::wide, Self::round)))
+    }
+    /// The relation of two numbers.
+    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
+        ordered::<f64>(direction, order).through(Self::wide, |is_so| is_so)
     }
     /// The value.
     fn wide(self) -> f64;
@@ -51,14 +55,17 @@ pub(in crate::eval) trait Float: Element {
 }
 
 impl Float for f64 {
-    fn unary_of_its_own(op: UnaryOp) -> Option<Unary<Self>> {
+    fn function(op: UnaryOp) -> Option<Unary<Self>> {
         match op {
             UnaryOp::Cbrt => Some(of_one!(|x: f64| libm::cbrt(x))),
-            op => wide::unary(op),
+            op => exact(op).or_else(|| wide::unary(op)),
         }
     }
-    fn binary_of_its_own(op: BinaryOp) -> Option<Binary<Self>> {
-        wide::binary(op)
+    fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
+        extremum(op).or_else(|| arithmetic(op)).or_else(|| wide::binary(op))
+    }
+    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
+        ordered(direction, order)
     }
     #[inline]
     fn wide(self) -> f64 {
@@ -75,6 +82,20 @@ impl Float for f64 {
 }
 
 impl Float for f32 {
+    fn function(op: UnaryOp) -> Option<Unary<Self>> {
+        exact(op).or_else(|| Some(near(op)?.through(f64::from, |value| value as f32)))
+    }
+    fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
+        match op {
+            BinaryOp::Power => Some(Binary { one: Box::new(power), many: Box::new(powers) }),
+            op => extremum(op)
+                .or_else(|| arithmetic(op))
+                .or_else(|| Some(near_of_two(op)?.through(f64::from, |value| value as f32))),
+        }
+    }
+    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
+        ordered(direction, order)
+    }
     #[inline]
     fn wide(self) -> f64 {
         f64::from(self)
@@ -190,91 +211,111 @@ minifloats! {
     F4E2M1Fn F6E2M3Fn F6E3M2Fn F8E3M4 F8E4M3 F8E4M3B11Fnuz F8E4M3Fn F8E4M3Fnuz F8E5M2 F8E5M2Fnuz F8E8M0Fnu
 }
 
-/// The function, computed in `f64`.
-macro_rules! rounded {
-    (|$x:ident| $value:expr) => {
-        of_one!(|x: T| {
-            let $x = x.wide();
-            T::round($value)
-        })
-    };
-}
-
-/// The same in vectors.
-macro_rules! vectorized {
-    ($f:expr) => {
-        of_one_widely!(|x: T| T::round($f(x.wide())))
-    };
-}
-
-/// The same where the function is for numbers [near](circular::is_near) zero only, and a second one for all others.
-macro_rules! vectorized_near_zero {
-    ($f:expr, $far:expr) => {
-        of_one_widely!(|x: T| circular::is_near(x.wide()), |x: T| T::round($f(x.wide())), |x: T| T::round($far(
-            x.wide()
-        )))
-    };
-}
-
-pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
-    if let Some(function) = T::unary_of_its_own(op) {
-        return Some(function);
+/// Operations that are exact, or in `f64` as good as exact.
+fn exact<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
+    /// The function, computed in `f64`.
+    macro_rules! rounded {
+        ($of_one:ident, |$x:ident| $value:expr) => {
+            $of_one!(|x: T| {
+                let $x = x.wide();
+                T::round($value)
+            })
+        };
     }
     Some(match op {
-        UnaryOp::Abs => rounded!(|x| x.abs()),
-        UnaryOp::Acos => rounded!(|x| libm::acos(x)),
-        UnaryOp::Acosh => rounded!(|x| libm::acosh(x)),
-        UnaryOp::Asin => rounded!(|x| libm::asin(x)),
-        UnaryOp::Asinh => rounded!(|x| libm::asinh(x)),
-        UnaryOp::Atanh => rounded!(|x| libm::atanh(x)),
-        UnaryOp::Cbrt => vectorized!(exponential::cbrt),
-        UnaryOp::Ceil => of_one_widely!(|x: T| T::round(x.wide().ceil())),
-        UnaryOp::Cosine => vectorized_near_zero!(circular::cos, wide::cos),
-        UnaryOp::Cosh => rounded!(|x| libm::cosh(x)),
-        UnaryOp::Erf => rounded!(|x| libm::erf(x)),
-        UnaryOp::Exponential => vectorized!(exponential::exp),
-        UnaryOp::ExponentialMinusOne => vectorized!(exponential::exp_m1),
-        UnaryOp::Floor => of_one_widely!(|x: T| T::round(x.wide().floor())),
-        UnaryOp::Log => vectorized!(logarithm::ln),
-        UnaryOp::LogPlusOne => vectorized!(logarithm::ln_1p),
-        UnaryOp::Logistic => vectorized!(|x: f64| 1.0 / (1.0 + exponential::exp(-x))),
-        UnaryOp::Negate => rounded!(|x| -x),
-        UnaryOp::RoundNearestAfz => of_one_widely!(|x: T| T::round(x.wide().round())),
-        UnaryOp::RoundNearestEven => of_one_widely!(|x: T| T::round(x.wide().round_ties_even())),
-        UnaryOp::Rsqrt => of_one_widely!(|x: T| T::round(1.0 / x.wide().sqrt())),
+        UnaryOp::Abs => rounded!(of_one, |x| x.abs()),
+        UnaryOp::Ceil => rounded!(of_one_widely, |x| x.ceil()),
+        UnaryOp::Erf => rounded!(of_one, |x| libm::erf(x)),
+        UnaryOp::Floor => rounded!(of_one_widely, |x| x.floor()),
+        UnaryOp::Negate => rounded!(of_one, |x| -x),
+        UnaryOp::RoundNearestAfz => rounded!(of_one_widely, |x| x.round()),
+        UnaryOp::RoundNearestEven => rounded!(of_one_widely, |x| x.round_ties_even()),
+        UnaryOp::Rsqrt => rounded!(of_one_widely, |x| 1.0 / x.sqrt()),
         // The sign of a zero is that zero, of a NaN that NaN.
-        UnaryOp::Sign => rounded!(|x| if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }),
-        UnaryOp::Sine => vectorized_near_zero!(circular::sin, wide::sin),
-        UnaryOp::Sinh => rounded!(|x| libm::sinh(x)),
-        UnaryOp::Sqrt => of_one_widely!(|x: T| T::round(x.wide().sqrt())),
-        UnaryOp::Tan => vectorized_near_zero!(circular::tan, wide::tan),
-        UnaryOp::Tanh => vectorized!(exponential::tanh),
-        UnaryOp::CountLeadingZeros | UnaryOp::IsFinite | UnaryOp::Not | UnaryOp::PopulationCount => return None,
+        UnaryOp::Sign => rounded!(of_one, |x| if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }),
+        UnaryOp::Sqrt => rounded!(of_one_widely, |x| x.sqrt()),
+        _ => return None,
     })
 }
 
-pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
-    if let Some(function) = T::binary_of_its_own(op) {
-        return Some(function);
+/// Functions in `f64` whose results are to be rounded to at most 24 bits; see [`narrow`](super::narrow).
+fn near(op: UnaryOp) -> Option<Unary<f64>> {
+    Some(match op {
+        UnaryOp::Acos => of_one!(|x: f64| libm::acos(x)),
+        UnaryOp::Acosh => of_one!(|x: f64| libm::acosh(x)),
+        UnaryOp::Asin => of_one!(|x: f64| libm::asin(x)),
+        UnaryOp::Asinh => of_one!(|x: f64| libm::asinh(x)),
+        UnaryOp::Atanh => of_one!(|x: f64| libm::atanh(x)),
+        UnaryOp::Cbrt => of_one_widely!(exponential::cbrt),
+        UnaryOp::Cosine => of_one_widely!(circular::is_near, circular::cos, wide::cos),
+        UnaryOp::Cosh => of_one!(|x: f64| libm::cosh(x)),
+        UnaryOp::Exponential => of_one_widely!(exponential::exp),
+        UnaryOp::ExponentialMinusOne => of_one_widely!(exponential::exp_m1),
+        UnaryOp::Log => of_one_widely!(logarithm::ln),
+        UnaryOp::LogPlusOne => of_one_widely!(logarithm::ln_1p),
+        UnaryOp::Logistic => of_one_widely!(|x: f64| 1.0 / (1.0 + exponential::exp(-x))),
+        UnaryOp::Sine => of_one_widely!(circular::is_near, circular::sin, wide::sin),
+        UnaryOp::Sinh => of_one!(|x: f64| libm::sinh(x)),
+        UnaryOp::Tan => of_one_widely!(circular::is_near, circular::tan, wide::tan),
+        UnaryOp::Tanh => of_one_widely!(exponential::tanh),
+        _ => return None,
+    })
+}
+
+/// What leaves one of two numbers: no bit of a NaN is lost.
+fn extremum<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
+    match op {
+        BinaryOp::Maximum => Some(of_two!(|a: T, b: T| maximum(a, b))),
+        BinaryOp::Minimum => Some(of_two!(|a: T, b: T| minimum(a, b))),
+        _ => None,
     }
+}
+
+/// Operations whose results in `f64`, rounded once more, are those of a narrower type.
+fn arithmetic<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| a.plus(b)),
-        BinaryOp::Atan2 => of_two_widely!(|a: T, b: T| T::round(circular::atan2(a.wide(), b.wide()))),
         BinaryOp::Divide => of_two!(|a: T, b: T| a.over(b)),
-        BinaryOp::Maximum => of_two!(|a: T, b: T| maximum(a, b)),
-        BinaryOp::Minimum => of_two!(|a: T, b: T| minimum(a, b)),
         BinaryOp::Multiply => of_two!(|a: T, b: T| a.times(b)),
-        BinaryOp::Power => Binary { one: power, many: powers },
         // C's fmod: exact, with the sign of the dividend.
         BinaryOp::Remainder => of_two!(|a: T, b: T| T::round(a.wide() % b.wide())),
         BinaryOp::Subtract => of_two!(|a: T, b: T| a.minus(b)),
-        BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::ShiftLeft
-        | BinaryOp::ShiftRightArithmetic
-        | BinaryOp::ShiftRightLogical
-        | BinaryOp::Xor => return None,
+        _ => return None,
     })
+}
+
+/// As [`near`], of two numbers.
+fn near_of_two(op: BinaryOp) -> Option<Binary<f64>> {
+    Some(match op {
+        BinaryOp::Atan2 => Binary {
+            one: Box::new(circular::atan2),
+            many: Box::new(|a, b, results| each_pair_widely(a, b, results, circular::atan2)),
+        },
+        BinaryOp::Power => of_two!(|a: f64, b: f64| wide::pow(a, b)),
+        _ => return None,
+    })
+}
+
+pub(super) fn unary<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
+    T::function(op)
+}
+
+pub(super) fn binary<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
+    T::function_of_two(op)
+}
+
+pub(super) fn relation<T: Float>(
+    direction: ComparisonDirection,
+    order: Option<ComparisonType>,
+) -> Option<Binary<T, bool>> {
+    Some(T::order(direction, order))
+}
+
+fn ordered<T: Float>(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<T, bool> {
+    match order {
+        Some(ComparisonType::TotalOrder) => total_order(direction),
+        _ => by_value(direction),
+    }
 }
 
 /// The relative error of a power whose base is narrow, as an exponential of a logarithm: below 2^-42.
@@ -283,21 +324,21 @@ const POWER_ERROR: f64 = 1.0 / 4_398_046_511_104.0;
 /// The powers that are far from where the exponential function stops: those of zeros and infinities and NaNs are not among them.
 const POWERS: std::ops::RangeInclusive<f64> = 1e-60..=1e50;
 
-fn power<T: Float>(a: T, b: T) -> T {
-    T::round(wide::pow(a.wide(), b.wide()))
+fn power(a: f32, b: f32) -> f32 {
+    wide::pow(a.into(), b.into()) as f32
 }
 
 /// The same of many, by numbers that are computed in vectors and need not be exact: whatever is as near to them as the power is must
 /// be rounded to one number, as Ziv has it ("Fast evaluation of elementary mathematical functions with correctly rounded last bit",
 /// 1991). Where it is not, and outside of [`POWERS`], the power itself is computed.
-fn powers<T: Float>(a: &[T], b: &[T], results: &mut [T]) {
-    let (mut logarithms, mut near, mut most) = ([0.0; STRETCH], [0.0; STRETCH], [T::default(); STRETCH]);
+fn powers(a: &[f32], b: &[f32], results: &mut [f32]) {
+    let (mut logarithms, mut near, mut most) = ([0.0; STRETCH], [0.0; STRETCH], [0.0; STRETCH]);
     let stretches = a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH));
     for ((a, b), results) in stretches {
         each_widely(a, &mut logarithms, |a| logarithm::ln(a.wide()));
         each_pair_widely(b, &logarithms, &mut near, |b, logarithm| exponential::exp(b.wide() * logarithm));
-        each_widely(&near, results, |near| T::round(near * (1.0 - POWER_ERROR)));
-        each_widely(&near, &mut most, |near| T::round(near * (1.0 + POWER_ERROR)));
+        each_widely(&near, results, |near| (near * (1.0 - POWER_ERROR)) as f32);
+        each_widely(&near, &mut most, |near| (near * (1.0 + POWER_ERROR)) as f32);
         for ((((least, most), near), &a), &b) in results.iter_mut().zip(&most).zip(&near).zip(a).zip(b) {
             if *least != *most || !POWERS.contains(near) {
                 *least = power(a, b);
@@ -318,16 +359,6 @@ fn maximum<T: Float>(a: T, b: T) -> T {
 fn minimum<T: Float>(a: T, b: T) -> T {
     let (x, y) = (a.wide(), b.wide());
     if x < y || x.is_nan() || (x == y && x.is_sign_negative()) { a } else { b }
-}
-
-pub(super) fn relation<T: Float>(
-    direction: ComparisonDirection,
-    order: Option<ComparisonType>,
-) -> Option<Binary<T, bool>> {
-    Some(match order {
-        Some(ComparisonType::TotalOrder) => total_order(direction),
-        _ => by_value(direction),
-    })
 }
 
 /// The order of the values; all zeros are equal, and every relation of a NaN is false, but that it differs.

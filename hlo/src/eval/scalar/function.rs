@@ -2,28 +2,86 @@
 
 use std::marker::PhantomData;
 
+/// A function of as many elements as there is room for.
+type OfMany<T, R> = Box<dyn Fn(&[T], &mut [R]) + Send + Sync>;
+
+/// The same of pairs of elements at the same position.
+type OfManyPairs<T, R> = Box<dyn Fn(&[T], &[T], &mut [R]) + Send + Sync>;
+
 /// A function of one element.
-#[derive(Copy, Clone)]
 pub(in crate::eval) struct Unary<T, R = T> {
     /// For one.
-    pub(in crate::eval) one: fn(T) -> R,
+    pub(in crate::eval) one: Box<dyn Fn(T) -> R + Send + Sync>,
     /// For each of as many as there is room for.
-    pub(in crate::eval) many: fn(&[T], &mut [R]),
+    pub(in crate::eval) many: OfMany<T, R>,
 }
 
 /// A function of two elements.
-#[derive(Copy, Clone)]
 pub(in crate::eval) struct Binary<T, R = T> {
     /// For one of each.
-    pub(in crate::eval) one: fn(T, T) -> R,
+    pub(in crate::eval) one: Box<dyn Fn(T, T) -> R + Send + Sync>,
     /// For the pairs at each of as many positions as there is room for.
-    pub(in crate::eval) many: fn(&[T], &[T], &mut [R]),
+    pub(in crate::eval) many: OfManyPairs<T, R>,
+}
+
+impl<W: Copy + Default + 'static, V: Copy + Default + 'static> Unary<W, V> {
+    /// The function of a narrower type, by way of `W`: `narrow(self(widen(a)))`. A loop for each function of each type would be
+    /// hundreds of loops; this way a function has one, and a type one that leads there and one that leads back.
+    pub(super) fn through<T: Copy + 'static, R: 'static>(
+        self,
+        widen: impl Fn(T) -> W + Copy + Send + Sync + 'static,
+        narrow: impl Fn(V) -> R + Copy + Send + Sync + 'static,
+    ) -> Unary<T, R> {
+        let Unary { one, many } = self;
+        Unary {
+            one: Box::new(move |a| narrow(one(widen(a)))),
+            many: Box::new(move |a, results| {
+                let (mut wide, mut values) = ([W::default(); STRETCH], [V::default(); STRETCH]);
+                for (a, results) in a.chunks(STRETCH).zip(results.chunks_mut(STRETCH)) {
+                    let (wide, values) = (&mut wide[..a.len()], &mut values[..results.len()]);
+                    each_widely(a, wide, widen);
+                    many(wide, values);
+                    each_widely(values, results, narrow);
+                }
+            }),
+        }
+    }
+}
+
+impl<W: Copy + Default + 'static, V: Copy + Default + 'static> Binary<W, V> {
+    /// As [`Unary::through`].
+    pub(super) fn through<T: Copy + 'static, R: 'static>(
+        self,
+        widen: impl Fn(T) -> W + Copy + Send + Sync + 'static,
+        narrow: impl Fn(V) -> R + Copy + Send + Sync + 'static,
+    ) -> Binary<T, R> {
+        let Binary { one, many } = self;
+        Binary {
+            one: Box::new(move |a, b| narrow(one(widen(a), widen(b)))),
+            many: Box::new(move |a, b, results| {
+                let (mut first, mut second) = ([W::default(); STRETCH], [W::default(); STRETCH]);
+                let mut values = [V::default(); STRETCH];
+                let stretches = a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH));
+                for ((a, b), results) in stretches {
+                    let (first, second) = (&mut first[..a.len()], &mut second[..b.len()]);
+                    let values = &mut values[..results.len()];
+                    each_widely(a, first, widen);
+                    each_widely(b, second, widen);
+                    many(first, second, values);
+                    each_widely(values, results, narrow);
+                }
+            }),
+        }
+    }
 }
 
 /// The function of one element, written once; the loop is compiled with it.
 macro_rules! of_one {
     ($f:expr) => {
-        $crate::eval::scalar::Unary { one: $f, many: |a, results| $crate::eval::scalar::function::each(a, results, $f) }
+        $crate::eval::scalar::Unary {
+            one: Box::new($f),
+            many: Box::new(|a, results| $crate::eval::scalar::function::each(a, results, $f)),
+        }
     };
 }
 
@@ -33,16 +91,16 @@ macro_rules! of_one {
 macro_rules! of_one_widely {
     ($f:expr) => {
         $crate::eval::scalar::Unary {
-            one: $f,
-            many: |a, results| $crate::eval::scalar::function::each_widely(a, results, $f),
+            one: Box::new($f),
+            many: Box::new(|a, results| $crate::eval::scalar::function::each_widely(a, results, $f)),
         }
     };
     ($is_meant:expr, $f:expr, $other:expr) => {
         $crate::eval::scalar::Unary {
-            one: |x| if ($is_meant)(x) { ($f)(x) } else { ($other)(x) },
-            many: |a, results| {
+            one: Box::new(|x| if ($is_meant)(x) { ($f)(x) } else { ($other)(x) }),
+            many: Box::new(|a, results| {
                 $crate::eval::scalar::function::each_widely_where(a, results, $is_meant, $f, $other);
-            },
+            }),
         }
     };
 }
@@ -51,23 +109,13 @@ macro_rules! of_one_widely {
 macro_rules! of_two {
     ($f:expr) => {
         $crate::eval::scalar::Binary {
-            one: $f,
-            many: |a, b, results| $crate::eval::scalar::function::each_pair(a, b, results, $f),
+            one: Box::new($f),
+            many: Box::new(|a, b, results| $crate::eval::scalar::function::each_pair(a, b, results, $f)),
         }
     };
 }
 
-/// As [`of_one_widely`], of two elements.
-macro_rules! of_two_widely {
-    ($f:expr) => {
-        $crate::eval::scalar::Binary {
-            one: $f,
-            many: |a, b, results| $crate::eval::scalar::function::each_pair_widely(a, b, results, $f),
-        }
-    };
-}
-
-pub(super) use {of_one, of_one_widely, of_two, of_two_widely};
+pub(super) use {of_one, of_one_widely, of_two};
 
 /// How many elements are looked at together.
 pub(super) const STRETCH: usize = 256;

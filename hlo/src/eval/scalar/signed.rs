@@ -2,23 +2,46 @@
 
 use super::function::{of_one, of_two};
 use super::integer::Signed;
-use super::pred::ordered;
 use super::{Binary, Number, Unary};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 
 pub(super) fn unary<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
-        UnaryOp::Abs => of_one!(|a: T| T::wrap(a.wide().wrapping_abs())),
         UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(i64::from(pattern(a).leading_zeros() + T::BITS - 64))),
+        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(i64::from(pattern(a).count_ones()))),
+        op => return T::function(op),
+    })
+}
+
+/// Operations that need not know how many bits there are.
+pub(super) fn wrapping<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
+    Some(match op {
+        UnaryOp::Abs => of_one!(|a: T| T::wrap(a.wide().wrapping_abs())),
         UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
         UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
-        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(i64::from(pattern(a).count_ones()))),
         UnaryOp::Sign => of_one!(|a: T| T::wrap(a.wide().signum())),
         _ => return None,
     })
 }
 
 pub(super) fn binary<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
+    Some(match op {
+        // A negative amount is, as XLA reads it, a large one.
+        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap(a.wide() << by),
+            None => T::wrap(0),
+        }),
+        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| T::wrap(a.wide() >> amount(by).unwrap_or(63))),
+        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
+            Some(by) => T::wrap((pattern(a) >> by) as i64),
+            None => T::wrap(0),
+        }),
+        op => return T::function_of_two(op),
+    })
+}
+
+/// As [`wrapping`], of two integers.
+pub(super) fn wrapping_of_two<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
         BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
@@ -35,19 +58,9 @@ pub(super) fn binary<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
             0 => a.wide(),
             b => a.wide().wrapping_rem(b),
         })),
-        // A negative amount is, as XLA reads it, a large one.
-        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
-            Some(by) => T::wrap(a.wide() << by),
-            None => T::wrap(0),
-        }),
-        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| T::wrap(a.wide() >> amount(by).unwrap_or(63))),
-        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
-            Some(by) => T::wrap((pattern(a) >> by) as i64),
-            None => T::wrap(0),
-        }),
         BinaryOp::Subtract => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_sub(b.wide()))),
         BinaryOp::Xor => of_two!(|a: T, b: T| T::wrap(a.wide() ^ b.wide())),
-        BinaryOp::Atan2 => return None,
+        _ => return None,
     })
 }
 
@@ -55,7 +68,7 @@ pub(super) fn relation<T: Signed>(
     direction: ComparisonDirection,
     _: Option<ComparisonType>,
 ) -> Option<Binary<T, bool>> {
-    Some(ordered(direction))
+    Some(T::order(direction))
 }
 
 #[inline]

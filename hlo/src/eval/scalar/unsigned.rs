@@ -2,7 +2,6 @@
 
 use super::function::{of_one, of_two};
 use super::integer::Unsigned;
-use super::pred::ordered;
 use super::signed::wrapping_power;
 use super::{Binary, Number, Unary};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
@@ -10,24 +9,22 @@ use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 pub(super) fn unary<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
     Some(match op {
         UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(u64::from(a.wide().leading_zeros() + T::BITS - 64))),
+        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(u64::from(a.wide().count_ones()))),
+        op => return T::function(op),
+    })
+}
+
+/// Operations that need not know how many bits there are.
+pub(super) fn wrapping<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
+    Some(match op {
         UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
         UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
-        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(u64::from(a.wide().count_ones()))),
         _ => return None,
     })
 }
 
 pub(super) fn binary<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
-        BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
-        BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
-        BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(a.wide().checked_div(b.wide()).unwrap_or(u64::MAX))),
-        BinaryOp::Maximum => of_two!(|a: T, b: T| a.max(b)),
-        BinaryOp::Minimum => of_two!(|a: T, b: T| a.min(b)),
-        BinaryOp::Multiply => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_mul(b.wide()))),
-        BinaryOp::Or => of_two!(|a: T, b: T| T::wrap(a.wide() | b.wide())),
-        BinaryOp::Power => of_two!(|a: T, b: T| T::wrap(wrapping_power(a.wide(), b.wide()))),
-        BinaryOp::Remainder => of_two!(|a: T, b: T| T::wrap(a.wide().checked_rem(b.wide()).unwrap_or(a.wide()))),
         BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
             Some(by) => T::wrap(a.wide() << by),
             None => T::wrap(0),
@@ -42,9 +39,25 @@ pub(super) fn binary<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
             Some(by) => T::wrap(a.wide() >> by),
             None => T::wrap(0),
         }),
+        op => return T::function_of_two(op),
+    })
+}
+
+/// As [`wrapping`], of two integers.
+pub(super) fn wrapping_of_two<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
+    Some(match op {
+        BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
+        BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
+        BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(a.wide().checked_div(b.wide()).unwrap_or(u64::MAX))),
+        BinaryOp::Maximum => of_two!(|a: T, b: T| a.max(b)),
+        BinaryOp::Minimum => of_two!(|a: T, b: T| a.min(b)),
+        BinaryOp::Multiply => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_mul(b.wide()))),
+        BinaryOp::Or => of_two!(|a: T, b: T| T::wrap(a.wide() | b.wide())),
+        BinaryOp::Power => of_two!(|a: T, b: T| T::wrap(wrapping_power(a.wide(), b.wide()))),
+        BinaryOp::Remainder => of_two!(|a: T, b: T| T::wrap(a.wide().checked_rem(b.wide()).unwrap_or(a.wide()))),
         BinaryOp::Subtract => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_sub(b.wide()))),
         BinaryOp::Xor => of_two!(|a: T, b: T| T::wrap(a.wide() ^ b.wide())),
-        BinaryOp::Atan2 => return None,
+        _ => return None,
     })
 }
 
@@ -52,7 +65,7 @@ pub(super) fn relation<T: Unsigned>(
     direction: ComparisonDirection,
     _: Option<ComparisonType>,
 ) -> Option<Binary<T, bool>> {
-    Some(ordered(direction))
+    Some(T::order(direction))
 }
 
 #[inline]

@@ -1,7 +1,6 @@
 //! Known expressions and what they should become: from the specification, the literature and reshape chains.
 
-mod support;
-
+use crate::support;
 use weft_affine::{Atom, Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Term};
 
 /// `ranges` are those of `d0, d1, …`, as (lo, hi).

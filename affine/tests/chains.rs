@@ -1,13 +1,11 @@
 //! Chains of reshapes, transposes, reversals and slices, simplified at each composition: what is followed by its inverse
 //! is the identity again, whatever it was.
 
-mod support;
-
 use std::time::Instant;
 
-use support::cancel::{Chains, Check, none_failed, random_chains_cancel};
-use support::chain::{Op, chain, index_ranges, simplified};
-use support::random::Random;
+use crate::support::cancel::{Chains, Check, none_failed, random_chains_cancel};
+use crate::support::chain::{Op, chain, index_ranges, simplified};
+use crate::support::random::Random;
 use weft_affine::{AffineMap, Config, Constraint, Expr, Point, Ranges, Simplifier};
 
 /// Chains of each kind.

@@ -1,18 +1,16 @@
 //! The quality of the simplifier, on a corpus of ranged expressions whose best known forms were found without it.
 //!
-//! `SEARCH=overwrite cargo test -p weft-affine --test corpus best_forms` searches every case again and writes cheaper
+//! `SEARCH=overwrite cargo test -p weft-affine corpus::best_forms` searches every case again and writes cheaper
 //! forms, and how they were checked, into `tests/corpus/ranged.txt`; see `quality/search.rs`.
-//! `cargo test -p weft-affine --test corpus -- --nocapture` prints the misses.
-
-mod quality;
+//! `cargo test -p weft-affine corpus:: -- --nocapture` prints the misses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use quality::corpus::{self, Case, Grade};
-use quality::points::Points;
-use quality::search::search;
+use crate::quality::corpus::{self, Case, Grade};
+use crate::quality::points::Points;
+use crate::quality::search::search;
 use weft_affine::{Config, Expr, Simplifier, explain};
 
 fn cases() -> Vec<Case> {

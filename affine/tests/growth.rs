@@ -1,10 +1,8 @@
 //! Long chains stay as small as short ones: reshapes compose to one reshape, and where all extents are powers of two, a chain of
 //! reshapes and transposes is a sum of digits, of which there are no more than the index has bits.
 
-mod support;
-
-use support::chain::{Op, Shape, index_ranges, shape, simplified};
-use support::random::Random;
+use crate::support::chain::{Op, Shape, index_ranges, shape, simplified};
+use crate::support::random::Random;
 use weft_affine::{AffineMap, Config, Expr, Interval, Point, Ranges, Simplifier, explain};
 
 /// Simplified by the directed pass alone: that is what keeps chains short.

@@ -1,15 +1,14 @@
 //! Nothing that the simplifier claims is false: random expressions over random domains, judged point by point.
 //!
 //! A few thousand cases run by default. The long run is
-//! `WEFT_SOUNDNESS_CASES=100000 cargo test --release -p weft-affine --test soundness -- --nocapture`:
+//! `WEFT_CASES=100 cargo test --release -p weft-affine soundness:: -- --nocapture`:
 //! so many without constraints and as many with, and the share of each class of cases. A failing case is made small and
 //! printed.
 
-mod support;
-
-use support::case::Case;
-use support::distribution::Distribution;
-use support::run::{cases, run};
+use crate::support::case::Case;
+use crate::support::count::cases;
+use crate::support::distribution::Distribution;
+use crate::support::run::run;
 use weft_affine::{Constraint, Expr, Ranges, Simplifier, explain, range_of, simplify};
 
 /// Cases of each series that run by default.

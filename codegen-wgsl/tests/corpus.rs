@@ -2,13 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-#[path = "../../hlo/tests/support/understood.rs"]
-mod understood;
-
+use crate::support::{Made, corpus, fused, make};
+use crate::understood::UNDERSTOOD;
 use std::fs;
-use support::{Made, corpus, fused, make};
-use understood::UNDERSTOOD;
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_hlo::ir::Module;
 

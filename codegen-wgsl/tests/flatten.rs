@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{corpus, fused, make, verified};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use support::{corpus, fused, make, verified};
 use weft_affine::{Expr, Var};
 use weft_codegen_wgsl::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement};
 use weft_hlo::ir::{ArenaId, Module};

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support;
+use crate::support::{fusions, make};
 use std::fmt::Write;
-use support::{fusions, make};
 use weft_hlo::ir::Module;
 use weft_hlo::text;
 

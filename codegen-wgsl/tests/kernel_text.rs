@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{make, verified};
 use proptest::prelude::*;
 use std::sync::OnceLock;
-use support::{make, verified};
 use weft_codegen_wgsl::kernel::Kernel;
 
 /// Every construct once.

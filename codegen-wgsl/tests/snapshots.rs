@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{Made, fusions, make, verified};
 use snapbox::{Assert, Data, data::DataFormat};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Made, fusions, make, verified};
 use weft_codegen_wgsl::functions_text;
 
 macro_rules! snapshots {

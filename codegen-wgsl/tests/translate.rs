@@ -4,10 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{corpus, fused, make};
 use std::fs;
-use support::{corpus, fused, make};
 use weft_codegen_wgsl::Shader;
 
 fn check<T>(translate: impl Fn(&Shader) -> Result<T, String>) {

@@ -17,7 +17,7 @@ mod reflections;
 #[path = "numeric/spectra.rs"]
 mod spectra;
 
-use cases::{Case, Expected, numbers, of_bits, worst, worst_size};
+use self::cases::{Case, Expected, numbers, of_bits, worst, worst_size};
 use half::bf16;
 use num_complex::{Complex, Complex64};
 use proptest::prelude::*;

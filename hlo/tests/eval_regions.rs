@@ -2,22 +2,13 @@
 //! (`eval_regions/xla/values.txt`, by jaxlib 0.10.2 on a CPU), and against second formulas on random arrays.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-#[path = "support/cases.rs"]
-mod cases;
-#[path = "eval_regions/common.rs"]
+use crate::cases;
+
 mod common;
-#[path = "eval_regions/orders.rs"]
 mod orders;
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "a generator that other tests use otherwise")]
-mod rng;
-#[path = "eval_regions/scans.rs"]
 mod scans;
-#[path = "eval_regions/scatters.rs"]
 mod scatters;
-#[path = "eval_regions/types.rs"]
 mod types;
-#[path = "eval_regions/windows.rs"]
 mod windows;
 
 use weft_hlo::eval::evaluate;

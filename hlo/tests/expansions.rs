@@ -1,11 +1,7 @@
 //! `cholesky` and `triangular-solve` written out compute what the operations compute, but for rounding.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on says why")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of this")]
-mod rng;
-
-use rng::Rng;
+use crate::random::Rng;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{LinearAlgebra, PASSES, Pass, Pipeline};

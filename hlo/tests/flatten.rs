@@ -1,10 +1,8 @@
 //! Flattening keeps the meaning of random modules, and so does printing them.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "support/random.rs"]
-mod random;
-
-use random::{Census, Config, inputs, module};
+use crate::count::cases;
+use crate::random::{Census, Config, inputs, module};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, Literal, Module, Op, UnaryOp};
 use weft_hlo::passes::{flatten, flatten_around};
@@ -53,7 +51,7 @@ fn size(module: &Module) -> (usize, usize) {
 #[test]
 fn flattening_keeps_the_results() {
     let config = Config::default();
-    for seed in 0..SEEDS {
+    for seed in 0..cases(SEEDS) {
         let module = module(seed, &config);
         let inputs = inputs(&module, seed, &config);
         let flat = flatten(&module).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&module)));
@@ -72,7 +70,7 @@ fn flattening_keeps_the_results() {
 #[test]
 fn printing_keeps_the_module() {
     let config = Config::default();
-    for seed in 0..SEEDS {
+    for seed in 0..cases(SEEDS) {
         let module = module(seed, &config);
         let text = print(&module);
         let again = parse(&text).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{text}"));
@@ -92,7 +90,7 @@ fn a_seed_decides_everything() {
 #[test]
 fn random_modules_hold_everything() {
     let mut census = Census::default();
-    for seed in 0..SEEDS {
+    for seed in 0..cases(SEEDS) {
         census.add(&module(seed, &Config::default()));
     }
     println!("{census}");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
+use crate::count::cases;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -236,9 +237,7 @@ fn literals() -> impl Strategy<Value = Literal> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("WEFT_LITERAL_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(600),
-    ))]
+    #![proptest_config(ProptestConfig::with_cases(cases(600) as u32))]
 
     #[test]
     fn what_is_printed_reads_back(literal in literals()) {

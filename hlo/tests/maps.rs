@@ -1,10 +1,7 @@
 //! Every operation's map against the evaluator, element by element, and maps of whole computations by composition.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "support/random.rs"]
-mod random;
-
-use random::{Config, Rng, module};
+use crate::random::{Config, Rng, module};
 use std::collections::BTreeMap;
 use weft_hlo::eval::evaluate;
 use weft_hlo::indexing::{Analysis, Direction, MAX_MAPS, Relation, Undefined, operand_map};

@@ -1,30 +1,21 @@
 //! Maps of collectives and of what runs beside other work, against a naive simulation of all devices.
 //!
-//! `WEFT_HLO_CASES=N` sets how many programs are tried for each collective, and how many of several.
+//! `WEFT_CASES=N` tries N times as many programs of each collective, and of several.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "collectives/program.rs"]
 mod program;
-#[path = "collectives/related.rs"]
 mod related;
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rng;
-#[path = "collectives/world.rs"]
 mod world;
 
+use crate::count::cases;
+use crate::random::Rng;
 use program::{Array, COLLECTIVES, Program, indices, linear};
 use related::Reader;
-use rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::{Analysis, Dependences, Direction, Number, Undefined};
 use weft_hlo::ir::Module;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
-
-fn cases(otherwise: u64) -> u64 {
-    std::env::var("WEFT_HLO_CASES").map_or(otherwise, |count| count.parse().expect("a number"))
-}
 
 fn read(text: &str) -> Module {
     let module = parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"));

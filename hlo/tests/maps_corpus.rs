@@ -1,10 +1,8 @@
 //! Every instruction of every program of the corpus has its maps, in both directions, or a reason why it has none.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-mod support;
-
+use crate::support::{FORMS, corpus};
 use std::collections::BTreeMap;
-use support::{FORMS, corpus};
 use weft_hlo::indexing::{Analysis, Dependence, Direction, Relation, Undefined};
 
 /// The reasons that programs on one device may give.

@@ -1,14 +1,11 @@
 //! Maps of operations with windows, and of those that see elements in parts, against loops that follow each operation's
 //! definition; in both directions.
 //!
-//! `WEFT_INDEXING_CASES=N` tries `N` random instances of each operation.
+//! `WEFT_CASES=N` tries `N` times as many random instances of each operation.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "each test binary uses the part it needs")]
-mod rng;
-
-use rng::Rng;
+use crate::count;
+use crate::random::Rng;
 use std::collections::BTreeSet;
 use weft_hlo::indexing::{Analysis, Direction, ElementMap, Relation};
 use weft_hlo::ir::{ConvolutionDimensions, Module, Window, WindowDimension};
@@ -20,7 +17,7 @@ use weft_indexing::IndexingMap;
 type Pairs = BTreeSet<(Vec<i64>, Vec<i64>)>;
 
 fn cases() -> u64 {
-    std::env::var("WEFT_INDEXING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
+    count::cases(200)
 }
 
 /// All indices of an array in row-major order.

@@ -1,16 +1,11 @@
 //! Laws of shape functions, on random ones: the three forms, their text, and what partial evaluation leaves.
 //!
-//! `WEFT_HLO_CASES=N` sets how many functions are tried.
+//! `WEFT_CASES=N` tries N times as many functions.
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "the helpers of tests fail as tests do")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod rng;
-#[path = "support/shapes.rs"]
-mod shapes;
-
-use rng::Rng;
-use shapes::{forget, random_attributes, random_library, random_operands};
+use crate::count;
+use crate::random::Rng;
+use crate::shapes::{forget, random_attributes, random_library, random_operands};
 use std::collections::BTreeMap;
 use weft_hlo::shape::function::{
     AttributeTable, ErrorKind, Form, Library, LowerError, ShapeError, Specialized, Value, parse_function,
@@ -18,7 +13,7 @@ use weft_hlo::shape::function::{
 
 /// How many random functions are tried.
 fn cases() -> usize {
-    std::env::var("WEFT_HLO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+    count::cases(300) as usize
 }
 
 /// How many operands each of them is tried on.

@@ -1,14 +1,9 @@
 //! The library of HLO's shape functions.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod rng;
-mod support;
-
-use rng::Rng;
+use crate::random::Rng;
+use crate::support::{FORMS, corpus};
 use std::collections::{BTreeMap, BTreeSet};
-use support::{FORMS, corpus};
 use weft_hlo::ir::{ArrayShape, Computation, Instruction, Module, OPCODES, Shape, is_opcode};
 use weft_hlo::shape::function::{
     AttributeTable, ErrorKind, Extents, Form, Library, LibraryError, Specialized, Value, parse_function,

@@ -1,11 +1,8 @@
 //! The rules of single operations, against counting by hand.
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "the helpers of tests fail as tests do")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod rng;
-
-use rng::Rng;
+use crate::count;
+use crate::random::Rng;
 use std::collections::BTreeMap;
 use weft_hlo::shape::function::{AttributeTable, ErrorKind, Form, Library, Value};
 use weft_hlo::shape::standard_library;
@@ -42,7 +39,7 @@ fn table() -> AttributeTable {
 }
 
 fn cases() -> u64 {
-    std::env::var("WEFT_HLO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+    count::cases(300)
 }
 
 /// One dimension of a window.

@@ -1,14 +1,9 @@
 //! The text of shape functions: what is read, and what is said of what is not.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-#[path = "support/random/rng.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod rng;
-#[path = "support/shapes.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod shapes;
-
-use rng::Rng;
+use crate::count::cases;
+use crate::random::Rng;
+use crate::shapes;
 use weft_hlo::shape::function::{Form, Library, MAX_DEPTH, parse_function};
 
 /// A function of two operands with these lines.
@@ -167,9 +162,9 @@ fn deep_texts_are_refused_and_long_ones_are_linear() {
 /// No text, however broken, does more than to be refused.
 #[test]
 fn broken_texts_are_refused() {
-    let cases: usize = std::env::var("WEFT_HLO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let cases = cases(300);
     let mut refused = 0;
-    for case in 0..cases as u64 {
+    for case in 0..cases {
         let mut rng = Rng::new(case ^ 0xb40c);
         let (text, _) = shapes::random_library(&mut rng);
         let mut bytes = text.into_bytes();

@@ -1,10 +1,8 @@
 //! The verifier: every rule broken once, and nothing found in what XLA prints.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-mod support;
-
+use crate::support::{FORMS, corpus};
 use std::fmt::Write;
-use support::{FORMS, corpus};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, ComputationId, InstrId, Layout, Module, Op, Shape};
 use weft_hlo::text::parse;

@@ -1,10 +1,11 @@
 //! Valid modules with something changed: the verifier answers whatever it is asked, and says where.
 //!
-//! `WEFT_HLO_CASES=N` changes how many cases run.
+//! `WEFT_CASES=N` runs N times as many cases.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "the distribution of outcomes is part of the result")]
 
+use crate::count::cases;
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, ComputationId, ElementType, InstrId, Layout, Module, Op, ReplicaGroups, Shape,
@@ -264,7 +265,7 @@ fn mutated(random: &mut Random, module: &Module) -> (Module, &'static str) {
 
 #[test]
 fn whatever_is_changed_is_answered() {
-    let cases = std::env::var("WEFT_HLO_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40_000);
+    let cases = cases(40_000);
     let modules: Vec<Module> = texts().into_iter().map(|text| parse(text).unwrap()).collect();
     let mut random = Random(7);
     let (mut changed, mut refused, mut outcomes) = (0, 0, BTreeMap::<(&str, &str), usize>::new());

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "support/cases.rs"]
-mod cases;
-
+use crate::cases;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 

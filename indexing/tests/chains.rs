@@ -1,11 +1,8 @@
 //! Chains of reshapes, transposes, reversals and slices as maps with domains, simplified at each composition: followed by
 //! their inverses they are the identity, on the domain that the slices leave.
 
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-use support::cancel::{Chains, random_chains_cancel};
-use support::chain::Op;
+use crate::support::cancel::{Chains, random_chains_cancel};
+use crate::support::chain::Op;
 use weft_affine::Point;
 use weft_indexing::{DomainPoint, Expr, IndexingMap, Interval, Variable};
 

@@ -1,20 +1,14 @@
 //! Coalescing, judged by simulation: every request of every subgroup, element by element.
 //!
-//! The long run is `WEFT_INDEXING_CASES=1000000 cargo test --release -p weft-indexing --test coalescing -- --nocapture`.
-
-mod fusion;
-mod judged;
-mod spelling;
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
+//! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing coalescing:: -- --nocapture`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fusion::{Read, chain, of_case, shape};
-use judged::cases;
-use spelling::respelled;
-use support::generate;
-use support::random::Random;
+use crate::fusion::{Read, chain, of_case, shape};
+use crate::spelling::respelled;
+use crate::support::count::cases;
+use crate::support::generate;
+use crate::support::random::Random;
 use weft_indexing::{
     Coalescing, DomainPoint, Expr, FusedOperand, IndexingMap, Interval, Known, Launch, MemoryModel, Pattern, Stride,
     Tensor, Unknown, Var, Variable, Verdict, fusion_coalescing,

@@ -1,13 +1,11 @@
 //! What a map is proved to cover it relates: random maps and parts of them, judged by all that they relate in some worlds.
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
-#[allow(dead_code, reason = "other tests use all of it")]
-mod worlds;
-
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::worlds::{World, map, pairs, related};
 use std::collections::BTreeSet;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Owner, RuntimeVariable, Var};
-use worlds::random::Random;
-use worlds::{World, cases, map, pairs, related};
 
 /// The map where a sum of a dimension and a value of the program lies within some bounds; the value stands before the others.
 fn part(random: &mut Random, whole: &IndexingMap) -> IndexingMap {

@@ -2,12 +2,10 @@
 
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
-#[allow(dead_code, reason = "other tests use all of it")]
-mod worlds;
-
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::worlds::map;
 use weft_indexing::{Explanation, IndexingMap, SimplifyOptions};
-use worlds::random::Random;
-use worlds::{cases, map};
 
 /// Cases that run by default.
 const STANDARD: u64 = 400;

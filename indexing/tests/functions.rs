@@ -1,18 +1,14 @@
 //! Injectivity, surjectivity, cardinality and equality of random maps, judged by their points.
 //!
-//! The long run is `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test functions -- --nocapture`.
-
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-mod judged;
+//! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing functions:: -- --nocapture`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use judged::{Pair, Tally, cases, graph, map};
-use support::case::Case;
-use support::random::Random;
-use support::run::run;
+use crate::judged::{Pair, Tally, graph, map};
+use crate::support::case::Case;
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::support::run::run;
 use weft_indexing::{
     Answer, Cardinality, Constraint, Difference, DomainPoint, IndexingMap, Interval, Limits, Missed, Owner,
     RuntimeVariable, Unknown,

@@ -1,20 +1,16 @@
 //! Inverses: those of chains of reshapes, transposes, reversals and slices are found, and whatever is found for random maps is
 //! right at every point.
 //!
-//! The long run is `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test inverse -- --nocapture`.
-
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-mod judged;
+//! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing inverse:: -- --nocapture`.
 
 use std::collections::BTreeMap;
 
-use judged::{Pair, Tally, cases, graph, map};
-use support::case::Case;
-use support::chain::{Op, chain};
-use support::random::Random;
-use support::run::run;
+use crate::judged::{Pair, Tally, graph, map};
+use crate::support::case::Case;
+use crate::support::chain::{Op, chain};
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::support::run::run;
 use weft_indexing::{IndexingMap, Interval, Limits, NoInverse, Variable};
 
 /// Cases that run by default.

@@ -1,18 +1,14 @@
 //! Sets of maps: what random intersections, differences, complements, unions and compositions hold, point by point.
 //!
-//! The long run is `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test sets -- --nocapture`.
-
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-mod judged;
+//! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing sets:: -- --nocapture`.
 
 use std::collections::BTreeSet;
 
-use judged::{Tally, cases, graph, map};
-use support::case::Case;
-use support::random::Random;
-use support::run::run;
+use crate::judged::{Tally, graph, map};
+use crate::support::case::Case;
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::support::run::run;
 use weft_indexing::{
     Cardinality, Constraint, DomainPoint, Error, Expr, IndexingMap, Inexact, Interval, Limits, MapSet, OutOfBounds,
     Variable,

@@ -1,18 +1,14 @@
 //! Simplifying a map keeps its domain and its values: random maps, judged point by point.
 //!
 //! A few thousand cases run by default. The long run is
-//! `WEFT_SOUNDNESS_CASES=100000 cargo test --release -p weft-indexing --test soundness -- --nocapture`.
+//! `WEFT_CASES=100 cargo test --release -p weft-indexing soundness:: -- --nocapture`.
 //! The cases are those that the simplifier of expressions is judged by.
 
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-mod judged;
-
-use judged::map;
-use support::case::Case;
-use support::distribution::Distribution;
-use support::run::{cases, run};
+use crate::judged::map;
+use crate::support::case::Case;
+use crate::support::count::cases;
+use crate::support::distribution::Distribution;
+use crate::support::run::run;
 use weft_indexing::{IndexingMap, Interval, Var};
 
 /// Cases that run by default.

@@ -5,10 +5,7 @@
 //! rest bounds the multiple (K4), congruences of one variable merge (K5), a congruence moves both bounds inwards (K6), and an
 //! interval of a remainder that says everything or nothing goes (K7).
 
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
-
-use support::random::Random;
+use crate::support::random::Random;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Variable};
 
 /// Random domains of each kind.

@@ -1,18 +1,13 @@
 //! Operand utilization, judged by reading: every point of every domain, for every value of the runtime variables.
 //!
-//! The long run is `WEFT_INDEXING_CASES=1000000 cargo test --release -p weft-indexing --test utilization -- --nocapture`.
-
-mod fusion;
-mod judged;
-#[path = "../../affine/tests/support/mod.rs"]
-mod support;
+//! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing utilization:: -- --nocapture`.
 
 use std::collections::BTreeMap;
 
-use fusion::{Read, chain, of_case, shape};
-use judged::cases;
-use support::generate;
-use support::random::Random;
+use crate::fusion::{Read, chain, of_case, shape};
+use crate::support::count::cases;
+use crate::support::generate;
+use crate::support::random::Random;
 use weft_indexing::{
     Basis, CountRange, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Utilization, operand_utilization,
 };

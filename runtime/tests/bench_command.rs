@@ -1,9 +1,6 @@
 //! `weft bench`: rows, reasons, baselines.
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{Folder, stderr, stdout, weft};
+use crate::command::{Folder, stderr, stdout, weft};
 use serde_json::{Value, json};
 
 const SMALL: &str = "HloModule small\nENTRY main {\n  x = f32[64,64] parameter(0)\n  y = f32[64,64] exponential(x)\n  \

@@ -1,9 +1,6 @@
 //! The command `weft`: what it prints, where, and how it exits.
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{Folder, fed, stderr, stdout, weft};
+use crate::command::{Folder, fed, stderr, stdout, weft};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;

@@ -1,16 +1,11 @@
 //! The corpus on the default adapter, against XLA's outputs: whatever can be compiled must agree, and the programs that
 //! must compile do.
 
-#[path = "../../hlo/tests/support/mod.rs"]
-mod corpus_support;
-mod support;
-#[path = "../../hlo/tests/support/understood.rs"]
-mod understood;
-
-use corpus_support::{FORMS, Program, compare, corpus};
+use crate::corpus_support::{FORMS, Program, compare, corpus};
+use crate::support;
+use crate::understood::UNDERSTOOD;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use understood::UNDERSTOOD;
 use weft_hlo::ir::{Literal, Op};
 use weft_partition::{FusionPlan, Target};
 use weft_runtime::{Device, Executable, Options, compile, compile_with};

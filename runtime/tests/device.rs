@@ -1,7 +1,6 @@
 //! Devices answer with errors, never with panics.
 
-mod support;
-
+use crate::support;
 use std::borrow::Cow;
 use weft_hlo::ir::{ArrayShape, ElementType, Literal};
 use weft_partition::Target;

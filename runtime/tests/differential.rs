@@ -4,25 +4,15 @@
 //! the generator keeps them tame: nothing discontinuous is applied to a number that is not known exactly.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "../../hlo/tests/support/random.rs"]
-mod random;
-
-use random::{Config, generate, inputs};
+use crate::count::{cases, first_seed};
+use crate::random::{Config, generate, inputs};
+use crate::support::device;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::text::print;
 use weft_partition::Target;
-use weft_runtime::{Device, Error, Executable, Selection, compile};
-
-fn device() -> Device {
-    Device::new(&Selection::Best).unwrap_or_else(|error| {
-        panic!(
-            "this test needs an adapter, software will do: {error}\n\
-             on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1"
-        )
-    })
-}
+use weft_runtime::{Device, Error, Executable, compile};
 
 /// The first difference; `error` is what the result may be off by, whatever its size.
 fn difference(expected: &Literal, actual: &Literal, error: f64) -> Option<String> {
@@ -63,12 +53,12 @@ fn run(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) ->
     Executable::new(device, program)?.run(inputs)
 }
 
-/// Runs all seeds and reports up to three failures with their modules.
-fn check_all(seeds: std::ops::Range<u64>, config: &Config) {
-    let modules = seeds.end - seeds.start;
+/// Runs `standard` seeds, or many more, and reports up to three failures with their modules.
+fn check_all(first: u64, standard: u64, config: &Config) {
+    let (first, modules) = (first + first_seed(), cases(standard));
     let device = device();
     let (mut failures, mut report) = (0, String::new());
-    for seed in seeds {
+    for seed in first..first + modules {
         let generated = generate(seed, config);
         let inputs = inputs(&generated.module, seed, config);
         // As many buffers as the device has, or as few as every adapter has.
@@ -92,23 +82,23 @@ fn tame() -> Config {
 
 #[test]
 fn small_modules_agree_with_the_evaluator() {
-    check_all(0..400, &Config { instructions: 8, ..tame() });
+    check_all(0, 400, &Config { instructions: 8, ..tame() });
 }
 
 #[test]
 fn modules_agree_with_the_evaluator() {
-    check_all(10000..10250, &tame());
+    check_all(100_000, 250, &tame());
 }
 
 #[test]
 fn large_modules_agree_with_the_evaluator() {
-    check_all(20000..20040, &Config { instructions: 90, ..tame() });
+    check_all(200_000, 40, &Config { instructions: 90, ..tame() });
 }
 
 /// NaN, infinities and numbers of every size, in chains too short for rounding to matter.
 #[test]
 fn special_numbers_agree_with_the_evaluator() {
-    check_all(30000..30300, &Config { instructions: 6, functions: 1, elements: 60, ..Config::default() });
+    check_all(300_000, 300, &Config { instructions: 6, functions: 1, elements: 60, ..Config::default() });
 }
 
 /// A fusion that the program brings along may return a value twice, or a parameter as it is.

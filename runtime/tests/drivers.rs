@@ -1,8 +1,7 @@
 //! What drivers get wrong when they are let: each program here once gave a wrong number on llvmpipe or SwiftShader, or
 //! might give one under fast mathematics.
 
-mod support;
-
+use crate::support;
 use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};

@@ -1,9 +1,6 @@
 //! The command `weft indexing`: what it prints of a program's maps, and how it exits.
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{fed, stderr, stdout};
+use crate::command::{fed, stderr, stdout};
 use serde_json::Value;
 
 #[test]

@@ -1,14 +1,11 @@
 //! The examples of the specification's three versions, by the command, from their HLO text.
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
-#[path = "support/command.rs"]
-mod command;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use command::{fed, stderr, stdout};
+use crate::command::{fed, stderr, stdout};
 use weft_indexing::{IndexingMap, OwnerNames};
 
 /// A program, the arguments of the command, and what it prints.

@@ -1,9 +1,6 @@
 //! The command `weft map`: every operation as text and as JSON, and what it refuses.
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{Folder, fed, stderr, stdout, weft};
+use crate::command::{Folder, fed, stderr, stdout, weft};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 

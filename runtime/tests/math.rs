@@ -1,10 +1,7 @@
 //! The WGSL functions of `weft_codegen_wgsl::math` on the default adapter, against `f64` and whole-number arithmetic.
 
-#[path = "math/gpu.rs"]
 mod gpu;
-#[path = "math/reference.rs"]
 mod reference;
-#[path = "math/sweep.rs"]
 mod sweep;
 
 use weft_codegen_wgsl::math;

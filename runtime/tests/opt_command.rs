@@ -1,9 +1,6 @@
 //! The command `weft opt`: the passes that run, and what is said of them.
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{fed, stderr, stdout, weft};
+use crate::command::{fed, stderr, stdout, weft};
 use serde_json::Value;
 
 const CALLS: &str = "HloModule calls

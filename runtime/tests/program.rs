@@ -1,7 +1,6 @@
 //! Programs: schedules and buffers, without any device.
 
-mod support;
-
+use crate::support;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;

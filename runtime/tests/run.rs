@@ -1,7 +1,6 @@
 //! Programs on a device, compared with the reference evaluator.
 
-mod support;
-
+use crate::support;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_runtime::{DeviceBuffer, Executable, Options, compile, compile_with};
 

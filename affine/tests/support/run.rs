@@ -9,11 +9,6 @@ use super::shrink::shrink;
 /// Failures that are made small and printed before a run gives up.
 const REPORTED: usize = 5;
 
-/// How many cases to run: `standard`, or what the environment variable `WEFT_SOUNDNESS_CASES` says.
-pub(crate) fn cases(standard: u64) -> u64 {
-    super::count::cases("WEFT_SOUNDNESS_CASES", standard)
-}
-
 /// Checks the first `count` cases of a series; `seen` is told of each that holds. Fails with minimal cases where the check
 /// fails or panics.
 pub(crate) fn run<T>(

@@ -1,6 +1,6 @@
 //! Modules from text, and indices into arrays.
 
-use crate::rng::Rng;
+use crate::random::Rng;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::text::parse;

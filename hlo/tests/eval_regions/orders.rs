@@ -1,7 +1,7 @@
 //! `sort` and `topk`.
 
-use crate::common::{codes, count, indices, listed, module, position, random, run, s32};
-use crate::rng::Rng;
+use super::common::{codes, count, indices, listed, module, position, random, run, s32};
+use crate::random::Rng;
 use std::cmp::Reverse;
 use weft_hlo::eval::{Config, evaluate_with};
 use weft_hlo::ir::{Data, Literal};

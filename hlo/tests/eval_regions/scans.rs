@@ -1,7 +1,7 @@
 //! `scan`.
 
-use crate::common::{codes, combined, indices, listed, module, position, random, run, s32};
-use crate::rng::Rng;
+use super::common::{codes, combined, indices, listed, module, position, random, run, s32};
+use crate::random::Rng;
 use weft_hlo::eval::{Config, check};
 use weft_hlo::ir::Literal;
 

@@ -1,7 +1,7 @@
 //! `scatter`.
 
-use crate::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
-use crate::rng::Rng;
+use super::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
+use crate::random::Rng;
 use weft_hlo::ir::Literal;
 
 /// The dimension numbers of a scatter and the extents that it works on.

@@ -1,6 +1,6 @@
 //! Every operation in every element type, by moving elements where another operation moves them too.
 
-use crate::common::run;
+use super::common::run;
 use weft_hlo::ir::{ElementType, Literal};
 
 /// Pairs of results that must agree, for one element type.

@@ -1,7 +1,7 @@
 //! `reduce-window` and `select-and-scatter`.
 
-use crate::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
-use crate::rng::Rng;
+use super::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
+use crate::random::Rng;
 use weft_hlo::ir::{Literal, Window, WindowDimension};
 
 /// A window over a base, and how many positions it has along each dimension.

@@ -2,6 +2,7 @@
 
 use super::cells::{cells, count, position};
 use super::values::{Values, integer};
+use crate::count::cases;
 use weft_affine::Point;
 use weft_hlo::indexing::{KnownValues, Owners};
 use weft_hlo::ir::ElementType;
@@ -272,7 +273,7 @@ fn program(seed: u64) -> String {
 
 #[test]
 fn known_values_are_those_of_the_evaluator() {
-    let programs = std::env::var("WEFT_MAPS_CASES").map_or(400, |cases| cases.parse().expect("a number"));
+    let programs = cases(400);
     let (mut asked, mut known, mut lines) = (0, 0, 0);
     for seed in 0..programs {
         let source = program(seed);

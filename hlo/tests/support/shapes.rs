@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use weft_affine::Interval;
 use weft_hlo::shape::function::{AttributeTable, Extents, Known, KnownShape, Value};
 
-use super::rng::Rng;
+use super::random::Rng;
 
 /// The types that values of random functions have.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

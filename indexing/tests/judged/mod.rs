@@ -8,12 +8,6 @@ use std::fmt;
 use weft_indexing::{DomainPoint, IndexingMap, OutOfBounds, RuntimeVariable, Var, Variable};
 
 use crate::support::case::Case;
-use crate::support::count;
-
-/// How many cases to run: `standard`, or what the environment variable `WEFT_INDEXING_CASES` says.
-pub(crate) fn cases(standard: u64) -> u64 {
-    count::cases("WEFT_INDEXING_CASES", standard)
-}
 
 /// The map of a case with so many of its expressions as results. Runtime variables drop and clamp in turn.
 pub(crate) fn map(case: &Case, results: usize) -> IndexingMap {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use weft_indexing::{Basis, DomainPoint, IndexingMap, Interval, Limits, NoInverse, OutOfBounds};
 
-use crate::tiles;
+use super::{Counts, run};
+use crate::tiles::judge as tiles;
 use crate::worlds::{pairs, related, set};
-use crate::{Counts, run};
 
 /// So many points that random maps are all walked, whose graphs are.
 const FEW: Limits = Limits { points: 4096, members: 16 };

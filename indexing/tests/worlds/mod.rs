@@ -1,19 +1,8 @@
 //! Random maps, and what they mean: which pairs of an index and an element they relate, once it is settled what every owner
 //! of runtime values yields.
 
-#[path = "../../../affine/tests/support/count.rs"]
-mod count;
-#[allow(dead_code, reason = "other tests use all of it")]
-#[path = "../../../affine/tests/support/random.rs"]
-pub(crate) mod random;
-
-use random::Random;
+use crate::support::random::Random;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
-
-/// How many cases a test runs: `standard`, or what the environment asks for.
-pub(crate) fn cases(standard: u64) -> u64 {
-    count::cases("WEFT_INDEXING_CASES", standard)
-}
 
 /// The size of the box of all variables that are enumerated.
 const MOST_POINTS: u128 = 600;

@@ -4,9 +4,11 @@
 use weft_hlo::ir::Module;
 use weft_runtime::{Device, Selection};
 
-/// The best device there is. Without one, tests that need it fail: a skipped test proves nothing.
+/// The adapter that the environment variable `WEFT_TEST_ADAPTER` names, or else the best there is. Without one, tests that need
+/// it fail: a skipped test proves nothing.
 pub(crate) fn device() -> Device {
-    Device::new(&Selection::Best)
+    let selection = std::env::var("WEFT_TEST_ADAPTER").map_or(Selection::Best, Selection::Name);
+    Device::new(&selection)
         .map_err(|error| error.to_string())
         .expect("tests of kernels need an adapter; on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1")
 }

@@ -1,8 +1,8 @@
 //! Random programs of collectives, and a naive simulation of all devices that run them: for each element, which elements of
 //! which device's parameters have gone into it.
 
-use crate::rng::Rng;
-use crate::world::{Groups, Wanted, World};
+use super::world::{Groups, Wanted, World};
+use crate::random::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::Ids;
 

@@ -1,6 +1,6 @@
 //! Who runs a program, and in which groups.
 
-use crate::rng::Rng;
+use crate::random::Rng;
 use weft_hlo::indexing::Ids;
 use weft_hlo::ir::ReplicaGroups;
 

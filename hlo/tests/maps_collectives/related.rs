@@ -1,7 +1,7 @@
 //! What maps and replica ids say, evaluated point by point.
 
-use crate::program::Program;
-use crate::world::World;
+use super::program::Program;
+use super::world::World;
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Point};
 use weft_hlo::indexing::{Dependence, Dependences, ElementMap, Exchange, Number, Peers, Source};

@@ -2,7 +2,7 @@
 //!
 //! Each instance is a random module around one operation. A provenance evaluator goes through the loops of the operation's
 //! semantics and notes what each element of the result reads; the maps must say the same, point by point, and what they do
-//! not lead to must not matter. `WEFT_MAPS_CASES=N` for N instances of each operation, `WEFT_MAPS_SEED=S` for another first
+//! not lead to must not matter. `WEFT_CASES=N` for N times as many instances, `WEFT_SEED=S` for another first
 //! seed, `WEFT_MAPS_ONLY=gather` for one operation; the counts are printed (`--nocapture`).
 
 mod calls;
@@ -23,6 +23,7 @@ mod scene;
 mod values;
 mod windows;
 
+use crate::count::{cases, first_seed};
 use judge::judge;
 use perturbation::perturb;
 use scene::Scene;
@@ -44,10 +45,6 @@ fn may_be_undefined(operation: &str, reason: &Undefined) -> bool {
         Undefined::TooManyMaps => CONTROL.contains(&operation),
         _ => false,
     }
-}
-
-fn number(variable: &str, otherwise: u64) -> u64 {
-    std::env::var(variable).map_or(otherwise, |value| value.parse().expect("a number"))
 }
 
 /// What was found of all instances of an operation.
@@ -113,7 +110,7 @@ impl Tally {
 /// Fails with the smallest modules of which something is wrong.
 #[allow(clippy::print_stdout, reason = "the counts are what a long run is made for")]
 fn check(operations: impl Iterator<Item = &'static str>) {
-    let (first, cases) = (number("WEFT_MAPS_SEED", 0), number("WEFT_MAPS_CASES", 20));
+    let (first, cases) = (first_seed(), cases(20));
     // Cheap computations, of which XLA says what they mean.
     let options = Options { elements: 24, nesting: 2, disorderly: false, ..Options::default() };
     let mut failures: Vec<(usize, String)> = Vec::new();

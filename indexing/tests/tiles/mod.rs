@@ -3,20 +3,17 @@
 //!
 //! Where a size is turned down, or a map refused, enumeration says whether there was a box after all; how often is printed and
 //! bounded. The long run is
-//! `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test tiles -- --nocapture`.
+//! `WEFT_CASES=100 cargo test --release -p weft-indexing tiles:: -- --nocapture`.
 
-#[path = "../../../affine/tests/support/mod.rs"]
-mod support;
+use crate::support::count::cases;
 
 mod examples;
-mod judge;
-#[path = "../judged/mod.rs"]
-mod judged;
+pub(crate) mod judge;
 mod layers;
 
+use crate::support::generate;
+use crate::support::random::Random;
 use judge::Counts;
-use support::generate;
-use support::random::Random;
 use weft_indexing::Interval;
 
 /// Maps of each kind that run by default.
@@ -25,7 +22,7 @@ const STANDARD: u64 = 100;
 /// Judges a series of random maps.
 fn series(one: impl Fn(u64, &mut Random, &mut Counts)) -> Counts {
     let mut counts = Counts::default();
-    for number in 0..judged::cases(STANDARD) {
+    for number in 0..cases(STANDARD) {
         one(number, &mut Random::new(number), &mut counts);
     }
     counts

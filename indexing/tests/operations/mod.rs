@@ -2,7 +2,7 @@
 //! runtime variables, in random worlds.
 //!
 //! A few hundred maps for each by default. The long run is a million maps and more in all:
-//! `WEFT_INDEXING_CASES=100000 cargo test --release -p weft-indexing --test operations -- --nocapture`.
+//! `WEFT_CASES=100 cargo test --release -p weft-indexing operations:: -- --nocapture`.
 //! Each test prints how many of its maps were judged, and of the others why not: `overflow`, where a number leaves `i64` at a point
 //! of the box, `too large` to be enumerated, and what an analysis said instead of an answer, by its code. Then come the sums over
 //! all tests that are done, of which the last is that of the run.
@@ -10,23 +10,15 @@
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
 mod analyses;
-#[path = "../tiles/judge.rs"]
-mod tiles;
-#[path = "../worlds/mod.rs"]
-mod worlds;
-
-/// What judging tiles takes from the support of tests.
-mod support {
-    pub(crate) use crate::worlds::random;
-}
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 
+use crate::support::count::cases;
+use crate::support::random::Random;
+use crate::worlds::{Related, World, map, pairs, related, set};
 use weft_indexing::{Expr, IndexingMap, Interval, Owner, SimplifyOptions, Var};
-use worlds::random::Random;
-use worlds::{Related, World, cases, map, pairs, related, set};
 
 /// Maps of each test by default.
 const STANDARD: u64 = 200;

@@ -1,0 +1,14 @@
+//! The tests of `weft-codegen-wgsl`, one binary: `cargo test -p weft-codegen-wgsl snapshots::` runs those of a file.
+
+mod corpus;
+mod flatten;
+mod growth;
+mod kernel_text;
+mod kernel_verify;
+mod limits;
+mod operations;
+mod snapshots;
+mod support;
+mod translate;
+#[path = "../../hlo/tests/support/understood.rs"]
+mod understood;

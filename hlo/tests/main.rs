@@ -1,0 +1,47 @@
+//! The tests of `weft-hlo`, one binary: `cargo test -p weft-hlo maps_oracle::` runs those of a file.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+#[path = "support/cases.rs"]
+mod cases;
+#[path = "../../affine/tests/support/count.rs"]
+mod count;
+mod eval_corpus;
+mod eval_numeric;
+mod eval_ops;
+mod eval_products;
+mod eval_regions;
+mod expansions;
+mod flatten;
+mod literals;
+mod maps;
+mod maps_collectives;
+mod maps_corpus;
+mod maps_inverse;
+mod maps_oracle;
+mod maps_subgraph;
+mod maps_windows;
+mod passes;
+#[path = "support/random.rs"]
+mod random;
+mod random_distribution;
+mod random_modules;
+mod shape_depth;
+mod shape_forms;
+mod shape_functions;
+mod shape_library;
+mod shape_rules;
+mod shape_text;
+#[path = "support/shapes.rs"]
+mod shapes;
+mod specialize;
+mod support;
+mod text_broken;
+mod text_corpus;
+mod text_forms;
+mod text_operations;
+mod text_robust;
+#[path = "support/values.rs"]
+mod values;
+mod verify;
+mod verify_mutated;
+mod verify_unsound;

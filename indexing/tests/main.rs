@@ -1,0 +1,27 @@
+//! The tests of `weft-indexing`, one binary: `cargo test -p weft-indexing tiles::` runs those of a file.
+
+mod chains;
+mod coalescing;
+mod covered;
+mod domain;
+mod ends;
+mod explain;
+mod functions;
+mod fusion;
+mod inverse;
+mod json;
+mod judged;
+mod operations;
+mod properties;
+mod runtime;
+mod sets;
+mod soundness;
+mod spec;
+mod spelling;
+#[path = "../../affine/tests/support/mod.rs"]
+mod support;
+mod text;
+mod tightness;
+mod tiles;
+mod utilization;
+mod worlds;

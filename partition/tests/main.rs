@@ -1,0 +1,9 @@
+//! The tests of `weft-partition`, one binary: `cargo test -p weft-partition fuse::` runs those of a file.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+#[path = "../../affine/tests/support/count.rs"]
+mod count;
+mod fuse;
+mod plan;
+#[path = "../../hlo/tests/support/random.rs"]
+mod random;

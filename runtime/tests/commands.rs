@@ -1,0 +1,12 @@
+//! The command `weft`, and how the workspace is layered: `cargo test -p weft-runtime --test commands map_command::` runs the
+//! tests of a file.
+
+mod bench_command;
+mod cli;
+#[path = "support/command.rs"]
+mod command;
+mod indexing_command;
+mod indexing_spec;
+mod layering;
+mod map_command;
+mod opt_command;

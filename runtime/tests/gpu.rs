@@ -1,0 +1,20 @@
+//! What needs an adapter: programs on the device against the evaluator. `cargo test -p weft-runtime --test gpu drivers::`
+//! runs the tests of a file; the judge runs this binary once on each adapter.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+mod corpus;
+#[path = "../../hlo/tests/support/mod.rs"]
+mod corpus_support;
+#[path = "../../affine/tests/support/count.rs"]
+mod count;
+mod device;
+mod differential;
+mod drivers;
+mod math;
+mod program;
+#[path = "../../hlo/tests/support/random.rs"]
+mod random;
+mod run;
+mod support;
+#[path = "../../hlo/tests/support/understood.rs"]
+mod understood;

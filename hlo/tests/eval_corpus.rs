@@ -1,5 +1,4 @@
 //! The evaluator against XLA's outputs, and what it does with programs it does not understand.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::support::{FORMS, Program, compare, compare_by, corpus};
 use weft_hlo::eval::{Config, check, evaluate, evaluate_precisely, evaluate_with};

@@ -1,6 +1,5 @@
 //! The evaluator's random numbers, transforms, linear algebra, bits and custom calls: against what XLA computes on a CPU
 //! (`numeric/cases.txt`, written by `numeric/oracle.py`), and against formulae written naively.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 #[path = "numeric/bits.rs"]
 mod bits;

@@ -1,5 +1,4 @@
 //! The evaluator, operation by operation, against values written by hand and formulae written naively.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
 use weft_hlo::eval::{Config, check, evaluate, evaluate_with};

@@ -1,6 +1,5 @@
 //! The evaluator on operations that apply computations of their own, and on sorting: against what XLA computes
 //! (`eval_regions/xla/values.txt`, by jaxlib 0.10.2 on a CPU), and against second formulas on random arrays.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::cases;
 

@@ -1,5 +1,4 @@
 //! `cholesky` and `triangular-solve` written out compute what the operations compute, but for rounding.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on says why")]
 
 use crate::random::Rng;
 use weft_hlo::eval::evaluate;

@@ -1,5 +1,4 @@
 //! Flattening keeps the meaning of random modules, and so does printing them.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use crate::count::cases;
 use crate::random::{Census, Config, inputs, module};

@@ -1,5 +1,4 @@
 //! Every operation's map against the evaluator, element by element, and maps of whole computations by composition.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use crate::random::{Config, Rng, module};
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! Maps of collectives and of what runs beside other work, against a naive simulation of all devices.
 //!
 //! `WEFT_CASES=N` tries N times as many programs of each collective, and of several.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 mod program;
 mod related;

@@ -1,5 +1,4 @@
 //! Every instruction of every program of the corpus has its maps, in both directions, or a reason why it has none.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::support::{FORMS, corpus};
 use std::collections::BTreeMap;

@@ -1,6 +1,5 @@
 //! Operations whose elements depend on whole lines or groups: the maps back are the inverse relation of those there, and
 //! lead to as many pairs of elements as the operation's definition says.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::{Analysis, Direction};

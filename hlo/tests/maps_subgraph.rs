@@ -1,5 +1,4 @@
 //! Maps through parts of a computation: producers and consumers, epilogues, several roots, calls, any two instructions.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use weft_affine::Expr;
 use weft_hlo::indexing::{

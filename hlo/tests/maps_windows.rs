@@ -2,7 +2,6 @@
 //! definition; in both directions.
 //!
 //! `WEFT_CASES=N` tries `N` times as many random instances of each operation.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use crate::count;
 use crate::random::Rng;

@@ -3,7 +3,6 @@
 //! The cases of a pass are blocks of `tests/passes/NAME.txt`, with a line `====` between them: a line `# name`, a module, a
 //! line `----`, and what the pass leaves when it has run, with dead code dropped, until nothing changes; or `unchanged`.
 //! `SNAPSHOTS=overwrite` rewrites the latter part.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on says why")]
 
 use crate::count::cases;
 use crate::random;

@@ -1,5 +1,4 @@
 //! Functions of more constraints that need one another than regions may nest.
-#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use std::fmt::Write as _;
 use weft_hlo::shape::function::{AttributeTable, Form, Function, Library, MAX_DEPTH, Value, parse_function};

@@ -1,5 +1,4 @@
 //! The document's matmul in its three forms.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use weft_affine::Interval;
 use weft_hlo::shape::function::{

@@ -1,5 +1,4 @@
 //! The library of HLO's shape functions.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::random::Rng;
 use crate::support::{FORMS, corpus};

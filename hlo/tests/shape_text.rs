@@ -1,5 +1,4 @@
 //! The text of shape functions: what is read, and what is said of what is not.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::count::cases;
 use crate::random::Rng;

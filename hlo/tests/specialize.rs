@@ -3,8 +3,6 @@
 //! The oracle for real programs is what they were: every extent of a static program is opened, and giving its parameters
 //! their shapes must bring all of it back.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

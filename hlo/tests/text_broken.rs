@@ -1,7 +1,5 @@
 //! Broken texts and what is said about them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use crate::cases;
 use std::fmt::Write;
 use weft_hlo::diagnostic::Diagnostics;

@@ -1,7 +1,5 @@
 //! Every program of the corpus is read, printed in both spellings, and read again.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use weft_hlo::text::{PrintOptions, parse, print, print_with};

@@ -1,7 +1,5 @@
 //! Forms of the syntax that the corpus does not have, each with the canonical line it is printed as.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use weft_hlo::ir::{ArenaId, Data, InstrId, Module, Op, Scalar, Shape};
 use weft_hlo::text::{PrintOptions, parse, print, print_computation, print_instruction, print_with};
 

@@ -1,8 +1,6 @@
 //! Every operation with its attributes, in the spelling in which XLA prints the modules that we wrote for this: read and
 //! printed back byte for byte.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use weft_hlo::ir::OPCODES;
 use weft_hlo::text::{PrintOptions, parse, print, print_with};

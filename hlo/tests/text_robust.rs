@@ -1,7 +1,5 @@
 //! No text makes the reader panic, run out of stack or take more than linear time; what it accepts, it prints.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;

@@ -1,5 +1,4 @@
 //! The verifier: every rule broken once, and nothing found in what XLA prints.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use crate::support::{FORMS, corpus};
 use std::fmt::Write;

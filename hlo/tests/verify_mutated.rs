@@ -2,7 +2,6 @@
 //!
 //! `WEFT_CASES=N` runs N times as many cases.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "the distribution of outcomes is part of the result")]
 
 use crate::count::cases;

@@ -1,7 +1,5 @@
 //! Modules that are read but break a rule, and what the verifier says about each.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use crate::cases;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;

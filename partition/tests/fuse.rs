@@ -1,5 +1,4 @@
 //! Fusing keeps the meaning of random modules, and what it makes is what kernels can be made of.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use crate::count::{cases, first_seed};
 use crate::random::{Config, inputs, module};

@@ -1,5 +1,4 @@
 //! Which instructions share a function.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use weft_hlo::ir::{Computation, Module, Op};
 use weft_hlo::text::parse;

@@ -2,7 +2,6 @@
 //!
 //! Integers and truth values must agree exactly. Numbers must agree within a tolerance, which means something because
 //! the generator keeps them tame: nothing discontinuous is applied to a number that is not known exactly.
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
 use crate::count::{cases, first_seed};
 use crate::random::{Config, generate, inputs};

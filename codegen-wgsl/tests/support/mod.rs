@@ -1,6 +1,6 @@
 //! What the tests of this crate share.
 
-#![allow(dead_code, clippy::panic, reason = "each test uses a part, and fails by panicking")]
+#![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

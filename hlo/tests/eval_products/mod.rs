@@ -1,6 +1,5 @@
 //! Slices at computed places, dot products, convolutions and batch normalization in the evaluator, against formulae written
 //! a second time, naively, and against values that XLA's CPU backend (jaxlib 0.10.2) computed.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 mod convolution;
 mod dot;

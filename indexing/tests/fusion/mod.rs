@@ -2,8 +2,6 @@
 //!
 //! Every chain follows from its number alone, on any machine.
 
-#![allow(dead_code, reason = "each test program uses its own part of this folder")]
-
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
 
 use crate::judged::clamping_map;

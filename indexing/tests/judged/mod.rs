@@ -1,7 +1,5 @@
 //! Random maps judged by their points: how many to run, the map of a case, its points, and a tally of what was answered.
 
-#![allow(dead_code, reason = "each test program uses its own part of this folder")]
-
 use std::collections::BTreeMap;
 use std::fmt;
 

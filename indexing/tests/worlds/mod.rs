@@ -20,7 +20,6 @@ impl World {
         World { seed, lines: None }
     }
 
-    #[allow(dead_code, reason = "not every test knows values")]
     pub(crate) fn with_lines(self, a: i64, b: i64, c: i64) -> World {
         World { lines: Some((a, b, c)), ..self }
     }

@@ -1,5 +1,4 @@
 //! What the tests of the command share.
-#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;

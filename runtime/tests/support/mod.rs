@@ -1,5 +1,4 @@
 //! What the tests of this crate share.
-#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use weft_hlo::ir::Module;
 use weft_runtime::{Device, Selection};

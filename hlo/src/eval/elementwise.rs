@@ -20,7 +20,7 @@ pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
         (UnaryOp::Abs, Data::C128(values)) => magnitude(work, values),
         _ => elements_of!(call.shape(0).element_type, T => {
             let function = T::unary(op).expect(DEFINED);
-            Ok(work.map(call.elements::<T>(0), &*function.many)?.into())
+            Ok(work.map(call.elements::<T>(0), |a, results| function.many(a, results))?.into())
         }),
     }
 }
@@ -34,8 +34,8 @@ pub(super) fn unary_of_one(op: UnaryOp, element_type: ElementType) -> Option<Act
         (UnaryOp::Abs, ElementType::C64) => Some(Box::new(|a| length(of::<Complex<f32>>(a[0])).scalar())),
         (UnaryOp::Abs, ElementType::C128) => Some(Box::new(|a| length(of::<Complex<f64>>(a[0])).scalar())),
         _ => elements_of!(element_type, T => {
-            let f = T::unary(op)?.one;
-            Some(Box::new(move |a| f(of::<T>(a[0])).scalar()))
+            let f = T::unary(op)?;
+            Some(Box::new(move |a| f.one(of::<T>(a[0])).scalar()))
         }),
     }
 }
@@ -80,7 +80,7 @@ where
     Vec<R>: Into<Data>,
 {
     let (a, b) = (call.elements::<T>(0), call.elements::<T>(1));
-    Ok(call.work().fill(a.len(), |start, values| (function.many)(&a[start..], &b[start..], values))?.into())
+    Ok(call.work().fill(a.len(), |start, values| function.many(&a[start..], &b[start..], values))?.into())
 }
 
 pub(super) fn select(call: &Call<'_, '_>) -> Result<Data, Stop> {
@@ -99,13 +99,13 @@ pub(super) fn select(call: &Call<'_, '_>) -> Result<Data, Stop> {
 /// `min(max(low, a), high)`: where the bounds cross, the upper one wins.
 pub(super) fn clamp(call: &Call<'_, '_>) -> Result<Data, Stop> {
     elements_of!(call.result().element_type, T => {
-        let max = T::binary(BinaryOp::Maximum).expect(DEFINED).one;
-        let min = T::binary(BinaryOp::Minimum).expect(DEFINED).one;
+        let max = T::binary(BinaryOp::Maximum).expect(DEFINED);
+        let min = T::binary(BinaryOp::Minimum).expect(DEFINED);
         let (low, a, high) = (call.elements::<T>(0), call.elements::<T>(1), call.elements::<T>(2));
         Ok(call.work().fill(a.len(), |start, values| {
             for (offset, value) in values.iter_mut().enumerate() {
                 let position = start + offset;
-                *value = min(max(at(low, position), a[position]), at(high, position));
+                *value = min.one(max.one(at(low, position), a[position]), at(high, position));
             }
         })?.into())
     })

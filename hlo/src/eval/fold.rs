@@ -36,13 +36,13 @@ fn piece(groups: &impl Groups) -> usize {
 /// One input, folded by an operation.
 fn by_operation(call: &Call<'_, '_>, groups: &impl Groups, op: BinaryOp) -> Result<Data, Stop> {
     elements_of!(call.shape(0).element_type, T => {
-        let f = T::binary(op).expect(VERIFIED).one;
+        let f = T::binary(op).expect(VERIFIED);
         let (input, initial) = (call.elements::<T>(0), call.elements::<T>(1)[0]);
         Ok(call.work().try_fill_by(groups.count(), piece(groups), |start, values| {
             for (offset, value) in values.iter_mut().enumerate() {
                 let mut folded = initial;
                 groups.visit(start + offset, |position| {
-                    folded = f(folded, input[position]);
+                    folded = f.one(folded, input[position]);
                     Ok(())
                 })?;
                 *value = folded;

@@ -201,8 +201,8 @@ impl Compiler<'_> {
             Op::Unary(op) => super::elementwise::unary_of_one(*op, element_type(0)?)?,
             Op::Binary(op) => binary(*op, element_type(0)?)?,
             Op::Compare { direction, order } => elements_of!(element_type(0)?, T => {
-                let f = T::relation(*direction, *order)?.one;
-                Box::new(move |a: &[Scalar]| Scalar::Pred(f(of::<T>(a[0]), of(a[1])))) as Action
+                let f = T::relation(*direction, *order)?;
+                Box::new(move |a: &[Scalar]| Scalar::Pred(f.one(of::<T>(a[0]), of(a[1])))) as Action
             }),
             Op::Select => Box::new(|a: &[Scalar]| if a[0] == Scalar::Pred(true) { a[1] } else { a[2] }),
             Op::Clamp => {
@@ -229,8 +229,8 @@ pub(super) fn of<T: Element>(scalar: Scalar) -> T {
 
 fn binary(op: BinaryOp, element_type: ElementType) -> Option<Action> {
     elements_of!(element_type, T => {
-        let f = T::binary(op)?.one;
-        Some(Box::new(move |a| f(of::<T>(a[0]), of(a[1])).scalar()))
+        let f = T::binary(op)?;
+        Some(Box::new(move |a| f.one(of::<T>(a[0]), of(a[1])).scalar()))
     })
 }
 

@@ -28,8 +28,17 @@ impl From<TryReserveError> for Stop {
     }
 }
 
-/// Writes the piece of an array that starts at a position.
-type Write<'a, T> = dyn Fn(usize, &mut [T]) -> Result<(), Stop> + Sync + 'a;
+/// Writes the piece of an array that starts at a position. A trait of its own: the table of a `dyn Fn` holds every body once more,
+/// as a function that is called once.
+trait Write<T>: Sync {
+    fn write(&self, start: usize, values: &mut [T]) -> Result<(), Stop>;
+}
+
+impl<T, F: Fn(usize, &mut [T]) -> Result<(), Stop> + Sync> Write<T> for F {
+    fn write(&self, start: usize, values: &mut [T]) -> Result<(), Stop> {
+        self(start, values)
+    }
+}
 
 /// A part of the work of one operation.
 type Job<'a> = Box<dyn FnOnce() -> Result<(), Stop> + Send + 'a>;
@@ -97,11 +106,11 @@ impl Work {
         &self,
         count: usize,
         piece: usize,
-        write: &Write<'_, T>,
+        write: &dyn Write<T>,
     ) -> Result<Vec<T>, Stop> {
         let mut values = splat(count, T::default())?;
         let pieces = values.chunks_mut(piece).enumerate().collect();
-        self.for_each(pieces, &|(number, values): (usize, &mut [T])| write(number * piece, values))?;
+        self.for_each(pieces, &|(number, values): (usize, &mut [T])| write.write(number * piece, values))?;
         Ok(values)
     }
 

@@ -87,7 +87,7 @@ impl Float for f32 {
     }
     fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
         match op {
-            BinaryOp::Power => Some(Binary { one: Box::new(power), many: Box::new(powers) }),
+            BinaryOp::Power => Some(Binary::new(power, powers)),
             op => extremum(op)
                 .or_else(|| arithmetic(op))
                 .or_else(|| Some(near_of_two(op)?.through(f64::from, |value| value as f32))),
@@ -287,10 +287,9 @@ fn arithmetic<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
 /// As [`near`], of two numbers.
 fn near_of_two(op: BinaryOp) -> Option<Binary<f64>> {
     Some(match op {
-        BinaryOp::Atan2 => Binary {
-            one: Box::new(circular::atan2),
-            many: Box::new(|a, b, results| each_pair_widely(a, b, results, circular::atan2)),
-        },
+        BinaryOp::Atan2 => {
+            Binary::new(circular::atan2, |a, b, results| each_pair_widely(a, b, results, circular::atan2))
+        }
         BinaryOp::Power => of_two!(|a: f64, b: f64| wide::pow(a, b)),
         _ => return None,
     })

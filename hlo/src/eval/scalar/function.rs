@@ -2,75 +2,166 @@
 
 use std::marker::PhantomData;
 
-/// A function of as many elements as there is room for.
-type OfMany<T, R> = Box<dyn Fn(&[T], &mut [R]) + Send + Sync>;
-
-/// The same of pairs of elements at the same position.
-type OfManyPairs<T, R> = Box<dyn Fn(&[T], &[T], &mut [R]) + Send + Sync>;
-
 /// A function of one element.
-pub(in crate::eval) struct Unary<T, R = T> {
-    /// For one.
-    pub(in crate::eval) one: Box<dyn Fn(T) -> R + Send + Sync>,
-    /// For each of as many as there is room for.
-    pub(in crate::eval) many: OfMany<T, R>,
-}
+pub(in crate::eval) struct Unary<T, R = T>(Box<dyn OfOne<T, R>>);
 
 /// A function of two elements.
-pub(in crate::eval) struct Binary<T, R = T> {
-    /// For one of each.
-    pub(in crate::eval) one: Box<dyn Fn(T, T) -> R + Send + Sync>,
-    /// For the pairs at each of as many positions as there is room for.
-    pub(in crate::eval) many: OfManyPairs<T, R>,
+pub(in crate::eval) struct Binary<T, R = T>(Box<dyn OfTwo<T, R>>);
+
+/// What [`Unary`] is made of. A trait of its own: the table of a `dyn Fn` holds every body once more, as a function that is called
+/// once.
+trait OfOne<T, R>: Send + Sync {
+    fn one(&self, a: T) -> R;
+    fn many(&self, a: &[T], results: &mut [R]);
 }
 
-impl<W: Copy + Default + 'static, V: Copy + Default + 'static> Unary<W, V> {
-    /// The function of a narrower type, by way of `W`: `narrow(self(widen(a)))`. A loop for each function of each type would be
+/// What [`Binary`] is made of.
+trait OfTwo<T, R>: Send + Sync {
+    fn one(&self, a: T, b: T) -> R;
+    fn many(&self, a: &[T], b: &[T], results: &mut [R]);
+}
+
+impl<T: 'static, R: 'static> Unary<T, R> {
+    /// From the function, once for one element and once for each of as many as there is room for.
+    pub(super) fn new(
+        one: impl Fn(T) -> R + Send + Sync + 'static,
+        many: impl Fn(&[T], &mut [R]) + Send + Sync + 'static,
+    ) -> Self {
+        Unary(Box::new(Own { one, many }))
+    }
+
+    /// Of one element.
+    pub(in crate::eval) fn one(&self, a: T) -> R {
+        self.0.one(a)
+    }
+
+    /// Of each of as many as there is room for.
+    pub(in crate::eval) fn many(&self, a: &[T], results: &mut [R]) {
+        self.0.many(a, results);
+    }
+
+    /// The function of a narrower type, by way of this one: `narrow(self(widen(a)))`. A loop for each function of each type would be
     /// hundreds of loops; this way a function has one, and a type one that leads there and one that leads back.
-    pub(super) fn through<T: Copy + 'static, R: 'static>(
+    pub(super) fn through<U: Copy + 'static, S: 'static>(
         self,
-        widen: impl Fn(T) -> W + Copy + Send + Sync + 'static,
-        narrow: impl Fn(V) -> R + Copy + Send + Sync + 'static,
-    ) -> Unary<T, R> {
-        let Unary { one, many } = self;
-        Unary {
-            one: Box::new(move |a| narrow(one(widen(a)))),
-            many: Box::new(move |a, results| {
-                let (mut wide, mut values) = ([W::default(); STRETCH], [V::default(); STRETCH]);
-                for (a, results) in a.chunks(STRETCH).zip(results.chunks_mut(STRETCH)) {
-                    let (wide, values) = (&mut wide[..a.len()], &mut values[..results.len()]);
-                    each_widely(a, wide, widen);
-                    many(wide, values);
-                    each_widely(values, results, narrow);
-                }
-            }),
+        widen: impl Fn(U) -> T + Copy + Send + Sync + 'static,
+        narrow: impl Fn(R) -> S + Copy + Send + Sync + 'static,
+    ) -> Unary<U, S>
+    where
+        T: Copy + Default,
+        R: Copy + Default,
+    {
+        Unary(Box::new(Through { function: self, widen, narrow }))
+    }
+}
+
+impl<T: 'static, R: 'static> Binary<T, R> {
+    /// As [`Unary::new`].
+    pub(super) fn new(
+        one: impl Fn(T, T) -> R + Send + Sync + 'static,
+        many: impl Fn(&[T], &[T], &mut [R]) + Send + Sync + 'static,
+    ) -> Self {
+        Binary(Box::new(Own { one, many }))
+    }
+
+    /// Of one element of each.
+    pub(in crate::eval) fn one(&self, a: T, b: T) -> R {
+        self.0.one(a, b)
+    }
+
+    /// Of the pairs at each of as many positions as there is room for.
+    pub(in crate::eval) fn many(&self, a: &[T], b: &[T], results: &mut [R]) {
+        self.0.many(a, b, results);
+    }
+
+    /// As [`Unary::through`].
+    pub(super) fn through<U: Copy + 'static, S: 'static>(
+        self,
+        widen: impl Fn(U) -> T + Copy + Send + Sync + 'static,
+        narrow: impl Fn(R) -> S + Copy + Send + Sync + 'static,
+    ) -> Binary<U, S>
+    where
+        T: Copy + Default,
+        R: Copy + Default,
+    {
+        Binary(Box::new(Through { function: self, widen, narrow }))
+    }
+}
+
+/// A function that a type has loops of its own for.
+struct Own<F, G> {
+    one: F,
+    many: G,
+}
+
+impl<T, R, F: Fn(T) -> R + Send + Sync, G: Fn(&[T], &mut [R]) + Send + Sync> OfOne<T, R> for Own<F, G> {
+    fn one(&self, a: T) -> R {
+        (self.one)(a)
+    }
+    fn many(&self, a: &[T], results: &mut [R]) {
+        (self.many)(a, results);
+    }
+}
+
+impl<T, R, F: Fn(T, T) -> R + Send + Sync, G: Fn(&[T], &[T], &mut [R]) + Send + Sync> OfTwo<T, R> for Own<F, G> {
+    fn one(&self, a: T, b: T) -> R {
+        (self.one)(a, b)
+    }
+    fn many(&self, a: &[T], b: &[T], results: &mut [R]) {
+        (self.many)(a, b, results);
+    }
+}
+
+/// A function by way of another type's.
+struct Through<F, N, O> {
+    function: F,
+    widen: N,
+    narrow: O,
+}
+
+impl<T, R, W, V, N, O> OfOne<T, R> for Through<Unary<W, V>, N, O>
+where
+    T: Copy,
+    W: Copy + Default + 'static,
+    V: Copy + Default + 'static,
+    N: Fn(T) -> W + Copy + Send + Sync,
+    O: Fn(V) -> R + Copy + Send + Sync,
+{
+    fn one(&self, a: T) -> R {
+        (self.narrow)(self.function.one((self.widen)(a)))
+    }
+    fn many(&self, a: &[T], results: &mut [R]) {
+        let (mut wide, mut values) = ([W::default(); STRETCH], [V::default(); STRETCH]);
+        for (a, results) in a.chunks(STRETCH).zip(results.chunks_mut(STRETCH)) {
+            let (wide, values) = (&mut wide[..a.len()], &mut values[..results.len()]);
+            each_widely(a, wide, self.widen);
+            self.function.many(wide, values);
+            each_widely(values, results, self.narrow);
         }
     }
 }
 
-impl<W: Copy + Default + 'static, V: Copy + Default + 'static> Binary<W, V> {
-    /// As [`Unary::through`].
-    pub(super) fn through<T: Copy + 'static, R: 'static>(
-        self,
-        widen: impl Fn(T) -> W + Copy + Send + Sync + 'static,
-        narrow: impl Fn(V) -> R + Copy + Send + Sync + 'static,
-    ) -> Binary<T, R> {
-        let Binary { one, many } = self;
-        Binary {
-            one: Box::new(move |a, b| narrow(one(widen(a), widen(b)))),
-            many: Box::new(move |a, b, results| {
-                let (mut first, mut second) = ([W::default(); STRETCH], [W::default(); STRETCH]);
-                let mut values = [V::default(); STRETCH];
-                let stretches = a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH));
-                for ((a, b), results) in stretches {
-                    let (first, second) = (&mut first[..a.len()], &mut second[..b.len()]);
-                    let values = &mut values[..results.len()];
-                    each_widely(a, first, widen);
-                    each_widely(b, second, widen);
-                    many(first, second, values);
-                    each_widely(values, results, narrow);
-                }
-            }),
+impl<T, R, W, V, N, O> OfTwo<T, R> for Through<Binary<W, V>, N, O>
+where
+    T: Copy,
+    W: Copy + Default + 'static,
+    V: Copy + Default + 'static,
+    N: Fn(T) -> W + Copy + Send + Sync,
+    O: Fn(V) -> R + Copy + Send + Sync,
+{
+    fn one(&self, a: T, b: T) -> R {
+        (self.narrow)(self.function.one((self.widen)(a), (self.widen)(b)))
+    }
+    fn many(&self, a: &[T], b: &[T], results: &mut [R]) {
+        let (mut first, mut second) = ([W::default(); STRETCH], [W::default(); STRETCH]);
+        let mut values = [V::default(); STRETCH];
+        for ((a, b), results) in a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH)) {
+            let (first, second) = (&mut first[..a.len()], &mut second[..b.len()]);
+            let values = &mut values[..results.len()];
+            each_widely(a, first, self.widen);
+            each_widely(b, second, self.widen);
+            self.function.many(first, second, values);
+            each_widely(values, results, self.narrow);
         }
     }
 }
@@ -78,10 +169,7 @@ impl<W: Copy + Default + 'static, V: Copy + Default + 'static> Binary<W, V> {
 /// The function of one element, written once; the loop is compiled with it.
 macro_rules! of_one {
     ($f:expr) => {
-        $crate::eval::scalar::Unary {
-            one: Box::new($f),
-            many: Box::new(|a, results| $crate::eval::scalar::function::each(a, results, $f)),
-        }
+        $crate::eval::scalar::Unary::new($f, |a, results| $crate::eval::scalar::function::each(a, results, $f))
     };
 }
 
@@ -90,28 +178,24 @@ macro_rules! of_one {
 /// is true, the third for others.
 macro_rules! of_one_widely {
     ($f:expr) => {
-        $crate::eval::scalar::Unary {
-            one: Box::new($f),
-            many: Box::new(|a, results| $crate::eval::scalar::function::each_widely(a, results, $f)),
-        }
+        $crate::eval::scalar::Unary::new($f, |a, results| {
+            $crate::eval::scalar::function::each_widely(a, results, $f);
+        })
     };
     ($is_meant:expr, $f:expr, $other:expr) => {
-        $crate::eval::scalar::Unary {
-            one: Box::new(|x| if ($is_meant)(x) { ($f)(x) } else { ($other)(x) }),
-            many: Box::new(|a, results| {
-                $crate::eval::scalar::function::each_widely_where(a, results, $is_meant, $f, $other);
-            }),
-        }
+        $crate::eval::scalar::Unary::new(
+            |x| if ($is_meant)(x) { ($f)(x) } else { ($other)(x) },
+            |a, results| $crate::eval::scalar::function::each_widely_where(a, results, $is_meant, $f, $other),
+        )
     };
 }
 
 /// The function of two elements, written once; the loop is compiled with it.
 macro_rules! of_two {
     ($f:expr) => {
-        $crate::eval::scalar::Binary {
-            one: Box::new($f),
-            many: Box::new(|a, b, results| $crate::eval::scalar::function::each_pair(a, b, results, $f)),
-        }
+        $crate::eval::scalar::Binary::new($f, |a, b, results| {
+            $crate::eval::scalar::function::each_pair(a, b, results, $f);
+        })
     };
 }
 

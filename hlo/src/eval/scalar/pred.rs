@@ -32,7 +32,7 @@ pub(super) fn relation(direction: ComparisonDirection, _: Option<ComparisonType>
 }
 
 /// The type's own order. Every relation of a NaN is false, but that it differs.
-pub(super) fn ordered<T: PartialOrd + Copy>(direction: ComparisonDirection) -> Binary<T, bool> {
+pub(super) fn ordered<T: PartialOrd + Copy + 'static>(direction: ComparisonDirection) -> Binary<T, bool> {
     match direction {
         ComparisonDirection::Eq => of_two!(|a: T, b: T| a == b),
         ComparisonDirection::Ne => of_two!(|a: T, b: T| a != b),

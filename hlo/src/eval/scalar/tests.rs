@@ -6,11 +6,11 @@ use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Floa
 use half::{bf16, f16};
 
 fn one<T: Element>(op: UnaryOp, a: T) -> T {
-    (T::unary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one)(a)
+    T::unary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one(a)
 }
 
 fn two<T: Element>(op: BinaryOp, a: T, b: T) -> T {
-    (T::binary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one)(a, b)
+    T::binary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one(a, b)
 }
 
 fn f32_of(op: UnaryOp, a: f32) -> f32 {
@@ -219,7 +219,7 @@ fn halves_are_rounded_once() {
 }
 
 fn compared<T: Element>(direction: ComparisonDirection, order: Option<ComparisonType>, a: T, b: T) -> bool {
-    (T::relation(direction, order).unwrap().one)(a, b)
+    T::relation(direction, order).unwrap().one(a, b)
 }
 
 #[test]
@@ -292,16 +292,16 @@ fn as_each<T: Float>(values: &[f32]) {
     let mut results = vec![T::default(); a.len()];
     for &op in UnaryOp::ALL {
         let Some(function) = T::unary(op) else { continue };
-        (function.many)(&a, &mut results);
+        function.many(&a, &mut results);
         for (&a, &result) in a.iter().zip(&results) {
-            assert!(is_same(result, (function.one)(a)), "{} of {}", op.name(), a.wide());
+            assert!(is_same(result, function.one(a)), "{} of {}", op.name(), a.wide());
         }
     }
     for &op in BinaryOp::ALL {
         let Some(function) = T::binary(op) else { continue };
-        (function.many)(&a, &b, &mut results);
+        function.many(&a, &b, &mut results);
         for ((&a, &b), &result) in a.iter().zip(&b).zip(&results) {
-            assert!(is_same(result, (function.one)(a, b)), "{} of {} and {}", op.name(), a.wide(), b.wide());
+            assert!(is_same(result, function.one(a, b)), "{} of {} and {}", op.name(), a.wide(), b.wide());
         }
     }
 }

@@ -25,27 +25,21 @@ macro_rules! inlined {
 macro_rules! of_one {
     ($f:ident) => {{
         inlined!(Function, |x: f64| $f(x));
-        Unary {
-            one: Box::new($f),
-            many: Box::new(|a, results| each_inlined::<_, Function>(a.iter().copied(), results)),
-        }
+        Unary::new($f, |a, results| each_inlined::<_, Function>(a.iter().copied(), results))
     }};
     // The first function is for numbers that are near zero.
     ($near:ident, $f:ident) => {{
         inlined!(Function, |x: f64| $near(x));
-        Unary { one: Box::new($f), many: Box::new(|a, results| each_near::<Function>(a, results, $f)) }
+        Unary::new($f, |a, results| each_near::<Function>(a, results, $f))
     }};
 }
 
 macro_rules! of_two {
     ($f:ident) => {{
         inlined!(Function, |pair: (f64, f64)| $f(pair.0, pair.1));
-        Binary {
-            one: Box::new($f),
-            many: Box::new(|a, b, results| {
-                each_inlined::<_, Function>(a.iter().copied().zip(b.iter().copied()), results);
-            }),
-        }
+        Binary::new($f, |a, b, results| {
+            each_inlined::<_, Function>(a.iter().copied().zip(b.iter().copied()), results);
+        })
     }};
 }
 

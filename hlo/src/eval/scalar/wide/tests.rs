@@ -69,14 +69,14 @@ fn ends_are_those_of_the_system() {
     ];
     for (op, system) in functions {
         for x in ENDS {
-            let found = (f64::unary(op).unwrap().one)(x);
+            let found = f64::unary(op).unwrap().one(x);
             assert!(is_close(found, system(x)), "{} of {x:e} is {found:e} and not {:e}", op.name(), system(x));
         }
     }
     let functions: [(BinaryOp, OfTwo); 2] = [(BinaryOp::Atan2, f64::atan2), (BinaryOp::Power, f64::powf)];
     for (op, system) in functions {
         for (a, b) in ENDS.into_iter().flat_map(|a| ENDS.map(|b| (a, b))) {
-            let found = (f64::binary(op).unwrap().one)(a, b);
+            let found = f64::binary(op).unwrap().one(a, b);
             assert!(
                 is_close(found, system(a, b)),
                 "{} of {a:e} and {b:e} is {found:e} and not {:e}",

@@ -282,16 +282,8 @@ impl<'m> Search<'m> {
 /// How many of an operation's operands hold elements that it moves and does not change.
 fn passed(op: &Op, operands: usize) -> usize {
     match op {
-        Op::Broadcast { .. }
-        | Op::Reshape
-        | Op::Bitcast
-        | Op::Transpose { .. }
-        | Op::Slice { .. }
-        | Op::Reverse { .. }
-        | Op::Copy
-        | Op::OptimizationBarrier
-        | Op::DynamicSlice { .. }
-        | Op::Gather { .. } => 1,
+        op if op.only_moves() => 1,
+        Op::OptimizationBarrier | Op::DynamicSlice { .. } | Op::Gather { .. } => 1,
         // The padding value is read wherever the operand is not.
         Op::Pad { .. } => 2,
         Op::DynamicUpdateSlice => 2,

@@ -88,7 +88,7 @@ fn fusion(module: &Module, id: InstrId) -> Result<(&Instruction, &Computation), 
                 Ok((fusion, &module.computations[calls]))
             }
             _ => {
-                let message = format!("'{}' is no fusion; fuse the module first", fusion.op.opcode());
+                let message = format!("'{}' is no fusion; fuse the module first", fusion.op.name());
                 Err(Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into())
             }
         },

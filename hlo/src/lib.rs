@@ -11,6 +11,7 @@
 //! | Module | What it answers |
 //! |---|---|
 //! | [`ir`] | What is a module, an instruction, a shape, a literal? |
+//! | [`build`] | How is a module made in Rust, its shapes inferred and checked? |
 //! | [`text`] | How is it read and printed? All of HLO's syntax, in XLA's spelling |
 //! | [`verify`], [`shape`] | Does it keep the rules? All findings at once |
 //! | [`eval`] | What is its value? Plain loops, as the oracle for everything else |
@@ -32,6 +33,7 @@
 // lists, which are the system's library's, are not used. Tests compare with them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod build;
 pub mod diagnostic;
 pub mod eval;
 pub mod indexing;

@@ -19,7 +19,7 @@ fn module(shape: &str, literal: &str) -> String {
 fn constant(module: &Module) -> Literal {
     match &module.entry_computation().instructions.values().next().unwrap().op {
         Op::Constant(literal) => literal.clone(),
-        other => panic!("{} is no constant", other.opcode()),
+        other => panic!("{} is no constant", other.name()),
     }
 }
 

@@ -51,7 +51,7 @@ fn module_of(mut before: Arena<ComputationId, Computation>, instructions: Arena<
 }
 
 fn add(instructions: &mut Arena<InstrId, Instruction>, op: Op, shape: Shape, operands: Vec<InstrId>) -> InstrId {
-    let name = format!("{}.{}", op.opcode(), instructions.len());
+    let name = format!("{}.{}", op.name(), instructions.len());
     instructions.push(Instruction::new(name, shape, op, operands))
 }
 
@@ -132,7 +132,7 @@ fn maps_of_movement_say_which_element_is_read() {
                     let (alone, values) = alone(computation, instruction);
                     let expected = moved(computation, id);
                     assert!(expected == values, "seed {seed}: {expected:?}, evaluated {values:?}\n{}", print(&alone));
-                    *seen.entry(instruction.op.opcode().to_owned()).or_default() += 1;
+                    *seen.entry(instruction.op.name().into_owned()).or_default() += 1;
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! printed back byte for byte.
 
 use std::collections::BTreeSet;
-use weft_hlo::ir::OPCODES;
+use weft_hlo::ir::Opcode;
 use weft_hlo::text::{PrintOptions, parse, print, print_with};
 
 const CANONICAL: &str = include_str!("operations/canonical.txt");
@@ -21,10 +21,10 @@ fn canonical_texts_are_printed_back() {
         let module = parse(text).unwrap_or_else(|findings| panic!("{name}:\n{findings}\n{text}"));
         assert_eq!(print(&module).trim_end(), text.trim_end(), "{name}");
         for computation in module.computations.values() {
-            opcodes.extend(computation.instructions.values().map(|instruction| instruction.op.opcode().to_owned()));
+            opcodes.extend(computation.instructions.values().map(|instruction| instruction.op.name()));
         }
     }
-    let missing: Vec<&str> = OPCODES.iter().copied().filter(|opcode| !opcodes.contains(*opcode)).collect();
+    let missing: Vec<&str> = Opcode::NAMES.iter().copied().filter(|opcode| !opcodes.contains(*opcode)).collect();
     assert!(missing.is_empty(), "no text has {missing:?}");
 }
 
@@ -49,7 +49,7 @@ fn what_follows_from_operands_may_be_left_out() {
         let module = parse(text).unwrap();
         for computation in module.computations.values() {
             for instruction in computation.instructions.values() {
-                let opcode = instruction.op.opcode();
+                let opcode = instruction.op.name();
                 let whole = format!("%{} = {} {opcode}(", instruction.name, instruction.shape);
                 let without = format!("%{} = {opcode}(", instruction.name);
                 if text.matches(&whole).count() != 1 {
@@ -57,7 +57,7 @@ fn what_follows_from_operands_may_be_left_out() {
                 }
                 let text = text.replace(&whole, &without);
                 let Ok(read) = parse(&text) else { continue };
-                left_out.insert(opcode.to_owned());
+                left_out.insert(opcode.to_string());
                 let same = read.computations.values().zip(module.computations.values()).all(|(read, computation)| {
                     let shapes = read.instructions.values().zip(computation.instructions.values());
                     shapes.into_iter().all(|(read, instruction)| read.shape.is_compatible(&instruction.shape))

@@ -178,7 +178,7 @@ const TYPE: &str = "HLO402";
 const ELIDED: &str = "HLO403";
 
 fn no_kernel(op: &Op) -> Reason {
-    (OPERATION, format!("'{}' cannot be compiled to a kernel yet", op.opcode()))
+    (OPERATION, format!("'{}' cannot be compiled to a kernel yet", op.name()))
 }
 
 /// Refuses what no kernel can express yet, all findings at once.

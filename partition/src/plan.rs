@@ -342,7 +342,7 @@ impl fmt::Display for PlanText<'_> {
                     "  %{} = {} {}",
                     instruction.name,
                     instruction.shape.without_layout(),
-                    instruction.op.opcode()
+                    instruction.op.name()
                 )?;
                 for (position, operand) in instruction.operands.iter().enumerate() {
                     let separator = if position == 0 { "(" } else { ", " };

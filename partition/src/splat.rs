@@ -11,7 +11,7 @@ pub fn splats(computation: &Computation) -> Vec<Option<Scalar>> {
     for instruction in computation.instructions.values() {
         let value = match &instruction.op {
             Op::Constant(literal) => literal.splat(),
-            op if op.only_moves() => {
+            op if op.opcode().only_moves_data() => {
                 // A bitcast may also reinterpret bits; only the same type keeps the value.
                 let source = instruction.operands.first().copied();
                 let value = source.and_then(|source| known[source.index()]);

@@ -58,7 +58,7 @@ fn check_form(fused: &Module, limit: u32) -> Result<(), String> {
                 }
             }
             Op::Tuple if id == entry.root => {}
-            op => return Err(format!("{name} is a {}", op.opcode())),
+            op => return Err(format!("{name} is a {}", op.name())),
         }
     }
     let elements = entry.result_shape().as_tuple().unwrap_or_default();

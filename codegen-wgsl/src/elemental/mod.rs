@@ -77,7 +77,7 @@ pub(crate) fn inline_region(
             }),
         };
         let Some(value) = value else {
-            let message = format!("'{}' in the region of a reduce cannot be compiled yet", instruction.op.opcode());
+            let message = format!("'{}' in the region of a reduce cannot be compiled yet", instruction.op.name());
             return Err(Diagnostic::new("HLO411", instruction.span, message).about(&instruction.name).into());
         };
         values.push(value);

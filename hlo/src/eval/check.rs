@@ -136,7 +136,7 @@ fn refusal(
     config: &Config,
 ) -> Option<(&'static str, String)> {
     if let Some(reason) = kernel::refusal(&instruction.op) {
-        return Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.opcode())));
+        return Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.name())));
     }
     for leaf in instruction.shape.leaves() {
         if let Some(what) = unsupported(leaf) {
@@ -186,7 +186,7 @@ fn refusal(
             let arrays: Vec<&ArrayShape> = operands.filter_map(|operand| operand.shape.as_array()).collect();
             let reason = ragged_dot::refusal(&instruction.op, &arrays)
                 .or_else(|| scaled_dot::refusal(&instruction.op, &arrays))?;
-            Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.opcode())))
+            Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.name())))
         }
         Op::Bitcast => {
             let operands = instruction.operands.iter().filter_map(|&operand| computation.instructions.get(operand));

@@ -145,26 +145,15 @@ impl Default for Config {
 /// All of [`check`]'s; an input of another number, type or extents than the parameters have; memory running out.
 ///
 /// ```
-/// use weft_hlo::ir::{BinaryOp, Computation, ElementType, Instruction, Literal, Module, Op, Shape};
-/// # use weft_hlo::ir::ArenaId;
-/// let shape = Shape::array(ElementType::F32, [2]);
-/// let mut computation = Computation {
-///     name: "main".into(),
-///     instructions: Default::default(),
-///     root: ArenaId::from_index(1),
-///     attributes: vec![],
-///     span: Default::default(),
-/// };
-/// let x = computation.instructions.push(Instruction::new("x", shape.clone(), Op::Parameter { number: 0 }, vec![]));
-/// computation.root =
-///     computation.instructions.push(Instruction::new("y", shape, Op::Binary(BinaryOp::Multiply), vec![x, x]));
-/// let module = Module {
-///     name: "square".into(),
-///     attributes: vec![],
-///     tables: vec![],
-///     computations: [computation].into_iter().collect(),
-///     entry: ArenaId::from_index(0),
-/// };
+/// use weft_hlo::build::ModuleBuilder;
+/// use weft_hlo::ir::{BinaryOp, ElementType, Literal, Shape};
+///
+/// let mut module = ModuleBuilder::new("square");
+/// let mut main = module.computation("main");
+/// let x = main.parameter(Shape::array(ElementType::F32, [2]));
+/// let y = main.binary(BinaryOp::Multiply, x, x)?;
+/// let main = main.finish(y)?;
+/// let module = module.finish(main)?;
 /// let results = weft_hlo::eval::evaluate(&module, &[Literal::array([2], vec![1.5f32, -2.0])])?;
 /// assert_eq!(results, [Literal::array([2], vec![2.25f32, 4.0])]);
 /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())

@@ -2,11 +2,11 @@
 
 use super::{Config, converted};
 use crate::diagnostic::Diagnostics;
+use crate::ir::UniqueNames;
 use crate::ir::{
     Arena, ArenaId, ArrayShape, Computation, Data, ElementType, EntryLayout, HeaderAttribute, InstrId, Instruction,
     Literal, Module, Op, Shape,
 };
-use crate::passes::UniqueNames;
 
 /// The results of the module's entry for `inputs`, computed in `f64` and `c128` wherever the program computes in a narrower
 /// float; those results are of these types.

@@ -5,7 +5,7 @@ use super::analysis::Analysis;
 use super::calls::Callee;
 use super::site::{Found, Site};
 use super::{Dependence, Owners, Undefined, tuples};
-use crate::ir::{ComputationId, Instruction, Op};
+use crate::ir::{AsyncPhase, ComputationId, Instruction, Op};
 
 /// The dependences of a start: its operands are passed on, and `result` gives those of the operation that it starts, whose
 /// value is the second element of what the start yields.
@@ -39,8 +39,8 @@ pub(super) fn copied(site: &Site<'_>) -> Found {
 }
 
 /// A step of what was started, or its end.
-pub(super) fn shorthand(site: &Site<'_>, opcode: &str) -> Found {
-    if opcode.ends_with("-done") { tuples::get_tuple_element(site, 1) } else { tuples::copy(site) }
+pub(super) fn shorthand(site: &Site<'_>, phase: AsyncPhase) -> Found {
+    if phase == AsyncPhase::Done { tuples::get_tuple_element(site, 1) } else { tuples::copy(site) }
 }
 
 impl Analysis<'_> {

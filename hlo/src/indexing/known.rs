@@ -282,7 +282,7 @@ impl<'m> Search<'m> {
 /// How many of an operation's operands hold elements that it moves and does not change.
 fn passed(op: &Op, operands: usize) -> usize {
     match op {
-        op if op.only_moves() => 1,
+        op if op.opcode().only_moves_data() => 1,
         Op::OptimizationBarrier | Op::DynamicSlice { .. } | Op::Gather { .. } => 1,
         // The padding value is read wherever the operand is not.
         Op::Pad { .. } => 2,

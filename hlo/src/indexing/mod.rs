@@ -125,9 +125,8 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         let instruction = site.instruction;
         Err(Diagnostic::new(code, instruction.span, reason).about(&instruction.name).into())
     };
-    let none = |reason: &str| {
-        refused("HLO301", format!("'{}' has no one indexing map: {reason}", site.instruction.op.opcode()))
-    };
+    let none =
+        |reason: &str| refused("HLO301", format!("'{}' has no one indexing map: {reason}", site.instruction.op.name()));
     if matches!(
         site.instruction.op,
         Op::Fusion { .. }

@@ -178,7 +178,7 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
         Op::AsyncUpdate { .. } | Op::AllReduceDone => tuples::copy(site),
         Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => tuples::get_tuple_element(site, 1),
-        Op::AsyncShorthand { opcode, operation: None, .. } => asynchronous::shorthand(site, opcode),
+        Op::AsyncShorthand { phase, operation: None, .. } => asynchronous::shorthand(site, *phase),
         Op::CopyStart { .. } => asynchronous::copied(site),
         Op::CopyDone => tuples::get_tuple_element(site, 0),
         Op::CustomCall { custom_call_target, .. } => Err(Undefined::CustomCall(custom_call_target.clone())),

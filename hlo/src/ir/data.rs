@@ -144,6 +144,13 @@ macro_rules! native_types {
                 }
             }
 
+            impl From<$native> for Literal {
+                /// The scalar.
+                fn from(value: $native) -> Self {
+                    Literal::scalar(Scalar::$variant(value))
+                }
+            }
+
             impl From<Vec<$native>> for Data {
                 fn from(values: Vec<$native>) -> Self {
                     Data::$variant(values)

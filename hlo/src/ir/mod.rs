@@ -16,11 +16,12 @@ mod layout;
 mod literal;
 mod minifloat;
 mod module;
+mod names;
 mod narrow;
 mod op;
-mod opcode;
 mod shape;
 mod span;
+mod unknown_name;
 
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
 pub use attribute::Attribute;
@@ -38,19 +39,20 @@ pub use minifloat::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu,
 };
 pub use module::Module;
+pub use names::UniqueNames;
 pub use narrow::{S1, S2, S4, U1, U2, U4};
 pub use num_complex::Complex;
 pub use op::{
-    ApiVersion, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionDimensions,
-    ConvolutionKind, DotAlgorithm, Epsilon, FftType, FusionKind, Op, OperandAlias, PadDimension, PaddingType,
-    Precision, RandomAlgorithm, RandomDistribution, ReplicaGroups, SliceDimension, TransposeKind, UnaryOp, Window,
-    WindowDimension,
+    ApiVersion, AsyncPhase, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType,
+    ConvolutionDimensions, ConvolutionKind, DotAlgorithm, Epsilon, FftType, FusionKind, Op, Opcode, OperandAlias,
+    PadDimension, PaddingType, Precision, RandomAlgorithm, RandomDistribution, ReplicaGroups, SliceDimension,
+    TransposeKind, UnaryOp, Window, WindowDimension,
 };
 pub(crate) use op::{
     Field, FieldValue, FieldValues, FieldView, Presence, Spelling, async_shorthand, fields_of, from_fields,
     shorthand_fields,
 };
-pub use opcode::{OPCODES, is_opcode};
 pub use shape::{ArrayShape, Shape};
 pub use span::Span;
 pub(crate) use span::ends_line;
+pub use unknown_name::UnknownName;

@@ -1,6 +1,6 @@
 //! What must stay though nothing reads its value: effects, and the order that the text asks for.
 
-use crate::ir::{Computation, InstrId, Instruction, Module, Op};
+use crate::ir::{Computation, InstrId, Instruction, Module};
 use std::collections::{BTreeSet, HashMap};
 
 /// The instructions that name others, or are named, as control predecessors: their order is part of the program.
@@ -25,38 +25,7 @@ pub(super) fn pinned(computation: &Computation) -> BTreeSet<InstrId> {
 /// Whether running the instruction does something besides giving its value, or gives another value each time: by itself, or
 /// through the computations it calls, whose answers are given.
 pub(super) fn has_effect(instruction: &Instruction, callee_has: &dyn Fn(crate::ir::ComputationId) -> bool) -> bool {
-    let by_itself = match &instruction.op {
-        Op::Infeed { .. }
-        | Op::Outfeed { .. }
-        | Op::Send { .. }
-        | Op::SendDone { .. }
-        | Op::Recv { .. }
-        | Op::RecvDone { .. }
-        | Op::RngGetAndUpdateState { .. }
-        | Op::Rng { .. }
-        | Op::AllGather { .. }
-        | Op::AllGatherStart { .. }
-        | Op::AllGatherDone
-        | Op::AllReduce { .. }
-        | Op::AllReduceStart { .. }
-        | Op::AllReduceDone
-        | Op::AllToAll { .. }
-        | Op::RaggedAllToAll { .. }
-        | Op::ReduceScatter { .. }
-        | Op::CollectiveBroadcast { .. }
-        | Op::CollectivePermute { .. }
-        | Op::CollectivePermuteStart { .. }
-        | Op::CollectivePermuteDone
-        | Op::CopyStart { .. }
-        | Op::CopyDone
-        | Op::AsyncStart { .. }
-        | Op::AsyncUpdate { .. }
-        | Op::AsyncDone { .. }
-        | Op::AsyncShorthand { .. } => true,
-        Op::CustomCall { custom_call_has_side_effect, .. } => *custom_call_has_side_effect,
-        _ => false,
-    };
-    by_itself || instruction.op.called_computations().into_iter().any(callee_has)
+    instruction.op.has_side_effects() || instruction.op.called_computations().into_iter().any(callee_has)
 }
 
 /// For each computation whether running it has an effect.

@@ -1,7 +1,7 @@
 //! Custom calls that HLO has an operation for.
 
 use super::build::Build;
-use super::draft::Draft;
+use super::callee::Callee;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
@@ -95,10 +95,10 @@ fn factor(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
 
 /// A computation that says whether either of two is true.
 fn either(candidate: &Instruction) -> Computation {
-    let mut draft = Draft::new(candidate.span);
-    let [a, b] = [(); 2].map(|()| draft.parameter(Shape::scalar(ElementType::Pred)));
-    let either = draft.binary(BinaryOp::Or, a, b);
-    draft.finish("either", either)
+    let mut callee = Callee::new("either", candidate.span);
+    let [a, b] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::Pred)));
+    let either = callee.binary(BinaryOp::Or, a, b);
+    callee.finish(either)
 }
 
 fn solve(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {

@@ -4,12 +4,11 @@
 //! a fusion with several outputs) and the `tuple` at a computation's root. Tuple parameters become several parameters,
 //! nested tuples of results become one flat tuple: the order is that of the leaves, left to right.
 
-use super::UniqueNames;
 use super::dead_code::{DeadCode, reachable, without_unreachable};
 use super::pass::Pass;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span,
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span, UniqueNames,
 };
 
 /// Instructions a flattened computation may have: calls of calls of calls can double at every level.
@@ -305,7 +304,7 @@ impl Flatten<'_> {
                     return Ok(self.kept(body, (computation, instruction), values));
                 }
                 if handles_tuples {
-                    let opcode = op.opcode();
+                    let opcode = op.name();
                     return Err(opaque(
                         instruction,
                         &format!("'{opcode}' on tuples or computations cannot be compiled yet"),

@@ -1,10 +1,9 @@
 //! Calls replaced by what is called.
 
-use super::UniqueNames;
 use super::control::pinned;
 use super::pass::{Change, Pass, Rewritten};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, UniqueNames};
 
 /// Puts the instructions of the computation that a `call` names in its place. Fusions stay, and so do calls of computations
 /// with an `async-start`: what it starts belongs to it alone, so there cannot be a second of it.

@@ -4,9 +4,11 @@
 //! linear in the module.
 
 use super::build::Build;
+use super::control;
 use super::pass::{Change, Rewritten};
-use super::{UniqueNames, control};
-use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
+use crate::ir::{
+    Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span, UniqueNames,
+};
 use std::collections::BTreeSet;
 
 /// What becomes of an instruction.

@@ -6,7 +6,7 @@ use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use super::trip_count::trip_count;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Arena, ArenaId, Computation, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{Arena, ArenaId, Computation, InstrId, Instruction, Module, Op, Shape, UniqueNames};
 use std::collections::BTreeMap;
 
 /// A loop of no round is the state it starts from, of one round a call of its body; what a body computes from parts of the state
@@ -172,7 +172,7 @@ fn depends_on_state(body: &Computation, id: InstrId) -> bool {
 fn widened(computation: &Computation, state: &Shape, given: &[InstrId], count: usize) -> Computation {
     let mut instructions: Arena<InstrId, Instruction> = Arena::new();
     let mut image: Vec<InstrId> = Vec::with_capacity(computation.instructions.len());
-    let mut names = super::UniqueNames::default();
+    let mut names = UniqueNames::default();
     for instruction in computation.instructions.values() {
         names.take(&instruction.name);
     }

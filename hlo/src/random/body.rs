@@ -145,7 +145,7 @@ impl<'w> Body<'w> {
     pub(super) fn push(&mut self, op: Op, operands: Vec<InstrId>, shape: Shape) -> InstrId {
         let mut instruction = Instruction::new("", shape, op, operands);
         self.lay_out(&mut instruction);
-        instruction.name = format!("{}.{}", instruction.op.opcode(), self.instructions.len());
+        instruction.name = format!("{}.{}", instruction.op.name(), self.instructions.len());
         self.instructions.push(instruction)
     }
 

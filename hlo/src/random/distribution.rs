@@ -61,7 +61,7 @@ impl Distribution {
             self.form("a root before the end");
         }
         for instruction in computation.instructions.values() {
-            *self.operations.entry(instruction.op.opcode().to_owned()).or_default() += 1;
+            *self.operations.entry(instruction.op.name().into_owned()).or_default() += 1;
             for array in instruction.shape.leaves().into_iter().filter_map(Shape::as_array) {
                 *self.types.entry(array.element_type).or_default() += 1;
                 *self.ranks.entry(array.rank()).or_default() += 1;

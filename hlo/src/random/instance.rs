@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 16;
 /// let module = random::instance(3, "pad", &Options { elements: 16, ..Options::default() }).expect("a seed for pad");
 /// weft_hlo::verify::verify(&module)?;
 /// let entry = module.entry_computation();
-/// assert_eq!(entry.instructions[entry.root].op.opcode(), "pad");
+/// assert_eq!(entry.instructions[entry.root].op.name(), "pad");
 /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 /// ```
 pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module> {

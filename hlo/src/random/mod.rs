@@ -29,7 +29,7 @@
 //! // Modules around one operation: everything else is there to feed it.
 //! let gathers = Options { operations: vec!["gather"], ..Options::default() };
 //! let module = random::module(7, &gathers);
-//! assert!(module.entry_computation().instructions.values().any(|instruction| instruction.op.opcode() == "gather"));
+//! assert!(module.entry_computation().instructions.values().any(|instruction| instruction.op.name() == "gather"));
 //! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 //! ```
 

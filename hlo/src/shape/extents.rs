@@ -3,9 +3,9 @@
 use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Value};
 use super::standard::bound_extents;
 use super::{InferenceCache, InstructionAttributes, named, standard_library};
+use crate::diagnostic::code;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArrayShape, Op, Shape, Span};
-use crate::verify::code;
 
 /// The shape that `op` gives its value, without layout: `declared` with the extents that follow from the operands.
 ///
@@ -46,7 +46,7 @@ pub(crate) fn infer_cached(
     let extents = match cache.infer(instruction) {
         Ok(extents) => extents,
         Err(error) if error.kind == ErrorKind::Unknown => return Ok(shape),
-        Err(error) => return Err(instruction.finding(&error)),
+        Err(error) => return Err(finding(instruction, &error).into()),
     };
     if shape.leaves().len() == extents.len() {
         replace_extents(&mut shape, &mut extents.iter());
@@ -65,9 +65,9 @@ pub(crate) fn check_open(
 ) -> Result<Option<Vec<KnownShape>>, Diagnostics> {
     match bound_extents(cache.library, instruction) {
         Ok((_, Ok(results))) => Ok(known_leaves(&results)),
-        Ok((_, Err(error))) => Err(instruction.finding(&error)),
+        Ok((_, Err(error))) => Err(finding(instruction, &error).into()),
         Err(error) if error.kind == ErrorKind::Unknown => Ok(None),
-        Err(error) => Err(instruction.finding(&error)),
+        Err(error) => Err(finding(instruction, &error).into()),
     }
 }
 
@@ -86,39 +86,38 @@ fn known_leaves(results: &[Known]) -> Option<Vec<KnownShape>> {
     Some(leaves)
 }
 
-impl InstructionAttributes<'_> {
-    fn finding(&self, error: &ShapeError) -> Diagnostics {
-        let code = match error.kind {
-            ErrorKind::Constraint => code::EXTENTS,
-            ErrorKind::Overflow | ErrorKind::Limit => code::SHAPE,
-            ErrorKind::Arguments => code::OPERAND_COUNT,
-            ErrorKind::DivisionByZero
-            | ErrorKind::Index
-            | ErrorKind::NegativeExtent
-            | ErrorKind::Attribute
-            | ErrorKind::Unknown => code::ATTRIBUTE,
-        };
-        let leaves: Vec<String> = self
-            .operands
-            .iter()
-            .flat_map(|operand| operand.leaves())
-            .filter_map(|leaf| leaf.as_array().map(bracketed))
-            .collect();
-        let mut message = format!("{}: {}", self.op.opcode(), error.message);
-        if !leaves.is_empty() {
-            let several = if leaves.len() == 1 { "operand has" } else { "operands have" };
-            message.push_str(&format!("; the {several} extents {}", list(&leaves)));
-        }
-        let made_as_declared = matches!(self.op, Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape | Op::Bitcast);
-        if let (true, Some(array)) = (made_as_declared, self.declared.as_array()) {
-            message.push_str(&format!("; the result has {}", bracketed(array)));
-        }
-        for attribute in named::attributes(self.op, &error.message) {
-            message.push_str("; ");
-            message.push_str(&attribute);
-        }
-        Diagnostic::new(code, Span::default(), message).into()
+/// What an error of a shape function says of an instruction.
+pub(crate) fn finding(instruction: &InstructionAttributes<'_>, error: &ShapeError) -> Diagnostic {
+    let code = match error.kind {
+        ErrorKind::Constraint => code::EXTENTS,
+        ErrorKind::Overflow | ErrorKind::Limit => code::SHAPE,
+        ErrorKind::Arguments => code::OPERAND_COUNT,
+        ErrorKind::DivisionByZero
+        | ErrorKind::Index
+        | ErrorKind::NegativeExtent
+        | ErrorKind::Attribute
+        | ErrorKind::Unknown => code::ATTRIBUTE,
+    };
+    let leaves: Vec<String> = instruction
+        .operands
+        .iter()
+        .flat_map(|operand| operand.leaves())
+        .filter_map(|leaf| leaf.as_array().map(bracketed))
+        .collect();
+    let mut message = format!("{}: {}", instruction.op.name(), error.message);
+    if !leaves.is_empty() {
+        let several = if leaves.len() == 1 { "operand has" } else { "operands have" };
+        message.push_str(&format!("; the {several} extents {}", list(&leaves)));
     }
+    let made_as_declared = matches!(instruction.op, Op::Iota { .. } | Op::Broadcast { .. } | Op::Reshape | Op::Bitcast);
+    if let (true, Some(array)) = (made_as_declared, instruction.declared.as_array()) {
+        message.push_str(&format!("; the result has {}", bracketed(array)));
+    }
+    for attribute in named::attributes(instruction.op, &error.message) {
+        message.push_str("; ");
+        message.push_str(&attribute);
+    }
+    Diagnostic::new(code, Span::default(), message)
 }
 
 /// Extents as the text spells them: `[2,<=3,?]`.

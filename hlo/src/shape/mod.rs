@@ -21,7 +21,7 @@ pub use attributes::{InstructionAttributes, called_result, known_shape};
 pub(crate) use cache::InferenceCache;
 pub use elementwise::{binary_accepts, unary_accepts};
 pub use extents::infer;
-pub(crate) use extents::{check_open, infer_cached};
+pub(crate) use extents::{check_open, finding, infer_cached};
 pub(crate) use parts::{is_in_place, parts, seen};
 pub(crate) use standard::{function_key, into_leaves};
 pub use standard::{infer_extents, specialize_extents, standard_library};

@@ -1,6 +1,6 @@
 //! Which parts of its operands the shape function of an operation sees.
 
-use crate::ir::{Op, Shape};
+use crate::ir::{AsyncPhase, Op, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ pub(crate) fn parts(op: &Op, operands: &[&Shape]) -> Option<SmallVec<[Part; 2]>>
     Some(match op {
         Op::GetTupleElement { index } => SmallVec::from_iter([element(usize::try_from(*index).unwrap_or(usize::MAX))]),
         Op::CopyDone => SmallVec::from_iter([element(0)]),
-        Op::AllGatherDone | Op::CollectivePermuteDone | Op::AsyncDone { .. } => SmallVec::from_iter([element(1)]),
-        Op::AsyncShorthand { operation: None, opcode, .. } if opcode.ends_with("-done") => {
-            SmallVec::from_iter([element(1)])
-        }
+        Op::AllGatherDone
+        | Op::CollectivePermuteDone
+        | Op::AsyncDone { .. }
+        | Op::AsyncShorthand { phase: AsyncPhase::Done, .. } => SmallVec::from_iter([element(1)]),
         // The handle of the transfer stays behind.
         Op::RecvDone { .. } => SmallVec::from_iter([element(0), element(2)]),
         Op::AddDependency => SmallVec::from_iter([whole(0)]),

@@ -95,7 +95,7 @@ pub(super) fn bound_extents(
         (Specialized::Error(error), _) => Ok((Specialized::Error(error.clone()), Err(error))),
         (Specialized::Residual(_), Err(error)) => Err(error),
         (Specialized::Residual(_), Ok(_)) => {
-            let message = format!("what {} starts has extents that are not known yet", instruction.op.opcode());
+            let message = format!("what {} starts has extents that are not known yet", instruction.op.name());
             Err(ShapeError::new(ErrorKind::Unknown, message))
         }
     }
@@ -136,9 +136,6 @@ pub(crate) fn into_leaves(value: Value) -> Vec<Extents> {
 pub(crate) fn function_key(op: &Op) -> &str {
     match op {
         Op::CustomCall { custom_call_target, .. } => custom_call_target,
-        Op::AsyncShorthand { operation: Some(_), .. } => "async-start",
-        Op::AsyncShorthand { opcode, .. } if opcode.ends_with("-done") => "async-done",
-        Op::AsyncShorthand { .. } => "async-update",
-        op => op.opcode(),
+        op => op.opcode().name(),
     }
 }

@@ -120,8 +120,6 @@ mod codes;
 mod lexer;
 mod parser;
 mod printer;
-mod suggest;
 
 pub use parser::{parse, parse_shape};
 pub use printer::{PrintOptions, print, print_computation, print_instruction, print_with};
-pub(crate) use suggest::nearest;

@@ -48,23 +48,23 @@
 //! | `HLO124` | an attribute of the header is malformed or out of range |
 
 mod brief;
-pub mod code;
 mod entry_layout;
 mod extents;
-mod follow;
 mod header;
+mod inference;
 mod leaves;
 mod order;
 mod pairing;
 mod rules;
 
+pub use crate::diagnostic::code;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use crate::shape::function::Library;
 use crate::shape::{InferenceCache, InstructionAttributes, called_result, standard_library};
 use brief::Brief;
 use extents::{Extents, agree, extents};
-pub(crate) use follow::{Follower, Unknown};
+pub(crate) use inference::{ShapeInference, Unknown};
 use rules::{Expected, Rule};
 use std::collections::HashSet;
 
@@ -233,56 +233,7 @@ impl Verifier<'_> {
 
     /// Checks an instruction against the rule of its operation and the extents that follow.
     fn instruction(&mut self, operands: &[&Shape], place: &Place<'_>) {
-        let instruction = place.instruction;
-        let (op, declared) = (&instruction.op, &instruction.shape);
-        let mut rule = Rule {
-            module: self.module,
-            parameters: &self.parameters,
-            instruction,
-            op,
-            operands,
-            declared,
-            findings: Vec::new(),
-            sound: true,
-        };
-        let expected = rules::check(&mut rule);
-        let Rule { findings: mut found, sound, .. } = rule;
-        let called = called_result(self.module, op);
-        let partitions = self.module.num_partitions().unwrap_or(1);
-        let asked = InstructionAttributes { op, operands, declared, called, partitions };
-        let differs = !expected.admits(declared);
-        // Where the text has another kind of value, there are no extents to compare.
-        let other_kind = match &expected {
-            Expected::Same(_) => differs,
-            Expected::Tuple(_) => declared.as_tuple().is_none(),
-            _ => false,
-        };
-        let asks = sound && !other_kind;
-        let agrees = !asks || (!differs && agree(&self.cache, &asked));
-        let known = if agrees { Extents::Open } else { extents(&self.cache, &asked) };
-        let yielded = match known {
-            Extents::Known(shape) if differs || !shape.is_compatible(declared) => {
-                // Where the text has another kind of value, there are no extents to put into the shape expected.
-                let shape = expected.of_extents(&shape);
-                Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
-            }
-            Extents::Known(_) => None,
-            Extents::Apart(shape) => {
-                Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
-            }
-            Extents::Refused(refused) => {
-                found.extend(refused.0.into_iter().map(|finding| (finding.code, finding.message)));
-                differs.then(|| expected.to_string())
-            }
-            Extents::Open => differs.then(|| expected.to_string()),
-        };
-        if let Some(yielded) = yielded {
-            let declared = Brief(declared);
-            let message = format!("{} yields {yielded}, the text says {declared}", op.opcode());
-            found.push((code::RESULT_SHAPE, message));
-        }
-        // A number that is wrong twice in one attribute is one finding.
-        found.dedup();
+        let found = instruction_faults(self.module, &self.parameters, &self.cache, place.instruction, operands);
         self.findings.extend(found.into_iter().map(|(code, message)| place.finding(code, message)));
     }
 
@@ -322,6 +273,58 @@ impl Verifier<'_> {
         }
         callable
     }
+}
+
+/// What is wrong with an instruction of these operands: by the rule of its operation, and by the extents that follow.
+/// `parameters` are those of each computation of the module, by number.
+fn instruction_faults(
+    module: &Module,
+    parameters: &[Vec<InstrId>],
+    cache: &InferenceCache<'_>,
+    instruction: &Instruction,
+    operands: &[&Shape],
+) -> Vec<(&'static str, String)> {
+    let (op, declared) = (&instruction.op, &instruction.shape);
+    let mut rule = Rule { module, parameters, instruction, op, operands, declared, findings: Vec::new(), sound: true };
+    let expected = rules::check(&mut rule);
+    let Rule { findings: mut found, sound, .. } = rule;
+    let called = called_result(module, op);
+    let partitions = module.num_partitions().unwrap_or(1);
+    let asked = InstructionAttributes { op, operands, declared, called, partitions };
+    let differs = !expected.admits(declared);
+    // Where the text has another kind of value, there are no extents to compare.
+    let other_kind = match &expected {
+        Expected::Same(_) => differs,
+        Expected::Tuple(_) => declared.as_tuple().is_none(),
+        _ => false,
+    };
+    let asks = sound && !other_kind;
+    let agrees = !asks || (!differs && agree(cache, &asked));
+    let known = if agrees { Extents::Open } else { extents(cache, &asked) };
+    let yielded = match known {
+        Extents::Known(shape) if differs || !shape.is_compatible(declared) => {
+            // Where the text has another kind of value, there are no extents to put into the shape expected.
+            let shape = expected.of_extents(&shape);
+            Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
+        }
+        Extents::Known(_) => None,
+        Extents::Apart(shape) => {
+            Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
+        }
+        Extents::Refused(refused) => {
+            found.extend(refused.0.into_iter().map(|finding| (finding.code, finding.message)));
+            differs.then(|| expected.to_string())
+        }
+        Extents::Open => differs.then(|| expected.to_string()),
+    };
+    if let Some(yielded) = yielded {
+        let declared = Brief(declared);
+        let message = format!("{} yields {yielded}, the text says {declared}", op.name());
+        found.push((code::RESULT_SHAPE, message));
+    }
+    // A number that is wrong twice in one attribute is one finding.
+    found.dedup();
+    found
 }
 
 fn name_of(computations: &Arena<ComputationId, Computation>, id: ComputationId) -> &str {

@@ -3,68 +3,51 @@
 use super::code;
 use super::name_of;
 use super::order::Finding;
-use crate::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
+use crate::ir::{ArenaId, AsyncPhase, Computation, ComputationId, InstrId, Module, Op, Opcode};
 use std::collections::HashMap;
 
 /// The thread of what names none.
 const MAIN_THREAD: &str = "main";
 
-/// The kind of steps of what a computation says.
-const ASYNC: &str = "async";
-
-/// Where in the life of an asynchronous operation an instruction stands.
-#[derive(Copy, Clone, PartialEq)]
-enum Phase {
-    Start,
-    Update,
-    Done,
-}
-
 /// What an instruction starts, goes on with or ends.
 #[derive(Copy, Clone)]
-struct Step<'a> {
-    /// The opcode without its phase; [`ASYNC`] where a computation says what runs.
-    kind: &'a str,
-    phase: Phase,
+struct Step {
+    /// The opcode without its phase; `None` where a computation says what runs.
+    kind: Option<Opcode>,
+    phase: AsyncPhase,
 }
 
-impl Step<'_> {
-    fn of(op: &Op) -> Option<Step<'_>> {
+impl Step {
+    fn of(op: &Op) -> Option<Step> {
         let (kind, phase) = match op {
-            Op::AllGatherStart { .. } => ("all-gather", Phase::Start),
-            Op::AllGatherDone => ("all-gather", Phase::Done),
-            Op::AllReduceStart { .. } => ("all-reduce", Phase::Start),
-            Op::AllReduceDone => ("all-reduce", Phase::Done),
-            Op::CollectivePermuteStart { .. } => ("collective-permute", Phase::Start),
-            Op::CollectivePermuteDone => ("collective-permute", Phase::Done),
-            Op::CopyStart { .. } => ("copy", Phase::Start),
-            Op::CopyDone => ("copy", Phase::Done),
-            Op::Send { .. } => ("send", Phase::Start),
-            Op::SendDone { .. } => ("send", Phase::Done),
-            Op::Recv { .. } => ("recv", Phase::Start),
-            Op::RecvDone { .. } => ("recv", Phase::Done),
-            Op::AsyncStart { .. } => (ASYNC, Phase::Start),
-            Op::AsyncUpdate { .. } => (ASYNC, Phase::Update),
-            Op::AsyncDone { .. } => (ASYNC, Phase::Done),
-            Op::AsyncShorthand { opcode, .. } => {
-                let phases = [("-start", Phase::Start), ("-update", Phase::Update), ("-done", Phase::Done)];
-                phases.iter().find_map(|(suffix, phase)| Some((opcode.strip_suffix(suffix)?, *phase)))?
-            }
+            Op::AllGatherStart { .. } => (Some(Opcode::AllGather), AsyncPhase::Start),
+            Op::AllGatherDone => (Some(Opcode::AllGather), AsyncPhase::Done),
+            Op::AllReduceStart { .. } => (Some(Opcode::AllReduce), AsyncPhase::Start),
+            Op::AllReduceDone => (Some(Opcode::AllReduce), AsyncPhase::Done),
+            Op::CollectivePermuteStart { .. } => (Some(Opcode::CollectivePermute), AsyncPhase::Start),
+            Op::CollectivePermuteDone => (Some(Opcode::CollectivePermute), AsyncPhase::Done),
+            Op::CopyStart { .. } => (Some(Opcode::Copy), AsyncPhase::Start),
+            Op::CopyDone => (Some(Opcode::Copy), AsyncPhase::Done),
+            Op::Send { .. } => (Some(Opcode::Send), AsyncPhase::Start),
+            Op::SendDone { .. } => (Some(Opcode::Send), AsyncPhase::Done),
+            Op::Recv { .. } => (Some(Opcode::Recv), AsyncPhase::Start),
+            Op::RecvDone { .. } => (Some(Opcode::Recv), AsyncPhase::Done),
+            Op::AsyncStart { .. } => (None, AsyncPhase::Start),
+            Op::AsyncUpdate { .. } => (None, AsyncPhase::Update),
+            Op::AsyncDone { .. } => (None, AsyncPhase::Done),
+            Op::AsyncShorthand { wrapped, phase, .. } => (Some(*wrapped), *phase),
             _ => return None,
         };
         Some(Step { kind, phase })
     }
 
     /// The opcode of what a start starts: of a computation that of its root, as in XLA.
-    fn kind_within<'a>(self, module: &'a Module, start: &'a Op) -> &'a str
-    where
-        Self: 'a,
-    {
+    fn kind_within(self, module: &Module, start: &Op) -> Option<Opcode> {
         match start {
             Op::AsyncStart { calls, .. } => {
                 let computation = module.computations.get(*calls);
                 let root = computation.and_then(|computation| computation.instructions.get(computation.root));
-                root.map_or(ASYNC, |root| root.op.opcode())
+                root.map(|root| root.op.opcode())
             }
             _ => self.kind,
         }
@@ -72,7 +55,7 @@ impl Step<'_> {
 
     /// Whether a transfer, which may also be carried from one round of a loop to the next.
     fn is_transfer(self) -> bool {
-        matches!(self.kind, "send" | "recv")
+        matches!(self.kind, Some(Opcode::Send | Opcode::Recv))
     }
 }
 
@@ -92,7 +75,7 @@ pub(super) fn check(module: &Module, computation: &Computation, faulty: &[bool],
         let Some(step) = Step::of(&instruction.op) else { continue };
         starts.resize(computation.instructions.len(), None);
         starts[id.index()] = match step.phase {
-            Phase::Start => Some(id),
+            AsyncPhase::Start => Some(id),
             _ if faulty[id.index()] => None,
             _ => end(module, computation, id, step, &starts, findings),
         };
@@ -107,20 +90,20 @@ fn end(
     module: &Module,
     computation: &Computation,
     id: InstrId,
-    step: Step<'_>,
+    step: Step,
     starts: &[Option<InstrId>],
     findings: &mut Vec<Finding>,
 ) -> Option<InstrId> {
     let instruction = &computation.instructions[id];
     let [operand] = instruction.operands[..] else { return None };
     let producer = computation.instructions.get(operand).filter(|_| operand < id)?;
-    let given = Step::of(&producer.op).filter(|given| given.phase != Phase::Done);
+    let given = Step::of(&producer.op).filter(|given| given.phase != AsyncPhase::Done);
     let start = starts[operand.index()];
     match given {
         Some(given) if is_one_of_pair(step, given) => {
             channels(id, &instruction.op, &producer.op, findings);
             let started = &computation.instructions[start?].op;
-            if step.kind == ASYNC || Step::of(started)?.kind_within(module, started) == step.kind {
+            if step.kind.is_none() || Step::of(started)?.kind_within(module, started) == step.kind {
                 same_run(module, id, &instruction.op, started, findings);
                 return start;
             }
@@ -128,18 +111,19 @@ fn end(
         None if step.is_transfer() => return None,
         _ => {}
     }
-    let (opcode, kind) = (instruction.op.opcode(), step.kind);
-    let given = producer.op.opcode();
+    let (opcode, kind) = (instruction.op.name(), step.kind.map_or("async", Opcode::name));
+    let given = producer.op.name();
     let message = format!("operand 0 of {opcode} must be what {kind} started, and {} is {given}", producer.name);
     findings.push((id, code::PAIRING, message));
     None
 }
 
 /// Whether the one ends what the other starts. The two spellings of asynchronous computations may meet.
-fn is_one_of_pair(step: Step<'_>, started: Step<'_>) -> bool {
-    const OWN: [&str; 6] = ["all-gather", "all-reduce", "collective-permute", "copy", "send", "recv"];
-    let own = OWN.contains(&step.kind) || OWN.contains(&started.kind);
-    step.kind == started.kind || (!own && (step.kind == ASYNC || started.kind == ASYNC))
+fn is_one_of_pair(step: Step, started: Step) -> bool {
+    use Opcode::{AllGather, AllReduce, CollectivePermute, Copy, Recv, Send};
+    let is_own = |kind| matches!(kind, Some(AllGather | AllReduce | CollectivePermute | Copy | Send | Recv));
+    let own = is_own(step.kind) || is_own(started.kind);
+    step.kind == started.kind || (!own && (step.kind.is_none() || started.kind.is_none()))
 }
 
 /// The two halves of a transfer use one channel.
@@ -173,7 +157,7 @@ fn same_run(module: &Module, id: InstrId, later: &Op, start: &Op, findings: &mut
     if let Some(named) = named.filter(|named| Some(*named) != started) {
         let started = started.map_or("one without a name", |started| name_of(&module.computations, started));
         let named = name_of(&module.computations, named);
-        let message = format!("{} must name the computation that was started, {started}, not {named}", later.opcode());
+        let message = format!("{} must name the computation that was started, {started}, not {named}", later.name());
         findings.push((id, code::PAIRING, message));
     }
     let own = own.unwrap_or(MAIN_THREAD);
@@ -231,21 +215,21 @@ fn run(op: &Op) -> (Option<ComputationId>, Option<&str>) {
 fn ended_once(computation: &Computation, findings: &mut Vec<Finding>) {
     let mut readers = vec![Readers::default(); computation.instructions.len()];
     for (id, instruction) in computation.instructions.iter() {
-        let ends = Step::of(&instruction.op).is_some_and(|step| step.phase != Phase::Start);
+        let ends = Step::of(&instruction.op).is_some_and(|step| step.phase != AsyncPhase::Start);
         for operand in instruction.operands.iter().filter(|operand| **operand < id) {
             let count = &mut readers[operand.index()];
             if ends { count.ends += 1 } else { count.others += 1 }
         }
     }
     for (id, instruction) in computation.instructions.iter() {
-        let Some(step) = Step::of(&instruction.op).filter(|step| step.phase != Phase::Done) else { continue };
+        let Some(step) = Step::of(&instruction.op).filter(|step| step.phase != AsyncPhase::Done) else { continue };
         let Readers { ends, others } = readers[id.index()];
         // A transfer may leave the computation as a part of its result.
         let loose = step.is_transfer() && ends <= 1;
         if (ends, others) != (1, 0) && !loose {
             let message = format!(
                 "what {} starts must be read once, by what ends it; {ends} ends and {others} other instructions read it",
-                instruction.op.opcode()
+                instruction.op.name()
             );
             findings.push((id, code::PAIRING, message));
         }

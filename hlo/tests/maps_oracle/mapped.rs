@@ -104,7 +104,7 @@ fn value(module: &Module, scene: Scene<'_>, path: &[InstrId], branches: &[usize]
     let (callee, operand) = match &scene.instruction().op {
         Op::Call { to_apply } | Op::Fusion { calls: to_apply, .. } => (*to_apply, 0),
         Op::Conditional { branches, .. } => (branches[*branch], branch + 1),
-        other => return Err(format!("'{}' stands in a path of calls", other.opcode())),
+        other => return Err(format!("'{}' stands in a path of calls", other.name())),
     };
     let count = module.computations[callee].parameters().len();
     let arguments: Vec<Literal> =

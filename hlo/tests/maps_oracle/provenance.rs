@@ -70,7 +70,7 @@ pub(crate) fn reads(scene: Scene<'_>) -> Result<Reads, String> {
         Op::RaggedDot { .. } => products::ragged_dot(r),
         // What rounds and steps read is not found out: nothing is claimed, and maps that claim something must be coarse.
         Op::While { .. } | Op::Scan { .. } => {}
-        other => return Err(format!("'{}' has no provenance", other.opcode())),
+        other => return Err(format!("'{}' has no provenance", other.name())),
     }
     Ok(recorder.reads)
 }

@@ -3,7 +3,7 @@
 use crate::Target;
 use std::collections::BTreeSet;
 use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Module, Op, Shape};
-use weft_hlo::passes::UniqueNames;
+use weft_hlo::ir::UniqueNames;
 
 /// Splits concatenates of more operands than a kernel can bind into concatenates of concatenates, in the
 /// computation of a program.

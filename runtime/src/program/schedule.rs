@@ -305,6 +305,6 @@ impl<'a> Schedule<'a> {
 }
 
 fn refused(instruction: &Instruction, reason: &str) -> Error {
-    let message = format!("{} cannot be scheduled: {reason}", instruction.op.opcode());
+    let message = format!("{} cannot be scheduled: {reason}", instruction.op.name());
     Diagnostic::new("RUN004", instruction.span, message).about(&instruction.name).into()
 }

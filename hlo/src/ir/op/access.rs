@@ -3,21 +3,24 @@
 use super::lookup::{ALIASES, CONDITIONAL, THREAD};
 use super::{Field, FieldView, FusionKind, Op};
 use crate::ir::ComputationId;
+use std::borrow::Cow;
 
 impl Op {
-    /// The opcode as HLO text spells it.
-    pub fn opcode(&self) -> &str {
-        if let Some(opcode) = self.declared_opcode() {
-            return opcode;
-        }
+    /// The opcode as HLO text spells it: the name of [`opcode`](Self::opcode), but `slice-start` and the like of
+    /// asynchronous shorthands.
+    pub fn name(&self) -> Cow<'static, str> {
         match self {
-            Op::Parameter { .. } => "parameter",
-            Op::Constant(_) => "constant",
-            Op::Unary(op) => op.name(),
-            Op::Binary(op) => op.name(),
-            Op::Conditional { .. } => "conditional",
-            Op::AsyncShorthand { opcode, .. } => opcode,
-            _ => "?",
+            Op::AsyncShorthand { wrapped, phase, .. } => Cow::Owned(format!("{wrapped}{phase}")),
+            other => Cow::Borrowed(other.opcode().name()),
+        }
+    }
+
+    /// Whether running it does something besides giving a value, or gives another value each time, leaving aside the
+    /// computations that it calls.
+    pub fn has_side_effects(&self) -> bool {
+        match self {
+            Op::CustomCall { custom_call_has_side_effect, .. } => *custom_call_has_side_effect,
+            other => other.opcode().may_have_side_effects(),
         }
     }
 
@@ -56,21 +59,6 @@ impl Op {
     /// A fusion that shares no buffer between operands and result.
     pub fn fusion(kind: FusionKind, calls: ComputationId) -> Op {
         Op::Fusion { kind, output_to_operand_aliasing: Vec::new(), calls }
-    }
-
-    /// Whether the operation moves the elements of its one operand and computes nothing: each element of the result is
-    /// an element of the operand. (A bitcast may reinterpret bits as well; then the element types differ.)
-    pub fn only_moves(&self) -> bool {
-        matches!(
-            self,
-            Op::Broadcast { .. }
-                | Op::Reshape
-                | Op::Bitcast
-                | Op::Transpose { .. }
-                | Op::Slice { .. }
-                | Op::Reverse { .. }
-                | Op::Copy
-        )
     }
 
     /// Shows the attributes that it owns, in the order of the text: all of them, or those that are printed.

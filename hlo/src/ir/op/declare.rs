@@ -1,14 +1,64 @@
-//! The macros that make [`Op`](super::Op) out of its table: the enum, and what goes through its attributes.
+//! The macros that make [`Op`](super::Op) and [`Opcode`](super::Opcode) out of the table of operations: the enums, their flags,
+//! and what goes through attributes.
 
-/// Makes [`Op`] and what goes through its attributes out of the table.
+/// Makes [`Op`], [`Opcode`], [`UnaryOp`], [`BinaryOp`] and what goes through attributes out of the table.
 macro_rules! operations {
     (
         $(#[$op_doc:meta])* special { $($special:tt)* }
-        units { $( $(#[$unit_doc:meta])* $unit:ident $unit_opcode:literal, )* }
-        fields { $( $(#[$doc:meta])* $variant:ident $opcode:literal {
+        opcodes { $( $own:ident $own_opcode:literal [$($own_flag:ident)*], )* }
+        unary { $( $unary:ident $unary_opcode:literal, )* }
+        binary { $( $binary:ident $binary_opcode:literal, )* }
+        units { $( $(#[$unit_doc:meta])* $unit:ident $unit_opcode:literal [$($unit_flag:ident)*], )* }
+        fields { $( $(#[$doc:meta])* $variant:ident $opcode:literal [$($flag:ident)*] {
             $( $(#[$field_doc:meta])* $field:ident: $type:ty = $name:literal $spelling:expr, $presence:ident $(($default:expr))?; )*
         } )* }
     ) => {
+        spelled! {
+            /// An elementwise operation of one operand.
+            UnaryOp { $($unary $unary_opcode,)* }
+        }
+
+        spelled! {
+            /// An elementwise operation of two operands.
+            BinaryOp { $($binary $binary_opcode,)* }
+        }
+
+        spelled! {
+            /// What an instruction does, without its attributes: the word that stands before its operands in HLO text.
+            ///
+            /// [`Op`] has the attributes as well; [`Op::opcode`] leads here.
+            #[non_exhaustive]
+            Opcode {
+                $($own $own_opcode,)* $($unary $unary_opcode,)* $($binary $binary_opcode,)*
+                $($unit $unit_opcode,)* $($variant $opcode,)*
+            }
+        }
+
+        impl Opcode {
+            fn flags(self) -> u8 {
+                use opcode::flags::*;
+                match self {
+                    $( Opcode::$own => 0 $(| $own_flag)*, )*
+                    $( Opcode::$unary )|* => ELEMENTWISE | SHAPE_FOLLOWS,
+                    $( Opcode::$binary )|* => ELEMENTWISE | SHAPE_FOLLOWS,
+                    $( Opcode::$unit => 0 $(| $unit_flag)*, )*
+                    $( Opcode::$variant => 0 $(| $flag)*, )*
+                }
+            }
+        }
+
+        impl From<UnaryOp> for Opcode {
+            fn from(op: UnaryOp) -> Self {
+                match op { $( UnaryOp::$unary => Opcode::$unary, )* }
+            }
+        }
+
+        impl From<BinaryOp> for Opcode {
+            fn from(op: BinaryOp) -> Self {
+                match op { $( BinaryOp::$binary => Opcode::$binary, )* }
+            }
+        }
+
         $(#[$op_doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -18,12 +68,13 @@ macro_rules! operations {
             $( $(#[$doc])* $variant { $( $(#[$field_doc])* $field: presence_type!($presence $type), )* }, )*
         }
 
-        /// The attributes owned by the operation of an opcode; `None` for unknown ones and those with a syntax of their
-        /// own.
-        fn declared_fields(opcode: &str) -> Option<&'static [Field]> {
+        /// The attributes owned by the operation of an opcode; `None` for those with a syntax of their own.
+        fn declared_fields(opcode: Opcode) -> Option<&'static [Field]> {
             match opcode {
-                $( $unit_opcode => Some(&[]), )*
-                $( $opcode => {
+                $( Opcode::$unit )|* => Some(&[]),
+                $( Opcode::$unary )|* => Some(&[]),
+                $( Opcode::$binary )|* => Some(&[]),
+                $( Opcode::$variant => {
                     use Spelling::*;
                     const FIELDS: &[Field] = &[$( Field {
                         name: $name, spelling: $spelling, presence: Presence::$presence,
@@ -35,10 +86,12 @@ macro_rules! operations {
         }
 
         /// The operation of an opcode with these attributes; fails with the name of one that is missing.
-        fn declared_op(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
+        fn declared_op(opcode: Opcode, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
             match opcode {
-                $( $unit_opcode => Some(Ok(Op::$unit)), )*
-                $( $opcode => {
+                $( Opcode::$unary => Some(Ok(Op::Unary(UnaryOp::$unary))), )*
+                $( Opcode::$binary => Some(Ok(Op::Binary(BinaryOp::$binary))), )*
+                $( Opcode::$unit => Some(Ok(Op::$unit)), )*
+                $( Opcode::$variant => {
                     $( let $field = match presence_take!($presence $(($default))? values, $name) {
                         Ok(value) => value,
                         Err(missing) => return Some(Err(missing)),
@@ -50,11 +103,18 @@ macro_rules! operations {
         }
 
         impl Op {
-            fn declared_opcode(&self) -> Option<&'static str> {
+            /// What it does, without its attributes: of an asynchronous shorthand `async-start`, `async-update` or
+            /// `async-done`.
+            pub fn opcode(&self) -> Opcode {
                 match self {
-                    $( Op::$unit => Some($unit_opcode), )*
-                    $( Op::$variant { .. } => Some($opcode), )*
-                    _ => None,
+                    Op::Unary(op) => (*op).into(),
+                    Op::Binary(op) => (*op).into(),
+                    Op::AsyncShorthand { phase: AsyncPhase::Start, .. } => Opcode::AsyncStart,
+                    Op::AsyncShorthand { phase: AsyncPhase::Update, .. } => Opcode::AsyncUpdate,
+                    Op::AsyncShorthand { phase: AsyncPhase::Done, .. } => Opcode::AsyncDone,
+                    $( Op::$own { .. } => Opcode::$own, )*
+                    $( Op::$unit => Opcode::$unit, )*
+                    $( Op::$variant { .. } => Opcode::$variant, )*
                 }
             }
 
@@ -62,7 +122,7 @@ macro_rules! operations {
             fn declared_visit<'a>(&'a self, all: bool, mut show: impl FnMut(&'static Field, FieldView<'a>)) {
                 match self {
                     $( Op::$variant { $($field),* } => {
-                        let mut fields = declared_fields($opcode).unwrap_or(&[]).iter();
+                        let mut fields = declared_fields(Opcode::$variant).unwrap_or(&[]).iter();
                         $( if let Some(field) = fields.next() {
                             presence_show!($presence $(($default))? field, $field, all, show);
                         } )*

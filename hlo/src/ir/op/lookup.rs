@@ -1,6 +1,6 @@
 //! From opcodes and attributes to operations.
 
-use super::{BinaryOp, Field, FieldValues, Op, Presence, Spelling, UnaryOp, declared_fields, declared_op};
+use super::{AsyncPhase, Field, FieldValues, Op, Opcode, Presence, Spelling, declared_fields, declared_op};
 
 /// The attributes of `conditional`, of which those of one form must be there.
 pub(super) const CONDITIONAL: &[Field] = &[
@@ -17,50 +17,38 @@ pub(super) const THREAD: Field =
 pub(super) const ALIASES: Field =
     Field { name: "output_to_operand_aliasing", spelling: Spelling::Aliases, presence: Presence::Optional };
 
-/// How the shorthands of asynchronous operations end.
-const PHASES: [&str; 3] = ["-start", "-update", "-done"];
-
-/// The attributes owned by the operation of an opcode, in the order in which XLA prints them; `None` for an opcode that
-/// HLO text does not know.
-pub(crate) fn fields_of(opcode: &str) -> Option<&'static [Field]> {
-    if let Some(fields) = declared_fields(opcode) {
-        return Some(fields);
-    }
+/// The attributes owned by an operation, in the order in which XLA prints them.
+pub(crate) fn fields_of(opcode: Opcode) -> &'static [Field] {
     match opcode {
-        "parameter" | "constant" => Some(&[]),
-        "conditional" => Some(CONDITIONAL),
-        other => (UnaryOp::from_name(other).is_some() || BinaryOp::from_name(other).is_some()).then_some(&[]),
+        Opcode::Conditional => CONDITIONAL,
+        other => declared_fields(other).unwrap_or(&[]),
     }
 }
 
-/// The opcode that an asynchronous shorthand (`slice-start`) starts, goes on with or ends, and whether it starts it.
-pub(crate) fn async_shorthand(opcode: &str) -> Option<(&str, bool)> {
-    if fields_of(opcode).is_some() {
+/// What an asynchronous shorthand (`slice-start`) starts, goes on with or ends. Words that are opcodes themselves
+/// (`copy-start`) are none.
+pub(crate) fn async_shorthand(word: &str) -> Option<(Opcode, AsyncPhase)> {
+    if Opcode::from_name(word).is_some() {
         return None;
     }
-    let (position, wrapped) =
-        PHASES.iter().enumerate().find_map(|(position, phase)| Some((position, opcode.strip_suffix(phase)?)))?;
-    fields_of(wrapped).is_some().then_some((wrapped, position == 0))
+    let wrapped = |phase: AsyncPhase| Some((Opcode::from_name(word.strip_suffix(phase.name())?)?, phase));
+    AsyncPhase::ALL.iter().find_map(|&phase| wrapped(phase))
 }
 
 /// The attributes of asynchronous shorthands that belong to them, not to what they start: of all of them, and of those
 /// that start something.
-pub(crate) fn shorthand_fields(starts: bool) -> &'static [Field] {
+pub(crate) fn shorthand_fields(phase: AsyncPhase) -> &'static [Field] {
     const START: &[Field] = &[THREAD, ALIASES];
-    if starts { START } else { &START[..1] }
+    if phase == AsyncPhase::Start { START } else { &START[..1] }
 }
 
-/// The operation of an opcode that takes its attributes out of `values`; `None` for `parameter`, `constant` and unknown
-/// opcodes. Fails with the name of an attribute that is missing.
-pub(crate) fn from_fields(opcode: &str, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
-    if let Some(op) = declared_op(opcode, values) {
-        return Some(op);
+/// The operation of an opcode that takes its attributes out of `values`; `None` for `parameter` and `constant`, which have a
+/// syntax of their own. Fails with the name of an attribute that is missing.
+pub(crate) fn from_fields(opcode: Opcode, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
+    match opcode {
+        Opcode::Conditional => Some(conditional(values)),
+        other => declared_op(other, values),
     }
-    if opcode == "conditional" {
-        return Some(conditional(values));
-    }
-    let unary = UnaryOp::from_name(opcode).map(Op::Unary);
-    unary.or_else(|| BinaryOp::from_name(opcode).map(Op::Binary)).map(Ok)
 }
 
 fn conditional(values: &mut FieldValues) -> Result<Op, &'static str> {

@@ -1,19 +1,23 @@
 //! Operations and the attributes that each one owns.
 //!
-//! The table below is the one list of HLO's operations: for each its opcode, its attributes in the order in which XLA
-//! prints them, how each is spelled, and whether it may be left out.
+//! The table below is the one list of HLO's operations: for each its opcode, what is true of all of its kind
+//! ([`Opcode`]'s flags), its attributes in the order in which XLA prints them, how each is spelled, and whether it may be left
+//! out. Operations of one or two operands without attributes that work element by element, and those whose syntax is their
+//! own, come first.
 
 mod access;
 mod alias;
 mod collective;
 mod convolution;
 #[macro_use]
+mod words;
+#[macro_use]
 mod declare;
 mod field;
 mod lookup;
 mod movement;
+mod opcode;
 mod window;
-mod words;
 
 pub use alias::OperandAlias;
 pub use collective::ReplicaGroups;
@@ -24,9 +28,8 @@ pub(crate) use lookup::{async_shorthand, fields_of, from_fields, shorthand_field
 pub use movement::{PadDimension, SliceDimension};
 pub use window::{Window, WindowDimension};
 pub use words::{
-    ApiVersion, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionKind,
+    ApiVersion, AsyncPhase, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType, ConvolutionKind,
     DotAlgorithm, FftType, FusionKind, PaddingType, Precision, RandomAlgorithm, RandomDistribution, TransposeKind,
-    UnaryOp,
 };
 
 use super::{ComputationId, Literal, Shape};
@@ -60,8 +63,10 @@ operations! {
         /// `slice-start`, `slice-update`, `slice-done` and the like: an asynchronous operation whose computation would hold
         /// one instruction only, spelled without that computation.
         AsyncShorthand {
-            /// The opcode, as `slice-start`.
-            opcode: String,
+            /// The opcode of what was started, `slice`.
+            wrapped: Opcode,
+            /// Which part of it this is.
+            phase: AsyncPhase,
             /// What it starts; `None` for an update and for the end.
             operation: Option<Box<Op>>,
             /// The thread it runs on.
@@ -70,103 +75,122 @@ operations! {
             output_to_operand_aliasing: Vec<OperandAlias>,
         },
     }
+    opcodes {
+        Parameter "parameter" [],
+        Constant "constant" [],
+        Conditional "conditional" [SHAPE_FOLLOWS],
+    }
+    unary {
+        Abs "abs", Acos "acos", Acosh "acosh", Asin "asin", Asinh "asinh", Atanh "atanh", Cbrt "cbrt", Ceil "ceil",
+        CountLeadingZeros "count-leading-zeros", Cosine "cosine", Cosh "cosh", Erf "erf", Exponential "exponential",
+        ExponentialMinusOne "exponential-minus-one", Floor "floor", IsFinite "is-finite", Log "log",
+        LogPlusOne "log-plus-one", Logistic "logistic", Negate "negate", Not "not", PopulationCount "popcnt",
+        RoundNearestAfz "round-nearest-afz", RoundNearestEven "round-nearest-even", Rsqrt "rsqrt", Sign "sign",
+        Sine "sine", Sinh "sinh", Sqrt "sqrt", Tan "tan", Tanh "tanh",
+    }
+    binary {
+        Add "add", And "and", Atan2 "atan2", Divide "divide", Maximum "maximum", Minimum "minimum",
+        Multiply "multiply", Or "or", Power "power", Remainder "remainder", ShiftLeft "shift-left",
+        ShiftRightArithmetic "shift-right-arithmetic", ShiftRightLogical "shift-right-logical", Subtract "subtract",
+        Xor "xor",
+    }
     units {
         /// The same elements in row-major order under other extents.
-        Reshape "reshape",
+        Reshape "reshape" [MOVES_DATA],
         /// The same bytes under another shape and layout.
-        Bitcast "bitcast",
+        Bitcast "bitcast" [MOVES_DATA],
         /// The same bits as elements of another type; a wider type takes the last dimension, a narrower one adds one.
-        BitcastConvert "bitcast-convert",
+        BitcastConvert "bitcast-convert" [],
         /// The operand, possibly in another layout.
-        Copy "copy",
+        Copy "copy" [MOVES_DATA SHAPE_FOLLOWS],
         /// Each element as another type.
-        Convert "convert",
+        Convert "convert" [ELEMENTWISE],
         /// Each element as a narrower float, rounded up or down by chance, as the random bits of the second operand
         /// say.
-        StochasticConvert "stochastic-convert",
+        StochasticConvert "stochastic-convert" [ELEMENTWISE],
         /// The second operand where the first is true, else the third.
-        Select "select",
+        Select "select" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The second operand, no less than the first and no more than the third.
-        Clamp "clamp",
+        Clamp "clamp" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The upper half of the product of two integers.
-        MultiplyHigh "mulhi",
+        MultiplyHigh "mulhi" [ELEMENTWISE SHAPE_FOLLOWS],
         /// Complex numbers of a real and an imaginary part.
-        Complex "complex",
+        Complex "complex" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The real part.
-        Real "real",
+        Real "real" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The imaginary part.
-        Imag "imag",
+        Imag "imag" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The operands as one value.
-        Tuple "tuple",
+        Tuple "tuple" [SHAPE_FOLLOWS],
         /// The first operand with a box, that starts at the clamped indices of the further ones, replaced by the
         /// second.
-        DynamicUpdateSlice "dynamic-update-slice",
+        DynamicUpdateSlice "dynamic-update-slice" [],
         /// The same elements in row-major order; the further operands are the extents at run time.
-        DynamicReshape "dynamic-reshape",
+        DynamicReshape "dynamic-reshape" [],
         /// A token that comes after the operands, tokens or any other values.
-        AfterAll "after-all",
+        AfterAll "after-all" [SHAPE_FOLLOWS],
         /// The first operand, not before the second.
-        AddDependency "add-dependency",
+        AddDependency "add-dependency" [SHAPE_FOLLOWS],
         /// The operand; nothing is moved from one side of it to the other.
-        OptimizationBarrier "opt-barrier",
+        OptimizationBarrier "opt-barrier" [],
         /// The number of the partition that runs this.
-        PartitionId "partition-id",
+        PartitionId "partition-id" [SHAPE_FOLLOWS],
         /// The number of the replica that runs this.
-        ReplicaId "replica-id",
+        ReplicaId "replica-id" [SHAPE_FOLLOWS],
         /// The end of an `all-gather-start`.
-        AllGatherDone "all-gather-done",
+        AllGatherDone "all-gather-done" [SIDE_EFFECTS],
         /// The end of an `all-reduce-start`.
-        AllReduceDone "all-reduce-done",
+        AllReduceDone "all-reduce-done" [SIDE_EFFECTS],
         /// The end of a `collective-permute-start`.
-        CollectivePermuteDone "collective-permute-done",
+        CollectivePermuteDone "collective-permute-done" [SIDE_EFFECTS],
         /// The end of a `copy-start`.
-        CopyDone "copy-done",
+        CopyDone "copy-done" [SIDE_EFFECTS],
     }
     fields {
         /// The index along `dimension`, as a number.
-        Iota "iota" {
+        Iota "iota" [] {
             /// The dimension counted along.
             dimension: i64 = "iota_dimension" Integer, Required;
         }
         /// Operand dimension `i` becomes result dimension `dimensions[i]`; the rest repeat.
-        Broadcast "broadcast" {
+        Broadcast "broadcast" [MOVES_DATA] {
             /// One result dimension per operand dimension.
             dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
         }
         /// Result dimension `i` is operand dimension `permutation[i]`.
-        Transpose "transpose" {
+        Transpose "transpose" [MOVES_DATA SHAPE_FOLLOWS] {
             /// A permutation of the dimensions.
             permutation: Vec<i64> = "dimensions" Dimensions, Required;
         }
         /// A strided box of the operand.
-        Slice "slice" {
+        Slice "slice" [MOVES_DATA] {
             /// One per dimension.
             dimensions: Vec<SliceDimension> = "slice" Slices, Required;
         }
         /// The operand mirrored along some dimensions.
-        Reverse "reverse" {
+        Reverse "reverse" [MOVES_DATA SHAPE_FOLLOWS] {
             /// The dimensions mirrored.
             dimensions: Vec<i64> = "dimensions" Dimensions, Required;
         }
         /// The operands one after the other.
-        Concatenate "concatenate" {
+        Concatenate "concatenate" [SHAPE_FOLLOWS] {
             /// The dimension they are joined along.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// The first operand with the second, a scalar, around and between its elements.
-        Pad "pad" {
+        Pad "pad" [SHAPE_FOLLOWS] {
             /// One per dimension.
             padding: Vec<PadDimension> = "padding" Padding, Required;
         }
         /// A relation of two operands, element by element.
-        Compare "compare" {
+        Compare "compare" [ELEMENTWISE SHAPE_FOLLOWS] {
             /// The relation.
             direction: ComparisonDirection = "direction" Word(ComparisonDirection::NAMES), Required;
             /// How elements are ordered, where the text says so.
             order: ComparisonType = "type" Word(ComparisonType::NAMES), Optional;
         }
         /// Each element with fewer bits of exponent and mantissa, in its old type.
-        ReducePrecision "reduce-precision" {
+        ReducePrecision "reduce-precision" [ELEMENTWISE] {
             /// Bits of the exponent, at least 1.
             exponent_bits: i64 = "exponent_bits" Integer, Required;
             /// Bits of the mantissa, at least 0.
@@ -174,14 +198,14 @@ operations! {
         }
         /// `N` inputs and `N` initial values, folded along `dimensions` with `to_apply`, which takes `N` accumulators
         /// and `N` elements.
-        Reduce "reduce" {
+        Reduce "reduce" [SHAPE_FOLLOWS] {
             /// The dimensions that disappear.
             dimensions: Vec<i64> = "dimensions" Dimensions, Required;
             /// The combining computation.
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// `N` inputs and `N` initial values, folded over each position of a window with `to_apply`.
-        ReduceWindow "reduce-window" {
+        ReduceWindow "reduce-window" [SHAPE_FOLLOWS] {
             /// How the window moves.
             window: Window = "window" Window, Default(Window::default());
             /// The combining computation.
@@ -189,7 +213,7 @@ operations! {
         }
         /// The initial value, combined by `scatter` with each element of the source at the place in its window that
         /// `select` prefers.
-        SelectAndScatter "select-and-scatter" {
+        SelectAndScatter "select-and-scatter" [SHAPE_FOLLOWS] {
             /// How the window moves.
             window: Window = "window" Window, Default(Window::default());
             /// Whether the first of two elements is preferred.
@@ -198,7 +222,7 @@ operations! {
             scatter: ComputationId = "scatter" Computation, Required;
         }
         /// Slices of the first operand at start indices of the second, which are clamped.
-        Gather "gather" {
+        Gather "gather" [SHAPE_FOLLOWS] {
             /// Dimensions of the result that index into a slice.
             offset_dims: Vec<i64> = "offset_dims" Dimensions, Required;
             /// Dimensions of a slice, of one element, that the result does not have.
@@ -218,7 +242,7 @@ operations! {
             indices_are_sorted: bool = "indices_are_sorted" Flag, Default(false);
         }
         /// The inputs with windows at scatter indices combined with updates; windows out of bounds are skipped.
-        Scatter "scatter" {
+        Scatter "scatter" [SHAPE_FOLLOWS] {
             /// Dimensions of the updates that index into a window.
             update_window_dims: Vec<i64> = "update_window_dims" Dimensions, Required;
             /// Dimensions of a window, of one element, that the updates do not have.
@@ -240,12 +264,12 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// A box of the first operand that starts at the clamped indices of the further operands.
-        DynamicSlice "dynamic-slice" {
+        DynamicSlice "dynamic-slice" [] {
             /// The extents of the box.
             dynamic_slice_sizes: Vec<i64> = "dynamic_slice_sizes" Dimensions, Required;
         }
         /// Sums of products over contracting dimensions.
-        Dot "dot" {
+        Dot "dot" [SHAPE_FOLLOWS] {
             /// Batch dimensions of the left operand.
             lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
             /// Dimensions of the left operand that are summed over.
@@ -260,7 +284,7 @@ operations! {
             algorithm: DotAlgorithm = "algorithm" AnyCase(DotAlgorithm::NAMES), Optional;
         }
         /// A dot of which one dimension is cut into groups of given sizes.
-        RaggedDot "ragged-dot" {
+        RaggedDot "ragged-dot" [SHAPE_FOLLOWS] {
             /// Batch dimensions of the left operand.
             lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
             /// Dimensions of the left operand that are summed over.
@@ -277,7 +301,7 @@ operations! {
             operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
         }
         /// A dot whose operands are scaled block by block.
-        ScaledDot "scaled-dot" {
+        ScaledDot "scaled-dot" [] {
             /// Batch dimensions of the left operand.
             lhs_batch_dims: Vec<i64> = "lhs_batch_dims" Dimensions, Default(Vec::new());
             /// Dimensions of the left operand that are summed over.
@@ -292,7 +316,7 @@ operations! {
             algorithm: DotAlgorithm = "algorithm" AnyCase(DotAlgorithm::NAMES), Optional;
         }
         /// A kernel moved over a base area, with products summed over window and input features.
-        Convolution "convolution" {
+        Convolution "convolution" [SHAPE_FOLLOWS] {
             /// How the window moves.
             window: Window = "window" Window, Default(Window::default());
             /// Which dimension is which.
@@ -309,7 +333,7 @@ operations! {
             sparsity_config: String = "sparsity_config" Sparsity, Optional;
         }
         /// The inputs sorted along a dimension by a comparator of pairs of elements.
-        Sort "sort" {
+        Sort "sort" [SHAPE_FOLLOWS] {
             /// The dimension sorted along.
             dimension: i64 = "dimensions" Dimension, Required;
             /// Whether equal elements keep their order.
@@ -318,21 +342,21 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// The `k` largest or smallest elements of the last dimension, sorted, and their indices.
-        TopK "topk" {
+        TopK "topk" [SHAPE_FOLLOWS] {
             /// How many.
             k: i64 = "k" Integer, Required;
             /// Largest or smallest.
             largest: bool = "largest" Flag, Assumed(true);
         }
         /// Computation applied to the elements of all operands.
-        Map "map" {
+        Map "map" [SHAPE_FOLLOWS] {
             /// All dimensions, in order; text may leave them out.
             dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
             /// The computation, of scalars.
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// A scan along a dimension.
-        Scan "scan" {
+        Scan "scan" [] {
             /// The dimension scanned.
             dimension: i64 = "dimensions" Dimension, Required;
             /// How many of the values are carried.
@@ -345,19 +369,19 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// A Fourier transform of the last dimensions.
-        Fft "fft" {
+        Fft "fft" [SHAPE_FOLLOWS] {
             /// Which one.
             fft_type: FftType = "fft_type" Word(FftType::NAMES), Required;
             /// The extents transformed.
             fft_length: Vec<i64> = "fft_length" Dimensions, Required;
         }
         /// The triangular factor of symmetric positive definite matrices.
-        Cholesky "cholesky" {
+        Cholesky "cholesky" [SHAPE_FOLLOWS] {
             /// Whether the lower triangle is read and written.
             lower: bool = "lower" Flag, Default(false);
         }
         /// The solution of systems with triangular matrices.
-        TriangularSolve "triangular-solve" {
+        TriangularSolve "triangular-solve" [SHAPE_FOLLOWS] {
             /// Whether the matrix stands left of the unknown.
             left_side: bool = "left_side" Flag, Default(false);
             /// Whether the lower triangle is read.
@@ -368,63 +392,63 @@ operations! {
             transpose_a: TransposeKind = "transpose_a" Word(TransposeKind::NAMES), Default(TransposeKind::Invalid);
         }
         /// Random numbers between or about two operands.
-        Rng "rng" {
+        Rng "rng" [SIDE_EFFECTS] {
             /// How they are distributed.
             distribution: RandomDistribution = "distribution" AnyCase(RandomDistribution::NAMES), Required;
         }
         /// Random bits of a state, and the next state.
-        RngBitGenerator "rng-bit-generator" {
+        RngBitGenerator "rng-bit-generator" [] {
             /// The generator.
             algorithm: RandomAlgorithm = "algorithm" AnyCase(RandomAlgorithm::NAMES), Required;
         }
         /// The device's random state before it is moved on.
-        RngGetAndUpdateState "rng-get-and-update-state" {
+        RngGetAndUpdateState "rng-get-and-update-state" [SIDE_EFFECTS] {
             /// How far it is moved.
             delta: i64 = "delta" Integer, Required;
         }
         /// Normalized features, their means and variances.
-        BatchNormTraining "batch-norm-training" {
+        BatchNormTraining "batch-norm-training" [SHAPE_FOLLOWS] {
             /// Added to the variance.
             epsilon: Epsilon = "epsilon" Epsilon, Required;
             /// The dimension of the features.
             feature_index: i64 = "feature_index" Integer, Required;
         }
         /// Features normalized by given means and variances.
-        BatchNormInference "batch-norm-inference" {
+        BatchNormInference "batch-norm-inference" [SHAPE_FOLLOWS] {
             /// Added to the variance.
             epsilon: Epsilon = "epsilon" Epsilon, Required;
             /// The dimension of the features.
             feature_index: i64 = "feature_index" Integer, Required;
         }
         /// The gradients of `batch-norm-training`.
-        BatchNormGrad "batch-norm-grad" {
+        BatchNormGrad "batch-norm-grad" [SHAPE_FOLLOWS] {
             /// Added to the variance.
             epsilon: Epsilon = "epsilon" Epsilon, Required;
             /// The dimension of the features.
             feature_index: i64 = "feature_index" Integer, Required;
         }
         /// The extent of a dimension at run time.
-        GetDimensionSize "get-dimension-size" {
+        GetDimensionSize "get-dimension-size" [SHAPE_FOLLOWS] {
             /// Which dimension.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// The first operand with the extent of a dimension set to the second.
-        SetDimensionSize "set-dimension-size" {
+        SetDimensionSize "set-dimension-size" [SHAPE_FOLLOWS] {
             /// Which dimension.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// One element of a tuple.
-        GetTupleElement "get-tuple-element" {
+        GetTupleElement "get-tuple-element" [SHAPE_FOLLOWS] {
             /// Which one, from 0.
             index: i64 = "index" Integer, Required;
         }
         /// The value of a computation applied to the operands.
-        Call "call" {
+        Call "call" [SHAPE_FOLLOWS] {
             /// The computation.
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// A computation that is to run as one kernel.
-        Fusion "fusion" {
+        Fusion "fusion" [] {
             /// XLA's kind.
             kind: FusionKind = "kind" Word(FusionKind::NAMES), Required;
             /// Parts of the result that share a buffer with an operand.
@@ -433,14 +457,14 @@ operations! {
             calls: ComputationId = "calls" Computation, Required;
         }
         /// The body applied to a value as long as the condition holds.
-        While "while" {
+        While "while" [SHAPE_FOLLOWS] {
             /// Whether to go on.
             condition: ComputationId = "condition" Computation, Required;
             /// One round.
             body: ComputationId = "body" Computation, Required;
         }
         /// Something that only the target knows.
-        CustomCall "custom-call" {
+        CustomCall "custom-call" [SIDE_EFFECTS] {
             /// How the window moves.
             window: Window = "window" Window, Default(Window::default());
             /// The roles of dimensions, of calls that are convolutions.
@@ -473,52 +497,52 @@ operations! {
             called_computations: Vec<ComputationId> = "called_computations" Computations, Default(Vec::new());
         }
         /// What others think of the metadata of a value changes here.
-        Domain "domain" {
+        Domain "domain" [SHAPE_FOLLOWS] {
             /// As in the text.
             domain: String = "domain" Domain, Required;
         }
         /// Data from the host.
-        Infeed "infeed" {
+        Infeed "infeed" [SIDE_EFFECTS] {
             /// What the target makes of it.
             infeed_config: String = "infeed_config" Quoted, Optional;
         }
         /// Data to the host.
-        Outfeed "outfeed" {
+        Outfeed "outfeed" [SIDE_EFFECTS] {
             /// The shape that leaves.
             outfeed_shape: Shape = "outfeed_shape" Shape, Optional;
             /// What the target makes of it.
             outfeed_config: String = "outfeed_config" Quoted, Optional;
         }
         /// The start of a transfer to another partition or the host.
-        Send "send" {
+        Send "send" [SIDE_EFFECTS] {
             /// The channel.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Whether the host is at the other end.
             is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
         }
         /// The end of a `send`.
-        SendDone "send-done" {
+        SendDone "send-done" [SIDE_EFFECTS] {
             /// The channel.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Whether the host is at the other end.
             is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
         }
         /// The start of a transfer from another partition or the host.
-        Recv "recv" {
+        Recv "recv" [SIDE_EFFECTS] {
             /// The channel.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Whether the host is at the other end.
             is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
         }
         /// The end of a `recv`.
-        RecvDone "recv-done" {
+        RecvDone "recv-done" [SIDE_EFFECTS] {
             /// The channel.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Whether the host is at the other end.
             is_host_transfer: bool = "is_host_transfer" Flag, Default(false);
         }
         /// The parts of all members, joined.
-        AllGather "all-gather" {
+        AllGather "all-gather" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who exchanges with whom.
@@ -531,7 +555,7 @@ operations! {
             use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
         }
         /// The start of an `all-gather`.
-        AllGatherStart "all-gather-start" {
+        AllGatherStart "all-gather-start" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who exchanges with whom.
@@ -544,7 +568,7 @@ operations! {
             use_global_device_ids: bool = "use_global_device_ids" Flag, Default(false);
         }
         /// The values of all members, combined.
-        AllReduce "all-reduce" {
+        AllReduce "all-reduce" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Which ids the groups name, where the text says so.
@@ -559,7 +583,7 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// The start of an `all-reduce`.
-        AllReduceStart "all-reduce-start" {
+        AllReduceStart "all-reduce-start" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Which ids the groups name, where the text says so.
@@ -574,7 +598,7 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// The values of all members, combined; each keeps its part.
-        ReduceScatter "reduce-scatter" {
+        ReduceScatter "reduce-scatter" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Which ids the groups name, where the text says so.
@@ -591,7 +615,7 @@ operations! {
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// Each member's parts, one for each member.
-        AllToAll "all-to-all" {
+        AllToAll "all-to-all" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who exchanges with whom.
@@ -602,7 +626,7 @@ operations! {
             dimension: i64 = "dimensions" Dimension, Optional;
         }
         /// An `all-to-all` of parts of different sizes.
-        RaggedAllToAll "ragged-all-to-all" {
+        RaggedAllToAll "ragged-all-to-all" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who exchanges with whom.
@@ -611,7 +635,7 @@ operations! {
             dimension: i64 = "dimensions" Dimension, Optional;
         }
         /// The value of another member.
-        CollectivePermute "collective-permute" {
+        CollectivePermute "collective-permute" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who sends to whom: pairs of a source and a target.
@@ -620,7 +644,7 @@ operations! {
             slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
         }
         /// The start of a `collective-permute`.
-        CollectivePermuteStart "collective-permute-start" {
+        CollectivePermuteStart "collective-permute-start" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who sends to whom: pairs of a source and a target.
@@ -629,19 +653,19 @@ operations! {
             slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
         }
         /// The value of the first member of each group.
-        CollectiveBroadcast "collective-broadcast" {
+        CollectiveBroadcast "collective-broadcast" [SIDE_EFFECTS] {
             /// The channel over which partitions talk; `None` within one partition's replicas.
             channel_id: i64 = "channel_id" Integer, Optional;
             /// Who exchanges with whom.
             replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
         }
         /// The start of a copy.
-        CopyStart "copy-start" {
+        CopyStart "copy-start" [SIDE_EFFECTS] {
             /// Which prefetch across programs this is.
             cross_program_prefetch_index: i64 = "cross_program_prefetch_index" Integer, Optional;
         }
         /// The start of a computation that runs beside others.
-        AsyncStart "async-start" {
+        AsyncStart "async-start" [SIDE_EFFECTS] {
             /// The thread it runs on.
             async_execution_thread: String = "async_execution_thread" Quoted, Optional;
             /// Parts of the result that share a buffer with an operand.
@@ -650,14 +674,14 @@ operations! {
             calls: ComputationId = "calls" Computation, Required;
         }
         /// A step of what an `async-start` started.
-        AsyncUpdate "async-update" {
+        AsyncUpdate "async-update" [SIDE_EFFECTS] {
             /// The thread it runs on.
             async_execution_thread: String = "async_execution_thread" Quoted, Optional;
             /// The computation, where the text repeats it.
             calls: ComputationId = "calls" Computation, Optional;
         }
         /// The end of what an `async-start` started.
-        AsyncDone "async-done" {
+        AsyncDone "async-done" [SIDE_EFFECTS] {
             /// The thread it runs on.
             async_execution_thread: String = "async_execution_thread" Quoted, Optional;
             /// The computation, where the text repeats it.

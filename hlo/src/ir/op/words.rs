@@ -28,29 +28,21 @@ macro_rules! spelled {
                 match name { $($name => Some($enum::$variant),)* _ => None }
             }
         }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $enum {
+            type Err = $crate::ir::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                Self::from_name(name).ok_or_else(|| $crate::ir::UnknownName::new(stringify!($enum), name))
+            }
+        }
     };
-}
-
-spelled! {
-    /// An elementwise operation of one operand.
-    UnaryOp {
-        Abs "abs", Acos "acos", Acosh "acosh", Asin "asin", Asinh "asinh", Atanh "atanh", Cbrt "cbrt", Ceil "ceil",
-        CountLeadingZeros "count-leading-zeros", Cosine "cosine", Cosh "cosh", Erf "erf", Exponential "exponential",
-        ExponentialMinusOne "exponential-minus-one", Floor "floor", IsFinite "is-finite", Log "log",
-        LogPlusOne "log-plus-one", Logistic "logistic", Negate "negate", Not "not", PopulationCount "popcnt",
-        RoundNearestAfz "round-nearest-afz", RoundNearestEven "round-nearest-even", Rsqrt "rsqrt", Sign "sign",
-        Sine "sine", Sinh "sinh", Sqrt "sqrt", Tan "tan", Tanh "tanh",
-    }
-}
-
-spelled! {
-    /// An elementwise operation of two operands.
-    BinaryOp {
-        Add "add", And "and", Atan2 "atan2", Divide "divide", Maximum "maximum", Minimum "minimum",
-        Multiply "multiply", Or "or", Power "power", Remainder "remainder", ShiftLeft "shift-left",
-        ShiftRightArithmetic "shift-right-arithmetic", ShiftRightLogical "shift-right-logical", Subtract "subtract",
-        Xor "xor",
-    }
 }
 
 spelled! {
@@ -135,6 +127,11 @@ spelled! {
         CrossReplica "cross_replica", CrossPartition "cross_partition",
         CrossReplicaAndPartition "cross_replica_and_partition", FlattenedId "flattened_id",
     }
+}
+
+spelled! {
+    /// Which part of an asynchronous operation an instruction is, by what the text adds to the opcode.
+    AsyncPhase { Start "-start", Update "-update", Done "-done", }
 }
 
 spelled! {

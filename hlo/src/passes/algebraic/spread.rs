@@ -15,27 +15,9 @@ fn spread(rebuild: &Rebuild<'_>, id: InstrId) -> Option<InstrId> {
     (array(rebuild, source)?.rank() == 0).then_some(source)
 }
 
-/// Operations of which each element of the result depends on the elements at the same place alone.
-pub(super) fn is_elementwise(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare { .. }
-            | Op::Select
-            | Op::Clamp
-            | Op::Convert
-            | Op::ReducePrecision { .. }
-            | Op::Complex
-            | Op::Real
-            | Op::Imag
-            | Op::MultiplyHigh
-    )
-}
-
 pub(super) fn elementwise(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     let shape = candidate.shape.as_array()?;
-    if shape.rank() == 0 || candidate.operands.is_empty() || !is_elementwise(&candidate.op) {
+    if shape.rank() == 0 || candidate.operands.is_empty() || !candidate.op.opcode().is_elementwise() {
         return None;
     }
     let mut scalars = Vec::with_capacity(candidate.operands.len());

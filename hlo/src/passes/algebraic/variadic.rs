@@ -2,7 +2,6 @@
 
 use super::extents::positions;
 use super::filled::copies_like;
-use super::spread::is_elementwise;
 use super::{array, extents};
 use crate::ir::{ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Op, Shape};
 use crate::passes::build::Build;
@@ -83,7 +82,7 @@ fn is_plain(region: &Computation) -> bool {
         Op::Tuple => id == region.root && Some(id) == last,
         Op::Parameter { .. } => scalar_type(&instruction.shape).is_some(),
         Op::Constant(literal) => literal.splat().is_some() && scalar_type(&instruction.shape).is_some(),
-        op => is_elementwise(op) && scalar_type(&instruction.shape).is_some(),
+        op => op.opcode().is_elementwise() && scalar_type(&instruction.shape).is_some(),
     })
 }
 

@@ -2,13 +2,13 @@
 
 use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar, Shape};
 use crate::passes::build::Build;
-use crate::passes::draft::Draft;
+use crate::passes::callee::Callee;
 use crate::passes::rebuild::Rebuild;
 
 /// A round of a loop.
 pub(super) struct Round {
     /// The computation that makes it.
-    pub(super) body: Draft,
+    pub(super) body: Callee,
     /// Its number, from 0: a scalar.
     pub(super) number: InstrId,
     /// The number 0, of the same type.
@@ -31,14 +31,14 @@ pub(super) fn counted<const N: usize>(
     let start = rebuild.tuple([&[zero], &values[..]].concat());
     let state = rebuild.get(start).shape.clone();
 
-    let mut condition = Draft::new(rebuild.span());
+    let mut condition = Callee::new("condition", rebuild.span());
     let before = condition.parameter(state.clone());
     let number = condition.element(before, 0);
     let bound = condition.scalar(integer(rounds));
     let goes_on = condition.compared(ComparisonDirection::Lt, number, bound);
-    let condition = rebuild.add_computation(condition.finish("condition", goes_on));
+    let condition = rebuild.add_computation(condition.finish(goes_on));
 
-    let mut body = Draft::new(rebuild.span());
+    let mut body = Callee::new("body", rebuild.span());
     let before = body.parameter(state.clone());
     let number = body.element(before, 0);
     let given = std::array::from_fn(|index| body.element(before, index + 1));
@@ -49,7 +49,7 @@ pub(super) fn counted<const N: usize>(
     let one = body.scalar(integer(1));
     let next = body.binary(BinaryOp::Add, number, one);
     let after = body.tuple([&[next], &made[..]].concat());
-    let body = rebuild.add_computation(body.finish("body", after));
+    let body = rebuild.add_computation(body.finish(after));
 
     let last = rebuild.add(state, Op::While { condition, body }, vec![start]);
     std::array::from_fn(|index| rebuild.element(last, index + 1))

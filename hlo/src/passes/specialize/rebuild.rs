@@ -4,11 +4,11 @@ use super::equations::Equations;
 use super::instance::Instances;
 use super::{BOUND, OPEN, finding};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::UniqueNames;
 use crate::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, EntryLayout, HeaderAttribute, InstrId, Instruction, Layout,
     Module, Op, Shape,
 };
-use crate::passes::UniqueNames;
 use std::collections::HashMap;
 
 /// How many extents that do not follow are reported.

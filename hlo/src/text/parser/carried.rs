@@ -4,10 +4,10 @@ mod origin;
 mod record;
 mod sharding;
 
+use crate::diagnostic::did_you_mean;
 use crate::ir::Span;
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
-use crate::text::suggest::did_you_mean;
 pub(super) use record::{FILE_LOCATION, STACK_FRAME};
 
 /// Attributes that any instruction may carry.

@@ -5,10 +5,10 @@ use super::instruction::{Body, End, OperandShape};
 use super::module::{MAX_SUGGESTED, unused_name};
 use super::order::{dependencies_first, describe_cycle};
 use super::shapeless::Shapeless;
+use crate::diagnostic::did_you_mean;
 use crate::ir::{ArenaId, Attribute, Computation, ComputationId, InstrId, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, quote};
-use crate::text::suggest::did_you_mean;
 use std::collections::{BTreeMap, HashSet};
 
 /// A computation that was read, well or not.

@@ -1,9 +1,9 @@
 //! The values of the attributes that operations own, by how they are spelled.
 
+use crate::diagnostic::did_you_mean;
 use crate::ir::{Epsilon, FieldValue, OperandAlias, PadDimension, Precision, ReplicaGroups, SliceDimension, Spelling};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 impl<'a> Cursor<'a> {
     /// The value of an attribute; its name is for findings. Names of computations and raw text are read elsewhere.

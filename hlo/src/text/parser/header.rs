@@ -1,10 +1,10 @@
 //! The header: `HloModule name, attribute=value, …`.
 
 use super::Parser;
+use crate::diagnostic::did_you_mean;
 use crate::ir::{BufferDonor, EntryLayout, HeaderAttribute, InputOutputAlias};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 impl<'a> Parser<'a> {
     /// Whether the text starts with a header.

@@ -2,10 +2,10 @@
 
 use super::Parser;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::nearest;
 use crate::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Op, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, is_reserved, is_type, quote};
-use crate::text::suggest::nearest;
 use std::collections::HashMap;
 
 /// The instructions of a computation while it is read.

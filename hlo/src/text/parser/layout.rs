@@ -1,10 +1,10 @@
 //! Layouts: `{1,0:T(8,128)(2,1)E(4)S(1)}`.
 
 use super::shape::MAX_RANK;
+use crate::diagnostic::did_you_mean;
 use crate::ir::{DimensionLevel, ElementType, Layout, LevelFormat, PhysicalLayout, SplitConfig, Tile};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 /// What may stand after the colon of a layout, in this order, with what it is for.
 const MARKS: [(&str, &str); 10] = [

@@ -4,10 +4,10 @@ use super::computation::Parsed;
 use super::order::{dependencies_first, describe_cycle};
 use super::shapeless::Shapeless;
 use super::{Parser, Use};
+use crate::diagnostic::did_you_mean;
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, Module};
 use crate::text::codes;
 use crate::text::lexer::{Failure, failure, quote};
-use crate::text::suggest::did_you_mean;
 use std::collections::{HashMap, HashSet};
 
 /// How many names are searched for the nearest to an unknown one.

@@ -4,20 +4,19 @@ use super::Parser;
 use super::carried::{CARRIED, CARRIED_BY, Mentions};
 use super::field::list;
 use super::instruction::{Body, Predecessor};
-use super::shapeless::follows;
+use crate::diagnostic::did_you_mean;
 use crate::ir::{
-    Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, OPCODES, Op, Presence, Shape, UnaryOp,
-    async_shorthand, fields_of, from_fields, shorthand_fields,
+    AsyncPhase, Attribute, ComputationId, Field, FieldValue, FieldValues, Instruction, Op, Opcode, Presence, Shape,
+    UnaryOp, async_shorthand, fields_of, from_fields, shorthand_fields,
 };
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_name_byte, quote};
-use crate::text::suggest::did_you_mean;
 
 /// How many attributes of an instruction may be wrong before the rest of it is passed over.
 const MAX_FAILURES: usize = 256;
 
 /// Whether it may be said how accurately an operation is computed: whether it is a function that is approximated.
-fn has_accuracy(opcode: &str) -> bool {
+fn has_accuracy(opcode: Opcode) -> bool {
     use UnaryOp::{
         Abs, Ceil, CountLeadingZeros, Floor, IsFinite, Negate, Not, PopulationCount, RoundNearestAfz, RoundNearestEven,
         Sign,
@@ -35,18 +34,18 @@ fn has_accuracy(opcode: &str) -> bool {
         RoundNearestEven,
         Sign,
     ];
-    UnaryOp::from_name(opcode).is_some_and(|op| !exact.contains(&op))
+    UnaryOp::ALL.iter().any(|&op| Opcode::from(op) == opcode && !exact.contains(&op))
 }
 
 /// What the text says of one operation.
 #[derive(Copy, Clone)]
-struct Opcode<'a> {
+struct Operation<'a> {
     name: Name<'a>,
     /// The opcode that owns the attributes: that of the operation, or of what an asynchronous shorthand starts.
-    owner: &'a str,
+    owner: Opcode,
     fields: &'static [Field],
-    /// The attributes that it has as an asynchronous shorthand (`slice-start`), if it is one.
-    shorthand: Option<&'static [Field]>,
+    /// Which part of an asynchronous operation it is, as a shorthand (`slice-start`).
+    phase: Option<AsyncPhase>,
 }
 
 /// The attributes of an instruction as far as they are read.
@@ -63,24 +62,29 @@ struct Found<'a> {
     failures: usize,
 }
 
-impl<'a> Opcode<'a> {
+impl<'a> Operation<'a> {
     fn find(name: Name<'a>) -> Result<Self, Failure> {
-        if let Some(fields) = fields_of(name.text) {
-            return Ok(Opcode { name, owner: name.text, fields, shorthand: None });
+        if let Some(owner) = Opcode::from_name(name.text) {
+            return Ok(Operation { name, owner, fields: fields_of(owner), phase: None });
         }
-        if let Some((owner, starts)) = async_shorthand(name.text) {
-            let fields = if starts { fields_of(owner).unwrap_or(&[]) } else { &[] };
-            return Ok(Opcode { name, owner, fields, shorthand: Some(shorthand_fields(starts)) });
+        if let Some((owner, phase)) = async_shorthand(name.text) {
+            let fields = if phase == AsyncPhase::Start { fields_of(owner) } else { &[] };
+            return Ok(Operation { name, owner, fields, phase: Some(phase) });
         }
-        let hint = did_you_mean(name.text, OPCODES.iter().copied());
+        let hint = did_you_mean(name.text, Opcode::NAMES.iter().copied());
         let message = format!("expected an opcode, found {}{hint}", quote(name.text));
         Err(failure(codes::OPCODE, name.span, message))
+    }
+
+    /// Whether its shape may be left out.
+    fn shape_follows(&self) -> bool {
+        self.phase.is_none() && self.owner.shape_follows_from_operands()
     }
 
     /// The attributes of the operation, then those of a shorthand.
     fn all_fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
         let fields = self.fields;
-        let own = self.shorthand.unwrap_or(&[]).iter();
+        let own = self.phase.map_or(&[][..], shorthand_fields).iter();
         fields.iter().chain(own.filter(move |own| fields.iter().all(|field| field.name != own.name)))
     }
 
@@ -90,7 +94,7 @@ impl<'a> Opcode<'a> {
 
     fn carries(&self, attribute: &str) -> bool {
         CARRIED.contains(&attribute)
-            || CARRIED_BY.contains(&(self.owner, attribute))
+            || CARRIED_BY.contains(&(self.owner.name(), attribute))
             || (attribute == "result_accuracy" && has_accuracy(self.owner))
     }
 
@@ -122,27 +126,27 @@ impl<'a> Opcode<'a> {
             let message = format!("`{}` needs the attribute `{attribute}`, found none", self.name.text);
             failure(codes::ATTRIBUTE_MISSING, self.name.span, message)
         };
-        if self.shorthand.is_none() {
-            return match from_fields(self.name.text, &mut values) {
+        let Some(phase) = self.phase else {
+            return match from_fields(self.owner, &mut values) {
                 Some(op) => op.map_err(missing),
                 None => Err(failure(codes::OPCODE, self.name.span, "expected an operation of operands")),
             };
-        }
+        };
         let async_execution_thread = values.take("async_execution_thread");
-        let operation = match async_shorthand(self.name.text) {
-            Some((wrapped, true)) => match from_fields(wrapped, &mut values) {
+        let wrapped = self.owner;
+        let operation = match phase {
+            AsyncPhase::Start => match from_fields(wrapped, &mut values) {
                 Some(op) => Some(Box::new(op.map_err(missing)?)),
                 None => {
                     let message = format!("`{wrapped}` is nothing that can be started");
                     return Err(failure(codes::OPCODE, self.name.span, message));
                 }
             },
-            _ => None,
+            AsyncPhase::Update | AsyncPhase::Done => None,
         };
         // What the operation has itself it has taken.
         let output_to_operand_aliasing = values.take("output_to_operand_aliasing").unwrap_or_default();
-        let opcode = self.name.text.to_owned();
-        Ok(Op::AsyncShorthand { opcode, operation, async_execution_thread, output_to_operand_aliasing })
+        Ok(Op::AsyncShorthand { wrapped, phase, operation, async_execution_thread, output_to_operand_aliasing })
     }
 }
 
@@ -170,8 +174,8 @@ impl<'a> Parser<'a> {
         shape: Option<Shape>,
         opcode: Name<'a>,
     ) -> Result<Instruction, Failure> {
-        let opcode = Opcode::find(opcode)?;
-        if shape.is_none() && !follows(opcode.name.text) {
+        let opcode = Operation::find(opcode)?;
+        if shape.is_none() && !opcode.shape_follows() {
             let message = format!("`{}` needs a shape before it: none follows from operands", opcode.name.text);
             return Err(failure(codes::SHAPE, opcode.name.span, message));
         }
@@ -179,13 +183,13 @@ impl<'a> Parser<'a> {
         let shape = shape.unwrap_or(Shape::Tuple(Vec::new()));
         self.cursor.expect(b'(', "`(` after the opcode")?;
         let mut operands = Vec::new();
-        let special = match opcode.name.text {
-            "parameter" => {
+        let special = match opcode.owner {
+            Opcode::Parameter if opcode.phase.is_none() => {
                 let number = self.parameter_number()?;
                 self.cursor.expect(b')', "`)` after the number of a parameter")?;
                 Some(Op::Parameter { number })
             }
-            "constant" => {
+            Opcode::Constant if opcode.phase.is_none() => {
                 let literal = self.cursor.literal(&shape)?;
                 self.cursor.expect(b')', "`)` after a literal")?;
                 Some(Op::Constant(literal))
@@ -202,7 +206,7 @@ impl<'a> Parser<'a> {
             self.report_about(name.text, failure);
             found.unsound = true;
         }
-        if let Some(leaves) = found.mentions.replicated.filter(|_| opcode.name.text == "parameter") {
+        if let Some(leaves) = found.mentions.replicated.filter(|_| matches!(special, Some(Op::Parameter { .. }))) {
             let expected = shape.leaves().len();
             if leaves != expected {
                 let message = format!(
@@ -252,7 +256,12 @@ impl<'a> Parser<'a> {
     }
 
     /// The attributes of an instruction. A finding in one does not end the others.
-    fn attributes(&mut self, instruction: Name<'a>, opcode: &Opcode<'a>, found: &mut Found<'a>) -> Result<(), Failure> {
+    fn attributes(
+        &mut self,
+        instruction: Name<'a>,
+        opcode: &Operation<'a>,
+        found: &mut Found<'a>,
+    ) -> Result<(), Failure> {
         while self.at_attribute() {
             self.cursor.eat(b',');
             let name = self.cursor.attribute_name("the name of an attribute")?;
@@ -276,7 +285,7 @@ impl<'a> Parser<'a> {
     fn attribute(
         &mut self,
         instruction: Name<'a>,
-        opcode: &Opcode<'a>,
+        opcode: &Operation<'a>,
         name: Name<'a>,
         found: &mut Found<'a>,
     ) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! Shapes: `f32[2,<=3]{1,0:T(8,128)}`, `(s32[], token[])`.
 
+use crate::diagnostic::{did_you_mean, translated};
 use crate::ir::{ArrayShape, ElementType, Shape, Span};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, MAX_DEPTH, failure, quote};
-use crate::text::suggest::{did_you_mean, translated};
 
 /// How many dimensions an array may have.
 pub(super) const MAX_RANK: usize = 255;

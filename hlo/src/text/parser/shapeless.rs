@@ -4,10 +4,10 @@ use super::Parser;
 use super::computation::Signature;
 use super::instruction::OperandShape;
 use super::operation::name_all_dimensions;
-use crate::ir::{BinaryOp, Computation, ComputationId, InstrId, Module, UnaryOp};
+use crate::ir::{Computation, ComputationId, InstrId, Module};
 use crate::text::codes;
 use crate::text::lexer::failure;
-use crate::verify::{Follower, Unknown};
+use crate::verify::{ShapeInference, Unknown};
 use std::collections::HashSet;
 
 /// What of a computation waits for shapes.
@@ -20,63 +20,13 @@ pub(super) struct Shapeless {
     pub(super) signature: Option<Signature>,
 }
 
-/// Whether the shape of an operation follows from operands, attributes and computations alone, so that it may be left out:
-/// the opcodes for which XLA's reader finds it, but `broadcast` and `scan`, of whose results it takes another shape than
-/// its verifier.
-pub(super) fn follows(opcode: &str) -> bool {
-    const OTHERS: [&str; 41] = [
-        "add-dependency",
-        "after-all",
-        "batch-norm-grad",
-        "batch-norm-inference",
-        "batch-norm-training",
-        "call",
-        "cholesky",
-        "clamp",
-        "compare",
-        "complex",
-        "concatenate",
-        "conditional",
-        "convolution",
-        "copy",
-        "domain",
-        "dot",
-        "fft",
-        "gather",
-        "get-dimension-size",
-        "get-tuple-element",
-        "imag",
-        "map",
-        "mulhi",
-        "pad",
-        "partition-id",
-        "ragged-dot",
-        "real",
-        "reduce",
-        "reduce-window",
-        "replica-id",
-        "reverse",
-        "scatter",
-        "select",
-        "select-and-scatter",
-        "set-dimension-size",
-        "sort",
-        "topk",
-        "transpose",
-        "triangular-solve",
-        "tuple",
-        "while",
-    ];
-    UnaryOp::from_name(opcode).is_some() || BinaryOp::from_name(opcode).is_some() || OTHERS.contains(&opcode)
-}
-
 impl Parser<'_> {
     /// Gives shapes to the instructions that have none, and then checks what waited for them.
     pub(super) fn infer_shapes(&mut self, module: &mut Module, shapeless: Vec<(ComputationId, Shapeless)>) {
         if shapeless.is_empty() {
             return;
         }
-        let follower = Follower::new(module);
+        let inference = ShapeInference::new(module);
         // Of what reads a shape that is not known nothing is known either.
         let mut unknown: HashSet<(ComputationId, InstrId)> = HashSet::new();
         for (id, open) in shapeless {
@@ -96,9 +46,9 @@ impl Parser<'_> {
                     name_all_dimensions(&mut module.computations[id].instructions[at].op, &shape);
                 }
                 let instruction = &module.computations[id].instructions[at];
-                match follower.shape(module, &module.computations[id], instruction) {
+                match inference.shape(module, &module.computations[id].instructions, instruction) {
                     Ok(shape) => module.computations[id].instructions[at].shape = shape,
-                    Err(Unknown(why)) => {
+                    Err(Unknown { message: why, .. }) => {
                         unknown.insert((id, at));
                         complete = false;
                         let name = &instruction.name;

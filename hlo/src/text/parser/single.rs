@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::instruction::{Body, Head};
-use crate::ir::{HeaderAttribute, Module, is_opcode};
+use crate::ir::{HeaderAttribute, Module, Opcode};
 use crate::text::codes;
 use crate::text::lexer::{Failure, Name, failure, is_type};
 
@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
             Ok(name) => match self.cursor.peek() {
                 Some(b'=') => true,
                 Some(b'[') => is_type(name.text),
-                Some(b'(') => is_opcode(name.text),
+                Some(b'(') => Opcode::from_name(name.text).is_some(),
                 _ => false,
             },
             Err(_) => self.cursor.peek() == Some(b'('),

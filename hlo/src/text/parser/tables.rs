@@ -2,9 +2,9 @@
 
 use super::Parser;
 use super::carried::{FILE_LOCATION, STACK_FRAME};
+use crate::diagnostic::did_you_mean;
 use crate::text::codes;
 use crate::text::lexer::{Failure, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 /// Their headings, in the order in which they stand; where one is, all are.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];

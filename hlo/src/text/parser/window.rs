@@ -1,9 +1,9 @@
 //! Windows and the roles of a convolution's dimensions.
 
+use crate::diagnostic::did_you_mean;
 use crate::ir::{ConvolutionDimensions, Window, WindowDimension};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 /// What a window says of its dimensions.
 const PROPERTIES: [&str; 6] = ["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"];

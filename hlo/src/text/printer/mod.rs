@@ -174,7 +174,7 @@ impl Printer<'_> {
 
     fn instruction(&mut self, computation: &Computation, instruction: &Instruction) -> fmt::Result {
         self.name(&instruction.name)?;
-        write!(self.out, " = {} {}(", instruction.shape, instruction.op.opcode())?;
+        write!(self.out, " = {} {}(", instruction.shape, instruction.op.name())?;
         for (position, &id) in instruction.operands.iter().enumerate() {
             if position > 0 {
                 self.out.write_str(", ")?;

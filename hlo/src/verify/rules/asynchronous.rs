@@ -60,7 +60,7 @@ fn state<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
     if matches!(state, Shape::Tuple(elements) if elements.len() >= 2 && elements[0].as_tuple().is_some()) {
         return Some(state);
     }
-    let opcode = rule.instruction.op.opcode();
+    let opcode = rule.instruction.op.name();
     rule.refuse(code::ELEMENT_TYPE, format!("operand 0 of {opcode} must be ((...), ..., ...) and is {}", Brief(state)));
     None
 }

@@ -66,7 +66,7 @@ pub(super) fn all_to_all<'a>(rule: &mut Rule<'a>, members: Members<'_>, is_cut: 
     if let Some(size) = group_size(members.groups)
         && size != operands.len()
     {
-        let (count, opcode) = (operands.len(), rule.opcode());
+        let (count, opcode) = (operands.len(), rule.name());
         rule.refuse(
             code::GROUPS,
             format!("{opcode} of {count} operands needs groups of {count}, and has groups of {size}"),
@@ -133,7 +133,7 @@ fn permuted<'a>(
     for position in [2, 3] {
         let is_start = |leaf: &&Shape| leaf.is_compatible(&Shape::scalar(ElementType::S32));
         if !rule.operands[position].leaves().iter().all(is_start) {
-            let (opcode, given) = (rule.opcode(), Brief(rule.operands[position]));
+            let (opcode, given) = (rule.name(), Brief(rule.operands[position]));
             let message = format!("operand {position} of {opcode} must be s32[] or a tuple of them and is {given}");
             rule.report(code::ELEMENT_TYPE, message);
         }

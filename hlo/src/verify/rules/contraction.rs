@@ -130,7 +130,7 @@ pub(super) fn products<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     let wanted = class(left).max(class(right));
     if class(declared) < wanted {
         let message =
-            format!("{} of {left} and {right} yields {}, the text says {declared}", rule.opcode(), wanted.name());
+            format!("{} of {left} and {right} yields {}, the text says {declared}", rule.name(), wanted.name());
         rule.report(code::RESULT_SHAPE, message);
     }
     Some(Expected::Open)

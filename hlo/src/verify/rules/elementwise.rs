@@ -154,7 +154,7 @@ fn one_type(rule: &mut Rule<'_>) -> Option<ElementType> {
     }
     let message = format!(
         "the operands of {} must have one element type, and have {} and {}",
-        rule.opcode(),
+        rule.name(),
         left.element_type,
         right.element_type
     );
@@ -163,7 +163,7 @@ fn one_type(rule: &mut Rule<'_>) -> Option<ElementType> {
 }
 
 fn undefined<'a>(rule: &mut Rule<'a>, element_type: ElementType) -> Option<Expected<'a>> {
-    let message = format!("{} is not defined for {element_type}", rule.opcode());
+    let message = format!("{} is not defined for {element_type}", rule.name());
     rule.report(code::ELEMENT_TYPE, message);
     None
 }

@@ -61,7 +61,7 @@ fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
     let mut sizes = groups.iter().map(Vec::len).filter(|&size| size > 0);
     let first = sizes.next().unwrap_or(0);
     if let Some(other) = sizes.find(|&size| size != first).filter(|_| members.demands == Demands::CoverEvenly) {
-        let opcode = rule.opcode();
+        let opcode = rule.name();
         rule.refuse(
             code::GROUPS,
             format!("the groups of {opcode} must be of one size, and are of {first} and {other}"),

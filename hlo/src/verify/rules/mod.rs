@@ -30,7 +30,7 @@ mod transfer;
 pub(super) use expected::Expected;
 pub(super) use rule::Rule;
 
-use crate::ir::{Op, OperandAlias, ReplicaGroups};
+use crate::ir::{AsyncPhase, Op, OperandAlias, ReplicaGroups};
 use groups::{Demands, Members};
 
 /// Checks one operation; the result that follows from its operands.
@@ -158,9 +158,9 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         }
         Op::AsyncUpdate { .. } => asynchronous::update(rule),
         Op::AsyncDone { .. } => asynchronous::done(rule),
-        Op::AsyncShorthand { opcode, operation, output_to_operand_aliasing, .. } => match operation {
+        Op::AsyncShorthand { phase, operation, output_to_operand_aliasing, .. } => match operation {
             Some(operation) => shorthand(rule, operation, output_to_operand_aliasing),
-            None if opcode.ends_with("-done") => asynchronous::done(rule),
+            None if *phase == AsyncPhase::Done => asynchronous::done(rule),
             None => asynchronous::update(rule),
         },
     }

@@ -60,7 +60,7 @@ fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
     let operands = rule.operands.len();
     if operands == 0 || !operands.is_multiple_of(2) {
         let message =
-            format!("{} takes N inputs and N initial values, N at least 1, and has {operands} operands", rule.opcode());
+            format!("{} takes N inputs and N initial values, N at least 1, and has {operands} operands", rule.name());
         rule.refuse(code::OPERAND_COUNT, message);
         return None;
     }
@@ -71,7 +71,7 @@ fn inputs<'a>(rule: &mut Rule<'a>) -> Option<Vec<&'a ArrayShape>> {
             let message = format!(
                 "operand {} of {}, the initial value for operand {position}, must be {} and is {}",
                 arrays.len() + position,
-                rule.opcode(),
+                rule.name(),
                 input.element_type,
                 initial.element_type
             );

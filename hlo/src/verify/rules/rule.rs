@@ -5,6 +5,7 @@ use crate::ir::{
 };
 use crate::verify::brief::Brief;
 use crate::verify::code;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// One operation under examination, and what was found about it.
@@ -24,9 +25,9 @@ pub(in crate::verify) struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    /// The opcode, for messages.
-    pub(super) fn opcode(&self) -> &'a str {
-        self.op.opcode()
+    /// The opcode as the text spells it, for messages.
+    pub(super) fn name(&self) -> Cow<'static, str> {
+        self.op.name()
     }
 
     /// A finding after which extents mean nothing.
@@ -51,7 +52,7 @@ impl<'a> Rule<'a> {
             return Some(());
         }
         let plural = if count == 1 { "operand" } else { "operands" };
-        let message = format!("{} takes {count} {plural} and has {}", self.opcode(), self.operands.len());
+        let message = format!("{} takes {count} {plural} and has {}", self.name(), self.operands.len());
         self.refuse(code::OPERAND_COUNT, message);
         None
     }
@@ -62,7 +63,7 @@ impl<'a> Rule<'a> {
             return Some(());
         }
         let plural = if count == 1 { "operand" } else { "operands" };
-        let message = format!("{} takes at least {count} {plural} and has {}", self.opcode(), self.operands.len());
+        let message = format!("{} takes at least {count} {plural} and has {}", self.name(), self.operands.len());
         self.refuse(code::OPERAND_COUNT, message);
         None
     }
@@ -110,7 +111,7 @@ impl<'a> Rule<'a> {
 
     fn wrong_kind(&mut self, position: usize, wanted: &str) {
         let shape = Brief(self.operands[position]);
-        let message = format!("operand {position} of {} must be {wanted} and is {shape}", self.opcode());
+        let message = format!("operand {position} of {} must be {wanted} and is {shape}", self.name());
         self.refuse(code::ELEMENT_TYPE, message);
     }
 
@@ -118,7 +119,7 @@ impl<'a> Rule<'a> {
     pub(super) fn declared_array(&mut self) -> Option<&'a ArrayShape> {
         let array = self.declared.as_array();
         if array.is_none() {
-            let message = format!("{} yields an array, the declared shape is {}", self.opcode(), Brief(self.declared));
+            let message = format!("{} yields an array, the declared shape is {}", self.name(), Brief(self.declared));
             self.refuse(code::RESULT_SHAPE, message);
         }
         array
@@ -131,7 +132,7 @@ impl<'a> Rule<'a> {
         if !fits {
             let message = format!(
                 "operand {position} of {} must have elements of {wanted} and has {}",
-                self.opcode(),
+                self.name(),
                 array.element_type
             );
             self.report(code::ELEMENT_TYPE, message);
@@ -146,7 +147,7 @@ impl<'a> Rule<'a> {
         let (Some(given), Some(wanted)) = (element_type(position), element_type(other)) else { return false };
         if given != wanted {
             let message =
-                format!("operand {position} of {} must be {wanted} as operand {other} and is {given}", self.opcode());
+                format!("operand {position} of {} must be {wanted} as operand {other} and is {given}", self.name());
             self.report(code::ELEMENT_TYPE, message);
         }
         given == wanted
@@ -234,7 +235,7 @@ impl<'a> Rule<'a> {
         let computation = self.callee(id)?;
         let (name, parameters) = (&computation.name, self.parameters_of(id));
         if parameters.len() != passed.len() {
-            let (count, opcode, given) = (parameters.len(), self.opcode(), passed.len());
+            let (count, opcode, given) = (parameters.len(), self.name(), passed.len());
             self.refuse(code::SIGNATURE, format!("{name} takes {count} parameters, {opcode} passes {given}"));
         }
         for (number, (&id, given)) in parameters.iter().zip(passed).enumerate() {

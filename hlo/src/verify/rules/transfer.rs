@@ -55,7 +55,7 @@ fn transferred<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
     if in_flight(Expected::Open).admits(transfer) {
         return transfer.as_tuple()?.first();
     }
-    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {}", rule.opcode(), Brief(transfer));
+    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {}", rule.name(), Brief(transfer));
     rule.refuse(code::ELEMENT_TYPE, message);
     None
 }
@@ -74,7 +74,7 @@ pub(super) fn element_done<'a>(rule: &mut Rule<'a>, element: usize) -> Option<Ex
     if found.is_none() {
         let message = format!(
             "operand 0 of {} must be a tuple of {} or more elements and is {}",
-            rule.opcode(),
+            rule.name(),
             element + 1,
             Brief(started)
         );

@@ -104,7 +104,7 @@ impl<'w> Body<'w> {
 
     /// Appends an instruction as it is.
     pub(super) fn push(&mut self, op: Op, shape: Shape, operands: Vec<InstrId>, facts: Vec<Facts>) -> InstrId {
-        let name = format!("{}.{}", op.opcode(), self.instructions.len());
+        let name = format!("{}.{}", op.name(), self.instructions.len());
         assert_eq!(facts.len(), shape.leaves().len(), "each leaf has its facts");
         self.facts.push(facts);
         self.instructions.push(Instruction::new(name, shape, op, operands))

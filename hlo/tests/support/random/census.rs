@@ -36,7 +36,7 @@ impl Census {
                 self.feature("a root before the end");
             }
             for instruction in computation.instructions.values() {
-                *self.opcodes.entry(instruction.op.opcode().to_owned()).or_default() += 1;
+                *self.opcodes.entry(instruction.op.name().into_owned()).or_default() += 1;
                 for array in instruction.shape.leaves().into_iter().filter_map(|leaf| leaf.as_array()) {
                     *self.types.entry(array.element_type).or_default() += 1;
                     *self.ranks.entry(array.rank()).or_default() += 1;

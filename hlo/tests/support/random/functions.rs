@@ -112,7 +112,7 @@ struct Region {
 
 impl Region {
     fn push(&mut self, op: Op, shape: Shape, operands: Vec<InstrId>) -> InstrId {
-        let name = format!("{}.{}", op.opcode(), self.instructions.len());
+        let name = format!("{}.{}", op.name(), self.instructions.len());
         self.instructions.push(Instruction::new(name, shape, op, operands))
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
                     whole += &format!("  {line}\n");
                 }
             } else if let Some(reason) = reason {
-                let opcode = instruction.op.opcode();
+                let opcode = instruction.op.name();
                 others.push(about.instruction_json());
                 let gap = if whole.is_empty() { "" } else { "\n" };
                 whole += &format!(
@@ -157,7 +157,7 @@ impl Division {
             let Instruction { name, shape, op, operands, .. } = instruction;
             let named = operands.iter().map(|operand| format!("%{}", computation.instructions[*operand].name));
             let named: Vec<String> = named.collect();
-            text += &format!("  %{name} = {} {}({})\n", shape.without_layout(), op.opcode(), named.join(", "));
+            text += &format!("  %{name} = {} {}({})\n", shape.without_layout(), op.name(), named.join(", "));
             for (operand, maps) in named.iter().zip(reads.get(&id).into_iter().flatten()) {
                 for map in maps {
                     let told = map.as_ref().map_or_else(|reason| format!("UNDEFINED: {reason}"), String::clone);
@@ -264,7 +264,7 @@ fn parameter_json(instruction: &Instruction) -> Value {
 fn member_json(instruction: &Instruction, reads: Vec<Value>) -> Value {
     json!({
         "name": instruction.name,
-        "operation": instruction.op.opcode(),
+        "operation": instruction.op.name(),
         "shape": instruction.shape.without_layout().to_string(),
         "reads": reads,
     })
@@ -302,7 +302,7 @@ impl Within<'_> {
         json!({
             "instruction": self.instruction.name,
             "computation": self.owner.name,
-            "operation": self.instruction.op.opcode(),
+            "operation": self.instruction.op.name(),
             "compiled": false,
             "reason": self.reason(),
         })

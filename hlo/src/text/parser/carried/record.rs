@@ -1,8 +1,8 @@
 //! Records of named values: `{op_name="a" source_line=3}`, in `metadata` and in the tables of source locations.
 
+use crate::diagnostic::did_you_mean;
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 /// What a value of a record is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

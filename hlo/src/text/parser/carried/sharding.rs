@@ -1,9 +1,9 @@
 //! How a value is cut into pieces for devices: `{devices=[2,1]<=[2]}`.
 
+use crate::diagnostic::did_you_mean;
 use crate::ir::Span;
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, failure, quote};
-use crate::text::suggest::did_you_mean;
 
 /// What names an axis of a mesh.
 const AXIS: &str = "the name of an axis in quotes";

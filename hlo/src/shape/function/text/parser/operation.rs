@@ -4,10 +4,10 @@ use super::super::codes;
 use super::super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::nearest;
 use crate::ir::Span;
 use crate::shape::function::builder::Builder;
 use crate::shape::function::{Extents, Kind, MAX_DEPTH, Region, Type, ValueId};
-use crate::text::nearest;
 use std::collections::HashMap;
 
 /// How the operands of an operation are written.

@@ -4,12 +4,12 @@
 const MAX_LENGTH: usize = 48;
 
 /// The end of a sentence that suggests the candidate nearest to `word`; empty if none is near.
-pub(super) fn did_you_mean<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> String {
+pub(crate) fn did_you_mean<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> String {
     nearest(word, candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// The element type that other languages call by this name.
-pub(super) fn translated(word: &str) -> Option<&'static str> {
+pub(crate) fn translated(word: &str) -> Option<&'static str> {
     Some(match word {
         "bool" | "boolean" | "i1" => "pred",
         "int8" | "i8" => "s8",

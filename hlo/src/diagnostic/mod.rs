@@ -1,5 +1,10 @@
 //! What is wrong with a text or a module, and where.
 
+pub mod code;
+mod suggest;
+
+pub(crate) use suggest::{did_you_mean, nearest, translated};
+
 use crate::ir::{Span, ends_line};
 use std::fmt;
 

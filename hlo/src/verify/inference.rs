@@ -1,40 +1,71 @@
-//! The shape that follows from an instruction's operands, for text that leaves it out.
+//! The shape that follows from an instruction's operands: for text that leaves it out, and for builders.
 
 use super::rules::{self, Expected, Rule};
-use crate::ir::{ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
-use crate::shape::function::{Extents, Specialized};
+use super::{code, instruction_faults, leaves};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Arena, ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
+use crate::shape::function::{Extents, ShapeError, Specialized};
 use crate::shape::{
-    InstructionAttributes, called_result, infer_extents, into_leaves, specialize_extents, standard_library,
+    InferenceCache, InstructionAttributes, called_result, finding, infer_extents, into_leaves, specialize_extents,
+    standard_library,
 };
 
-/// Why a shape does not follow, in words.
+/// Why a shape does not follow: the code of the rule that is broken, and what is wrong in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unknown(pub(crate) String);
+pub(crate) struct Unknown {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
 
-/// Finds shapes that follow, by the rules of the operations and their shape functions.
-pub(crate) struct Follower {
+impl Unknown {
+    /// Nothing is broken, but the operands leave the shape open.
+    fn open(message: String) -> Self {
+        Unknown { code: code::RESULT_SHAPE, message }
+    }
+}
+
+/// Infers shapes, by the rules of the operations and their shape functions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShapeInference {
     /// The parameters of each computation of the module, by number.
     parameters: Vec<Vec<InstrId>>,
 }
 
-impl Follower {
+impl ShapeInference {
     pub(crate) fn new(module: &Module) -> Self {
-        Follower { parameters: module.computations.values().map(Computation::parameters).collect() }
+        ShapeInference { parameters: module.computations.values().map(Computation::parameters).collect() }
     }
 
-    /// The shape of an instruction of a computation of the module, the shapes of whose operands and computations are right.
+    /// Takes note of a computation that is added to the module.
+    pub(crate) fn add(&mut self, computation: &Computation) {
+        self.parameters.push(computation.parameters());
+    }
+
+    /// What is wrong with an instruction that follows these, whose operands and computations exist.
+    pub(crate) fn check(
+        &self,
+        module: &Module,
+        instructions: &Arena<InstrId, Instruction>,
+        instruction: &Instruction,
+    ) -> Vec<(&'static str, String)> {
+        let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &instructions[id].shape).collect();
+        let cache = InferenceCache::new(standard_library());
+        let impossible: Vec<_> = instruction.shape.leaves().into_iter().filter_map(leaves::fault).collect();
+        if !impossible.is_empty() {
+            return impossible;
+        }
+        instruction_faults(module, &self.parameters, &cache, instruction, &operands)
+    }
+
+    /// The shape of an instruction that follows these, the shapes of whose operands and computations are right.
     pub(crate) fn shape(
         &self,
         module: &Module,
-        computation: &Computation,
+        instructions: &Arena<InstrId, Instruction>,
         instruction: &Instruction,
     ) -> Result<Shape, Unknown> {
-        let operands: Vec<&Shape> = instruction
-            .operands
-            .iter()
-            .filter_map(|&id| computation.instructions.get(id))
-            .map(|it| &it.shape)
-            .collect();
+        let operands: Vec<&Shape> =
+            instruction.operands.iter().filter_map(|&id| instructions.get(id)).map(|it| &it.shape).collect();
         let op = &instruction.op;
         // Products are added up in the larger type of the factors, as XLA has it; other rules do not look at this.
         let product = products(op, &operands);
@@ -50,8 +81,8 @@ impl Follower {
             sound: true,
         };
         let expected = rules::check(&mut rule);
-        if let Some((_, message)) = rule.findings.into_iter().next() {
-            return Err(Unknown(message));
+        if let Some((code, message)) = rule.findings.into_iter().next() {
+            return Err(Unknown { code, message });
         }
         let expected = product.map_or(expected, Expected::Array);
         if let Op::SetDimensionSize { dimension } = op {
@@ -117,7 +148,8 @@ fn set_dimension_size(operands: &[&Shape], dimension: i64) -> Result<Shape, Unkn
     let array = operands.first().and_then(|shape| shape.as_array());
     let at = usize::try_from(dimension).ok().filter(|&at| array.is_some_and(|array| at < array.rank()));
     let (Some(array), Some(at)) = (array, at) else {
-        return Err(Unknown("operand 0 must be an array that has the dimension".to_owned()));
+        let message = "operand 0 must be an array that has the dimension".to_owned();
+        return Err(Unknown { code: code::ATTRIBUTE, message });
     };
     let mut array = array.clone();
     if !array.dynamic.contains(&at) {
@@ -132,11 +164,18 @@ fn filled(instruction: &InstructionAttributes<'_>, expected: &Expected<'_>) -> R
     let InstructionAttributes { op, operands, .. } = instruction;
     if !operands.iter().all(|operand| operand.is_static()) {
         return open(op, operands, expected)
-            .or_else(|| expected.shape(&mut leaves(known(instruction)?)))
-            .ok_or_else(|| Unknown(format!("extents of the operands of {} are known at run time only", op.opcode())));
+            .or_else(|| expected.shape(&mut leaf_extents(known(instruction)?)))
+            .ok_or_else(|| {
+                Unknown::open(format!("extents of the operands of {} are known at run time only", op.name()))
+            });
     }
-    let extents = infer_extents(standard_library(), instruction).map_err(|error| Unknown(error.message))?;
-    expected.shape(&mut leaves(extents)).ok_or_else(|| Unknown(format!("the rule of {} leaves it open", op.opcode())))
+    let unknown = |error: ShapeError| {
+        let Diagnostic { code, message, .. } = finding(instruction, &error);
+        Unknown { code, message }
+    };
+    let extents = infer_extents(standard_library(), instruction).map_err(unknown)?;
+    let open = || Unknown::open(format!("the rule of {} leaves it open", op.name()));
+    expected.shape(&mut leaf_extents(extents)).ok_or_else(open)
 }
 
 /// The extents of a result that is a scalar, whatever the extents of the operands are. Others may be open where those of the
@@ -148,7 +187,7 @@ fn known(instruction: &InstructionAttributes<'_>) -> Option<Vec<Extents>> {
 }
 
 /// The extents of one leaf after the other.
-fn leaves(extents: Vec<Extents>) -> impl FnMut() -> Option<Vec<i64>> {
+fn leaf_extents(extents: Vec<Extents>) -> impl FnMut() -> Option<Vec<i64>> {
     let mut extents = extents.into_iter();
     move || extents.next().map(|extents| extents.to_vec())
 }
@@ -169,28 +208,13 @@ fn open(op: &Op, operands: &[&Shape], expected: &Expected<'_>) -> Option<Shape> 
             result.dynamic = (0..from.len()).filter(|&to| first.dynamic.contains(&from[to])).collect();
         }
         Op::Reverse { .. } => result.dynamic.clone_from(&first.dynamic),
-        op if is_elementwise(op) && arrays.iter().all(|array| array.extents == first.extents) => {
+        op if op.opcode().is_elementwise() && arrays.iter().all(|array| array.extents == first.extents) => {
             let is_open = |dimension: &usize| arrays.iter().any(|array| array.is_open(*dimension));
             result.dynamic = (0..first.rank()).filter(is_open).collect();
         }
         _ => return None,
     }
     Some(Shape::Array(result))
-}
-
-fn is_elementwise(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Unary(_)
-            | Op::Binary(_)
-            | Op::MultiplyHigh
-            | Op::Compare { .. }
-            | Op::Select
-            | Op::Clamp
-            | Op::Complex
-            | Op::Real
-            | Op::Imag
-    )
 }
 
 /// The layout that XLA gives the result: of what works element by element that of the first operand, of a transposition
@@ -210,7 +234,7 @@ fn layout(op: &Op, operands: &[&Shape]) -> Option<Layout> {
             Some(layout).filter(|_| operand.layout.is_some() || !row_major)
         }
         Op::Reverse { .. } => operand.layout.clone(),
-        op if is_elementwise(op) => operand.layout.clone(),
+        op if op.opcode().is_elementwise() => operand.layout.clone(),
         _ => None,
     }
 }

@@ -1,28 +1,25 @@
 //! Constraints: facts `expr in [lo, hi]` about a domain, and the algebra of them.
 //!
 //! Each rule is an equivalence: where the rest of the domain holds, the constraints before hold exactly where those after
-//! do. They are among the [`laws`](crate::laws), as K0 to K7. A rule that would need a bound beyond `i64` does not apply, and the
+//! do. They are among the [`laws`](crate::laws). A rule that would need a bound beyond `i64` does not apply, and the
 //! ends of `i64` are no bounds.
 
-mod bounds;
 mod laws;
 mod narrow;
 mod plain;
 mod residues;
-mod step;
 
 #[cfg(test)]
 mod tests;
 
 pub use plain::Plain;
 pub use residues::Merge;
-pub use step::ConstraintStep;
 
 pub(crate) use laws::LAWS;
 
 use std::fmt;
 
-use crate::{Expr, Interval};
+use crate::{Expr, Interval, Law};
 
 /// A fact about the domain: the value of `expr` lies in `bounds`.
 ///
@@ -61,4 +58,46 @@ impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.expr, self.bounds)
     }
+}
+
+/// One use of a law: where the rest of the domain holds, the constraints before hold exactly where those after do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConstraintStep {
+    /// What was applied.
+    pub law: &'static Law,
+    /// A conjunction.
+    pub before: Vec<Constraint>,
+    /// A conjunction; without any constraint it always holds.
+    pub after: Vec<Constraint>,
+}
+
+impl ConstraintStep {
+    fn new(law: &'static Law, before: &[&Constraint], after: &[&Constraint]) -> ConstraintStep {
+        let owned = |all: &[&Constraint]| all.iter().map(|c| (*c).clone()).collect();
+        ConstraintStep { law, before: owned(before), after: owned(after) }
+    }
+}
+
+/// `d0 * 2 in [1, 9] <=> d0 in [1, 4]    by bounds-of-multiple`.
+impl fmt::Display for ConstraintStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_all(f, &self.before)?;
+        f.write_str(" <=> ")?;
+        write_all(f, &self.after)?;
+        write!(f, "    by {}", self.law.name)
+    }
+}
+
+fn write_all(f: &mut fmt::Formatter<'_>, all: &[Constraint]) -> fmt::Result {
+    if all.is_empty() {
+        return f.write_str("true");
+    }
+    if all.iter().any(|c| c.bounds.is_empty()) {
+        return f.write_str("false");
+    }
+    for (i, constraint) in all.iter().enumerate() {
+        write!(f, "{}{constraint}", if i == 0 { "" } else { ", " })?;
+    }
+    Ok(())
 }

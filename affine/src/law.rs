@@ -35,13 +35,33 @@ use std::collections::BTreeSet;
 
 use crate::Error;
 
+/// Laws, each a constant that the code refers to, and the list `LAWS` of all of them.
+macro_rules! laws {
+    ($($(#[$doc:meta])* $id:ident = $name:literal: $equation:literal $(if $condition:literal)?;)*) => {
+        $($(#[$doc])* pub(crate) const $id: &$crate::Law =
+            &$crate::law::law!($name: $equation $(if $condition)?);)*
+        /// All laws of this file.
+        pub(crate) const LAWS: &[&$crate::Law] = &[$($id),*];
+    };
+}
+pub(crate) use laws;
+
+/// One law: its name, what it claims, and under which condition.
+macro_rules! law {
+    ($name:literal: $equation:literal) => {
+        $crate::Law { name: $name, equation: $equation, condition: "" }
+    };
+    ($name:literal: $equation:literal if $condition:literal) => {
+        $crate::Law { name: $name, equation: $equation, condition: $condition }
+    };
+}
+pub(crate) use law;
+
 /// One law: an equation, or an equivalence, and the condition under which it holds.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Law {
-    /// Its name in derivations; stable.
+    /// Its name in derivations: unique, and stable from one version to the next. [`Law::named`] finds the law again.
     pub name: &'static str,
-    /// Which rule of the design it is, such as `R5`, for readers of the literature on it.
-    pub theory: &'static str,
     /// The equation.
     pub equation: &'static str,
     /// The side condition; empty where the equation holds of all integers.
@@ -49,6 +69,19 @@ pub struct Law {
 }
 
 impl Law {
+    /// The law of this name, if there is one.
+    ///
+    /// ```
+    /// use weft_affine::Law;
+    ///
+    /// let law = Law::named("mod-in-range").expect("a law of remainders");
+    /// assert_eq!(law.to_string(), "mod-in-range: (c*y + z) mod c = z - c*q if c*q <= z < c*q + c");
+    /// assert_eq!(Law::named("mod-in-rage"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<&'static Law> {
+        crate::laws().iter().copied().find(|law| law.name == name)
+    }
+
     /// What the text says.
     ///
     /// # Errors

@@ -115,14 +115,14 @@
 //! assert_eq!(proof.check(), Ok(()));
 //! let last = proof.links().last().expect("something was simplified");
 //! let law = proof.steps()[last.steps[0]].law;
-//! assert_eq!((last.whole.to_string(), law.name), ("d0".into(), "div-constant"));
+//! assert_eq!((last.whole.to_string(), law.name), ("d0".into(), "floordiv-in-range"));
 //! ```
 //!
 //! [`laws`] lists all [laws](law) as text, such as
 //!
 //! ```
-//! # use weft_affine::laws;
-//! let law = laws().into_iter().find(|law| law.name == "div-aligned").expect("a law of floor division");
+//! # use weft_affine::Law;
+//! let law = Law::named("floordiv-common-factor").expect("a law of floor division");
 //! assert_eq!(law.equation, "(g*y + b) floordiv (g*m) = (y + t) floordiv m");
 //! assert_eq!(law.condition, "m > 0, g*t <= b < g*t + g");
 //! ```

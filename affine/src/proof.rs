@@ -1,7 +1,7 @@
 //! Derivations: why one expression equals another, as a calculation that can be checked without the simplifier.
 //!
 //! Each step is an instance of a law, true by itself over the domain. Each link of the chain replaces one side of a step by the
-//! other inside the whole expression. The law `every-point` says no more than what it is used for: its condition is that both
+//! other inside the whole expression. The law `equal-at-every-point` says no more than what it is used for: its condition is that both
 //! sides agree at each point, and the checker tries the points itself.
 //!
 //! ```
@@ -15,11 +15,11 @@
 //!     proof.to_string(),
 //!     "\
 //! (d0 * 8 + d1) floordiv 8
-//!   = d0 + d1 floordiv 8    by div-multiple (R3)
-//!   = d0                    by div-constant (R2), since d1 in [0, 7]: d1 floordiv 8 = 0
+//!   = d0 + d1 floordiv 8    by floordiv-of-multiple
+//!   = d0                    by floordiv-in-range, since d1 in [0, 7]: d1 floordiv 8 = 0
 //! where
-//!   div-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
-//!   div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c"
+//!   floordiv-of-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+//!   floordiv-in-range: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c"
 //! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -32,7 +32,7 @@ use crate::range::Analysis;
 use crate::{Atom, Constraint, Expr, Interval, Ranges, Var};
 use context::Context;
 use normal::Normalizer;
-use rules::sum::EVERY_POINT;
+use rules::sum::EQUAL_AT_EVERY_POINT;
 use upper::Upper;
 
 /// What a variable costs.
@@ -359,7 +359,7 @@ impl Simplifier {
         context.forget();
         context.bind('x', e);
         context.bind('y', &linear);
-        context.record(EVERY_POINT, e, &linear);
+        context.record(EQUAL_AT_EVERY_POINT, e, &linear);
         Some(linear)
     }
 

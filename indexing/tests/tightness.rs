@@ -1,9 +1,9 @@
 //! Bounds of variables after simplification are not only right but as narrow as they can be, wherever the rules of one
 //! constraint decide that: judged by the least and greatest value among the enumerated points.
 //!
-//! The rules: a sum `a·x + b` or a quotient `x // c` in an interval bounds `x` (K1 to K3), a sum of a multiple and a small
-//! rest bounds the multiple (K4), congruences of one variable merge (K5), a congruence moves both bounds inwards (K6), and an
-//! interval of a remainder that says everything or nothing goes (K7).
+//! The rules: a sum `a·x + b` or a quotient `x // c` in an interval bounds `x`, a sum of a multiple and a small
+//! rest bounds the multiple, congruences of one variable merge, a congruence moves both bounds inwards, and an
+//! interval of a remainder that says everything or nothing goes.
 
 use crate::support::random::Random;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Variable};
@@ -15,7 +15,7 @@ const LEAST_NARROWED: usize = 30;
 /// Failures shown, the shortest first.
 const SHOWN: usize = 6;
 
-/// A sum or a chain of sums and quotients of one variable, each step undone by K1, K2 or K3.
+/// A sum or a chain of sums and quotients of one variable, each step undone by a law of one constraint.
 fn chain(random: &mut Random, steps: usize) -> Expr {
     let mut e = Expr::dim(0);
     for _ in 0..steps {

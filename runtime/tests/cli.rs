@@ -688,11 +688,11 @@ fn maps_are_simplified_and_derived() {
 
 result 0
   (d0 * 8 + d1) floordiv 8
-    = d0 + d1 floordiv 8    by div-multiple (R3)
-    = d0                    by div-constant (R2), since d1 in [0, 7]: d1 floordiv 8 = 0
+    = d0 + d1 floordiv 8    by floordiv-of-multiple
+    = d0                    by floordiv-in-range, since d1 in [0, 7]: d1 floordiv 8 = 0
   where
-    div-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
-    div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
+    floordiv-of-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+    floordiv-in-range: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
 ";
     assert_eq!(stdout(&weft(&["simplify", "--why", FLAT])), wanted);
     let constrained = weft(&["simplify", "--why", "(d0) -> (d0), domain: d0 in [0, 99], d0 * 2 in [5, 15]"]);
@@ -745,7 +745,7 @@ fn derivations_are_written_as_json() {
     assert!(results[0]["cost_before"].as_u64() > results[0]["cost_after"].as_u64());
     let steps = results[0]["derivation"].as_array().expect("a list of steps");
     let laws: Vec<&Value> = steps.iter().map(|step| &step["law"]).collect();
-    assert_eq!(laws, ["div-multiple", "div-constant"]);
+    assert_eq!(laws, ["floordiv-of-multiple", "floordiv-in-range"]);
     assert_eq!((&steps[0]["letters"]["z"], &steps[0]["whole"]), (&"d1".into(), &"d0 + d1 floordiv 8".into()));
     assert_eq!(steps[1]["ranges"][0], serde_json::json!({ "expression": "d1", "range": [0, 7] }));
 }

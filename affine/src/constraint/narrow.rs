@@ -18,7 +18,7 @@ impl Constraint {
     }
 
     /// The bounds that are left of `known` for the variable `v` where the constraint holds: against the range of the other
-    /// summands, or by the residues of the variable (K6). `simplifier` knows the rest of the domain.
+    /// summands, or by the residues of the variable. `simplifier` knows the rest of the domain.
     pub fn narrow(
         &self,
         v: Var,

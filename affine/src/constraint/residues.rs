@@ -1,4 +1,4 @@
-//! Constraints on remainders: K5, the residues in K6, and K7.
+//! Constraints on remainders.
 
 use super::laws::{
     ABOVE_CLASSES, BELOW_CLASSES, BOUNDS_OVERLAP, BOUNDS_WITHIN, IN_CLASS, RESIDUE_OF_MULTIPLE, RESIDUE_OF_NO_MULTIPLE,
@@ -32,7 +32,7 @@ pub(super) struct Residues {
 
 impl Constraint {
     /// Two constraints as one: bounds of one sum, up to a factor and a constant, are intersected; residues of one sum join by
-    /// the Chinese remainder theorem, or contradict; a last digit joins the residue of the rest (K5).
+    /// the Chinese remainder theorem, or contradict; a last digit joins the residue of the rest.
     ///
     /// The answer does not depend on which of the two comes first.
     pub fn merge(&self, other: &Constraint, steps: &mut Vec<ConstraintStep>) -> Merge {
@@ -52,7 +52,7 @@ impl Constraint {
         merged
     }
 
-    /// Bounds of the same sum moved inwards to the first and last value that have a residue which `other` admits (K6).
+    /// Bounds of the same sum moved inwards to the first and last value that have a residue which `other` admits.
     /// Nothing where they do not move. Empty bounds where there is no such value.
     pub fn tightened_by(&self, other: &Constraint, steps: &mut Vec<ConstraintStep>) -> Option<Constraint> {
         let residues = Residues::of(other).filter(|r| r.sum == self.expr)?;

@@ -1,7 +1,7 @@
 //! Each rule on every small instance: where it applies, both sides hold at the same points; where its side condition
 //! fails, it does not apply.
 
-use super::bounds::{without_constant, without_division, without_factor, without_small_part};
+use super::plain::{without_constant, without_division, without_factor, without_small_part};
 use super::{Constraint, Merge, Plain};
 use crate::{Expr, Interval, Ranges, Simplifier};
 

@@ -4,7 +4,7 @@ use super::Step;
 use crate::law::{Goal, Wide};
 use crate::points::{is_implied, is_linear_form};
 use crate::range::Analysis;
-use crate::simplify::rules::sum::EVERY_POINT;
+use crate::simplify::rules::sum::EQUAL_AT_EVERY_POINT;
 use crate::{Constraint, Error, Expr, Interval, Ranges};
 
 /// Points times operations that a condition may take; the simplifier's own bound is [`Config::points`](crate::Config::points).
@@ -136,7 +136,7 @@ pub(super) fn evidence(step: &Step, domain: &mut Domain<'_>) -> Result<Vec<(Stri
     let all = conditions.iter().map(|condition| {
         let goal = condition.goal(&step.letters)?;
         let sides = condition.sides(&step.letters);
-        let is_equal = *step.law == *EVERY_POINT
+        let is_equal = *step.law == *EQUAL_AT_EVERY_POINT
             && match sides.as_ref().map(|sides| sides.each_ref().map(Wide::narrow)) {
                 Some([Ok(x), Ok(y)]) => domain.is_equal_everywhere([&x, &y]),
                 _ => false,

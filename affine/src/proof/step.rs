@@ -35,10 +35,10 @@ impl Step {
         Some(Step { law: self.law, before: f(&self.before)?, after: f(&self.after)?, letters, ranges })
     }
 
-    /// The law and the ranges, and the letters on demand: `by div-constant (R2) with c = 8, y = d0, z = d1, q = 0, since d1 in
+    /// The law and the ranges, and the letters on demand: `by floordiv-in-range with c = 8, y = d0, z = d1, q = 0, since d1 in
     /// [0, 7]`.
     pub(super) fn reason(&self, letters: bool) -> String {
-        let mut reason = format!("by {} ({})", self.law.name, self.law.theory);
+        let mut reason = format!("by {}", self.law.name);
         if letters && !self.letters.is_empty() {
             let meanings = self.letters_in_order().into_iter().map(|(letter, meaning)| format!("{letter} = {meaning}"));
             reason += &format!(" with {}", meanings.collect::<Vec<_>>().join(", "));

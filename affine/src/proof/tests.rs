@@ -137,18 +137,18 @@ fn errors_name_the_step_and_the_reason() {
     for (change, wanted) in [
         (
             &(|p: &mut Proof| p.ranges.dims[0].hi = 5) as &dyn Fn(&mut Proof),
-            "step 1, div-constant: the condition z < c*q + c was not proved",
+            "step 1, floordiv-in-range: the condition z < c*q + c was not proved",
         ),
-        (&|p| p.steps[0].ranges[0].1.hi = 3, "step 1, div-constant: d0 is in [0, 4], which [0, 3] does not hold"),
-        (&|p| p.steps[0].letters.retain(|(letter, _)| *letter != 'y'), "step 1, div-constant: variable y has no value"),
+        (&|p| p.steps[0].ranges[0].1.hi = 3, "step 1, floordiv-in-range: d0 is in [0, 4], which [0, 3] does not hold"),
+        (
+            &|p| p.steps[0].letters.retain(|(letter, _)| *letter != 'y'),
+            "step 1, floordiv-in-range: variable y has no value",
+        ),
         (
             &|p| p.steps[0].before = Expr::dim(0),
-            "step 1, div-constant: of these letters the law says (d0 + 3) floordiv 8 = 0",
+            "step 1, floordiv-in-range: of these letters the law says (d0 + 3) floordiv 8 = 0",
         ),
-        (
-            &|p| p.steps[0].law = &Law { name: "zero", theory: "R0", equation: "x = 0", condition: "" },
-            "step 1, zero: this is no law",
-        ),
+        (&|p| p.steps[0].law = &Law { name: "zero", equation: "x = 0", condition: "" }, "step 1, zero: this is no law"),
         (&|p| p.links[0].steps.clear(), "link 1: 0 does not follow from (d0 + 3) floordiv 8"),
         (&|p| p.after = Expr::dim(1), "the chain ends in 0, not in d1"),
     ] {
@@ -163,16 +163,19 @@ fn text_reads_like_a_calculation() {
         proof.to_string(),
         "\
 (d0 * 8 + d1) floordiv 8 + d0 mod 4
-  = d0 + d1 floordiv 8 + d0 mod 4    by div-multiple (R3): (d0 * 8 + d1) floordiv 8 = d0 + d1 floordiv 8
-  = d0 + d0 mod 4                    by div-constant (R2), since d1 in [0, 7]: d1 floordiv 8 = 0
-  = d0 * 2                           by mod-constant (R2), since d0 in [0, 3]: d0 mod 4 = d0
+  = d0 + d1 floordiv 8 + d0 mod 4    by floordiv-of-multiple: (d0 * 8 + d1) floordiv 8 = d0 + d1 floordiv 8
+  = d0 + d0 mod 4                    by floordiv-in-range, since d1 in [0, 7]: d1 floordiv 8 = 0
+  = d0 * 2                           by mod-in-range, since d0 in [0, 3]: d0 mod 4 = d0
 where
-  div-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
-  div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
-  mod-constant: (c*y + z) mod c = z - c*q if c*q <= z < c*q + c"
+  floordiv-of-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+  floordiv-in-range: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
+  mod-in-range: (c*y + z) mod c = z - c*q if c*q <= z < c*q + c"
     );
     let step = format!("{:#}", proof.steps()[0]);
-    assert_eq!(step, "(d0 * 8 + d1) floordiv 8 = d0 + d1 floordiv 8 by div-multiple (R3) with c = 8, y = d0, z = d1");
+    assert_eq!(
+        step,
+        "(d0 * 8 + d1) floordiv 8 = d0 + d1 floordiv 8 by floordiv-of-multiple with c = 8, y = d0, z = d1"
+    );
     assert_eq!(of("d0 + 1", &[(0, 9)]).to_string(), "d0 + 1");
 }
 

@@ -12,11 +12,11 @@ const BESIDE: usize = 60;
 ///
 /// ```text
 /// (d0 * 8 + d1) floordiv 8
-///   = d0 + d1 floordiv 8    by div-multiple (R3)
-///   = d0                    by div-constant (R2), since d1 in [0, 7]: d1 floordiv 8 = 0
+///   = d0 + d1 floordiv 8    by floordiv-of-multiple
+///   = d0                    by floordiv-in-range, since d1 in [0, 7]: d1 floordiv 8 = 0
 /// where
-///   div-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
-///   div-constant: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
+///   floordiv-of-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+///   floordiv-in-range: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
 /// ```
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -86,7 +86,7 @@ impl Facts {
         }
     }
 
-    /// Bounds of a sum, and where it is a quotient those of its argument (K2): `l <= x floordiv c <= h` says that
+    /// Bounds of a sum, and where it is a quotient those of its argument: `l <= x floordiv c <= h` says that
     /// `c*l <= x <= c*h + c - 1`.
     fn record_bounds(&mut self, mut sum: Expr, mut bounds: Interval) {
         loop {
@@ -143,7 +143,7 @@ impl Facts {
         self.equalities.sort();
     }
 
-    /// The residue of each `x` of which the remainder by `c` and the residue of `x floordiv c` are known (K5); true when
+    /// The residue of each `x` of which the remainder by `c` and the residue of `x floordiv c` are known; true when
     /// something was new.
     fn join_digits(&mut self) -> bool {
         let mut found = Vec::new();

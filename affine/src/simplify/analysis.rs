@@ -5,7 +5,7 @@ use egg::{Analysis as EggAnalysis, DidMerge, Id};
 use super::extract::is_better;
 use super::language::{Graph, Node, expression};
 use super::rules::modulo;
-use super::rules::sum::KNOWN_BETWEEN;
+use super::rules::sum::KNOWN_VALUE_OF_EQUALS;
 use crate::proof::Step;
 use crate::range::Analysis;
 use crate::{Expr, Interval, Law};
@@ -118,7 +118,7 @@ fn inherited_ends(graph: &mut Graph, node: &Node) -> Option<[Expr; 2]> {
 fn record_between(facts: &mut Facts, x: Expr, [low, high]: [Expr; 2], value: i64) {
     let q = Expr::constant(value);
     let letters = vec![('x', x.clone()), ('u', low), ('v', high), ('q', q.clone())];
-    record(facts, KNOWN_BETWEEN, x, q, letters);
+    record(facts, KNOWN_VALUE_OF_EQUALS, x, q, letters);
 }
 
 fn record(facts: &mut Facts, law: &'static Law, before: Expr, after: Expr, letters: Vec<(char, Expr)>) {

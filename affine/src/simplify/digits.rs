@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::normal::Normalizer;
 use super::recombine::factor_in;
 use super::rules::floordiv;
-use super::rules::sum::{DIGITS, NEXT_DIGIT};
+use super::rules::sum::{DIFFERENCE_OF_MODS, JOIN_ADJACENT_DIGITS};
 use crate::expr::Terms;
 use crate::{Atom, Expr, Law, Term};
 
@@ -130,10 +130,16 @@ impl Normalizer {
                 }
                 let before = twice.checked_modulo(high / cut).ok()?.checked_mul(c).ok()?;
                 let after = all.checked_sub(&below.digit(x)?).ok()?;
-                self.noted(DIGITS, [('x', &inner), ('z', &zero)], [('k', c), ('c', high / cut)], &before, &after);
+                self.noted(
+                    DIFFERENCE_OF_MODS,
+                    [('x', &inner), ('z', &zero)],
+                    [('k', c), ('c', high / cut)],
+                    &before,
+                    &after,
+                );
             } else {
                 let both = below.digit(x)?.checked_add_scaled(&above.digit(x)?, c).ok()?;
-                self.noted(NEXT_DIGIT, [('x', x)], [('k', whole.low), ('c', c)], &both, &all);
+                self.noted(JOIN_ADJACENT_DIGITS, [('x', x)], [('k', whole.low), ('c', c)], &both, &all);
             }
             left = below;
         }

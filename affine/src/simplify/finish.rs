@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::normal::Normalizer;
 use super::rules::floordiv;
-use super::rules::sum::{MOVE, SAME_REMAINDER, TURN_REMAINDER};
+use super::rules::sum::{MOD_OF_COMPLEMENT, MOD_OF_CONGRUENT, SHIFT_ARGUMENT};
 use crate::expr::{Terms, postorder};
 use crate::{Atom, Expr, Law, Term};
 
@@ -73,7 +73,7 @@ fn arguments_replaced(normalizer: &mut Normalizer, node: &Expr, argument: Argume
                 let within = Expr::from_sorted(new.constant_term().rem_euclid(*c), new.terms().into());
                 let letters = [('x', new.clone()), ('y', within.clone())];
                 let (before, after) = (new.checked_modulo(*c).ok()?, within.checked_modulo(*c).ok()?);
-                record(normalizer, SAME_REMAINDER, letters, *c, &before, &after);
+                record(normalizer, MOD_OF_CONGRUENT, letters, *c, &before, &after);
                 Atom::Mod(within, *c)
             }
         };
@@ -159,7 +159,7 @@ fn moved_quotient(e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Arrangement> {
     }
     let argument = x.checked_add_constant(c.checked_neg()?).ok()?;
     let written = argument.checked_floor_div(c).ok()?.checked_add_constant(1).ok()?;
-    Some(Arrangement { law: MOVE, letters: [('x', x.clone()), ('q', Expr::constant(1))], argument, written })
+    Some(Arrangement { law: SHIFT_ARGUMENT, letters: [('x', x.clone()), ('q', Expr::constant(1))], argument, written })
 }
 
 /// `x // c = −((c − 1 − x) // c)`.
@@ -184,5 +184,10 @@ fn turned_remainder(x: &Expr, c: i64) -> Option<Arrangement> {
     });
     let argument = Expr::from_sorted(reversed.constant_term().rem_euclid(c), terms.collect());
     let written = Expr::constant(c - 1).checked_sub(&argument.checked_modulo(c).ok()?).ok()?;
-    Some(Arrangement { law: TURN_REMAINDER, letters: [('x', x.clone()), ('y', argument.clone())], argument, written })
+    Some(Arrangement {
+        law: MOD_OF_COMPLEMENT,
+        letters: [('x', x.clone()), ('y', argument.clone())],
+        argument,
+        written,
+    })
 }

@@ -4,7 +4,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::context::Context;
 use super::rules::sum::KNOWN_VALUE;
-use super::rules::{Rule, floordiv, modulo};
+use super::rules::{OperationRule, floordiv, modulo};
 use crate::expr::postorder;
 use crate::{Atom, Expr};
 
@@ -215,7 +215,7 @@ impl Normalizer {
 
     /// What the first rule that applies makes of the division or remainder `plain` of `x` by `c`.
     fn rewritten(&mut self, plain: &Expr, x: &Expr, c: i64, remainder: bool) -> Option<Expr> {
-        let rules: &[Rule] = if remainder { modulo::RULES } else { floordiv::RULES };
+        let rules: &[OperationRule] = if remainder { modulo::RULES } else { floordiv::RULES };
         for rule in rules {
             self.context.forget();
             if let Some(next) = (rule.apply)(&mut self.context, x, c)

@@ -12,7 +12,7 @@ use super::normal::Normalizer;
 use super::places::{Places, Stretches, places};
 use super::recombine::factor_in;
 use super::rules::floordiv::MULTIPLE;
-use super::rules::sum::{DIGITS, QUOTIENT, SAME_REMAINDER};
+use super::rules::sum::{DIFFERENCE_OF_MODS, FLOORDIV_TIMES_DIVISOR, MOD_OF_CONGRUENT};
 use crate::{Atom, Expr, Term, Var};
 
 /// Sums with more terms than this are left alone: each term is compared with each.
@@ -290,9 +290,17 @@ impl Normalizer {
         match s.high {
             Some(high) => {
                 let (zero, after) = (Expr::constant(0), x.checked_modulo(high).ok()?.checked_sub(&below).ok()?);
-                self.noted(DIGITS, [('x', x), ('z', &zero)], [('k', s.low), ('c', high / s.low)], &before, &after);
+                self.noted(
+                    DIFFERENCE_OF_MODS,
+                    [('x', x), ('z', &zero)],
+                    [('k', s.low), ('c', high / s.low)],
+                    &before,
+                    &after,
+                );
             }
-            None => self.noted(QUOTIENT, [('x', x)], [('c', s.low)], &before, &x.checked_sub(&below).ok()?),
+            None => {
+                self.noted(FLOORDIV_TIMES_DIVISOR, [('x', x)], [('c', s.low)], &before, &x.checked_sub(&below).ok()?)
+            }
         }
         Some(())
     }
@@ -313,7 +321,7 @@ impl Normalizer {
             let high = member.stretch.high?;
             let after = own.checked_modulo(high).ok()?.checked_sub(&own.checked_modulo(low).ok()?).ok()?;
             let before = before.checked_mul(low).ok()?;
-            self.noted(DIGITS, [('x', inner), ('z', &z)], [('k', low), ('c', c)], &before, &after);
+            self.noted(DIFFERENCE_OF_MODS, [('x', inner), ('z', &z)], [('k', low), ('c', c)], &before, &after);
             self.note_congruent(own, x, low);
             return self.note_congruent(own, x, high);
         }
@@ -326,14 +334,20 @@ impl Normalizer {
         let shifted = y.checked_add(&shift).ok()?;
         let (whole, after) = (x.checked_floor_div(low).ok()?, shift.checked_add(&quotient).ok()?);
         self.noted(MULTIPLE, [('y', &shift), ('z', own)], [('c', low)], &whole, &after);
-        self.noted(SAME_REMAINDER, [('x', y), ('y', &shifted)], [('c', c)], &before, &shifted.checked_modulo(c).ok()?);
+        self.noted(
+            MOD_OF_CONGRUENT,
+            [('x', y), ('y', &shifted)],
+            [('c', c)],
+            &before,
+            &shifted.checked_modulo(c).ok()?,
+        );
         Some(())
     }
 
     fn note_congruent(&mut self, x: &Expr, y: &Expr, c: i64) -> Option<()> {
         if x != y {
             let (before, after) = (x.checked_modulo(c).ok()?, y.checked_modulo(c).ok()?);
-            self.noted(SAME_REMAINDER, [('x', x), ('y', y)], [('c', c)], &before, &after);
+            self.noted(MOD_OF_CONGRUENT, [('x', x), ('y', y)], [('c', c)], &before, &after);
         }
         Some(())
     }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::digits::{Stretch, stretch};
 use super::normal::Normalizer;
 use super::rules::modulo;
-use super::rules::sum::DIGIT;
+use super::rules::sum::DIFFERENCE_OF_FLOORDIVS;
 use crate::expr::OPERATION_COST;
 use crate::{Atom, Expr, Var};
 
@@ -91,7 +91,7 @@ impl Normalizer {
         if s.low == 1 {
             self.noted(modulo::DEFINITION, [('x', x)], [('c', c)], &digit, &floors);
         } else {
-            self.noted(DIGIT, [('x', x)], [('k', s.low), ('c', c)], &floors, &digit);
+            self.noted(DIFFERENCE_OF_FLOORDIVS, [('x', x)], [('k', s.low), ('c', c)], &floors, &digit);
         }
         Some(())
     }

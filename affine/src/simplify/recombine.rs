@@ -9,12 +9,13 @@ mod known;
 mod quotients;
 mod remainders;
 
+pub(super) use hermite::hermite;
+pub(super) use quotients::multiple_taken_out;
+
 use super::normal::Normalizer;
 use super::numbers::Numbers;
-use super::rules::sum::{DIGITS, NEXT_DIGIT};
+use super::rules::sum::{self, DIFFERENCE_OF_MODS, JOIN_ADJACENT_DIGITS, KNOWN_SUM};
 use crate::{Atom, Expr, Law, Term};
-use hermite::hermite;
-use quotients::shifted;
 use smallvec::SmallVec;
 
 /// Sums with more divisions and remainders than this are left alone: the search is quadratic.
@@ -25,14 +26,16 @@ const TRIALS: usize = 2;
 /// So many numbers may get dearer in a sum, before the search, when their digits are brought together.
 const TOGETHER: u32 = 8;
 
-/// An instance of a law: `before = after`, with the letters it binds, and the sum that results.
-struct Found {
-    law: &'static Law,
-    letters: Vec<(char, Expr)>,
-    before: Expr,
-    after: Expr,
-    sum: Expr,
+/// An instance of a law of sums: `before = after`, with the letters it binds, and the sum that results.
+pub(crate) struct Recombination {
+    pub(crate) letters: Vec<(char, Expr)>,
+    pub(crate) before: Expr,
+    pub(crate) after: Expr,
+    pub(crate) sum: Expr,
 }
+
+/// A recombination, and the law that it is an instance of.
+type Lawful = (&'static Law, Recombination);
 
 impl Normalizer {
     /// The sum with everything recombined that makes it cheaper.
@@ -67,7 +70,7 @@ impl Normalizer {
             self.trials += 1;
             let found = self.cheaper(&e, &settled);
             self.trials -= 1;
-            let Some(found) = found else {
+            let Some((law, found)) = found else {
                 match self.brought_together(&e, &numbers, |_| !inside) {
                     Some(together) => e = together,
                     None => return e,
@@ -78,59 +81,49 @@ impl Normalizer {
             for (letter, meaning) in &found.letters {
                 self.context.bind(*letter, meaning);
             }
-            self.context.record(found.law, &found.before, &found.after);
+            self.context.record(law, &found.before, &found.after);
             e = found.sum;
         }
     }
 
     /// The cheapest sum that one instance of a law gives, where that is cheaper than `e`, other than about the summands at
     /// the settled places.
-    fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Found> {
-        let mut best: Option<Found> = None;
-        let known = self.by_known_sum(e);
-        self.take_best(e, &mut best, [known]);
+    fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Lawful> {
+        let mut best: Option<Lawful> = None;
+        if let Some(known) = self.by_known_sum(e) {
+            self.take_better(e, &mut best, (KNOWN_SUM, known));
+        }
         for (place, term) in e.terms().iter().enumerate() {
             if settled.contains(&place) {
                 continue;
             }
-            let a = term.coefficient;
-            match &term.atom {
-                Atom::Var(_) => {}
-                Atom::FloorDiv(x, c) => {
-                    let candidates = [
-                        self.by_remainder(e, a, x, *c),
-                        self.divided_twice(e, term, x, *c),
-                        self.around_digit(e, term, x, *c),
-                        self.with_next_digit(e, term, x, *c),
-                        self.closed(e, term, x, *c),
-                        hermite(e, term, x, *c),
-                        shifted(e, a, x, *c),
-                        self.absorbed(e, a, x, *c),
-                    ];
-                    self.take_best(e, &mut best, candidates);
-                }
-                Atom::Mod(x, c) => {
-                    let candidates =
-                        [self.joined_remainders(e, a, x, *c), self.by_quotient(e, a, x, *c), hermite(e, term, x, *c)];
-                    self.take_best(e, &mut best, candidates);
+            let (rules, x, c) = match &term.atom {
+                Atom::Var(_) => continue,
+                Atom::FloorDiv(x, c) => (sum::OF_FLOORDIV, x, *c),
+                Atom::Mod(x, c) => (sum::OF_MOD, x, *c),
+            };
+            for rule in rules {
+                if let Some(found) = (rule.apply)(self, e, term, x, c) {
+                    self.take_better(e, &mut best, (rule.law, found));
                 }
             }
         }
         best
     }
 
-    fn take_best(&mut self, e: &Expr, best: &mut Option<Found>, candidates: impl IntoIterator<Item = Option<Found>>) {
-        for found in candidates.into_iter().flatten() {
-            let cost = found.sum.cost();
-            if best.as_ref().is_none_or(|known| cost < known.sum.cost())
-                && (!self.inside || keeps_digits(e, &found))
-                && (found.sum.is_linear()
-                    || (!self.inside && self.context.analysis.has_facts())
-                    || self.does_not_widen(e, &found.sum))
-            {
-                *best = Some(found);
-            }
+    fn take_better(&mut self, e: &Expr, best: &mut Option<Lawful>, candidate: Lawful) {
+        let cost = candidate.1.sum.cost();
+        if best.as_ref().is_none_or(|(_, known)| cost < known.sum.cost()) && self.is_welcome(e, &candidate) {
+            *best = Some(candidate);
         }
+    }
+
+    /// True where the cheaper sum may take the place of `e`: its range is no wider and, within arguments, digits are kept.
+    fn is_welcome(&mut self, e: &Expr, (law, found): &Lawful) -> bool {
+        (!self.inside || keeps_digits(e, law, &found.sum))
+            && (found.sum.is_linear()
+                || (!self.inside && self.context.analysis.has_facts())
+                || self.does_not_widen(e, &found.sum))
     }
 
     pub(super) fn does_not_widen(&mut self, old: &Expr, new: &Expr) -> bool {
@@ -141,11 +134,10 @@ impl Normalizer {
 
 /// True where nothing is traded: summands vanish, and none takes the place of a digit. Rules of division and remainder find
 /// alignment in sums of digits, `4·(x // 8) + x mod 8`, and not in the cheaper `x − 4·(x // 8)`.
-fn keeps_digits(old: &Expr, found: &Found) -> bool {
-    let new = &found.sum;
+fn keeps_digits(old: &Expr, law: &'static Law, new: &Expr) -> bool {
     let operations = |e: &Expr| e.terms().iter().filter(|t| t.atom.argument().is_some()).count();
     let is_smaller = new.terms().len() < old.terms().len() || operations(new) + 2 <= operations(old);
-    let is_one_digit = [DIGITS, NEXT_DIGIT].contains(&found.law) && operations(new) < operations(old);
+    let is_one_digit = [DIFFERENCE_OF_MODS, JOIN_ADJACENT_DIGITS].contains(&law) && operations(new) < operations(old);
     (is_smaller || is_one_digit) && overlaps(new) <= overlaps(old)
 }
 

@@ -1,4 +1,4 @@
-//! The rules of the algebra, one file per theory; each is an equation with its side condition.
+//! The rules of the algebra, a file for each operation; each is an equation with its side condition.
 //!
 //! A rule of floor division or remainder gets the argument and the divisor, and returns an equal expression, or nothing when its
 //! side condition cannot be proved: *unknown is false*. Constants are computed with checks; overflow means no rewrite.
@@ -13,52 +13,67 @@ pub(crate) mod sum;
 #[cfg(test)]
 pub(crate) mod laws;
 
+use std::sync::LazyLock;
+
 use num_integer::gcd;
 use smallvec::SmallVec;
 
 use super::context::Context;
+use super::normal::Normalizer;
+use super::recombine::Recombination;
 use crate::expr::Terms;
 use crate::{Expr, Law, Term};
 
-/// A rule about `x // c` or `x mod c`.
-pub(crate) struct Rule {
+/// A law and the code that finds where it applies.
+pub(crate) struct Rule<F> {
     /// What it claims.
     pub(crate) law: &'static Law,
-    /// The right side for an argument and a divisor greater than one; binds the letters of the law on the way.
-    pub(crate) apply: fn(&mut Context, &Expr, i64) -> Option<Expr>,
+    /// Where it applies.
+    pub(crate) apply: F,
 }
 
-macro_rules! law {
-    ($name:literal, $theory:literal, $equation:literal) => {
-        $crate::simplify::rules::law!($name, $theory, $equation, "")
-    };
-    ($name:literal, $theory:literal, $equation:literal, $condition:literal) => {
-        $crate::Law { name: $name, theory: $theory, equation: $equation, condition: $condition }
-    };
-}
-pub(crate) use law;
+/// A rule about `x // c` or `x mod c`: the right side for an argument and a divisor greater than one. Binds the letters of the
+/// law on the way, and refuses where a condition is not proved.
+pub(crate) type OperationRule = Rule<fn(&mut Context, &Expr, i64) -> Option<Expr>>;
 
-/// Rules in order: the name, theory, equation and condition of the law, or a law that others use as well, and the function.
+/// A rule about a sum with a term `a·(x // c)` or `a·(x mod c)`, given with its argument and divisor: a cheaper sum.
+pub(crate) type SumRule = Rule<fn(&mut Normalizer, &Expr, &Term, &Expr, i64) -> Option<Recombination>>;
+
+/// Rules in the order in which they are tried: the name, equation and condition of the law, or a law that others use as well,
+/// and the function.
 macro_rules! rules {
-    (@law $name:literal $theory:literal $equation:literal $condition:literal) => {
-        &$crate::simplify::rules::law!($name, $theory, $equation, $condition)
+    (@law $name:literal $equation:literal $($condition:literal)?) => {
+        &$crate::law::law!($name: $equation $(if $condition)?)
     };
     (@law $law:ident) => { $law };
-    ($($law:tt $(, $theory:literal: $equation:literal if $condition:literal)? => $apply:path;)*) => {
+    ($($law:tt $(: $equation:literal $(if $condition:literal)?)? => $apply:expr;)*) => {
         &[$($crate::simplify::rules::Rule {
-            law: $crate::simplify::rules::rules!(@law $law $($theory $equation $condition)?),
+            law: $crate::simplify::rules::rules!(@law $law $($equation $($condition)?)?),
             apply: $apply,
         }),*]
     };
 }
 pub(crate) use rules;
 
-/// Every law that the simplifier may use, grouped by theory: construction, floor division, remainder, sums;
-/// and those of constraints.
-pub fn laws() -> Vec<&'static Law> {
-    let of_rules = [floordiv::RULES, floordiv::EXPLORING, modulo::RULES, modulo::EXPLORING].into_iter().flatten();
-    let others = [sum::LAWS, crate::constraint::LAWS].into_iter().flatten().copied();
-    definition::LAWS.iter().copied().chain(of_rules.map(|rule| rule.law)).chain(others).collect()
+/// Every law that the simplifier may use: of construction, floor division, remainder and sums; and those of constraints. Each
+/// has a [name](Law::name) of its own.
+pub fn laws() -> &'static [&'static Law] {
+    static LAWS: LazyLock<Vec<&'static Law>> = LazyLock::new(|| {
+        let of_operations =
+            [floordiv::RULES, floordiv::EXPLORING, modulo::RULES, modulo::EXPLORING].into_iter().flatten();
+        let of_sums = [sum::OF_FLOORDIV, sum::OF_MOD].into_iter().flatten();
+        let others = [sum::LAWS, crate::constraint::LAWS].into_iter().flatten().copied();
+        let all = definition::LAWS.iter().copied().chain(of_operations.map(|rule| rule.law));
+        let mut laws: Vec<&'static Law> = Vec::new();
+        for law in all.chain(of_sums.map(|rule| rule.law)).chain(others) {
+            // Several rules may go by one law.
+            if !laws.contains(&law) {
+                laws.push(law);
+            }
+        }
+        laws
+    });
+    &LAWS
 }
 
 /// The terms of `y` and of `b` in `x = g·y + b + constant`, where `b` has no coefficient that `g` divides.

@@ -13,7 +13,7 @@ use super::Config;
 use super::analysis::Facts;
 use super::language::{Graph, Node, add, expression};
 use super::normal::Normalizer;
-use super::rules::{Rule, floordiv, modulo};
+use super::rules::{OperationRule, floordiv, modulo};
 use crate::Expr;
 use crate::picture::{ClassPicture, EgraphPicture, NodePicture};
 
@@ -168,7 +168,7 @@ impl Search<'_> {
         before: Option<Expr>,
         argument: &Expr,
         c: i64,
-        lists: [&'static [Rule]; 2],
+        lists: [&'static [OperationRule]; 2],
         found: &mut Vec<(Id, Expr)>,
     ) {
         let Some(before) = before else { return };

@@ -1,14 +1,19 @@
 //! Digits that stand beside one another, or around one that is missing.
 
-use super::{Found, if_cheaper, letters_of};
+use super::{Recombination, if_cheaper, letters_of};
 use crate::simplify::normal::Normalizer;
-use crate::simplify::rules::sum::{BETWEEN, NEXT_DIGIT};
 use crate::{Atom, Expr, Term};
 
 impl Normalizer {
     /// `a·c·(x // n) + a·((x // k) mod c) = a·(x // k)` for `n = k·c`, where the digit in normal form is among the summands, as
     /// it is or turned.
-    pub(super) fn with_next_digit(&mut self, e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
+    pub(in crate::simplify) fn joined_with_next_digit(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        x: &Expr,
+        n: i64,
+    ) -> Option<Recombination> {
         for other in e.terms() {
             let Atom::Mod(_, c) = &other.atom else { continue };
             if n % c != 0 || other.coefficient.checked_mul(*c)?.checked_abs() != term.coefficient.checked_abs() {
@@ -31,14 +36,20 @@ impl Normalizer {
             let after = x.checked_floor_div(k).ok()?;
             let before = after.checked_modulo(*c).ok()?.checked_add_scaled(&whole, *c).ok()?;
             let letters = letters_of([('x', x)], [('k', k), ('c', *c)]);
-            return Some(Found { law: NEXT_DIGIT, letters, before, after, sum });
+            return Some(Recombination { letters, before, after, sum });
         }
         None
     }
 
     /// `a·n·(x // n) + a·(x mod k) = a·x − a·k·((x // k) mod c)` for `n = k·c`, where the digit between the two is among the
     /// summands, or constraints leave it one value.
-    pub(super) fn around_digit(&mut self, e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
+    pub(in crate::simplify) fn joined_around_digit(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        x: &Expr,
+        n: i64,
+    ) -> Option<Recombination> {
         if !self.context.analysis.has_facts() || term.coefficient % n != 0 {
             return None;
         }
@@ -59,7 +70,7 @@ impl Normalizer {
             let between = x.checked_floor_div(*k).ok()?.checked_modulo(c).ok()?;
             let after = x.checked_add_scaled(&between, k.checked_neg()?).ok()?;
             let letters = letters_of([('x', x)], [('k', *k), ('c', c)]);
-            return Some(Found { law: BETWEEN, letters, before, after, sum });
+            return Some(Recombination { letters, before, after, sum });
         }
         None
     }

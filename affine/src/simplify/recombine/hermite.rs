@@ -1,12 +1,11 @@
 //! Hermite's identity: the quotients of `x`, `x + 1`, …, `x + n − 1` by `n` sum to `x`.
 
-use super::{Found, if_cheaper, letters_of};
-use crate::simplify::rules::sum::{HERMITE, HERMITE_REMAINDERS};
+use super::{Recombination, if_cheaper, letters_of};
 use crate::{Atom, Expr, Term};
 
 /// `a·(x // n) + a·((x + 1) // n) + … + a·((x + n − 1) // n) = a·x`, and `a·n·(n − 1)/2` with remainders in place of the
 /// quotients; also where some summands are missing.
-pub(super) fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> {
+pub(in crate::simplify) fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Recombination> {
     let same_kind = |atom: &Atom| std::mem::discriminant(atom) == std::mem::discriminant(&term.atom);
     let is_one = |atom: &Atom| {
         same_kind(atom) && divisor(atom) == Some(n) && atom.argument().is_some_and(|y| y.terms() == x.terms())
@@ -19,22 +18,23 @@ pub(super) fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Found> 
     }
     let x = x.without_constant();
     let mut letters = letters_of([('x', &x)], [('n', n)]);
-    let (law, after) = if matches!(term.atom, Atom::FloorDiv(..)) {
-        (HERMITE, x.clone())
+    let is_quotient = matches!(term.atom, Atom::FloorDiv(..));
+    let after = if is_quotient {
+        x.clone()
     } else {
         let q = Expr::constant(n.checked_mul(n - 1)? / 2);
         letters.push(('q', q.clone()));
-        (HERMITE_REMAINDERS, q)
+        q
     };
     let mut before = Expr::constant(0);
     for i in 0..n {
         let shifted = x.checked_add_constant(i).ok()?;
-        let one = if law == HERMITE { shifted.checked_floor_div(n) } else { shifted.checked_modulo(n) };
+        let one = if is_quotient { shifted.checked_floor_div(n) } else { shifted.checked_modulo(n) };
         before = before.checked_add(&one.ok()?).ok()?;
     }
     let a = term.coefficient;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
-    Some(Found { law, letters, before, after, sum: if_cheaper(e, sum)? })
+    Some(Recombination { letters, before, after, sum: if_cheaper(e, sum)? })
 }
 
 /// True where the other of two halves of `x` is a summand, or some of `x` is: without, the half that is there gives way to

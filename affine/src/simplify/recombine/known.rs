@@ -1,13 +1,13 @@
 //! What constraints say that a sum is.
 
-use super::{Found, if_cheaper, letters_of};
+use super::{Recombination, if_cheaper, letters_of};
 use crate::simplify::normal::Normalizer;
-use crate::simplify::rules::sum::SOLVE;
+use crate::simplify::rules::sum::KNOWN_SUM;
 use crate::{Expr, Term};
 
 impl Normalizer {
     /// `e − m·(s − q)` for a sum `s` that constraints leave the one value `q`, so that one of its atoms cancels.
-    pub(super) fn by_known_sum(&mut self, e: &Expr) -> Option<Found> {
+    pub(super) fn by_known_sum(&mut self, e: &Expr) -> Option<Recombination> {
         for (known, q) in self.context.analysis.equalities().to_vec() {
             for part in known.terms() {
                 let Ok(i) = e.terms().binary_search_by(|t| t.atom.cmp(&part.atom)) else { continue };
@@ -20,7 +20,7 @@ impl Normalizer {
                 let y = known.checked_sub(&before).ok()?;
                 let after = Expr::constant(q).checked_sub(&y).ok()?;
                 let letters = letters_of([('x', &before), ('y', &y)], [('q', q)]);
-                return Some(Found { law: SOLVE, letters, before, after, sum });
+                return Some(Recombination { letters, before, after, sum });
             }
         }
         None
@@ -36,7 +36,7 @@ impl Normalizer {
         self.context.bind('x', &x);
         self.context.bind('y', &y);
         self.context.number('q', q);
-        self.context.record(SOLVE, &x, &after);
+        self.context.record(KNOWN_SUM, &x, &after);
         after.checked_mul(term.coefficient).ok()
     }
 }

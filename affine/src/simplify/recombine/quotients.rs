@@ -1,15 +1,20 @@
 //! Quotients that take other summands in, or let them out.
 
-use super::{Found, factor_in, if_cheaper, letters_of};
+use super::{Recombination, factor_in, if_cheaper, letters_of};
 use crate::expr::Terms;
 use crate::simplify::normal::Normalizer;
-use crate::simplify::rules::sum::{CLOSE_MOD, DIGIT};
-use crate::simplify::rules::{floordiv, nearest};
+use crate::simplify::rules::nearest;
 use crate::{Atom, Expr, Term};
 
 impl Normalizer {
     /// `a·((m·x + z) // c) − a·p·(x // k) = a·((m·(x mod k) + z) // c)` for `m·k = c·p`, the first quotient given.
-    pub(super) fn closed(&mut self, e: &Expr, term: &Term, whole: &Expr, c: i64) -> Option<Found> {
+    pub(in crate::simplify) fn contracted(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        whole: &Expr,
+        c: i64,
+    ) -> Option<Recombination> {
         for other in e.terms() {
             let Atom::FloorDiv(x, k) = &other.atom else { continue };
             if other.atom == term.atom || other.coefficient.checked_rem(term.coefficient)? != 0 {
@@ -37,14 +42,21 @@ impl Normalizer {
                 let before = first.checked_add_scaled(&second, p.checked_neg()?).ok()?;
                 let after = z.checked_add_scaled(&x.checked_modulo(*k).ok()?, m).ok()?.checked_floor_div(c).ok()?;
                 let letters = letters_of([('x', x), ('z', &z)], [('m', m), ('k', *k), ('c', c), ('p', p)]);
-                return Some(Found { law: CLOSE_MOD, letters, before, after, sum });
+                return Some(Recombination { letters, before, after, sum });
             }
         }
         None
     }
 
     /// `a·y + a·(z // c) = a·((c·y + z) // c)`, where summands of `z` take up those of `y`.
-    pub(super) fn absorbed(&mut self, e: &Expr, a: i64, z: &Expr, c: i64) -> Option<Found> {
+    pub(in crate::simplify) fn multiple_taken_in(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        z: &Expr,
+        c: i64,
+    ) -> Option<Recombination> {
+        let a = term.coefficient;
         let mut y = Terms::new();
         for term in e.terms() {
             let shared = z.terms().binary_search_by(|t| t.atom.cmp(&term.atom)).is_ok();
@@ -63,16 +75,17 @@ impl Normalizer {
         let new = self.quotient(&inner, c);
         let sum = e.checked_add_scaled(&after, a.checked_neg()?).ok()?.checked_add_scaled(&new, a).ok()?;
         let sum = if_cheaper(e, sum)?;
-        Some(Found {
-            law: floordiv::MULTIPLE,
-            letters: letters_of([('y', &y), ('z', z)], [('c', c)]),
-            before,
-            after,
-            sum,
-        })
+        Some(Recombination { letters: letters_of([('y', &y), ('z', z)], [('c', c)]), before, after, sum })
     }
 
-    pub(super) fn divided_twice(&mut self, e: &Expr, term: &Term, x: &Expr, k: i64) -> Option<Found> {
+    /// `a·(x // k) − a·c·(x // (k·c)) = a·((x // k) mod c)`.
+    pub(in crate::simplify) fn quotients_as_digit(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        x: &Expr,
+        k: i64,
+    ) -> Option<Recombination> {
         let a = term.coefficient;
         for other in e.terms() {
             let Atom::FloorDiv(_, kc) = &other.atom else { continue };
@@ -102,7 +115,7 @@ impl Normalizer {
                 let whole = x.checked_floor_div(*kc).ok()?;
                 let before = inner.checked_add_scaled(&whole, c.checked_neg()?).ok()?;
                 let after = inner.checked_modulo(c).ok()?;
-                return Some(Found { law: DIGIT, letters, before, after, sum });
+                return Some(Recombination { letters, before, after, sum });
             }
         }
         None
@@ -110,11 +123,12 @@ impl Normalizer {
 }
 
 /// `a·((c·y + z) // c) = a·y + a·(z // c)`, where `a·y` cancels against the other summands.
-pub(super) fn shifted(e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Found> {
+pub(in crate::simplify) fn multiple_taken_out(e: &Expr, term: &Term, x: &Expr, c: i64) -> Option<Recombination> {
+    let a = term.coefficient;
     let (y, z) = nearest(x, c, false)?;
     let before = x.checked_floor_div(c).ok()?;
     let after = y.checked_add(&z.checked_floor_div(c).ok()?).ok()?;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
     let sum = if_cheaper(e, sum)?;
-    Some(Found { law: floordiv::MULTIPLE, letters: letters_of([('y', &y), ('z', &z)], [('c', c)]), before, after, sum })
+    Some(Recombination { letters: letters_of([('y', &y), ('z', &z)], [('c', c)]), before, after, sum })
 }

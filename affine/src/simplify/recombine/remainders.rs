@@ -1,8 +1,7 @@
 //! Remainders and quotients of one number: each in terms of the other, and remainders that continue one another.
 
-use super::{Found, factor_in, if_cheaper, letters_of};
+use super::{Recombination, factor_in, if_cheaper, letters_of};
 use crate::simplify::normal::Normalizer;
-use crate::simplify::rules::sum::{DIGITS, QUOTIENT};
 use crate::simplify::rules::{floordiv, modulo};
 use crate::{Atom, Expr, Term};
 
@@ -37,7 +36,15 @@ impl Normalizer {
         e
     }
 
-    pub(super) fn by_remainder(&mut self, e: &Expr, coefficient: i64, x: &Expr, c: i64) -> Option<Found> {
+    /// `a·c·(x // c) = a·x − a·(x mod c)`.
+    pub(in crate::simplify) fn quotient_as_remainder(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        x: &Expr,
+        c: i64,
+    ) -> Option<Recombination> {
+        let coefficient = term.coefficient;
         if coefficient % c != 0 {
             return None;
         }
@@ -65,10 +72,18 @@ impl Normalizer {
         let sum = if_cheaper(e, sum_with)?;
         let after = x.checked_sub(&x.checked_modulo(c).ok()?).ok()?;
         let letters = vec![('x', x.clone()), ('c', Expr::constant(c))];
-        Some(Found { law: QUOTIENT, letters, before: old.checked_mul(c).ok()?, after, sum })
+        Some(Recombination { letters, before: old.checked_mul(c).ok()?, after, sum })
     }
 
-    pub(super) fn by_quotient(&mut self, e: &Expr, a: i64, x: &Expr, c: i64) -> Option<Found> {
+    /// `a·(x mod c) = a·x − a·c·(x // c)`.
+    pub(in crate::simplify) fn remainder_as_quotient(
+        &mut self,
+        e: &Expr,
+        term: &Term,
+        x: &Expr,
+        c: i64,
+    ) -> Option<Recombination> {
+        let a = term.coefficient;
         let coefficient = a.checked_mul(c)?;
         let quotient = self.quotient(x, c);
         let old = x.checked_modulo(c).ok()?;
@@ -76,10 +91,18 @@ impl Normalizer {
         let sum = if_cheaper(e, sum.checked_add_scaled(&quotient, coefficient.checked_neg()?).ok()?)?;
         let after = x.checked_add_scaled(&x.checked_floor_div(c).ok()?, c.checked_neg()?).ok()?;
         let letters = vec![('x', x.clone()), ('c', Expr::constant(c))];
-        Some(Found { law: modulo::DEFINITION, letters, before: old, after, sum })
+        Some(Recombination { letters, before: old, after, sum })
     }
 
-    pub(super) fn joined_remainders(&mut self, e: &Expr, coefficient: i64, u: &Expr, c: i64) -> Option<Found> {
+    /// `a·k·((x // k + z) mod c) = a·((x + k·z) mod (k·c)) − a·((x + k·z) mod k)`.
+    pub(in crate::simplify) fn joined_remainders(
+        &mut self,
+        e: &Expr,
+        sought: &Term,
+        u: &Expr,
+        c: i64,
+    ) -> Option<Recombination> {
+        let coefficient = sought.coefficient;
         let old = u.checked_modulo(c).ok()?;
         let rest = e.checked_add_scaled(&old, coefficient.checked_neg()?).ok()?;
         for term in u.terms() {
@@ -105,7 +128,7 @@ impl Normalizer {
                 self.record_turned(term, *k);
             }
             let letters = letters_of([('x', x), ('z', &z)], [('k', *k), ('c', c)]);
-            return Some(Found { law: DIGITS, letters, before: before.checked_mul(*k).ok()?, after, sum });
+            return Some(Recombination { letters, before: before.checked_mul(*k).ok()?, after, sum });
         }
         None
     }

@@ -3,12 +3,11 @@
 //! [`Expr`](crate::Expr) has floor division and remainder by positive constants only; these laws are how everything else
 //! becomes them when it is built, and they leave no step in a derivation.
 
-use super::law;
-use crate::Law;
+use crate::law::laws;
 
-pub(crate) const LAWS: &[&Law] = &[
-    &law!("divisor-negative", "R13", "x floordiv (-c) = (-x) floordiv c", "c > 0"),
-    &law!("ceildiv", "R14", "ceildiv(x, c) = (x + c - 1) floordiv c", "c > 0"),
-    &law!("divisor-one", "R1", "x floordiv 1 = x"),
-    &law!("modulus-one", "R1", "x mod 1 = 0"),
-];
+laws! {
+    NEGATIVE_DIVISOR = "floordiv-by-negative": "x floordiv (-c) = (-x) floordiv c" if "c > 0";
+    CEILING = "ceildiv-as-floordiv": "ceildiv(x, c) = (x + c - 1) floordiv c" if "c > 0";
+    DIVISOR_ONE = "floordiv-by-one": "x floordiv 1 = x";
+    MODULUS_ONE = "mod-by-one": "x mod 1 = 0";
+}

@@ -1,32 +1,33 @@
 //! Rules of floor division by a positive constant.
 
-use super::{Rule, aligned, halves, law, nearest, rules, split, without_one};
+use super::{OperationRule, aligned, halves, nearest, rules, split, without_one};
 use crate::expr::Terms;
+use crate::law::law;
 use crate::simplify::context::Context;
 use crate::{Atom, Expr, Law};
 
-pub(crate) const MULTIPLE: &Law = &law!("div-multiple", "R3", "(c*y + z) floordiv c = y + z floordiv c", "c > 0");
+pub(crate) const MULTIPLE: &Law = &law!("floordiv-of-multiple": "(c*y + z) floordiv c = y + z floordiv c" if "c > 0");
 pub(crate) const NESTED: &Law =
-    &law!("div-nested", "R7", "(x floordiv k + z) floordiv c = (x + k*z) floordiv (k*c)", "c > 0, k > 0");
-pub(crate) const REVERSED: &Law = &law!("div-reversed", "R12", "x floordiv c = -((c - 1 - x) floordiv c)", "c > 0");
+    &law!("floordiv-of-floordiv": "(x floordiv k + z) floordiv c = (x + k*z) floordiv (k*c)" if "c > 0, k > 0");
+pub(crate) const REVERSED: &Law = &law!("floordiv-of-negation": "x floordiv c = -((c - 1 - x) floordiv c)" if "c > 0");
 
 /// Rules of the normal form, in the order in which they are tried.
-pub(crate) const RULES: &[Rule] = rules! {
+pub(crate) const RULES: &[OperationRule] = rules! {
     MULTIPLE => multiple;
-    "div-constant", "R2": "(c*y + z) floordiv c = y + q" if "c*q <= z < c*q + c" => constant;
-    "div-aligned", "R5": "(g*y + b) floordiv (g*m) = (y + t) floordiv m" if "m > 0, g*t <= b < g*t + g" => by_alignment;
-    "div-of-mod", "R8": "(x mod (k*c)) floordiv c = (x floordiv c) mod k" if "c > 0, k > 0" => of_mod;
+    "floordiv-in-range": "(c*y + z) floordiv c = y + q" if "c*q <= z < c*q + c" => constant;
+    "floordiv-common-factor": "(g*y + b) floordiv (g*m) = (y + t) floordiv m" if "m > 0, g*t <= b < g*t + g" => by_alignment;
+    "floordiv-of-mod": "(x mod (k*c)) floordiv c = (x floordiv c) mod k" if "c > 0, k > 0" => of_mod;
     NESTED => nested;
-    "div-nested-reversed", "R7": "(z - x floordiv k) floordiv c = (k*z - x + k - 1) floordiv (k*c)" if "c > 0, k > 0" => nested_reversed;
-    "div-residue", "R5": "(h*v + z) floordiv c = p*(v floordiv m) + q"
+    "floordiv-of-negated-floordiv": "(z - x floordiv k) floordiv c = (k*z - x + k - 1) floordiv (k*c)" if "c > 0, k > 0" => nested_reversed;
+    "floordiv-with-known-residue": "(h*v + z) floordiv c = p*(v floordiv m) + q"
         if "m > 0, h*m = c*p, v mod m = r, c*q <= h*r + z < c*q + c" => residue;
     REVERSED => reversed;
 };
 
 /// Rules that do not by themselves make anything cheaper; only the e-graph tries them.
-pub(crate) const EXPLORING: &[Rule] = rules! {
-    "div-open-mod", "R10": "(m*(x mod k) + z) floordiv c = (m*x + z) floordiv c - p*(x floordiv k)" if "c > 0, k > 0, m*k = c*p" => open_mod;
-    "div-shift", "R4": "(k*y + z) floordiv c = q*y + ((k - c*q)*y + z) floordiv c" if "c > 0" => shift;
+pub(crate) const EXPLORING: &[OperationRule] = rules! {
+    "floordiv-expand-mod": "(m*(x mod k) + z) floordiv c = (m*x + z) floordiv c - p*(x floordiv k)" if "c > 0, k > 0, m*k = c*p" => open_mod;
+    "floordiv-split-multiple": "(k*y + z) floordiv c = q*y + ((k - c*q)*y + z) floordiv c" if "c > 0" => shift;
 };
 
 fn multiple(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {

@@ -1,26 +1,27 @@
 //! Rules of the remainder by a positive constant.
 
-use super::{Rule, aligned, halves, law, nearest, rules, without_one};
+use super::{OperationRule, aligned, halves, nearest, rules, without_one};
+use crate::law::law;
 use crate::simplify::context::Context;
 use crate::{Atom, Expr, Law, Term};
 
-pub(crate) const DEFINITION: &Law = &law!("mod-definition", "R1", "x mod c = x - c*(x floordiv c)", "c > 0");
-pub(crate) const ODD: &Law = &law!("mod-odd", "R12", "(x + 1) mod 2 = 1 - x mod 2");
+pub(crate) const DEFINITION: &Law = &law!("mod-definition": "x mod c = x - c*(x floordiv c)" if "c > 0");
+pub(crate) const ODD: &Law = &law!("mod-2-of-successor": "(x + 1) mod 2 = 1 - x mod 2");
 
 /// Rules of the normal form, in the order in which they are tried.
-pub(crate) const RULES: &[Rule] = rules! {
-    "mod-multiple", "R3": "(c*y + z) mod c = z mod c" if "c > 0" => multiple;
-    "mod-of-mod", "R9": "(m*(x mod k) + z) mod c = (m*x + z) mod c" if "c > 0, k > 0, c | m*k" => of_mod;
-    "mod-constant", "R2": "(c*y + z) mod c = z - c*q" if "c*q <= z < c*q + c" => constant;
-    "mod-aligned", "R5": "(g*y + b) mod (g*m) = g*((y + t) mod m) + b - g*t" if "m > 0, g*t <= b < g*t + g" => by_alignment;
-    "mod-reversed", "R12": "x mod c = c - 1 - (-x - 1) mod c" if "c > 0" => reversed;
+pub(crate) const RULES: &[OperationRule] = rules! {
+    "mod-of-multiple": "(c*y + z) mod c = z mod c" if "c > 0" => multiple;
+    "mod-of-mod": "(m*(x mod k) + z) mod c = (m*x + z) mod c" if "c > 0, k > 0, c | m*k" => of_mod;
+    "mod-in-range": "(c*y + z) mod c = z - c*q" if "c*q <= z < c*q + c" => constant;
+    "mod-common-factor": "(g*y + b) mod (g*m) = g*((y + t) mod m) + b - g*t" if "m > 0, g*t <= b < g*t + g" => by_alignment;
+    "mod-of-negation": "x mod c = c - 1 - (-x - 1) mod c" if "c > 0" => reversed;
 };
 
 /// Rules that do not by themselves make anything cheaper; only the e-graph tries them.
-pub(crate) const EXPLORING: &[Rule] = rules! {
+pub(crate) const EXPLORING: &[OperationRule] = rules! {
     DEFINITION => definition;
     ODD => odd;
-    "mod-of-div", "R8": "(x floordiv k) mod c = (x mod (k*c)) floordiv k" if "c > 0, k > 0" => of_div;
+    "mod-of-floordiv": "(x floordiv k) mod c = (x mod (k*c)) floordiv k" if "c > 0, k > 0" => of_div;
 };
 
 fn multiple(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {

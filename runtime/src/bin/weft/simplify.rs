@@ -86,7 +86,6 @@ fn domain_json(step: &ConstraintStep) -> Value {
     let texts = |all: &[Constraint]| all.iter().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
     json!({
         "law": step.law.name,
-        "theory": step.law.theory,
         "equivalence": step.law.equation,
         "condition": step.law.condition,
         "before": texts(&step.before),
@@ -126,7 +125,6 @@ fn step_json(step: &Step, whole: Option<String>) -> Value {
         step.ranges.iter().map(|(e, range)| json!({ "expression": e.to_string(), "range": [range.lo, range.hi] }));
     json!({
         "law": step.law.name,
-        "theory": step.law.theory,
         "equation": step.law.equation,
         "condition": step.law.condition,
         "before": step.before.to_string(),

@@ -166,8 +166,8 @@ fn walk(chain: Chain, steps: usize, side: Side, config: Config) -> Vec<Step> {
         }
         *map = simplified(simplifier, &composed);
         let time = start.elapsed();
-        let nodes = node_count(&map.results);
-        measured.push(Step { time, nodes, results: map.results.len() });
+        let nodes = node_count(map.results());
+        measured.push(Step { time, nodes, results: map.results().len() });
         if nodes > MOST_NODES || time > LONGEST_STEP {
             break;
         }

@@ -27,7 +27,7 @@ fn main() -> Result<(), weft_affine::Error> {
     let rows_of_four = affine_map!((k) -> (k.floor_div(4), k.modulo(4)));
     let reshape = flatten.compose(&rows_of_four)?;
     assert_eq!(reshape.to_string(), "(d0, d1) -> ((d0 * 8 + d1) floordiv 4, (d0 * 8 + d1) mod 4)");
-    let results: Vec<String> = reshape.results.iter().map(|e| simplify(e, &ranges, &[]).to_string()).collect();
+    let results: Vec<String> = reshape.results().iter().map(|e| simplify(e, &ranges, &[]).to_string()).collect();
     assert_eq!(results, ["d0 * 2 + d1 floordiv 4", "d1 mod 4"]);
     Ok(())
 }

@@ -35,9 +35,7 @@ fn main() -> Result<(), Error> {
     let mut whole = AffineMap::identity(3);
     for map in chain.iter().rev() {
         whole = whole.compose(map)?;
-        for result in &mut whole.results {
-            *result = simplifier.simplify(result);
-        }
+        whole = whole.map_results(|result| simplifier.simplify(result))?;
         println!("{whole}");
     }
     assert_eq!(whole, AffineMap::identity(3));

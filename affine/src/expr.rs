@@ -300,12 +300,12 @@ fn step<'a>(a: &'a Atom, b: &'a Atom) -> Result<Ordering, (&'a Expr, &'a Expr)> 
 }
 
 /// Below this depth the compiler's own recursion is safe and quick.
-const SHALLOW: u32 = 64;
+const MAX_RECURSION: u32 = 64;
 
 /// Dropping a deep chain must not recurse once per link.
 impl Drop for Node {
     fn drop(&mut self) {
-        if self.depth <= SHALLOW {
+        if self.depth <= MAX_RECURSION {
             return;
         }
         let mut waiting: Vec<Arc<Node>> = Vec::new();

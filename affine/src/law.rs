@@ -25,11 +25,11 @@
 mod condition;
 mod parser;
 mod pattern;
-mod wide;
+mod wide_sum;
 
 pub use condition::{Condition, Goal, Relation};
 pub use pattern::{Operator, Pattern};
-pub use wide::Wide;
+pub use wide_sum::WideSum;
 
 use std::collections::BTreeSet;
 

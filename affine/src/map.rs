@@ -12,18 +12,14 @@ use crate::{Atom, Error, Expr, Point, Var};
 /// [`affine_map!`](crate::affine_map) writes one down in Rust, and `parse` reads one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AffineMap {
-    /// How many dimension variables.
-    pub dims: u32,
-    /// How many range variables.
-    pub ranges: u32,
-    /// How many runtime variables.
-    pub runtime: u32,
-    /// The results, over those variables.
-    pub results: Vec<Expr>,
+    dims: u32,
+    ranges: u32,
+    runtime: u32,
+    results: Vec<Expr>,
 }
 
 impl AffineMap {
-    /// A map over the given numbers of variables.
+    /// A map over the given numbers of variables, each of which its results may mention.
     ///
     /// # Errors
     /// When a result mentions a variable beyond those numbers.
@@ -44,6 +40,49 @@ impl AffineMap {
     /// `(d0, …) -> (d0, …)`.
     pub fn identity(dims: u32) -> AffineMap {
         AffineMap { dims, ranges: 0, runtime: 0, results: (0..dims).map(Expr::dim).collect() }
+    }
+
+    /// How many dimension variables there are.
+    pub fn dims(&self) -> u32 {
+        self.dims
+    }
+
+    /// How many range variables there are.
+    pub fn ranges(&self) -> u32 {
+        self.ranges
+    }
+
+    /// How many runtime variables there are.
+    pub fn runtime(&self) -> u32 {
+        self.runtime
+    }
+
+    /// The results, over those variables.
+    pub fn results(&self) -> &[Expr] {
+        &self.results
+    }
+
+    /// The results, taken out.
+    pub fn into_results(self) -> Vec<Expr> {
+        self.results
+    }
+
+    /// The map with `f` applied to every result.
+    ///
+    /// # Errors
+    /// When a new result mentions a variable that the map does not have.
+    ///
+    /// ```
+    /// use weft_affine::{Interval, Ranges, Simplifier, affine_map};
+    ///
+    /// let map = affine_map!((d0) -> (d0.floor_div(8), d0.modulo(8)));
+    /// let mut simplifier = Simplifier::new(&Ranges::of_dims([Interval::of_extent(8)]), &[]);
+    /// let simple = map.map_results(|e| simplifier.simplify(e))?;
+    /// assert_eq!(simple.to_string(), "(d0) -> (0, d0)");
+    /// # Ok::<(), weft_affine::Error>(())
+    /// ```
+    pub fn map_results(&self, f: impl FnMut(&Expr) -> Expr) -> Result<AffineMap, Error> {
+        AffineMap::new(self.dims, self.ranges, self.runtime, self.results.iter().map(f).collect())
     }
 
     /// True when `v` is one of the map's variables.

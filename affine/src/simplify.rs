@@ -7,23 +7,19 @@
 mod analysis;
 mod context;
 mod digits;
-mod extract;
 mod finish;
 mod language;
 mod normal;
 mod numbers;
-mod places;
 mod recombine;
 pub(crate) mod rules;
 mod saturate;
-mod statistics;
 mod upper;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 pub use rules::laws;
-pub use statistics::Statistics;
 
 use crate::picture::EgraphPicture;
 use crate::points::{is_implied, linear_form};
@@ -33,7 +29,7 @@ use crate::{Atom, Constraint, Expr, Interval, Ranges, Var};
 use context::Context;
 use normal::Normalizer;
 use rules::sum::EQUAL_AT_EVERY_POINT;
-use upper::Upper;
+use upper::UpperLevels;
 
 /// What a variable costs.
 const LEAST_COST: u64 = 1;
@@ -45,7 +41,7 @@ const PLAINER: u64 = 1024;
 const IMPLIED: u64 = 16;
 
 /// So many forms and ranges are remembered before all are forgotten.
-const REMEMBERED: usize = 1 << 14;
+const MAX_REMEMBERED: usize = 1 << 14;
 
 /// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -83,6 +79,21 @@ impl Config {
     pub fn directed() -> Config {
         Config { escalate_at: u32::MAX, points: 0, ..Config::default() }
     }
+}
+
+/// Counts of what [`Simplifier::simplify`] was asked and how it answered.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Expressions that were not constants.
+    pub asked: u64,
+    /// Answers from memory.
+    pub remembered: u64,
+    /// Expressions for which an e-graph was grown.
+    pub escalated: u64,
+    /// Expressions too large to be simplified as a whole, of which the upper levels were; see
+    /// [`Config::tree`].
+    pub capped: u64,
 }
 
 /// An expression equal to `expr` at every point where the variables lie in `ranges` and all `constraints` hold, and that
@@ -227,7 +238,7 @@ impl Simplifier {
             self.statistics.remembered += 1;
             return known.clone();
         }
-        if self.done.len() + self.normalizer.remembered() > REMEMBERED {
+        if self.done.len() + self.normalizer.remembered() > MAX_REMEMBERED {
             self.done.clear();
             self.normalizer.forget();
         }
@@ -252,7 +263,7 @@ impl Simplifier {
 
     /// The expression with its upper levels simplified, where it has large parts below them.
     fn simplified_above(&mut self, expr: &Expr) -> Option<Expr> {
-        let upper = Upper::of(expr, &mut self.normalizer.context.analysis, &self.constrained)?;
+        let upper = UpperLevels::of(expr, &mut self.normalizer.context.analysis, &self.constrained)?;
         let config = Config { tree: u64::MAX, ..self.config };
         let mut above = Simplifier::with_config(&upper.ranges, &self.constraints, config);
         if self.normalizer.context.keeps_log() {
@@ -379,7 +390,7 @@ impl Simplifier {
 }
 
 /// Arguments up to this size, as trees, are looked into for what may cancel.
-const SEEN: u64 = 64;
+const MAX_SEARCHED_TREE: u64 = 64;
 
 type Variables = SmallVec<[Var; 12]>;
 
@@ -395,13 +406,13 @@ fn terms_interact(e: &Expr) -> bool {
                 numbers.push(*v);
                 return false;
             }
-            _ => digits::stretch(term).map(|(x, _)| x),
+            _ => digits::digit_range(term).map(|(x, _)| x),
         };
         let Some(number) = number else { return true };
         if let Some(v) = number.as_var() {
-            return parts.contains(&v) || (is_known(&mut numbers, v) && !places::are_placed(e, v));
+            return parts.contains(&v) || (is_known(&mut numbers, v) && !digits::are_cheapest_digits(e, v));
         }
-        let is_plain = number.constant_term() == 0 && number.tree_size() <= SEEN;
+        let is_plain = number.constant_term() == 0 && number.tree_size() <= MAX_SEARCHED_TREE;
         if !number.is_linear() && (!is_plain || terms_interact(number)) {
             return true;
         }

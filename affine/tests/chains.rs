@@ -50,7 +50,7 @@ impl Walk {
     /// True when each result is its own dimension, or what cannot be told from it on the domain: its one value there, or another
     /// variable.
     fn is_identity(&self) -> bool {
-        (0..).zip(&self.map.results).all(|(i, result)| {
+        (0..).zip(self.map.results()).all(|(i, result)| {
             let is_plain = result.as_constant().is_some() || result.as_var().is_some();
             *result == Expr::dim(i) || (is_plain && self.is_dimension(i as usize, result))
         })
@@ -81,7 +81,7 @@ impl Walk {
 fn source_and_back(ops: &[Op]) -> Result<(), String> {
     let mut walk = Walk::from(&ops[0].operand);
     for op in ops {
-        let facts = op.domain(&walk.map.results);
+        let facts = op.domain(walk.map.results());
         walk.restrict(facts);
         walk.then(&op.to_result());
     }
@@ -246,7 +246,7 @@ fn what_does_not_cancel_gets_cheaper() {
             (expressions, escalated) = (expressions + statistics.asked, escalated + statistics.escalated);
             escalating_maps += u32::from(statistics.escalated > 0);
         }
-        if walk.map.results.iter().all(Expr::is_linear) {
+        if walk.map.results().iter().all(Expr::is_linear) {
             continue;
         }
         chains += 1;
@@ -268,7 +268,7 @@ fn what_does_not_cancel_gets_cheaper() {
 }
 
 fn cost(map: &AffineMap) -> u64 {
-    map.results.iter().map(Expr::cost).sum()
+    map.results().iter().map(Expr::cost).sum()
 }
 
 fn agrees_with_the_operations(random: &mut Random, ops: &[Op], map: &AffineMap) {

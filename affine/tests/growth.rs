@@ -65,7 +65,7 @@ fn power_of_two_chains_stay_sums_of_digits() {
             moved = op.to_result().evaluate(&at(&moved)).expect("small numbers");
             assert_eq!(map.evaluate(&at(&index)).as_ref(), Ok(&moved), "{map}");
             // A digit is at most a remainder of a quotient.
-            let operations: u32 = map.results.iter().map(Expr::operation_count).sum();
+            let operations: u32 = map.results().iter().map(Expr::operation_count).sum();
             assert!(operations <= 2 * BITS, "{operations} operations after {step} steps: {map}");
             last = op.result;
         }

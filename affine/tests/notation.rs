@@ -31,8 +31,8 @@ fn a_map_in_rust_is_the_map_of_its_text() {
     assert_eq!(map, text.parse::<AffineMap>().expect("the same map"));
     assert_eq!(affine_map!((a, b) -> (b, a)).to_string(), "(d0, d1) -> (d1, d0)");
     assert_eq!(affine_map!(() -> ()), AffineMap::identity(0));
-    assert_eq!(affine_map!(()[s] -> (s)).ranges, 1);
-    assert_eq!(affine_map!((){r} -> (r * 2)).runtime, 1);
+    assert_eq!(affine_map!(()[s] -> (s)).ranges(), 1);
+    assert_eq!(affine_map!((){r} -> (r * 2)).runtime(), 1);
 }
 
 /// As in MLIR.

@@ -108,7 +108,7 @@ fn reshapes(length: usize) -> Vec<IndexingMap> {
     shapes.push(first);
     let map = |pair: &[Vec<i64>]| {
         let to_result = Op::reshape(pair[0].clone(), pair[1].clone()).to_result();
-        IndexingMap::new(&pair[0], &[], to_result.results)
+        IndexingMap::new(&pair[0], &[], to_result.into_results())
     };
     shapes.windows(2).map(map).collect()
 }

@@ -20,11 +20,11 @@ fn over(extents: &[i64], op: &Op, results: Vec<Expr>, inward: bool) -> IndexingM
 }
 
 fn to_result(op: &Op) -> IndexingMap {
-    over(&op.operand, op, op.to_result().results, true)
+    over(&op.operand, op, op.to_result().into_results(), true)
 }
 
 fn to_operand(op: &Op) -> IndexingMap {
-    over(&op.result, op, op.to_operand().results, false)
+    over(&op.result, op, op.to_operand().into_results(), false)
 }
 
 fn composed(maps: impl Iterator<Item = IndexingMap>, start: &[i64]) -> IndexingMap {

@@ -43,7 +43,7 @@ const LEAST_OF_COMPOSITE: f64 = 95.0;
 
 fn to_operand(op: &Op) -> IndexingMap {
     let variables = op.result.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
-    IndexingMap::from_parts(variables, Vec::new(), Vec::new(), op.to_operand().results, Vec::new())
+    IndexingMap::from_parts(variables, Vec::new(), Vec::new(), op.to_operand().into_results(), Vec::new())
 }
 
 /// From the result of the chain to its source.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::{Atom, Expr, SHALLOW, Term, Var};
+use super::{Atom, Expr, MAX_RECURSION, Term, Var};
 use crate::Error;
 
 /// Values for the variables of each kind, by number.
@@ -58,14 +58,14 @@ pub(crate) fn postorder_past<'a>(roots: impl IntoIterator<Item = &'a Expr>, know
 }
 
 /// Trees up to this size are walked directly; beyond, a table of results respects sharing.
-const SMALL_TREE: u64 = 512;
+const MAX_DIRECT_TREE: u64 = 512;
 
 /// Trees up to this size are walked sooner, repeated parts included, than a table of those is made.
-const PLAIN_TREE: u64 = 64;
+const MAX_TREE_WITHOUT_TABLE: u64 = 64;
 
 impl Expr {
     fn is_small(&self) -> bool {
-        self.tree_size() <= SMALL_TREE && self.depth() <= SHALLOW
+        self.tree_size() <= MAX_DIRECT_TREE && self.depth() <= MAX_RECURSION
     }
 
     /// The value of the expression where each variable has the value that `value` gives it.
@@ -160,7 +160,7 @@ impl Expr {
 
     /// Whether `wanted` holds for a variable that occurs; asks no further then, and may ask about a variable several times.
     pub(crate) fn find_variable(&self, wanted: &mut dyn FnMut(Var) -> bool) -> bool {
-        if self.tree_size() <= PLAIN_TREE {
+        if self.tree_size() <= MAX_TREE_WITHOUT_TABLE {
             return find_in_tree(self, wanted);
         }
         let mut is_wanted = |term: &Term| matches!(term.atom, Atom::Var(v) if wanted(v));
@@ -206,7 +206,7 @@ fn evaluate_sum(
 pub(crate) type Shared = SmallVec<[(u128, Expr); 4]>;
 
 /// So many arguments are remembered.
-const SHARED: usize = 4;
+const MAX_SHARED: usize = 4;
 
 fn substitute_tree(e: &Expr, f: &dyn Fn(Var) -> Option<Expr>, shared: &mut Shared) -> Result<Expr, Error> {
     rebuild(e, f, &mut |inner| {
@@ -215,7 +215,7 @@ fn substitute_tree(e: &Expr, f: &dyn Fn(Var) -> Option<Expr>, shared: &mut Share
             return Ok(known.clone());
         }
         let new = substitute_tree(inner, f, shared)?;
-        if shared.len() < SHARED {
+        if shared.len() < MAX_SHARED {
             shared.push((hash, new.clone()));
         }
         Ok(new)

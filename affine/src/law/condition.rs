@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::Pattern;
-use super::wide::Wide;
+use super::wide_sum::WideSum;
 use crate::{Error, Expr};
 
 /// One condition, with no condition inside.
@@ -47,11 +47,11 @@ pub enum Relation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// The sum is zero.
-    Zero(Wide),
+    Zero(WideSum),
     /// The sum is zero or positive.
-    NonNegative(Wide),
+    NonNegative(WideSum),
     /// The sum is a multiple of the number, which is positive and at most 2^63.
-    Multiple(Wide, i128),
+    Multiple(WideSum, i128),
 }
 
 impl Condition {
@@ -93,7 +93,7 @@ impl Condition {
             Condition::Compare { left, relation, right } => {
                 let (left, right) = (left.wide(letters)?, right.wide(letters)?);
                 // Of integers: a < b exactly where b - a - 1 >= 0.
-                let one = Wide::constant(1);
+                let one = WideSum::constant(1);
                 Ok(match relation {
                     Relation::Equal => Goal::Zero(right.plus(&left, -1)?),
                     Relation::Less => Goal::NonNegative(right.plus(&left, -1)?.plus(&one, -1)?),
@@ -114,7 +114,7 @@ impl Condition {
     }
 
     /// What is compared, where the condition compares two sums of which one may be a number.
-    pub(crate) fn sides(&self, letters: &[(char, Expr)]) -> Option<[Wide; 2]> {
+    pub(crate) fn sides(&self, letters: &[(char, Expr)]) -> Option<[WideSum; 2]> {
         match self {
             Condition::Compare { left, right, .. } => Some([left.wide(letters).ok()?, right.wide(letters).ok()?]),
             Condition::Divides { .. } => None,

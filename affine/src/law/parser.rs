@@ -5,9 +5,9 @@ use crate::Error;
 use crate::text::Cursor;
 
 /// Parentheses nest at most this deep.
-const NESTING: usize = 64;
+const MAX_NESTING: usize = 64;
 /// Texts of more bytes are refused, so that no pattern is too deep for the stack.
-const LENGTH: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// Reads an equation or an equivalence.
 pub(super) fn claim(source: &str) -> Result<Claim, Error> {
@@ -43,10 +43,10 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(source: &'a str) -> Result<Parser<'a>, Error> {
-        if source.len() > LENGTH {
+        if source.len() > MAX_LENGTH {
             return Err(Error::Syntax {
-                message: format!("a law has at most {LENGTH} bytes"),
-                span: LENGTH..source.len(),
+                message: format!("a law has at most {MAX_LENGTH} bytes"),
+                span: MAX_LENGTH..source.len(),
             });
         }
         Ok(Parser { cursor: Cursor::new(source)?, nesting: 0 })
@@ -121,9 +121,9 @@ impl<'a> Parser<'a> {
     }
 
     fn factor(&mut self) -> Result<Pattern, Error> {
-        if self.nesting >= NESTING {
+        if self.nesting >= MAX_NESTING {
             return Err(Error::Syntax {
-                message: format!("parentheses nest deeper than {NESTING}"),
+                message: format!("parentheses nest deeper than {MAX_NESTING}"),
                 span: self.cursor.span(),
             });
         }
@@ -237,7 +237,7 @@ mod tests {
             let Err(Error::Syntax { message: found, span }) = conditions(text) else { panic!("{text} was read") };
             assert_eq!((found.as_str(), span), (message, place), "{text}");
         }
-        let deep = "(".repeat(LENGTH);
+        let deep = "(".repeat(MAX_LENGTH);
         assert!(conditions(&deep).is_err_and(|e| e.to_string().contains("nest deeper")));
         assert!(conditions(&format!("{deep} ")).is_err_and(|e| e.to_string().contains("at most")));
     }

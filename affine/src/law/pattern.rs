@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::is_number;
-use super::wide::Wide;
+use super::wide_sum::WideSum;
 use crate::{Error, Expr};
 
 /// Sums over an index have at most this many summands; the laws are about divisors of real programs.
@@ -120,19 +120,19 @@ impl Pattern {
     }
 
     /// As [`Pattern::instantiate`], for what is to be added to something else.
-    pub(super) fn wide(&self, letters: &[(char, Expr)]) -> Result<Wide, Error> {
+    pub(super) fn wide(&self, letters: &[(char, Expr)]) -> Result<WideSum, Error> {
         match self {
-            Pattern::Number(value) => Ok(Wide::constant(i128::from(*value))),
+            Pattern::Number(value) => Ok(WideSum::constant(i128::from(*value))),
             Pattern::Letter(letter) => {
                 let meaning =
                     meaning(letters, *letter).ok_or_else(|| Error::Unbound { variable: letter.to_string() })?;
-                let meaning = Wide::of(meaning);
+                let meaning = WideSum::of(meaning);
                 if is_number(*letter) {
                     constant(&meaning, "the meaning of a letter for a number")?;
                 }
                 Ok(meaning)
             }
-            Pattern::Neg(x) => Wide::constant(0).plus(&x.wide(letters)?, -1),
+            Pattern::Neg(x) => WideSum::constant(0).plus(&x.wide(letters)?, -1),
             Pattern::Binary(operator, operands) => {
                 let [x, y] = &**operands;
                 let (x, y) = (x.wide(letters)?, y.wide(letters)?);
@@ -145,19 +145,19 @@ impl Pattern {
                             (None, Some(factor)) => (factor, x),
                             (None, None) => return Err(Error::NotConstant { what: "each factor of a product" }),
                         };
-                        return Wide::constant(0).plus(&other, factor);
+                        return WideSum::constant(0).plus(&other, factor);
                     }
                     Operator::FloorDiv => x.narrow()?.checked_floor_div(constant(&y, "a divisor")?),
                     Operator::CeilDiv => x.narrow()?.checked_ceil_div(constant(&y, "a divisor")?),
                     Operator::Mod => x.narrow()?.checked_modulo(constant(&y, "a modulus")?),
                 };
-                Ok(Wide::of(&divided?))
+                Ok(WideSum::of(&divided?))
             }
             Pattern::Sum { index, count, body } => {
                 let count = constant(&count.wide(letters)?, "the count of summands")?;
                 let count = within_limit(i128::from(count)).ok_or(Error::overflow("the count of summands"))?;
                 let mut letters = letters.to_vec();
-                (0..count).try_fold(Wide::constant(0), |total, i| {
+                (0..count).try_fold(WideSum::constant(0), |total, i| {
                     letters.push((*index, Expr::constant(i)));
                     let summand = body.wide(&letters)?;
                     letters.pop();
@@ -220,7 +220,7 @@ fn meaning<T>(letters: &[(char, T)], letter: char) -> Option<&T> {
     letters.iter().rev().find(|(known, _)| *known == letter).map(|(_, meaning)| meaning)
 }
 
-fn constant(sum: &Wide, what: &'static str) -> Result<i64, Error> {
+fn constant(sum: &WideSum, what: &'static str) -> Result<i64, Error> {
     let value = sum.as_constant().ok_or(Error::NotConstant { what })?;
     i64::try_from(value).map_err(|_| Error::overflow(what))
 }

@@ -15,9 +15,9 @@ pub(super) struct Region {
 }
 
 /// Steps of one program.
-const STEPS: usize = 256;
+const MAX_STEPS: usize = 256;
 /// Deeper expressions are hardly ever small enough, and walking them whole takes time.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 impl Region {
     /// The region for `e`, with one period of the variables whose growth `repeats` accepts; none where it is unbounded, or its
@@ -28,14 +28,14 @@ impl Region {
         constraints: &[Constraint],
         repeats: fn(Fraction) -> bool,
     ) -> Option<Region> {
-        if e.depth() > DEEPEST {
+        if e.depth() > MAX_DEPTH {
             return None;
         }
         let constraints = bearing(e, constraints);
-        if constraints.iter().any(|c| c.expr.depth() > DEEPEST) {
+        if constraints.iter().any(|c| c.expr.depth() > MAX_DEPTH) {
             return None;
         }
-        let mut program = Program::of(std::iter::once(e).chain(constraints.iter().map(|c| &c.expr)), STEPS)?;
+        let mut program = Program::of(std::iter::once(e).chain(constraints.iter().map(|c| &c.expr)), MAX_STEPS)?;
         let mut bounds = Vec::new();
         let mut growth = Vec::new();
         for (slot, v) in program.variables.iter().enumerate() {

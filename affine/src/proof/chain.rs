@@ -13,20 +13,20 @@ use crate::expr::postorder;
 use crate::{Atom, Expr};
 
 /// Forms that a search goes on from, at each end.
-const VISITS: usize = 300;
+const MAX_VISITS: usize = 300;
 /// Forms that it looks at, at each end.
-const FORMS: usize = 12_000;
+const MAX_FORMS: usize = 12_000;
 /// Forms with more distinct sums are not looked at.
-const SUMS: usize = 64;
+const MAX_SUMS: usize = 64;
 /// Forms larger than both ends are allowed this many times their size.
-const GROWTH: u64 = 4;
+const MAX_GROWTH: u64 = 4;
 /// How many links one unused equality counts as where the search goes from both ends: it should meet rather than be short.
 const HASTE: u32 = 2;
 
 /// The equality used by each link, and the whole after it; nothing when none is found within bounds. At most 64 equalities.
 pub(super) fn search(first: &Expr, last: &Expr, equalities: &[(&Expr, &Expr)]) -> Option<Vec<(usize, Expr)>> {
     let mut search = [Frontier::new(first, 1), Frontier::new(last, 1)];
-    for _ in 0..VISITS {
+    for _ in 0..MAX_VISITS {
         match advance(&mut search, 0, equalities) {
             Some(Some(links)) => return Some(links),
             Some(None) => {}
@@ -35,7 +35,7 @@ pub(super) fn search(first: &Expr, last: &Expr, equalities: &[(&Expr, &Expr)]) -
         }
     }
     let mut search = [Frontier::new(first, HASTE), Frontier::new(last, HASTE)];
-    for _ in 0..VISITS {
+    for _ in 0..MAX_VISITS {
         for side in [0, 1] {
             if let Some(links) = advance(&mut search, side, equalities)? {
                 return Some(links);
@@ -98,7 +98,7 @@ fn advance(
     side: usize,
     equalities: &[(&Expr, &Expr)],
 ) -> Option<Option<Vec<(usize, Expr)>>> {
-    let largest = search.iter().map(|frontier| frontier.forms[0].whole.tree_size()).max()?.checked_mul(GROWTH)?;
+    let largest = search.iter().map(|frontier| frontier.forms[0].whole.tree_size()).max()?.checked_mul(MAX_GROWTH)?;
     let Reverse((.., at)) = search[side].waiting.pop()?;
     let form = &search[side].forms[at];
     let (whole, used, cost) = (form.whole.clone(), form.used, form.cost);
@@ -109,7 +109,7 @@ fn advance(
         if whole.tree_size() > largest || !frontier.seen.insert((whole.structural_hash(), used)) {
             continue;
         }
-        if frontier.forms.len() >= FORMS {
+        if frontier.forms.len() >= MAX_FORMS {
             return None;
         }
         let new = frontier.forms.len();
@@ -148,7 +148,7 @@ struct Move {
 fn moves(whole: &Expr, equalities: &[(&Expr, &Expr)]) -> Vec<Move> {
     let sums = postorder([whole]);
     let mut found = Vec::new();
-    if sums.len() > SUMS {
+    if sums.len() > MAX_SUMS {
         return found;
     }
     for (equality, (left, right)) in equalities.iter().enumerate() {

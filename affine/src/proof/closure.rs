@@ -13,14 +13,14 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
 use crate::expr::postorder_past;
-use crate::law::Wide;
+use crate::law::WideSum;
 use crate::{Atom, Expr};
 use equations::{Equations, Sum};
 use number::Number;
 use reasons::Reasons;
 
 /// Terms that one closure looks at before it gives up.
-const WORK: u64 = 4_000_000;
+const MAX_WORK: u64 = 4_000_000;
 
 /// What is to follow.
 #[derive(Copy, Clone, Debug)]
@@ -28,7 +28,7 @@ pub(super) enum Claim<'a> {
     /// Both are equal.
     Equal(&'a Expr, &'a Expr),
     /// The sum is zero.
-    Zero(&'a Wide),
+    Zero(&'a WideSum),
 }
 
 /// The reasons from which the claim follows, where it does; not always the fewest. Each equation has the number of its reason.
@@ -73,7 +73,7 @@ impl<N: Number> Closure<N> {
             numbers: FxHashMap::default(),
             operations: Vec::new(),
             sums: FxHashMap::default(),
-            equations: Equations::new(WORK),
+            equations: Equations::new(MAX_WORK),
         };
         for (reason, before, after) in equations {
             if let Some(difference) = closure.difference(before, after) {
@@ -116,7 +116,7 @@ impl<N: Number> Closure<N> {
     }
 
     /// The same of a sum whose numbers are large.
-    fn wide_sum(&mut self, wide: &Wide) -> Option<Sum<N>> {
+    fn wide_sum(&mut self, wide: &WideSum) -> Option<Sum<N>> {
         for argument in wide.terms().filter_map(|(atom, _)| atom.argument()) {
             self.sum(argument)?;
         }

@@ -1,14 +1,14 @@
 //! How the conditions of a law are shown to hold where its letters stand for expressions.
 
 use super::Step;
-use crate::law::{Goal, Wide};
+use crate::law::{Goal, WideSum};
 use crate::points::{is_implied, is_linear_form};
 use crate::range::Analysis;
 use crate::simplify::rules::sum::EQUAL_AT_EVERY_POINT;
 use crate::{Constraint, Error, Expr, Interval, Ranges};
 
 /// Points times operations that a condition may take; the simplifier's own bound is [`Config::points`](crate::Config::points).
-const WORK: u128 = 1 << 24;
+const MAX_WORK: u128 = 1 << 24;
 
 /// What conditions are shown from.
 pub(super) struct Domain<'a> {
@@ -23,26 +23,26 @@ impl Domain<'_> {
 
     /// True where a constraint says it in so many words. Where constraints contradict the ranges, the domain is empty, and
     /// the analysis takes the ranges' part; then only this shows what a constraint says.
-    fn is_given(&self, zero: &Wide) -> bool {
+    fn is_given(&self, zero: &WideSum) -> bool {
         self.constraints.iter().any(|given| {
             let Some(value) = given.bounds.as_point() else { return false };
-            let difference = Wide::of(&given.expr).plus(&Wide::constant(i128::from(value)), -1);
+            let difference = WideSum::of(&given.expr).plus(&WideSum::constant(i128::from(value)), -1);
             difference.is_ok_and(|known| known == *zero || known.negated().is_ok_and(|known| known == *zero))
         })
     }
 
-    /// True where trying all points that matter shows that both are equal, in [`WORK`] steps at most.
+    /// True where trying all points that matter shows that both are equal, in [`MAX_WORK`] steps at most.
     fn is_equal_everywhere(&self, [x, y]: [&Expr; 2]) -> bool {
         let (ranges, constraints) = (self.analysis.ranges(), self.constraints);
-        let is_zero = |e: Expr| is_implied(&Constraint::new(e, Interval::point(0)), ranges, constraints, WORK);
+        let is_zero = |e: Expr| is_implied(&Constraint::new(e, Interval::point(0)), ranges, constraints, MAX_WORK);
         x.checked_sub(y).is_ok_and(is_zero)
-            || is_linear_form(x, y, ranges, constraints, WORK)
-            || is_linear_form(y, x, ranges, constraints, WORK)
+            || is_linear_form(x, y, ranges, constraints, MAX_WORK)
+            || is_linear_form(y, x, ranges, constraints, MAX_WORK)
     }
 
     /// The least and the greatest value of the sum, as far as ranges tell. Ranges are those of integers, and their ends are cut
     /// off at those of `i64`; so the sum is looked at in several ways, each of which may be cut off where others are not.
-    fn ends(&mut self, sum: &Wide) -> Ends {
+    fn ends(&mut self, sum: &WideSum) -> Ends {
         let mut ends = Ends { below: sum.as_constant(), above: sum.as_constant() };
         if ends.below.is_some() {
             return ends;
@@ -68,7 +68,7 @@ impl Domain<'_> {
 
     /// True where the sum is zero or positive everywhere; it is the difference of `sides`, of which a range may be known where one
     /// of the difference is cut off.
-    fn is_non_negative(&mut self, sum: &Wide, sides: &[Wide; 2]) -> bool {
+    fn is_non_negative(&mut self, sum: &WideSum, sides: &[WideSum; 2]) -> bool {
         let mut ends = self.ends(sum);
         for side in sides {
             for factor in [1, -1] {
@@ -122,7 +122,7 @@ pub(super) enum Evidence {
     /// The range of an expression over the domain.
     Range(Expr, Interval),
     /// Nothing yet: the sum must be zero by earlier steps.
-    Owed(Wide),
+    Owed(WideSum),
     /// Nothing.
     Missing,
 }
@@ -137,7 +137,7 @@ pub(super) fn evidence(step: &Step, domain: &mut Domain<'_>) -> Result<Vec<(Stri
         let goal = condition.goal(&step.letters)?;
         let sides = condition.sides(&step.letters);
         let is_equal = *step.law == *EQUAL_AT_EVERY_POINT
-            && match sides.as_ref().map(|sides| sides.each_ref().map(Wide::narrow)) {
+            && match sides.as_ref().map(|sides| sides.each_ref().map(WideSum::narrow)) {
                 Some([Ok(x), Ok(y)]) => domain.is_equal_everywhere([&x, &y]),
                 _ => false,
             };
@@ -147,7 +147,7 @@ pub(super) fn evidence(step: &Step, domain: &mut Domain<'_>) -> Result<Vec<(Stri
     all.collect()
 }
 
-fn shown(goal: &Goal, sides: Option<&[Wide; 2]>, domain: &mut Domain<'_>) -> Evidence {
+fn shown(goal: &Goal, sides: Option<&[WideSum; 2]>, domain: &mut Domain<'_>) -> Evidence {
     match goal {
         Goal::Zero(sum) => match (sum.as_constant(), domain.ends(sum)) {
             (Some(0), _) => Evidence::Given,
@@ -182,7 +182,7 @@ fn shown(goal: &Goal, sides: Option<&[Wide; 2]>, domain: &mut Domain<'_>) -> Evi
 }
 
 /// The range of the sum as a reader would ask for it: without the constant, and the first coefficient positive.
-fn claim(sum: &Wide, domain: &mut Domain<'_>) -> Evidence {
+fn claim(sum: &WideSum, domain: &mut Domain<'_>) -> Evidence {
     let plain = sum.without_constant();
     let is_negative = plain.terms().next().is_some_and(|(_, coefficient)| coefficient < 0);
     let signs = if is_negative { [plain.negated(), Ok(plain)] } else { [Ok(plain.clone()), plain.negated()] };

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::closure::{Claim, reasons_for};
 use super::condition::{Domain, Evidence, evidence};
 use super::{Link, Proof, Step, chain};
-use crate::law::Wide;
+use crate::law::WideSum;
 use crate::{Constraint, Expr, Ranges};
 
 /// With more steps than this the derivation is neither minimized nor put in order: its reader is a machine.
-const READABLE: usize = 64;
+const MAX_READABLE_STEPS: usize = 64;
 /// Times that the needed steps are sought again among the needed steps.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 impl Proof {
     /// The derivation of `before = after` from the steps of a log, each of which may lean on those before it.
@@ -31,7 +31,7 @@ impl Proof {
         let claim = (&proof.before, &proof.after);
         let all: BTreeSet<usize> = (0..log.len()).collect();
         let needed = minimal(claim, &log, &all).unwrap_or(all);
-        let chain = if needed.len() <= READABLE { chain_of(claim, &log, &needed) } else { None };
+        let chain = if needed.len() <= MAX_READABLE_STEPS { chain_of(claim, &log, &needed) } else { None };
         let (used, links) = chain.unwrap_or_else(|| {
             let links = vec![Link { steps: needed.iter().copied().collect(), whole: proof.after.clone() }];
             (needed, links)
@@ -49,7 +49,7 @@ impl Proof {
 /// A step, and what must be zero by earlier ones for it to hold.
 struct Logged {
     step: Step,
-    owed: Vec<Wide>,
+    owed: Vec<WideSum>,
 }
 
 impl Logged {
@@ -82,14 +82,14 @@ fn distinct(log: Vec<Step>) -> Vec<Step> {
 /// Steps from which the claim follows, and none of which can be left out.
 fn minimal(claim: (&Expr, &Expr), log: &[Logged], all: &BTreeSet<usize>) -> Option<BTreeSet<usize>> {
     let mut needed = sufficient(claim, log, all)?;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let again = sufficient(claim, log, &needed)?;
         if again.len() == needed.len() {
             break;
         }
         needed = again;
     }
-    if needed.len() > READABLE {
+    if needed.len() > MAX_READABLE_STEPS {
         return Some(needed);
     }
     // The last found goes first: what the directed pass says reads better than what the e-graph says.

@@ -6,7 +6,7 @@ use std::fmt;
 use super::{Proof, Step};
 
 /// Reasons stand beside forms of at most this many characters, and below longer ones.
-const BESIDE: usize = 60;
+const MAX_BESIDE: usize = 60;
 
 /// The calculation, then the laws it goes by. With `#` also what the letters of the laws stand for.
 ///
@@ -23,7 +23,7 @@ impl fmt::Display for Proof {
         write!(f, "{}", self.before)?;
         let forms: Vec<String> = self.links.iter().map(|link| link.whole.to_string()).collect();
         let lengths = forms.iter().map(|form| form.chars().count());
-        let width = lengths.filter(|length| *length <= BESIDE).max().unwrap_or(0);
+        let width = lengths.filter(|length| *length <= MAX_BESIDE).max().unwrap_or(0);
         let mut before = &self.before;
         for (link, form) in self.links.iter().zip(&forms) {
             let steps: Vec<&Step> = link.steps.iter().filter_map(|i| self.steps.get(*i)).collect();

@@ -26,13 +26,13 @@ pub(crate) struct Analysis {
 }
 
 /// Chains deeper than this are walked from the bottom, so that the recursion below stays shallow.
-const DEEP: u32 = 48;
+const MAX_RECURSION: u32 = 48;
 
 /// So often do the facts narrow the bounds of variables; where bounds creep towards each other it would not end.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// So many facts are taken out of one sum together.
-const TOGETHER: usize = 2;
+const MAX_FACTS_TOGETHER: usize = 2;
 
 impl Analysis {
     pub(crate) fn new(ranges: &Ranges, constraints: &[Constraint]) -> Analysis {
@@ -93,7 +93,7 @@ impl Analysis {
     /// Bounds of variables that follow from a bounded sum and the ranges of its other terms, and from residues.
     fn narrow_variables(&mut self) {
         let facts = Arc::clone(&self.facts);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for fact in facts.list() {
                 for (k, term) in fact.sum.terms().iter().enumerate() {
@@ -133,7 +133,7 @@ impl Analysis {
 
     /// The range of `e`.
     pub(crate) fn range(&mut self, e: &Expr) -> Interval {
-        if e.depth() > DEEP {
+        if e.depth() > MAX_RECURSION {
             for node in postorder_past([e], |hash| self.range_memo.contains_key(&hash)) {
                 self.range_shallow(&node);
             }
@@ -167,7 +167,7 @@ impl Analysis {
     /// `found`, and what facts say of `e`: of its sum, and of sums that are part of it.
     fn meet_facts(&mut self, e: &Expr, found: Interval) -> Interval {
         let found = self.fact_about(e).map_or(found, |bound| meet(found, bound));
-        if e.terms().len() < 2 { found } else { self.without_facts(e, found, 0, TOGETHER) }
+        if e.terms().len() < 2 { found } else { self.without_facts(e, found, 0, MAX_FACTS_TOGETHER) }
     }
 
     /// `found`, and the ranges of `f·s + rest = e` for bounded sums `s` from the fact at `from` on, `depth` of them at most.

@@ -30,7 +30,7 @@ pub(super) struct Facts {
 }
 
 /// So often do bounds and residues, and the digits of one number, say more of one another.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 impl Facts {
     pub(super) fn is_empty(&self) -> bool {
@@ -119,7 +119,7 @@ impl Facts {
 
     /// Lets bounds, residues and digits tighten one another, once all constraints are taken in.
     pub(super) fn settle(&mut self) {
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             for fact in &mut self.list {
                 fact.settle();
             }

@@ -2,7 +2,6 @@
 
 use egg::{Analysis as EggAnalysis, DidMerge, Id};
 
-use super::extract::is_better;
 use super::language::{Graph, Node, expression};
 use super::rules::modulo;
 use super::rules::sum::KNOWN_VALUE_OF_EQUALS;
@@ -131,4 +130,14 @@ fn record(facts: &mut Facts, law: &'static Law, before: Expr, after: Expr, lette
 fn meet(a: Interval, b: Interval) -> Interval {
     let both = a.intersect(b);
     if both.is_empty() { a } else { both }
+}
+
+/// True when `a` is strictly better, in a total order, so that the choice never depends on how the two were found: cheaper; at equal cost with fewer nodes as a DAG; then first in structural order.
+fn is_better(a: &Expr, b: &Expr) -> bool {
+    if a == b {
+        return false;
+    }
+    let by_cost = a.cost().cmp(&b.cost());
+    let by_size = || a.operation_count().cmp(&b.operation_count());
+    by_cost.then_with(by_size).then_with(|| a.cmp(b)).is_lt()
 }

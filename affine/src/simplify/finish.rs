@@ -17,7 +17,7 @@ pub(super) fn finish(normalizer: &mut Normalizer, e: &Expr) -> Expr {
     if e.is_linear() {
         return e.clone();
     }
-    if e.tree_size() <= SMALL {
+    if e.tree_size() <= MAX_DIRECT_TREE {
         return finish_tree(normalizer, e);
     }
     let mut done: FxHashMap<u128, Expr> = FxHashMap::default();
@@ -30,7 +30,7 @@ pub(super) fn finish(normalizer: &mut Normalizer, e: &Expr) -> Expr {
 }
 
 /// Trees up to this size are walked directly.
-const SMALL: u64 = 32;
+const MAX_DIRECT_TREE: u64 = 32;
 
 fn finish_tree(normalizer: &mut Normalizer, e: &Expr) -> Expr {
     finish_sum(normalizer, e, &mut |normalizer, x| {

@@ -9,7 +9,7 @@ use crate::expr::postorder;
 use crate::{Atom, Expr};
 
 /// Rewrites within rewrites nest at most this deep; beyond, terms stay as they are.
-const NESTING: u32 = 96;
+const MAX_NESTING: u32 = 96;
 
 /// Words that tell apart how a form was asked for; any that do not occur as differences of hashes will do.
 const SUM: u128 = 0x9216_d5d9_8979_fb1b_d131_0ba6_98df_b5ac;
@@ -76,7 +76,7 @@ impl Normalizer {
 
     /// The normal form of a whole expression.
     pub(crate) fn root(&mut self, e: &Expr) -> Expr {
-        if e.depth() > NESTING / 4 {
+        if e.depth() > MAX_NESTING / 4 {
             // Long chains go bottom up, so that below only remembered arguments are met.
             for node in postorder([e]) {
                 self.sum(&node);
@@ -94,7 +94,7 @@ impl Normalizer {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        if self.nesting >= NESTING {
+        if self.nesting >= MAX_NESTING {
             return e.clone();
         }
         self.nesting += 1;
@@ -188,7 +188,7 @@ impl Normalizer {
             && let Some(constant) = self.known_value(&plain)
         {
             normal = constant;
-        } else if self.steps_left > 0 && self.nesting < NESTING {
+        } else if self.steps_left > 0 && self.nesting < MAX_NESTING {
             if let Some(next) = self.rewritten(&plain, x, c, remainder) {
                 normal = self.sum(&next);
             } else if self.trials == 0

@@ -5,7 +5,6 @@
 
 mod digits;
 mod hermite;
-mod known;
 mod quotients;
 mod remainders;
 
@@ -19,12 +18,12 @@ use crate::{Atom, Expr, Law, Term};
 use smallvec::SmallVec;
 
 /// Sums with more divisions and remainders than this are left alone: the search is quadratic.
-const MANY: usize = 24;
+const MAX_OPERATIONS: usize = 24;
 /// A trial rewrites terms whose sums may be tried in turn; deeper trials find nothing that is worth their number.
-const TRIALS: usize = 2;
+const MAX_NESTED_TRIALS: usize = 2;
 
 /// So many numbers may get dearer in a sum, before the search, when their digits are brought together.
-const TOGETHER: u32 = 8;
+const MAX_DEARER: u32 = 8;
 
 /// An instance of a law of sums: `before = after`, with the letters it binds, and the sum that results.
 pub(crate) struct Recombination {
@@ -42,28 +41,28 @@ impl Normalizer {
     pub(super) fn recombined(&mut self, mut e: Expr) -> Expr {
         let mut rounds = 0;
         loop {
-            if self.trials >= TRIALS || self.steps_left == 0 {
+            if self.trials >= MAX_NESTED_TRIALS || self.steps_left == 0 {
                 return e;
             }
             let operations = e.terms().iter().filter(|t| t.atom.argument().is_some()).count();
             let has_facts = self.context.analysis.has_facts();
             let is_one_atom = matches!(e.terms(), [Term { coefficient: -1 | 1, .. }]);
-            if operations > MANY || ((operations == 0 || is_one_atom) && !has_facts) {
+            if operations > MAX_OPERATIONS || ((operations == 0 || is_one_atom) && !has_facts) {
                 return e;
             }
             self.steps_left -= 1;
             let numbers = Numbers::of(&e);
-            let settled = if has_facts { SmallVec::default() } else { numbers.settled_places(&e) };
+            let settled = if has_facts { SmallVec::default() } else { numbers.settled_positions(&e) };
             // In a whole sum, what knows the same variables may cancel better while the digits are as they are.
-            let (inside, is_settled) = (self.inside, |place| settled.contains(&place));
-            if let Some(together) = self.brought_together(&e, &numbers, |place| inside || is_settled(place))
-                && (together.cost() < e.cost() || rounds < TOGETHER)
+            let (inside, is_settled) = (self.inside, |position| settled.contains(&position));
+            if let Some(together) = self.brought_together(&e, &numbers, |position| inside || is_settled(position))
+                && (together.cost() < e.cost() || rounds < MAX_DEARER)
             {
                 rounds += 1;
                 e = together;
                 continue;
             }
-            rounds = TOGETHER;
+            rounds = MAX_DEARER;
             if settled.len() == operations && !has_facts {
                 return e;
             }
@@ -87,14 +86,14 @@ impl Normalizer {
     }
 
     /// The cheapest sum that one instance of a law gives, where that is cheaper than `e`, other than about the summands at
-    /// the settled places.
+    /// the settled positions.
     fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Lawful> {
         let mut best: Option<Lawful> = None;
         if let Some(known) = self.by_known_sum(e) {
             self.take_better(e, &mut best, (KNOWN_SUM, known));
         }
-        for (place, term) in e.terms().iter().enumerate() {
-            if settled.contains(&place) {
+        for (position, term) in e.terms().iter().enumerate() {
+            if settled.contains(&position) {
                 continue;
             }
             let (rules, x, c) = match &term.atom {
@@ -179,4 +178,40 @@ fn letters_of<const N: usize, const M: usize>(
 
 fn if_cheaper(old: &Expr, new: Expr) -> Option<Expr> {
     (new.cost() < old.cost()).then_some(new)
+}
+
+impl Normalizer {
+    /// `e − m·(s − q)` for a sum `s` that constraints leave the one value `q`, so that one of its atoms cancels.
+    fn by_known_sum(&mut self, e: &Expr) -> Option<Recombination> {
+        for (known, q) in self.context.analysis.equalities().to_vec() {
+            for part in known.terms() {
+                let Ok(i) = e.terms().binary_search_by(|t| t.atom.cmp(&part.atom)) else { continue };
+                let a = e.terms().get(i)?.coefficient;
+                let Some(m) = a.checked_div(part.coefficient).filter(|_| a % part.coefficient == 0) else { continue };
+                let zero = known.checked_add_constant(q.checked_neg()?).ok()?;
+                let Ok(sum) = e.checked_add_scaled(&zero, m.checked_neg()?) else { continue };
+                let Some(sum) = if_cheaper(e, sum) else { continue };
+                let before = Expr::sum(0, [part.clone()]).ok()?;
+                let y = known.checked_sub(&before).ok()?;
+                let after = Expr::constant(q).checked_sub(&y).ok()?;
+                let letters = letters_of([('x', &before), ('y', &y)], [('q', q)]);
+                return Some(Recombination { letters, before, after, sum });
+            }
+        }
+        None
+    }
+
+    /// What the variable of `term`, with factor 1 or −1, is in `sum = q`: the rest, on the other side.
+    pub(super) fn solved(&mut self, sum: &Expr, q: i64, term: &Term) -> Option<Expr> {
+        let x = Expr::sum(0, [term.clone()]).ok()?;
+        let y = sum.checked_sub(&x).ok()?;
+        let after = Expr::constant(q).checked_sub(&y).ok()?;
+        self.context.forget();
+        self.context.range(sum);
+        self.context.bind('x', &x);
+        self.context.bind('y', &y);
+        self.context.number('q', q);
+        self.context.record(KNOWN_SUM, &x, &after);
+        after.checked_mul(term.coefficient).ok()
+    }
 }

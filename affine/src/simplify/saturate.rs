@@ -18,9 +18,9 @@ use crate::Expr;
 use crate::picture::{ClassPicture, EgraphPicture, NodePicture};
 
 /// Alternatives of one argument that are tried; the rest would mostly repeat them.
-const ALTERNATIVES: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 /// Changes of what is known of classes, for each node of the limit; only contradicting facts need as many.
-const CHANGES: usize = 16;
+const MAX_CHANGES_PER_NODE: usize = 16;
 
 /// The best expression found that equals `seed`.
 pub(super) fn saturate(normalizer: &mut Normalizer, seed: &Expr, config: &Config) -> Option<Expr> {
@@ -56,7 +56,7 @@ fn grown(normalizer: &mut Normalizer, seed: &Expr, config: &Config, until_cheape
     let domain = normalizer.context.analysis.clone();
     let log = normalizer.context.keeps_log().then(Vec::new);
     let mut search = Search {
-        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(CHANGES), log }),
+        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(MAX_CHANGES_PER_NODE), log }),
         normalizer,
         seen: FxHashSet::default(),
         visited: FxHashSet::default(),
@@ -155,7 +155,7 @@ impl Search<'_> {
             {
                 list.push(e);
             }
-            if list.len() >= ALTERNATIVES {
+            if list.len() >= MAX_ALTERNATIVES {
                 break;
             }
         }

@@ -14,15 +14,15 @@ use crate::range::Analysis;
 use crate::{Atom, Expr, Interval, Ranges, Term, Var};
 
 /// So many divisions and remainders within one another stay in sight.
-const LEVELS: u32 = 3;
+const MAX_LEVELS: u32 = 3;
 /// Arguments up to this size, as trees, are never worth a name.
-const PART: u64 = 24;
+const MAX_UNNAMED_TREE: u64 = 24;
 /// Sums looked at for the range of one part. Where a chain goes on below, its remainders are bounded by themselves, and without
 /// a limit each step would walk the whole chain again.
-const LOOKED_AT: u32 = 32;
+const MAX_SUMS_OF_PART: u32 = 32;
 
 /// An expression whose large parts have names.
-pub(super) struct Upper {
+pub(super) struct UpperLevels {
     /// The expression over the names.
     pub(super) expr: Expr,
     /// The ranges of all variables, names included.
@@ -30,9 +30,9 @@ pub(super) struct Upper {
     parts: FxHashMap<Var, Expr>,
 }
 
-impl Upper {
+impl UpperLevels {
     /// Gives names to the large parts of `e`, other than the variables in `taken`; nothing where none is deep enough.
-    pub(super) fn of(e: &Expr, analysis: &mut Analysis, taken: &[Var]) -> Option<Upper> {
+    pub(super) fn of(e: &Expr, analysis: &mut Analysis, taken: &[Var]) -> Option<UpperLevels> {
         let mut taken: BTreeSet<Var> = taken.iter().copied().collect();
         add_visible(e, 0, &mut taken);
         let mut cutter = Cutter { names: FxHashMap::default(), parts: Vec::new() };
@@ -47,9 +47,9 @@ impl Upper {
         for (name, part) in &cutter.parts {
             let Var::Runtime(i) = name else { return None };
             ranges.runtime.resize(usize::try_from(*i).ok()?, Interval::EVERYTHING);
-            ranges.runtime.push(range_of_part(part, analysis, &mut LOOKED_AT.clone()));
+            ranges.runtime.push(range_of_part(part, analysis, &mut MAX_SUMS_OF_PART.clone()));
         }
-        Some(Upper { expr, ranges, parts: cutter.parts.into_iter().collect() })
+        Some(UpperLevels { expr, ranges, parts: cutter.parts.into_iter().collect() })
     }
 
     /// The expression with the parts in place of their names; nothing where a number leaves `i64`.
@@ -65,7 +65,7 @@ struct Cutter {
 
 impl Cutter {
     fn cut(&mut self, e: &Expr, level: u32, free: &mut dyn Iterator<Item = u32>) -> Option<Expr> {
-        if e.tree_size() <= PART {
+        if e.tree_size() <= MAX_UNNAMED_TREE {
             return Some(e.clone());
         }
         if is_part(e, level) {
@@ -92,7 +92,7 @@ impl Cutter {
 
 /// Whether the argument at this level gets a name.
 fn is_part(e: &Expr, level: u32) -> bool {
-    level == LEVELS && e.tree_size() > PART
+    level == MAX_LEVELS && e.tree_size() > MAX_UNNAMED_TREE
 }
 
 /// Adds the variables that stay in sight.
@@ -105,14 +105,14 @@ fn add_visible(e: &Expr, level: u32, seen: &mut BTreeSet<Var>) {
             Atom::Var(v) => {
                 seen.insert(*v);
             }
-            Atom::FloorDiv(x, _) | Atom::Mod(x, _) => add_visible(x, (level + 1).min(LEVELS), seen),
+            Atom::FloorDiv(x, _) | Atom::Mod(x, _) => add_visible(x, (level + 1).min(MAX_LEVELS), seen),
         }
     }
 }
 
 /// A range that holds every value of `e`, found by looking at no more than so many of the sums that it is made of.
 fn range_of_part(e: &Expr, analysis: &mut Analysis, left: &mut u32) -> Interval {
-    if e.tree_size() <= PART {
+    if e.tree_size() <= MAX_UNNAMED_TREE {
         return analysis.range(e);
     }
     if *left == 0 {
@@ -122,7 +122,7 @@ fn range_of_part(e: &Expr, analysis: &mut Analysis, left: &mut u32) -> Interval 
     let mut range = Interval::point(e.constant_term());
     for term in e.terms() {
         let atom = match &term.atom {
-            Atom::Mod(x, c) if x.tree_size() > PART => Interval::new(0, c - 1),
+            Atom::Mod(x, c) if x.tree_size() > MAX_UNNAMED_TREE => Interval::new(0, c - 1),
             Atom::FloorDiv(x, c) => range_of_part(x, analysis, left).floor_div(*c),
             small => analysis.atom(small),
         };

@@ -73,7 +73,7 @@ pub struct Header {
 }
 
 /// Parentheses nest at most this deep; deeper terms are written with `where`.
-const NESTING: usize = 200;
+const MAX_NESTING: usize = 200;
 
 /// A position in the tokens of a text.
 #[derive(Clone, Debug)]
@@ -429,8 +429,9 @@ impl<'a> Cursor<'a> {
         match self.peek() {
             Some(Token::Integer(_) | Token::Mark("-")) => Ok(Expr::constant(self.integer()?)),
             Some(Token::Mark("(")) => {
-                if self.nesting >= NESTING {
-                    let message = format!("parentheses nest more than {NESTING} deep; name inner terms with `where`");
+                if self.nesting >= MAX_NESTING {
+                    let message =
+                        format!("parentheses nest more than {MAX_NESTING} deep; name inner terms with `where`");
                     return Err(Error::Syntax { message, span });
                 }
                 self.next += 1;

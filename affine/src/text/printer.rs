@@ -9,9 +9,9 @@ use crate::expr::postorder;
 use crate::{Atom, Expr, Var};
 
 /// Things whose trees have more nodes than this get shared terms named.
-const LARGE: u64 = 400;
+const MAX_UNNAMED_NODES: u64 = 400;
 /// Every chain of nested terms gets a name at this many levels, so that text nests less than the parser allows.
-const LEVELS: u32 = 100;
+const MAX_LEVELS: u32 = 100;
 
 /// Writes expressions that may share terms, each large shared term once.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Printer {
             }
         }
         let total = roots.iter().fold(0u64, |n, e| n.saturating_add(e.tree_size()));
-        if total > LARGE {
+        if total > MAX_UNNAMED_NODES {
             printer.name_shared(&roots);
         }
         printer
@@ -79,7 +79,7 @@ impl Printer {
                     .max()
                     .unwrap_or(0);
             let shared = uses.get(&key).is_some_and(|n| *n > 1) && node.tree_size() > 4;
-            if shared || level >= LEVELS {
+            if shared || level >= MAX_LEVELS {
                 self.name_of.insert(key, self.named.len());
                 let name = format!("{prefix}{}", self.named.len());
                 self.named.push((node, name));

@@ -130,7 +130,7 @@ pub(crate) fn index_ranges(shape: &[i64]) -> Ranges {
 
 /// Every result simplified, all with one simplifier.
 pub(crate) fn simplified(simplifier: &mut Simplifier, map: &AffineMap) -> AffineMap {
-    AffineMap { results: map.results.iter().map(|e| simplifier.simplify(e)).collect(), ..map.clone() }
+    map.map_results(|e| simplifier.simplify(e)).expect("simplification brings in no variables")
 }
 
 /// A chain of `length` random operations on a tensor of `elements` elements.

@@ -17,7 +17,7 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
         0..4 => {
             let elements = shape.iter().product();
             let op = chain::Op::reshape(chain::shape(random, elements), shape.to_vec());
-            (IndexingMap::new(shape, &[], op.to_operand().results), op.operand)
+            (IndexingMap::new(shape, &[], op.to_operand().into_results()), op.operand)
         }
         4 => {
             let mut permutation: Vec<usize> = (0..rank).collect();

@@ -3,7 +3,7 @@
 
 use super::sum::KNOWN_SUM;
 use super::{OperationRule, floordiv, modulo};
-use crate::law::{Goal, Wide};
+use crate::law::{Goal, WideSum};
 use crate::range::Analysis;
 use crate::simplify::context::Context;
 use crate::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Step, explain};
@@ -37,8 +37,8 @@ impl Random {
         e
     }
 
-    /// A division or remainder of overlapping stretches of the digits of one variable, and another variable.
-    fn stretches(&mut self) -> Expr {
+    /// A division or remainder of overlapping ranges of the digits of one variable, and another variable.
+    fn digit_ranges(&mut self) -> Expr {
         let d0 = Expr::dim(0);
         let mut e = Expr::dim(1) * self.pick(&[1, 8, 16]);
         for _ in 0..3 {
@@ -142,7 +142,7 @@ fn check_step(step: &Step, ranges: &Ranges, facts: &[Constraint]) {
         let value = |e: &Expr| e.evaluate_at(point).expect("small numbers");
         assert_eq!(value(&step.before), value(&step.after), "at {point:?}: {}", context());
         for goal in &goals {
-            let exact = |sum: &Wide| sum.evaluate_at(point).expect("small numbers");
+            let exact = |sum: &WideSum| sum.evaluate_at(point).expect("small numbers");
             let holds = match goal {
                 Goal::Zero(sum) => exact(sum) == 0,
                 Goal::NonNegative(sum) => exact(sum) >= 0,
@@ -200,7 +200,7 @@ fn steps_of_whole_simplifications() {
         let (e, facts) = match case % 4 {
             0 | 1 => (random.expression(3), random.facts()),
             2 => random.digits(),
-            _ => (random.stretches(), Vec::new()),
+            _ => (random.digit_ranges(), Vec::new()),
         };
         let ranges = random.ranges();
         let (_, proof) = explain(&e, &ranges, &facts);

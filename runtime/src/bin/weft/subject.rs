@@ -85,13 +85,13 @@ impl std::fmt::Display for Subject {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         match (self.notation, results.as_slice()) {
             (Notation::Expression, [e]) => e.fmt(f),
-            (Notation::Affine, _) if self.has_no_domain() => AffineMap {
-                dims: count(dims.len()),
-                ranges: count(ranges.len()),
-                runtime: count(runtime.len()),
-                results: results.clone(),
+            (Notation::Affine, _) if self.has_no_domain() => {
+                let [dims, ranges, runtime] = [dims.len(), ranges.len(), runtime.len()].map(count);
+                match AffineMap::new(dims, ranges, runtime, results.clone()) {
+                    Ok(map) => map.fmt(f),
+                    Err(_) => self.map.fmt(f),
+                }
             }
-            .fmt(f),
             _ => self.map.fmt(f),
         }
     }
@@ -109,8 +109,9 @@ impl Subject {
 /// A map whose variables have no bounds.
 fn affine(map: AffineMap) -> Subject {
     let variables = |count: u32| (0..count).map(|_| Variable::new(Interval::EVERYTHING)).collect();
-    let runtime = (0..map.runtime).map(|_| RuntimeVariable::new(Interval::EVERYTHING)).collect();
-    let map = IndexingMap::from_parts(variables(map.dims), variables(map.ranges), runtime, map.results, Vec::new());
+    let runtime = (0..map.runtime()).map(|_| RuntimeVariable::new(Interval::EVERYTHING)).collect();
+    let (dims, ranges) = (variables(map.dims()), variables(map.ranges()));
+    let map = IndexingMap::from_parts(dims, ranges, runtime, map.into_results(), Vec::new());
     Subject { map, given: None, notation: Notation::Affine }
 }
 

@@ -6,12 +6,12 @@ use crate::{Atom, Error, Expr, Point, Term};
 
 /// A constant plus a sum of coefficients times atoms, exact where an [`Expr`] would overflow: its numbers have 128 bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Wide {
+pub struct WideSum {
     constant: i128,
     terms: BTreeMap<Atom, i128>,
 }
 
-impl Wide {
+impl WideSum {
     /// The exact value at a point.
     ///
     /// # Errors
@@ -23,13 +23,13 @@ impl Wide {
         })
     }
 
-    pub(crate) fn constant(value: i128) -> Wide {
-        Wide { constant: value, terms: BTreeMap::new() }
+    pub(crate) fn constant(value: i128) -> WideSum {
+        WideSum { constant: value, terms: BTreeMap::new() }
     }
 
-    pub(crate) fn of(e: &Expr) -> Wide {
+    pub(crate) fn of(e: &Expr) -> WideSum {
         let terms = e.terms().iter().map(|t| (t.atom.clone(), i128::from(t.coefficient)));
-        Wide { constant: i128::from(e.constant_term()), terms: terms.collect() }
+        WideSum { constant: i128::from(e.constant_term()), terms: terms.collect() }
     }
 
     /// The constant summand.
@@ -48,12 +48,12 @@ impl Wide {
     }
 
     /// The sum without its constant.
-    pub(crate) fn without_constant(&self) -> Wide {
-        Wide { constant: 0, terms: self.terms.clone() }
+    pub(crate) fn without_constant(&self) -> WideSum {
+        WideSum { constant: 0, terms: self.terms.clone() }
     }
 
     /// `self + factor · other`.
-    pub(crate) fn plus(mut self, other: &Wide, factor: i128) -> Result<Wide, Error> {
+    pub(crate) fn plus(mut self, other: &WideSum, factor: i128) -> Result<WideSum, Error> {
         let sum =
             |a: i128, b: i128| b.checked_mul(factor).and_then(|b| a.checked_add(b)).ok_or(Error::overflow("a sum"));
         self.constant = sum(self.constant, other.constant)?;
@@ -66,14 +66,14 @@ impl Wide {
     }
 
     /// The negation.
-    pub(crate) fn negated(&self) -> Result<Wide, Error> {
-        Wide::constant(0).plus(self, -1)
+    pub(crate) fn negated(&self) -> Result<WideSum, Error> {
+        WideSum::constant(0).plus(self, -1)
     }
 
     /// The remainder of each number by a positive modulus: the same sum modulo that.
-    pub(crate) fn modulo(&self, modulus: i128) -> Wide {
+    pub(crate) fn modulo(&self, modulus: i128) -> WideSum {
         let terms = self.terms().map(|(atom, v)| (atom.clone(), v.rem_euclid(modulus)));
-        Wide { constant: self.constant.rem_euclid(modulus), terms: terms.filter(|(_, v)| *v != 0).collect() }
+        WideSum { constant: self.constant.rem_euclid(modulus), terms: terms.filter(|(_, v)| *v != 0).collect() }
     }
 
     /// The expression, where all numbers fit.

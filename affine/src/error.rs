@@ -1,4 +1,4 @@
-//! What can go wrong, with a stable code and, where text was read, the place.
+//! The error type of the crate, with stable codes and positions in text.
 
 use std::ops::Range;
 

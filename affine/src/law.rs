@@ -21,6 +21,77 @@
 //!
 //! [`Law::statement`] reads it. Over numbers a statement is [evaluated](Pattern::evaluate), exactly or not at all; over
 //! expressions it is [instantiated](Pattern::instantiate), and its conditions become [goals](Goal) for a prover.
+//! [`Law::named`] finds a law by its name, and [`laws`](crate::laws) lists all.
+//!
+//! # Writing a law
+//!
+//! A law of one division or remainder is an entry and a function in one file; a law of sums, or of constraints, is an entry in
+//! one file and a function in another. Nothing else is edited.
+//!
+//! | The law rewrites | Its entry | Its function |
+//! |---|---|---|
+//! | `x floordiv c` | `simplify/rules/floordiv.rs`, `RULES` or `EXPLORING` | the same file |
+//! | `x mod c` | `simplify/rules/modulo.rs`, `RULES` or `EXPLORING` | the same file |
+//! | a sum with a division or remainder as a term | `simplify/rules/sum.rs`, `OF_FLOORDIV` or `OF_MOD` | `simplify/recombine/`, by what it is about |
+//! | a constraint | `constraint/laws.rs` | `constraint/plain.rs`, `narrow.rs` or `residues.rs` |
+//!
+//! `RULES` are tried in order by every simplification, and the first that applies is taken; so a law stands there only if its
+//! right side is never worse. `EXPLORING` are laws that pay only together with others; the e-graph alone tries them. A law of
+//! sums may return whatever it likes: it is taken where the sum gets cheaper and its range no wider.
+//!
+//! ## An example
+//!
+//! Say that a common factor should leave a remainder: `(g*x) mod (g*m) = g*(x mod m)`. The entry in `RULES` of `modulo.rs` is
+//! the law as a reader would write it, with a name that says what it rewrites, and the function that finds it:
+//!
+//! ```text
+//! "mod-of-scaled": "(g*x) mod (g*m) = g*(x mod m)" if "g > 0, m > 0" => of_scaled;
+//! ```
+//!
+//! The function gets the argument and the divisor of a remainder, here in the law's terms `g*x` and `g*m`. It returns the right
+//! side, or `None` where the law says nothing; numbers are computed with checks, and an overflow is a `None` too. On the way it
+//! binds every letter of the law, which costs nothing unless somebody asks for the reasons:
+//!
+//! ```text
+//! fn of_scaled(context: &mut Context, argument: &Expr, c: i64) -> Option<Expr> {
+//!     let g = argument.terms().iter().fold(c, |g, t| num_integer::gcd(g, t.coefficient));
+//!     let k = argument.constant_term();
+//!     if g == 1 || g == c || k % g != 0 {
+//!         return None;
+//!     }
+//!     // All terms are multiples of g.
+//!     let (terms, _) = split(argument, g);
+//!     let x = Expr::from_sorted(k / g, terms);
+//!     context.number('g', g);
+//!     context.number('m', c / g);
+//!     context.bind('x', &x);
+//!     x.checked_modulo(c / g).ok()?.checked_mul(g).ok()
+//! }
+//! ```
+//!
+//! A condition on numbers, such as `g > 0`, is for the function to see to. A condition on expressions is proved from ranges, and
+//! *unknown is false*: `context.one_quotient('q', &z, c)` is the way to prove `c*q <= z < c*q + c`. It asks for the range of `z`,
+//! binds `q` where all of the range has that quotient, and else refuses with what [`why_not`](crate::why_not) shows: so bind the
+//! other letters before.
+//!
+//! ## What follows from the entry
+//!
+//! | What | Where | Fails when |
+//! |---|---|---|
+//! | the text is read, and evaluated at all points of a box | `tests/laws.rs` | the law is false at a point, a condition is needless, or the conditions hold nowhere |
+//! | the name | `tests/laws.rs` | it is no words with dashes, or another law has it |
+//! | a proof for all integers, or all divisors up to 8 | `tests/smt.rs`, with the solver z3 | the solver finds a counterexample |
+//! | the function, on random arguments over random domains | `src/simplify/rules/laws.rs` | it returns something unequal, binds letters that do not make its result of the law, applies fewer than 20 times in 6,000, or returns its left side |
+//! | its use in whole simplifications | `src/simplify/rules/laws.rs` | no derivation has it: another law comes first, or it helps nothing |
+//! | every derivation it is in | [`Proof::check`](crate::Proof::check), `src/proof/tests.rs` | a step is no instance of the law's text |
+//! | its line in [`why_not`](crate::why_not) | `tests/why_not.rs` | a condition reported as open holds in the range reported |
+//! | results of the whole | `tests/corpus.rs`, `tests/quality` | an expression of the corpus gets dearer |
+//!
+//! None of them names laws, so none is edited. For the function of a law of constraints `src/constraint/tests.rs` stands in place
+//! of the rows on functions, and gets a test that enumerates instances.
+//!
+//! `cargo test -p weft-affine law` runs all but the last two rows, and `cargo bench -p weft-affine --bench simplify` says what a
+//! law costs those who do not need it.
 
 mod condition;
 mod parser;

@@ -1,15 +1,36 @@
 //! Integer expressions with ranges: the algebra under index arithmetic.
 //!
-//! Take this crate to compute with indices symbolically: row-major positions and their way back, reshapes, tiles,
-//! strides, windows. It bounds expressions, makes them cheaper, says why the result is equal, composes maps, and
-//! reads and prints all of it. It does not know what a tensor is; maps with domains live in `weft-indexing`.
-//!
 //! ```
 #![doc = include_str!("../examples/front_page.rs")]
 //! ```
 //!
+//! It prints
+//!
+//! ```text
+//! (d0 * 8 + d1) floordiv 8
+//!   = d0 + d1 floordiv 8    by floordiv-of-multiple
+//!   = d0                    by floordiv-in-range, since d1 in [0, 7]: d1 floordiv 8 = 0
+//! where
+//!   floordiv-of-multiple: (c*y + z) floordiv c = y + z floordiv c if c > 0
+//!   floordiv-in-range: (c*y + z) floordiv c = y + q if c*q <= z < c*q + c
+//! (d0, d1) -> (d0 * 2 + d1 floordiv 4, d1 mod 4)
+//! d1 floordiv 4 is in [0, 1]
+//!   known-value: needs d1 floordiv 4 = 0, but d1 floordiv 4 is in [0, 1]
+//!   floordiv-in-range: needs 0 <= d1 < 4, but d1 is in [0, 7]
+//!   …
+//! ```
+//!
+//! Take this crate to compute with indices symbolically: row-major positions and their way back, reshapes, tiles,
+//! strides, windows. It bounds expressions, makes them cheaper, says why the result is equal and why a division is still there,
+//! composes maps, and reads and prints all of it.
+//!
+//! It is not for products of variables and divisions by variables, nor for systems of inequalities, quantifiers and counting
+//! points: those are Presburger arithmetic, and [isl](https://libisl.sourceforge.io) is made for it. It does not know what a
+//! tensor is; maps with domains live in `weft-indexing`.
+//!
 //! Two longer examples are programs: `examples/simplify.rs` prints a derivation, and `examples/reshape.rs` turns a
-//! chain of reshapes and its inverse into the identity.
+//! chain of reshapes and its inverse into the identity. [Writing a law](law#writing-a-law) says how the simplifier learns
+//! something new.
 //!
 //! # Expressions
 //!
@@ -118,6 +139,9 @@
 //! assert_eq!((last.whole.to_string(), law.name), ("d0".into(), "floordiv-in-range"));
 //! ```
 //!
+//! [`why_not`] says of each division that is left which laws were tried on it, and what each of them lacked: most often a
+//! range that is too wide for a condition.
+//!
 //! [`laws`] lists all [laws](law) as text, such as
 //!
 //! ```
@@ -162,9 +186,6 @@
 //!
 //! # Limits
 //!
-//! - No products of variables, no division by variables.
-//! - No systems of inequalities, no counting of points, no quantifiers: what needs them is Presburger arithmetic, and
-//!   isl is made for it.
 //! - A form that overflows in between may stand for one that does not: equality is that of integers.
 //! - The e-graph finds much and not everything; what it finds in more rounds it may miss within the default bounds.
 //! - The least form of an expression is not unique, and equal expressions may keep different forms.
@@ -178,7 +199,7 @@
 //! # Literature
 //!
 //! - R. Graham, D. Knuth, O. Patashnik, *Concrete Mathematics*, chapter 3: floors, ceilings, and Hermite's identity,
-//!   law `hermite`.
+//!   laws `hermite-of-floordivs` and `hermite-of-mods`.
 //! - M. Willsey and others, *egg: Fast and Extensible Equality Saturation*, POPL 2021.
 //! - C. Nandi and others, *Rewrite Rule Inference Using Equality Saturation*, OOPSLA 2021, on finding and testing
 //!   rules.
@@ -211,7 +232,10 @@ pub use map::AffineMap;
 pub use picture::{ClassPicture, EgraphPicture, NodePicture};
 pub use proof::{CheckError, Fault, Link, Proof, Step};
 pub use range::{Ranges, range_of};
-pub use simplify::{Config, Simplifier, Statistics, explain, laws, simplify};
+pub use simplify::{
+    Config, Obstacle, RemainingDivision, Simplifier, Statistics, Trial, UnprovedCondition, WhyNot, explain, laws,
+    simplify, why_not,
+};
 
 /// The examples of `README.md`, run as the documentation's are.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! What an e-graph found, to be looked at: classes of equal expressions, and the ways of writing each.
+//! The picture of an e-graph: its classes of equal expressions, and the ways of writing each.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

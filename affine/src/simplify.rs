@@ -15,11 +15,13 @@ mod recombine;
 pub(crate) mod rules;
 mod saturate;
 mod upper;
+mod why_not;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 pub use rules::laws;
+pub use why_not::{Obstacle, RemainingDivision, Trial, UnprovedCondition, WhyNot, why_not};
 
 use crate::picture::EgraphPicture;
 use crate::points::{is_implied, linear_form};

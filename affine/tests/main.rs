@@ -12,3 +12,4 @@ mod quality;
 mod smt;
 mod soundness;
 mod support;
+mod why_not;

@@ -706,6 +706,41 @@ domain
 }
 
 #[test]
+fn what_is_left_is_explained() {
+    let text = "(d0) -> ((d0 + 3) mod 4), domain: d0 in [0, 3]";
+    let wanted = "\
+(d0) -> ((d0 + 3) mod 4), domain: d0 in [0, 3]
+
+what is left of result 0
+  (d0 + 3) mod 4 is in [0, 3]
+    known-value: needs (d0 + 3) mod 4 = 0, but (d0 + 3) mod 4 is in [0, 3]
+    mod-in-range: needs 0 <= d0 + 3 < 4, but d0 + 3 is in [3, 6]
+    mod-definition: gives d0 - ((d0 + 3) floordiv 4) * 4 + 3, at a cost of 25 instead of 22
+    of another form: mod-of-multiple, mod-of-mod, mod-common-factor, mod-of-negation, mod-2-of-successor, mod-of-floordiv
+";
+    assert_eq!(stdout(&weft(&["simplify", "--why-not", text])), wanted);
+    let gone = stdout(&weft(&["simplify", "--why-not", FLAT]));
+    assert!(gone.ends_with("d1 in [0, 7]\n\nno division and no remainder is left\n"), "{gone}");
+    let output = weft(&["simplify", "--why-not", text, "--format", "json"]);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    let division = &value["results"][0]["why_not"][0];
+    assert_eq!((&division["division"], &division["range"]), (&"(d0 + 3) mod 4".into(), &serde_json::json!([0, 3])));
+    let trials = division["trials"].as_array().expect("a list of trials");
+    let trial = |law: &str| trials.iter().find(|trial| trial["law"] == law).expect(law);
+    let wanted = serde_json::json!([{
+        "condition": "c*q <= z < c*q + c", "expression": "d0 + 3", "needs": [0, 3], "range": [3, 6],
+    }]);
+    assert_eq!(trial("mod-in-range")["unproved"], wanted);
+    assert_eq!(
+        (&trial("mod-definition")["obstacle"], &trial("mod-definition")["cost"]),
+        (&"not-cheaper".into(), &25.into())
+    );
+    assert_eq!(trial("mod-of-mod")["obstacle"], "other-form");
+    let unasked = stdout(&weft(&["simplify", text, "--format", "json"]));
+    assert!(!unasked.contains("why_not"), "{unasked}");
+}
+
+#[test]
 fn expressions_and_maps_without_domain_are_simplified() {
     for (text, wanted) in [
         ("(d0 floordiv 8) * 8 + d0 mod 8", "d0\n"),

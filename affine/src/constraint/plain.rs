@@ -1,4 +1,4 @@
-//! The plainest form of one constraint.
+//! Canonicalization of one constraint.
 
 use super::laws::{
     LARGE_PART, MULTIPLE, NEGATIVE, QUOTIENT, RANGE_ABOVE, RANGE_ALWAYS, RANGE_BELOW, REMAINDER_ALWAYS,

@@ -1,4 +1,4 @@
-//! Reading laws.
+//! The parser of laws.
 
 use super::{Claim, Condition, Operator, Pattern, Relation};
 use crate::Error;

@@ -8,7 +8,7 @@ use super::wide_sum::WideSum;
 use crate::{Error, Expr};
 
 /// Sums over an index have at most this many summands; the laws are about divisors of real programs.
-const SUMMANDS: i128 = 4096;
+const MAX_SUMMANDS: i128 = 4096;
 
 /// One side of an equation or of a comparison. Unlike an [`Expr`] it is kept as it is written, may multiply letters with each
 /// other, and divides by letters.
@@ -227,7 +227,7 @@ fn constant(sum: &WideSum, what: &'static str) -> Result<i64, Error> {
 
 /// The count of summands; none below zero, and nothing for too many.
 fn within_limit(count: i128) -> Option<i64> {
-    if count > SUMMANDS { None } else { i64::try_from(count.max(0)).ok() }
+    if count > MAX_SUMMANDS { None } else { i64::try_from(count.max(0)).ok() }
 }
 
 /// `⌊x / y⌋` of the rational number; nothing by zero and beyond `i128`.

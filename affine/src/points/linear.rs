@@ -1,4 +1,4 @@
-//! Expressions that are linear at every point of their domain, though they do not look it.
+//! Linear forms of expressions that are linear at every point of their domain.
 
 use super::elimination::{Elimination, Said};
 use super::period::Fraction;

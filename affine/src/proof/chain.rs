@@ -1,4 +1,4 @@
-//! The order in which a few equalities turn one expression into another.
+//! The search for an order in which a few equalities turn one expression into another.
 //!
 //! A search over whole expressions, best first: by the number of links so far and of equalities not used yet. So a chain in
 //! which each is used once is found at once. Where there is none, a second search goes from both ends, since both may be

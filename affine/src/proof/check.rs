@@ -1,4 +1,4 @@
-//! Replaying a derivation, by the texts of the laws and ranges computed afresh; nothing of the simplifier has a say.
+//! The checker of derivations, which trusts nothing of the simplifier.
 
 use super::closure::{Claim, reasons_for};
 use super::condition::{Domain, Evidence, evidence};

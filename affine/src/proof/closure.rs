@@ -1,4 +1,4 @@
-//! What follows from equations between expressions by replacing equals: linear arithmetic and congruence.
+//! Congruence closure with linear arithmetic, over equations between expressions.
 //!
 //! Each variable, floor division and remainder is an unknown. Equations between sums of them are eliminated exactly, and
 //! where the arguments of two divisions by one divisor become the same sum, the divisions are equal; both are repeated

@@ -1,4 +1,4 @@
-//! From everything that a simplification tried to what its result needs.
+//! Reduction of the log of a simplification to the steps that its result needs.
 
 use std::collections::BTreeSet;
 

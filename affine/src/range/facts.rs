@@ -1,4 +1,4 @@
-//! What constraints say of sums: bounds, residues and values.
+//! Facts that constraints state about sums: bounds, residues and values.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! What rules prove their side conditions from, and the notes they leave for the derivation.
+//! The domain that rules prove their conditions from, and the log of what they do.
 
 use crate::proof::Step;
 use crate::range::Analysis;
@@ -14,9 +14,23 @@ pub(crate) struct Context {
 #[derive(Default)]
 struct Log {
     steps: Vec<Step>,
-    letters: Vec<(char, Expr)>,
+    letters: Letters,
     ranges: Vec<(Expr, Interval)>,
+    /// What rules failed for, where that is wanted.
+    failures: Option<Failures>,
 }
+
+/// What the rule being tried has failed for so far.
+#[derive(Default)]
+struct Failures {
+    /// What the letters stood for where a condition was not proved.
+    refused: Vec<Letters>,
+    /// Sums that got no cheaper, each with what it became.
+    dearer: Vec<(Expr, Expr)>,
+}
+
+/// What letters of a law stand for.
+pub(crate) type Letters = Vec<(char, Expr)>;
 
 impl Context {
     pub(crate) fn new(analysis: Analysis) -> Context {
@@ -25,6 +39,54 @@ impl Context {
 
     pub(crate) fn start_log(&mut self) {
         self.log = Some(Log::default());
+    }
+
+    /// Keeps what rules fail for, too; [`Context::take_log`] ends it.
+    pub(crate) fn start_probe(&mut self) {
+        self.log = Some(Log { failures: Some(Failures::default()), ..Log::default() });
+    }
+
+    fn failures(&mut self) -> Option<&mut Failures> {
+        self.log.as_mut()?.failures.as_mut()
+    }
+
+    /// What the letters stood for each time the rule being tried was refused.
+    pub(crate) fn take_refused(&mut self) -> Vec<Letters> {
+        self.failures().map(|failures| std::mem::take(&mut failures.refused)).unwrap_or_default()
+    }
+
+    /// What the rule being tried made of the sum, where that was no cheaper.
+    pub(crate) fn take_dearer(&mut self, sum: &Expr) -> Option<Expr> {
+        let all = std::mem::take(&mut self.failures()?.dearer);
+        all.into_iter().find(|(before, _)| before == sum).map(|(_, after)| after)
+    }
+
+    /// `new` where it is cheaper than `old`.
+    pub(crate) fn if_cheaper(&mut self, old: &Expr, new: Expr) -> Option<Expr> {
+        if new.cost() < old.cost() {
+            return Some(new);
+        }
+        if let Some(failures) = self.failures() {
+            failures.dearer.push((old.clone(), new));
+        }
+        None
+    }
+
+    /// The quotient by `c` of every value of `e`, where it is one number: then the letter stands for it. Otherwise the rule is
+    /// refused, with the quotient of one end of the range for the letter.
+    pub(crate) fn one_quotient(&mut self, letter: char, e: &Expr, c: i64) -> Option<i64> {
+        let range = self.range(e);
+        let only = range.floor_div(c).as_point();
+        if let Some(q) = only {
+            self.number(letter, q);
+        } else if self.failures().is_some() {
+            let end = [range.lo, range.hi].into_iter().find(|end| !matches!(*end, i64::MIN | i64::MAX));
+            self.number(letter, end.unwrap_or(0).div_euclid(c));
+            if let Some(Log { letters, failures: Some(failures), .. }) = &mut self.log {
+                failures.refused.push(letters.clone());
+            }
+        }
+        only
     }
 
     pub(crate) fn take_log(&mut self) -> Vec<Step> {
@@ -76,6 +138,10 @@ impl Context {
         if let Some(log) = &mut self.log {
             log.letters.clear();
             log.ranges.clear();
+            if let Some(failures) = &mut log.failures {
+                failures.refused.clear();
+                failures.dearer.clear();
+            }
         }
     }
 
@@ -103,4 +169,4 @@ impl Context {
 }
 
 /// The letters bound, and the ranges asked for.
-pub(crate) type Notes = (Vec<(char, Expr)>, Vec<(Expr, Interval)>);
+pub(crate) type Notes = (Letters, Vec<(Expr, Interval)>);

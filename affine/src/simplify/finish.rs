@@ -1,8 +1,9 @@
-//! The last touch: the normal form keeps constants and signs in one canonical place, which may not be the cheapest.
+//! The final pass: constants and signs moved to where they are cheapest.
 //!
-//! Here constants move into or out of a division, and reversed remainders turn back, where that makes the expression
-//! cheaper, and no dividend negative that was not: a negative remainder costs a kernel nothing, a negative quotient does.
-//! Simplifying again restores the canonical place first, so the whole stays idempotent.
+//! The normal form keeps them in one canonical place, which may not be the cheapest. Here constants move into or out of a
+//! division, and reversed remainders turn back, where that makes the expression cheaper, and no dividend negative that was not:
+//! a negative remainder costs a kernel nothing, a negative quotient does. Simplifying again restores the canonical place first,
+//! so the whole stays idempotent.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Numbers that a sum takes digits of: all summands with digits of one number are brought together at once.
+//! Grouping of the terms of a sum that are digits of one number.
 //!
 //! `(x // k) mod c` is the same for all `x` that agree modulo `k·c`, and `(x // k + z) mod c` is that of `x + k·z`. So digits may
 //! belong to one number that look as if they did not: after a reshape, `(d0·2 + d1·9 + d2) mod 10` and `(d0·252 + d1·9 + d2) // 10`.

@@ -1,4 +1,4 @@
-//! The search for summands that belong together; the laws it goes by are those of [`super::rules::sum`].
+//! Recombination: terms of a sum rewritten together where the whole gets cheaper.
 //!
 //! Each trial replaces summands by an equal expression and keeps the result when the whole sum gets cheaper, because something
 //! cancelled, and its range no wider: outer rules and later compositions prove their side conditions from it.
@@ -34,7 +34,7 @@ pub(crate) struct Recombination {
 }
 
 /// A recombination, and the law that it is an instance of.
-type Lawful = (&'static Law, Recombination);
+pub(super) type Candidate = (&'static Law, Recombination);
 
 impl Normalizer {
     /// The sum with everything recombined that makes it cheaper.
@@ -87,8 +87,8 @@ impl Normalizer {
 
     /// The cheapest sum that one instance of a law gives, where that is cheaper than `e`, other than about the summands at
     /// the settled positions.
-    fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Lawful> {
-        let mut best: Option<Lawful> = None;
+    fn cheaper(&mut self, e: &Expr, settled: &[usize]) -> Option<Candidate> {
+        let mut best: Option<Candidate> = None;
         if let Some(known) = self.by_known_sum(e) {
             self.take_better(e, &mut best, (KNOWN_SUM, known));
         }
@@ -110,7 +110,7 @@ impl Normalizer {
         best
     }
 
-    fn take_better(&mut self, e: &Expr, best: &mut Option<Lawful>, candidate: Lawful) {
+    fn take_better(&mut self, e: &Expr, best: &mut Option<Candidate>, candidate: Candidate) {
         let cost = candidate.1.sum.cost();
         if best.as_ref().is_none_or(|(_, known)| cost < known.sum.cost()) && self.is_welcome(e, &candidate) {
             *best = Some(candidate);
@@ -118,7 +118,7 @@ impl Normalizer {
     }
 
     /// True where the cheaper sum may take the place of `e`: its range is no wider and, within arguments, digits are kept.
-    fn is_welcome(&mut self, e: &Expr, (law, found): &Lawful) -> bool {
+    pub(super) fn is_welcome(&mut self, e: &Expr, (law, found): &Candidate) -> bool {
         (!self.inside || keeps_digits(e, law, &found.sum))
             && (found.sum.is_linear()
                 || (!self.inside && self.context.analysis.has_facts())
@@ -176,10 +176,6 @@ fn letters_of<const N: usize, const M: usize>(
     expressions.chain(numbers.into_iter().map(|(letter, value)| (letter, Expr::constant(value)))).collect()
 }
 
-fn if_cheaper(old: &Expr, new: Expr) -> Option<Expr> {
-    (new.cost() < old.cost()).then_some(new)
-}
-
 impl Normalizer {
     /// `e − m·(s − q)` for a sum `s` that constraints leave the one value `q`, so that one of its atoms cancels.
     fn by_known_sum(&mut self, e: &Expr) -> Option<Recombination> {
@@ -190,7 +186,7 @@ impl Normalizer {
                 let Some(m) = a.checked_div(part.coefficient).filter(|_| a % part.coefficient == 0) else { continue };
                 let zero = known.checked_add_constant(q.checked_neg()?).ok()?;
                 let Ok(sum) = e.checked_add_scaled(&zero, m.checked_neg()?) else { continue };
-                let Some(sum) = if_cheaper(e, sum) else { continue };
+                let Some(sum) = self.context.if_cheaper(e, sum) else { continue };
                 let before = Expr::sum(0, [part.clone()]).ok()?;
                 let y = known.checked_sub(&before).ok()?;
                 let after = Expr::constant(q).checked_sub(&y).ok()?;

@@ -143,20 +143,27 @@ fn aligned(context: &mut Context, x: &Expr, c: i64, may_split: bool) -> Option<A
     for g in factors {
         let (y, b) = split(x, g);
         let (y, b) = (Expr::from_sorted(0, y), Expr::from_sorted(x.constant_term(), b));
-        let found = context.range(&b).floor_div(g).as_point().map(|t| (y, b, t)).or_else(|| {
-            let nearest = if may_split { nearest(x, g, false) } else { None };
-            nearest.and_then(|(y, b)| Some((y, b.clone(), context.range(&b).floor_div(g).as_point()?)))
-        });
-        if let Some((y, b, t)) = found {
-            context.bind('y', &y);
-            context.bind('b', &b);
-            context.number('g', g);
-            context.number('m', c / g);
-            context.number('t', t);
-            return Some(Aligned { g, y, b, t });
+        context.number('g', g);
+        context.number('m', c / g);
+        if let Some(found) = aligned_by(context, g, y, b) {
+            return Some(found);
+        }
+        if may_split
+            && let Some((y, b)) = nearest(x, g, false)
+            && let Some(found) = aligned_by(context, g, y, b)
+        {
+            return Some(found);
         }
     }
     None
+}
+
+/// `x = g·y + b`, where all of `b` lies between two multiples of `g`.
+fn aligned_by(context: &mut Context, g: i64, y: Expr, b: Expr) -> Option<Aligned> {
+    context.bind('y', &y);
+    context.bind('b', &b);
+    let t = context.one_quotient('t', &b, g)?;
+    Some(Aligned { g, y, b, t })
 }
 
 /// The first term that `pick` accepts, what `pick` made of it, and the sum without it.

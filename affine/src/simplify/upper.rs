@@ -1,4 +1,4 @@
-//! Large expressions: only the upper levels are simplified, over names for what lies below.
+//! Simplification of the upper levels of expressions that are too large as a whole.
 //!
 //! A chain of misaligned reshapes and transposes is an expression of a few nodes for each step and of astronomical size when
 //! written out; no form of it is small, and every rule that distributes over its parts makes the shared ones distinct. So below

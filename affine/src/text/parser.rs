@@ -1,4 +1,4 @@
-//! Reading expressions: a cursor over tokens that other crates extend with their own notation.
+//! The parser of expressions: a cursor over tokens that other crates extend with their own notation.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

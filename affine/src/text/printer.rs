@@ -1,4 +1,4 @@
-//! Writing expressions in the notation of the specification; this defines the canonical text.
+//! The printer of expressions, which defines the canonical text.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

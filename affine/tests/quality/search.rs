@@ -86,7 +86,7 @@ pub(crate) fn search(case: &Case, points: &Points) -> Option<Expr> {
     let sample = Sample::of(case, points);
     let target = sample.column(&case.expr)?;
     let limit = case.best.cost().min(case.expr.cost());
-    let mut found = Found { case, points, sample: &sample, target: &target, limit, best: None };
+    let mut found = Search { case, points, sample: &sample, target: &target, limit, best: None };
     if let Some(linear) = sample.linear(&target) {
         found.offer(linear);
         return found.best;
@@ -156,7 +156,7 @@ fn fours(few: &[(Residue, usize, i64)], wanted: Residue) -> Vec<Hit> {
 }
 
 /// The best form so far, and what a better one has to meet.
-struct Found<'a> {
+struct Search<'a> {
     case: &'a Case,
     points: &'a Points,
     sample: &'a Sample,
@@ -166,7 +166,7 @@ struct Found<'a> {
     best: Option<Expr>,
 }
 
-impl Found<'_> {
+impl Search<'_> {
     /// Writes out the hits that can be cheaper, cheapest bound first.
     fn take(&mut self, fractions: &[Fraction], hits: Vec<Hit>) {
         let bound = |hit: &Hit| hit.iter().map(|(i, _)| fractions[*i].bound).sum::<u64>();

@@ -1,6 +1,6 @@
-//! Digits that stand beside one another, or around one that is missing.
+//! Recombination of digits of one number that are neighbors, or lie around one that is missing.
 
-use super::{Recombination, if_cheaper, letters_of};
+use super::{Recombination, letters_of};
 use crate::simplify::normal::Normalizer;
 use crate::{Atom, Expr, Term};
 
@@ -32,7 +32,7 @@ impl Normalizer {
                 .and_then(|rest| rest.checked_add_scaled(&digit, a.checked_neg().unwrap_or(0)))
                 .and_then(|rest| rest.checked_add_scaled(&quotient, a));
             let Ok(sum) = sum else { continue };
-            let Some(sum) = if_cheaper(e, sum) else { continue };
+            let Some(sum) = self.context.if_cheaper(e, sum) else { continue };
             let after = x.checked_floor_div(k).ok()?;
             let before = after.checked_modulo(*c).ok()?.checked_add_scaled(&whole, *c).ok()?;
             let letters = letters_of([('x', x)], [('k', k), ('c', *c)]);
@@ -64,7 +64,7 @@ impl Normalizer {
             let without = Expr::sum(0, [term.clone(), other.clone()]).and_then(|present| e.checked_sub(&present));
             let Ok(sum) = without.and_then(|rest| rest.checked_add_scaled(x, a)) else { continue };
             let Ok(sum) = sum.checked_add_scaled(&digit, a.checked_mul(*k)?.checked_neg()?) else { continue };
-            let Some(sum) = if_cheaper(e, sum) else { continue };
+            let Some(sum) = self.context.if_cheaper(e, sum) else { continue };
             let before =
                 x.checked_floor_div(n).ok()?.checked_mul(n).ok()?.checked_add(&x.checked_modulo(*k).ok()?).ok()?;
             let between = x.checked_floor_div(*k).ok()?.checked_modulo(c).ok()?;

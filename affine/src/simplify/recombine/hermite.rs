@@ -1,11 +1,18 @@
 //! Hermite's identity: the quotients of `x`, `x + 1`, …, `x + n − 1` by `n` sum to `x`.
 
-use super::{Recombination, if_cheaper, letters_of};
+use super::{Recombination, letters_of};
+use crate::simplify::context::Context;
 use crate::{Atom, Expr, Term};
 
 /// `a·(x // n) + a·((x + 1) // n) + … + a·((x + n − 1) // n) = a·x`, and `a·n·(n − 1)/2` with remainders in place of the
 /// quotients; also where some summands are missing.
-pub(in crate::simplify) fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> Option<Recombination> {
+pub(in crate::simplify) fn hermite(
+    context: &mut Context,
+    e: &Expr,
+    term: &Term,
+    x: &Expr,
+    n: i64,
+) -> Option<Recombination> {
     let same_kind = |atom: &Atom| std::mem::discriminant(atom) == std::mem::discriminant(&term.atom);
     let is_one = |atom: &Atom| {
         same_kind(atom) && divisor(atom) == Some(n) && atom.argument().is_some_and(|y| y.terms() == x.terms())
@@ -34,7 +41,7 @@ pub(in crate::simplify) fn hermite(e: &Expr, term: &Term, x: &Expr, n: i64) -> O
     }
     let a = term.coefficient;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
-    Some(Recombination { letters, before, after, sum: if_cheaper(e, sum)? })
+    Some(Recombination { letters, before, after, sum: context.if_cheaper(e, sum)? })
 }
 
 /// True where the other of two halves of `x` is a summand, or some of `x` is: without, the half that is there gives way to

@@ -1,7 +1,8 @@
-//! Quotients that take other summands in, or let them out.
+//! Recombination of quotients with other terms of a sum.
 
-use super::{Recombination, factor_in, if_cheaper, letters_of};
+use super::{Recombination, factor_in, letters_of};
 use crate::expr::Terms;
+use crate::simplify::context::Context;
 use crate::simplify::normal::Normalizer;
 use crate::simplify::rules::nearest;
 use crate::{Atom, Expr, Term};
@@ -37,7 +38,7 @@ impl Normalizer {
                 .and_then(|rest| rest.checked_add_scaled(&new, term.coefficient));
             if other.coefficient != i64::MIN
                 && let Ok(sum) = sum
-                && let Some(sum) = if_cheaper(e, sum)
+                && let Some(sum) = self.context.if_cheaper(e, sum)
             {
                 let before = first.checked_add_scaled(&second, p.checked_neg()?).ok()?;
                 let after = z.checked_add_scaled(&x.checked_modulo(*k).ok()?, m).ok()?.checked_floor_div(c).ok()?;
@@ -74,7 +75,7 @@ impl Normalizer {
         let inner = self.argument(&inner);
         let new = self.quotient(&inner, c);
         let sum = e.checked_add_scaled(&after, a.checked_neg()?).ok()?.checked_add_scaled(&new, a).ok()?;
-        let sum = if_cheaper(e, sum)?;
+        let sum = self.context.if_cheaper(e, sum)?;
         Some(Recombination { letters: letters_of([('y', &y), ('z', z)], [('c', c)]), before, after, sum })
     }
 
@@ -109,7 +110,7 @@ impl Normalizer {
                 .and_then(|rest| rest.checked_add_scaled(&remainder, a));
             if other.coefficient != i64::MIN
                 && let Ok(sum) = sum
-                && let Some(sum) = if_cheaper(e, sum)
+                && let Some(sum) = self.context.if_cheaper(e, sum)
             {
                 let letters = letters_of([('x', x)], [('k', k), ('c', c)]);
                 let whole = x.checked_floor_div(*kc).ok()?;
@@ -123,12 +124,18 @@ impl Normalizer {
 }
 
 /// `a·((c·y + z) // c) = a·y + a·(z // c)`, where `a·y` cancels against the other summands.
-pub(in crate::simplify) fn multiple_taken_out(e: &Expr, term: &Term, x: &Expr, c: i64) -> Option<Recombination> {
+pub(in crate::simplify) fn multiple_taken_out(
+    context: &mut Context,
+    e: &Expr,
+    term: &Term,
+    x: &Expr,
+    c: i64,
+) -> Option<Recombination> {
     let a = term.coefficient;
     let (y, z) = nearest(x, c, false)?;
     let before = x.checked_floor_div(c).ok()?;
     let after = y.checked_add(&z.checked_floor_div(c).ok()?).ok()?;
     let sum = e.checked_add_scaled(&before, a.checked_neg()?).ok()?.checked_add_scaled(&after, a).ok()?;
-    let sum = if_cheaper(e, sum)?;
+    let sum = context.if_cheaper(e, sum)?;
     Some(Recombination { letters: letters_of([('y', &y), ('z', &z)], [('c', c)]), before, after, sum })
 }

@@ -1,6 +1,6 @@
-//! Remainders and quotients of one number: each in terms of the other, and remainders that continue one another.
+//! Recombination of remainders: as quotients, and joined to longer ones.
 
-use super::{Recombination, factor_in, if_cheaper, letters_of};
+use super::{Recombination, factor_in, letters_of};
 use crate::simplify::normal::Normalizer;
 use crate::simplify::rules::{floordiv, modulo};
 use crate::{Atom, Expr, Term};
@@ -69,7 +69,7 @@ impl Normalizer {
                 sum_with = other;
             }
         }
-        let sum = if_cheaper(e, sum_with)?;
+        let sum = self.context.if_cheaper(e, sum_with)?;
         let after = x.checked_sub(&x.checked_modulo(c).ok()?).ok()?;
         let letters = vec![('x', x.clone()), ('c', Expr::constant(c))];
         Some(Recombination { letters, before: old.checked_mul(c).ok()?, after, sum })
@@ -88,7 +88,7 @@ impl Normalizer {
         let quotient = self.quotient(x, c);
         let old = x.checked_modulo(c).ok()?;
         let sum = e.checked_add_scaled(&old, a.checked_neg()?).ok()?.checked_add_scaled(x, a).ok()?;
-        let sum = if_cheaper(e, sum.checked_add_scaled(&quotient, coefficient.checked_neg()?).ok()?)?;
+        let sum = self.context.if_cheaper(e, sum.checked_add_scaled(&quotient, coefficient.checked_neg()?).ok()?)?;
         let after = x.checked_add_scaled(&x.checked_floor_div(c).ok()?, c.checked_neg()?).ok()?;
         let letters = vec![('x', x.clone()), ('c', Expr::constant(c))];
         Some(Recombination { letters, before: old, after, sum })
@@ -121,7 +121,7 @@ impl Normalizer {
             let (long, short) = (self.remainder(&normal, both), self.remainder(&normal, *k));
             let sum = long.checked_sub(&short).and_then(|digit| rest.checked_add_scaled(&digit, a));
             let Ok(sum) = sum else { continue };
-            let Some(sum) = if_cheaper(e, sum) else { continue };
+            let Some(sum) = self.context.if_cheaper(e, sum) else { continue };
             let after = w.checked_modulo(both).ok()?.checked_sub(&w.checked_modulo(*k).ok()?).ok()?;
             let before = x.checked_floor_div(*k).ok()?.checked_add(&z).ok()?.checked_modulo(c).ok()?;
             if term.coefficient != 1 {

@@ -1,4 +1,4 @@
-//! What constructors do: operations that are not kept as they are written.
+//! Laws of the constructors: operations that expressions do not keep as they are written.
 //!
 //! [`Expr`](crate::Expr) has floor division and remainder by positive constants only; these laws are how everything else
 //! becomes them when it is built, and they leave no step in a derivation.

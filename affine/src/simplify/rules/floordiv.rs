@@ -46,25 +46,18 @@ fn multiple(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
 
 fn constant(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     context.number('c', c);
-    if let Some(q) = quotient_of(context, x, c) {
-        context.bind('z', x);
-        context.number('y', 0);
+    context.bind('z', x);
+    context.number('y', 0);
+    if let Some(q) = context.one_quotient('q', x, c) {
         return Some(Expr::constant(q));
     }
     halves(x, c).find_map(|half_is_negative| {
         let (y, z) = nearest(x, c, half_is_negative)?;
-        let q = quotient_of(context, &z, c)?;
         context.bind('y', &y);
         context.bind('z', &z);
+        let q = context.one_quotient('q', &z, c)?;
         y.checked_add_constant(q).ok()
     })
-}
-
-/// `x // c`, where it is one number over the whole domain.
-fn quotient_of(context: &mut Context, x: &Expr, c: i64) -> Option<i64> {
-    let q = context.range(x).floor_div(c).as_point()?;
-    context.number('q', q);
-    Some(q)
 }
 
 fn by_alignment(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
@@ -124,14 +117,12 @@ fn residue(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
         rest.remove(i);
         let z = Expr::from_sorted(x.constant_term(), rest);
         let shifted = z.checked_add_constant(term.coefficient.checked_mul(class.residue)?).ok()?;
-        if let Some(q) = quotient_of(context, &shifted, c) {
-            context.number('c', c);
-            context.number('m', m);
-            context.number('h', term.coefficient);
-            context.number('p', period / c);
-            context.number('r', class.residue);
-            context.bind('v', &v);
-            context.bind('z', &z);
+        for (letter, value) in [('c', c), ('m', m), ('h', term.coefficient), ('p', period / c), ('r', class.residue)] {
+            context.number(letter, value);
+        }
+        context.bind('v', &v);
+        context.bind('z', &z);
+        if let Some(q) = context.one_quotient('q', &shifted, c) {
             return Expr::constant(q).checked_add_scaled(&v.checked_floor_div(m).ok()?, period / c).ok();
         }
     }

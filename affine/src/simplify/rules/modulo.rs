@@ -68,23 +68,21 @@ fn of_mod(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
 
 fn constant(context: &mut Context, x: &Expr, c: i64) -> Option<Expr> {
     context.number('c', c);
+    context.number('y', 0);
     if let Some(rest) = rest_of(context, x, c) {
-        context.number('y', 0);
         return Some(rest);
     }
     halves(x, c).find_map(|half_is_negative| {
         let (y, z) = nearest(x, c, half_is_negative)?;
-        let rest = rest_of(context, &z, c)?;
         context.bind('y', &y);
-        Some(rest)
+        rest_of(context, &z, c)
     })
 }
 
 /// `z mod c`, where `z // c` is one number over the whole domain.
 fn rest_of(context: &mut Context, z: &Expr, c: i64) -> Option<Expr> {
-    let q = context.range(z).floor_div(c).as_point()?;
-    context.number('q', q);
     context.bind('z', z);
+    let q = context.one_quotient('q', z, c)?;
     z.checked_add_constant(q.checked_mul(c)?.checked_neg()?).ok()
 }
 

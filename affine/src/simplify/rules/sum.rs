@@ -19,8 +19,8 @@ pub(crate) const OF_FLOORDIV: &[SumRule] = rules! {
     JOIN_ADJACENT_DIGITS => Normalizer::joined_with_next_digit;
     "floordiv-contract-mod": "(m*x + z) floordiv c - p*(x floordiv k) = (m*(x mod k) + z) floordiv c"
         if "c > 0, k > 0, m*k = c*p" => Normalizer::contracted;
-    "hermite-of-floordivs": "sum(i, n, (x + i) floordiv n) = x" if "n > 0" => |_, e, term, x, c| hermite(e, term, x, c);
-    FLOORDIV_OF_MULTIPLE => |_, e, term, x, c| multiple_taken_out(e, term, x, c);
+    "hermite-of-floordivs": "sum(i, n, (x + i) floordiv n) = x" if "n > 0" => |normalizer, e, term, x, c| hermite(&mut normalizer.context, e, term, x, c);
+    FLOORDIV_OF_MULTIPLE => |normalizer, e, term, x, c| multiple_taken_out(&mut normalizer.context, e, term, x, c);
     FLOORDIV_OF_MULTIPLE => Normalizer::multiple_taken_in;
 };
 
@@ -28,7 +28,7 @@ pub(crate) const OF_FLOORDIV: &[SumRule] = rules! {
 pub(crate) const OF_MOD: &[SumRule] = rules! {
     DIFFERENCE_OF_MODS => Normalizer::joined_remainders;
     MOD_DEFINITION => Normalizer::remainder_as_quotient;
-    "hermite-of-mods": "sum(i, n, (x + i) mod n) = q" if "n > 0, 2*q = n*(n - 1)" => |_, e, term, x, c| hermite(e, term, x, c);
+    "hermite-of-mods": "sum(i, n, (x + i) mod n) = q" if "n > 0, 2*q = n*(n - 1)" => |normalizer, e, term, x, c| hermite(&mut normalizer.context, e, term, x, c);
 };
 
 laws! {

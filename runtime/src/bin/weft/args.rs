@@ -265,6 +265,10 @@ pub(crate) struct Simplify {
     /// Show the derivation of each result that changed
     #[arg(long)]
     pub(crate) why: bool,
+    /// Show for each division and remainder that is left in a result which laws were tried on it, and what each of them
+    /// lacked: a condition, with the range that does not prove it, or a gain
+    #[arg(long)]
+    pub(crate) why_not: bool,
     /// Write a picture of all equal forms of the first result to FILE, as SVG, or as DOT where the name ends in `.dot`;
     /// `-` writes DOT to standard output instead of the map
     #[arg(long, value_name = "FILE")]

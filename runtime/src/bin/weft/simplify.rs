@@ -8,7 +8,9 @@ use crate::{is_json, output};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use weft_affine::{Constraint, ConstraintStep, EgraphPicture, Expr, Proof, Simplifier, Step};
+use weft_affine::{
+    Constraint, ConstraintStep, EgraphPicture, Expr, Interval, Obstacle, Proof, Simplifier, Step, Trial, WhyNot,
+};
 use weft_indexing::{Explanation, SimplifyOptions};
 
 /// Pictures with more edges are laid out in less time.
@@ -23,6 +25,7 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     let options = SimplifyOptions { keep_point_variables: arguments.keep_point_dimensions };
     let why = subject.explain(&options);
     let after = reader.text(&subject);
+    let why_not = if arguments.why_not { remaining(&subject) } else { Vec::new() };
     if let Some((path, picture)) = picture {
         draw(path, &picture?)?;
     }
@@ -31,8 +34,14 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
             let has_results = !subject.map.is_undefined() && !subject.map.is_known_empty();
             let results = given.results.iter().zip(&subject.map.results).enumerate().filter(|_| has_results);
             let proofs = |i: usize| why.results.get(i).map_or(&[][..], Vec::as_slice);
-            let results: Vec<Value> =
-                results.map(|(i, (before, after))| result_json(before, after, proofs(i))).collect();
+            let result = |(i, (before, after)): (usize, (&Expr, &Expr))| {
+                let mut value = result_json(before, after, proofs(i));
+                if let Some(why_not) = why_not.get(i) {
+                    value["why_not"] = why_not_json(why_not);
+                }
+                value
+            };
+            let results: Vec<Value> = results.map(result).collect();
             output::json(&json!({
                 "before": before,
                 "map": after,
@@ -45,7 +54,8 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
             }))?;
         } else {
             let reasons = if arguments.why { reasons(&why) } else { String::new() };
-            output::text(&format!("{after}\n{reasons}"))?;
+            let obstacles = if arguments.why_not { obstacles(&why_not) } else { String::new() };
+            output::text(&format!("{after}\n{reasons}{obstacles}"))?;
         }
     }
     if subject.map.is_capped() {
@@ -80,6 +90,98 @@ fn reasons(why: &Explanation) -> String {
         }
     }
     text
+}
+
+/// What kept the divisions and remainders of each result.
+fn remaining(subject: &Subject) -> Vec<WhyNot> {
+    let map = &subject.map;
+    if map.is_undefined() || map.is_known_empty() {
+        return Vec::new();
+    }
+    let mut simplifier = Simplifier::new(&map.variable_ranges(), &map.constraints);
+    map.results.iter().map(|result| simplifier.why_not(result)).collect()
+}
+
+/// Each remaining division or remainder with the laws that were tried on it, under the number of its result.
+fn obstacles(why_not: &[WhyNot]) -> String {
+    let mut text = String::new();
+    for (i, why) in why_not.iter().enumerate().filter(|(_, why)| !why.divisions.is_empty()) {
+        text += &format!("\nwhat is left of result {i}\n");
+        for line in why.to_string().lines() {
+            text += &format!("  {line}\n");
+        }
+    }
+    if text.is_empty() { "\nno division and no remainder is left\n".to_owned() } else { text }
+}
+
+fn why_not_json(why: &WhyNot) -> Value {
+    let divisions = why.divisions.iter().map(|division| {
+        json!({
+            "division": division.expr.to_string(),
+            "range": interval_json(division.range),
+            "trials": division.trials.iter().map(trial_json).collect::<Vec<_>>(),
+        })
+    });
+    divisions.collect()
+}
+
+fn trial_json(trial: &Trial) -> Value {
+    let letters = trial.letters.iter().map(|(letter, e)| (letter.to_string(), Value::from(e.to_string())));
+    let mut value = json!({
+        "law": trial.law.name,
+        "equation": trial.law.equation,
+        "condition": trial.law.condition,
+        "on": trial.on.to_string(),
+        "letters": letters.collect::<serde_json::Map<_, _>>(),
+    });
+    let becomes = match &trial.obstacle {
+        Obstacle::Unproved(conditions) => {
+            let conditions = conditions.iter().map(|unproved| {
+                json!({
+                    "condition": unproved.condition,
+                    "expression": unproved.expr.to_string(),
+                    "needs": interval_json(unproved.needs),
+                    "range": interval_json(unproved.range),
+                })
+            });
+            value["unproved"] = conditions.collect();
+            None
+        }
+        Obstacle::NotCheaper { becomes, cost, instead_of } => {
+            value["cost"] = (*cost).into();
+            value["instead_of"] = (*instead_of).into();
+            Some(becomes)
+        }
+        Obstacle::WiderRange { becomes, range, instead_of } => {
+            value["range"] = interval_json(*range);
+            value["instead_of"] = interval_json(*instead_of);
+            Some(becomes)
+        }
+        Obstacle::HidesDigits { becomes } | Obstacle::NotUsed { becomes } => Some(becomes),
+        _ => None,
+    };
+    value["obstacle"] = obstacle_name(&trial.obstacle).into();
+    if let Some(becomes) = becomes {
+        value["becomes"] = becomes.to_string().into();
+    }
+    value
+}
+
+fn obstacle_name(obstacle: &Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::Unproved(_) => "unproved",
+        Obstacle::NotCheaper { .. } => "not-cheaper",
+        Obstacle::WiderRange { .. } => "wider-range",
+        Obstacle::HidesDigits { .. } => "hides-digits",
+        Obstacle::NotUsed { .. } => "not-used",
+        _ => "other-form",
+    }
+}
+
+/// Both ends, `null` where there is no bound.
+fn interval_json(interval: Interval) -> Value {
+    let end = |end: i64, none: i64| (end != none).then_some(end);
+    json!([end(interval.lo, i64::MIN), end(interval.hi, i64::MAX)])
 }
 
 fn domain_json(step: &ConstraintStep) -> Value {

@@ -4,15 +4,15 @@
 //! do. They are among the [`laws`](crate::laws). A rule that would need a bound beyond `i64` does not apply, and the
 //! ends of `i64` are no bounds.
 
+mod canonical;
 mod laws;
 mod narrow;
-mod plain;
 mod residues;
 
 #[cfg(test)]
 mod tests;
 
-pub use plain::Plain;
+pub use canonical::Canonical;
 pub use residues::Merge;
 
 pub(crate) use laws::LAWS;
@@ -24,13 +24,13 @@ use crate::{Expr, Interval, Law};
 /// A fact about the domain: the value of `expr` lies in `bounds`.
 ///
 /// ```
-/// use weft_affine::{Constraint, Interval, Merge, Plain, Ranges, Simplifier, Var};
+/// use weft_affine::{Constraint, Interval, Merge, Canonical, Ranges, Simplifier, Var};
 ///
 /// let [d0, d1] = Var::dims();
 /// let (mut steps, mut domain) = (Vec::new(), Simplifier::new(&Ranges::default(), &[]));
 /// let quotient = Constraint::new((d0 + 2).floor_div(4), Interval::new(1, 3));
 /// let plain = Constraint::new(d0.into(), Interval::new(2, 13));
-/// assert_eq!(quotient.plainest(&mut domain, &mut steps), Plain::Open(plain));
+/// assert_eq!(quotient.canonicalize(&mut domain, &mut steps), Canonical::Open(plain));
 /// assert_eq!(steps[0].before, [quotient]);
 ///
 /// let odd = Constraint::new(d1.modulo(2), Interval::point(1));

@@ -33,7 +33,7 @@
 //! | `x floordiv c` | `simplify/rules/floordiv.rs`, `RULES` or `EXPLORING` | the same file |
 //! | `x mod c` | `simplify/rules/modulo.rs`, `RULES` or `EXPLORING` | the same file |
 //! | a sum with a division or remainder as a term | `simplify/rules/sum.rs`, `OF_FLOORDIV` or `OF_MOD` | `simplify/recombine/`, by what it is about |
-//! | a constraint | `constraint/laws.rs` | `constraint/plain.rs`, `narrow.rs` or `residues.rs` |
+//! | a constraint | `constraint/laws.rs` | `constraint/canonical.rs`, `narrow.rs` or `residues.rs` |
 //!
 //! `RULES` are tried in order by every simplification, and the first that applies is taken; so a law stands there only if its
 //! right side is never worse. `EXPLORING` are laws that pay only together with others; the e-graph alone tries them. A law of

@@ -99,7 +99,7 @@
 //! assert_eq!(simplify(&(4 * d0 + d1).floor_div(4), &ranges, &[window]).to_string(), "2");
 //! ```
 //!
-//! Constraints have an algebra of their own: [`Constraint::plainest`] takes one apart, [`Constraint::merge`] joins two
+//! Constraints have an algebra of their own: [`Constraint::canonicalize`] takes one apart, [`Constraint::merge`] joins two
 //! by intersection or the Chinese remainder theorem, and [`Constraint::narrow`] bounds a variable. Each of their steps is
 //! an equivalence, so that a domain loses no point and gains none.
 //!
@@ -223,7 +223,7 @@ mod range;
 mod simplify;
 pub mod text;
 
-pub use constraint::{Constraint, ConstraintStep, Merge, Plain};
+pub use constraint::{Canonical, Constraint, ConstraintStep, Merge};
 pub use error::Error;
 pub use expr::{Atom, Expr, Point, Term, Var};
 pub use interval::Interval;

@@ -1,9 +1,9 @@
-//! The domain: its constraints in their plainest form, and what follows from them for bounds.
+//! The domain: its constraints in their canonical form, and what follows from them for bounds.
 //!
 //! What a rule may do with constraints is the business of `weft-affine`; here they are applied to a whole domain until
 //! none changes it.
 
-use weft_affine::{Config, Constraint, ConstraintStep, Merge, Plain, Ranges, Simplifier};
+use weft_affine::{Canonical, Config, Constraint, ConstraintStep, Merge, Ranges, Simplifier};
 
 use crate::IndexingMap;
 use crate::map::State;
@@ -80,7 +80,7 @@ impl IndexingMap {
             }
             let mut simplifier = Simplifier::with_config(&Ranges::default(), &[], as_written);
             let mut taken = Vec::new();
-            let Plain::Open(plain) = constraint.plainest(&mut simplifier, &mut taken) else { continue };
+            let Canonical::Open(plain) = constraint.canonicalize(&mut simplifier, &mut taken) else { continue };
             if let Some(known) = plain.expr.as_var().and_then(|v| self.bounds_mut(v)) {
                 *known = known.intersect(plain.bounds);
                 steps.append(&mut taken);
@@ -104,10 +104,10 @@ impl IndexingMap {
             let ranges = self.variable_ranges();
             let mut simplifier = Simplifier::new(&ranges, &self.constraints);
             let logged = steps.len();
-            match constraint.plainest(&mut simplifier, steps) {
-                Plain::Always => {}
-                Plain::Never => self.set_known_empty(),
-                Plain::Open(plain) => {
+            match constraint.canonicalize(&mut simplifier, steps) {
+                Canonical::Always => {}
+                Canonical::Never => self.set_known_empty(),
+                Canonical::Open(plain) => {
                     if let Some(known) = plain.expr.as_var().and_then(|v| self.bounds_mut(v)) {
                         *known = known.intersect(plain.bounds);
                     } else {

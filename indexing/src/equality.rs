@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use weft_affine::{Expr, Plain, Simplifier, Var};
+use weft_affine::{Canonical, Expr, Simplifier, Var};
 
 use crate::domain_set::has_results_of;
 use crate::enumeration::{Walk, all_bounds};
@@ -206,7 +206,7 @@ fn implies(a: &IndexingMap, b: &IndexingMap) -> bool {
             && all_bounds(&mut own).iter().zip(all_bounds(&mut other)).all(|(x, y)| y.contains_interval(**x))
             && b.constraints
                 .iter()
-                .all(|c| a.constraints.contains(c) || c.plainest(&mut facts, &mut Vec::new()) == Plain::Always))
+                .all(|c| a.constraints.contains(c) || c.canonicalize(&mut facts, &mut Vec::new()) == Canonical::Always))
 }
 
 /// The results for each index and runtime values.

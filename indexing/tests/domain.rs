@@ -1,4 +1,4 @@
-//! Domains in their plainest form: what they become, that they stay the same set, and that the way there is told.
+//! Domains in their canonical form: what they become, that they stay the same set, and that the way there is told.
 
 use proptest::prelude::*;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, RuntimeVariable, Var, Variable};

@@ -1,8 +1,8 @@
 //! Each rule on every small instance: where it applies, both sides hold at the same points; where its side condition
 //! fails, it does not apply.
 
-use super::plain::{without_constant, without_division, without_factor, without_small_part};
-use super::{Constraint, Merge, Plain};
+use super::canonical::{without_constant, without_division, without_factor, without_small_part};
+use super::{Canonical, Constraint, Merge};
 use crate::{Expr, Interval, Ranges, Simplifier};
 
 /// Bounds as rules meet them: closed, open at either end, and empty.
@@ -52,7 +52,7 @@ fn divisions() {
             let before = Constraint::new(Expr::dim(0).floor_div(c), bounds);
             let after = without_division(&before).expect("there is a division");
             check_same(&[&before], &[&after], -70..=70);
-            let Plain::Open(plain) = before.plainest(&mut nothing_known(), &mut Vec::new()) else {
+            let Canonical::Open(plain) = before.canonicalize(&mut nothing_known(), &mut Vec::new()) else {
                 assert!(bounds.is_empty(), "{before}");
                 continue;
             };
@@ -62,7 +62,7 @@ fn divisions() {
     }
     let negative = Constraint::new(Expr::range(0).floor_div(-3), Interval::new(-11, -5));
     let plain = Constraint::new(Expr::range(0), Interval::new(13, 33));
-    assert_eq!(negative.plainest(&mut nothing_known(), &mut Vec::new()), Plain::Open(plain));
+    assert_eq!(negative.canonicalize(&mut nothing_known(), &mut Vec::new()), Canonical::Open(plain));
 }
 
 #[test]
@@ -133,11 +133,11 @@ fn remainders() -> Vec<Constraint> {
 fn remainders_become_plain() {
     for before in remainders() {
         let mut steps = Vec::new();
-        let plain = before.plainest(&mut nothing_known(), &mut steps);
+        let plain = before.canonicalize(&mut nothing_known(), &mut steps);
         let after = match &plain {
-            Plain::Always => vec![],
-            Plain::Never => vec![Constraint::new(Expr::constant(0), Interval::EMPTY)],
-            Plain::Open(one) => vec![one.clone()],
+            Canonical::Always => vec![],
+            Canonical::Never => vec![Constraint::new(Expr::constant(0), Interval::EMPTY)],
+            Canonical::Open(one) => vec![one.clone()],
         };
         check_same(&[&before], &after.iter().collect::<Vec<_>>(), -40..=40);
         for step in &steps {
@@ -145,7 +145,8 @@ fn remainders_become_plain() {
             check_same(&lists[0], &lists[1], -40..=40);
         }
         let count = (0..36).filter(|x| holds(&before, *x)).count();
-        let known = matches!((count, &plain), (0, Plain::Never) | (36, Plain::Always) | (1..=35, Plain::Open(_)));
+        let known =
+            matches!((count, &plain), (0, Canonical::Never) | (36, Canonical::Always) | (1..=35, Canonical::Open(_)));
         // With a factor the residues that there are may have gaps, into which an interval may fall.
         let has_gaps = before.expr.cost() > Expr::dim(0).modulo(2).cost() + 1;
         assert!(known || has_gaps, "{before} holds {count} times of 36 and became {plain:?}");
@@ -228,7 +229,7 @@ fn bounds_beyond_the_numbers_stop_a_rule() {
     let moduli = [3_037_000_507, 3_037_000_511].map(|m| Constraint::new(Expr::dim(0).modulo(m), Interval::point(1)));
     assert_eq!(moduli[0].merge(&moduli[1], &mut Vec::new()), Merge::Unrelated);
     let least = Constraint::new(Expr::dim(0) * i64::MIN + i64::MIN, Interval::new(i64::MIN, i64::MIN));
-    let _ = least.plainest(&mut nothing_known(), &mut Vec::new());
+    let _ = least.canonicalize(&mut nothing_known(), &mut Vec::new());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_affine::{Atom, Config, Constraint, Expr, Interval, Plain, Ranges, Simplifier, Var};
+use weft_affine::{Atom, Canonical, Config, Constraint, Expr, Interval, Ranges, Simplifier, Var};
 
 use super::refusal::TileRefusal;
 
@@ -169,10 +169,10 @@ impl Search {
         if self.conditions.contains(&asked) {
             return true;
         }
-        match asked.plainest(&mut simplifier, &mut Vec::new()) {
-            Plain::Always => true,
-            Plain::Never => false,
-            Plain::Open(plain) => {
+        match asked.canonicalize(&mut simplifier, &mut Vec::new()) {
+            Canonical::Always => true,
+            Canonical::Never => false,
+            Canonical::Open(plain) => {
                 if let Some(known) = plain.expr.as_var().and_then(|v| self.parameters.get_mut(v)) {
                     *known = known.intersect(plain.bounds);
                     if known.is_empty() {
@@ -220,10 +220,10 @@ impl Search {
             }
             let mut open = Vec::new();
             for c in &self.constraints {
-                match c.plainest(&mut simplifier, &mut Vec::new()) {
-                    Plain::Always => {}
-                    Plain::Open(plain) => open.push(plain),
-                    Plain::Never => self.is_empty = true,
+                match c.canonicalize(&mut simplifier, &mut Vec::new()) {
+                    Canonical::Always => {}
+                    Canonical::Open(plain) => open.push(plain),
+                    Canonical::Never => self.is_empty = true,
                 }
             }
             self.constraints = open;

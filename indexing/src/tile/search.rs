@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_affine::{Constraint, Expr, Interval, Plain, Ranges, Simplifier, Var};
+use weft_affine::{Canonical, Constraint, Expr, Interval, Ranges, Simplifier, Var};
 
 use super::join::{Joined, Progression};
 use super::refusal::TileRefusal;
@@ -79,13 +79,13 @@ fn plain_conditions(conditions: &[Constraint], general: &Ranges, facts: &[Constr
     while i < list.len() {
         let condition = list.remove(i);
         let known: Vec<Constraint> = facts.iter().chain(&list).cloned().collect();
-        match condition.plainest(&mut Simplifier::new(general, &known), &mut Vec::new()) {
-            Plain::Always => {}
-            Plain::Open(plain) => {
+        match condition.canonicalize(&mut Simplifier::new(general, &known), &mut Vec::new()) {
+            Canonical::Always => {}
+            Canonical::Open(plain) => {
                 list.insert(i, plain);
                 i += 1;
             }
-            Plain::Never => return None,
+            Canonical::Never => return None,
         }
     }
     // Plainer conditions may turn out to be on one expression.

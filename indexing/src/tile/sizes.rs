@@ -3,7 +3,7 @@
 use std::fmt;
 
 use weft_affine::text::Printer;
-use weft_affine::{Atom, Constraint, Expr, Interval, Merge, Plain, Ranges, Simplifier, Var};
+use weft_affine::{Atom, Canonical, Constraint, Expr, Interval, Merge, Ranges, Simplifier, Var};
 
 use super::symbolic::{SymbolicTile, TileCase};
 use super::text::parameter;
@@ -164,10 +164,10 @@ impl Grid<'_> {
         let mut found = Vec::new();
         for step in steps {
             let Ok(rest) = step.checked_modulo(m) else { return Lifted::Unknown };
-            match Constraint::new(rest, Interval::point(0)).plainest(&mut self.simplifier, &mut Vec::new()) {
-                Plain::Always => {}
-                Plain::Never => return Lifted::Never,
-                Plain::Open(plain) => found.push(SizeCondition::Within(plain)),
+            match Constraint::new(rest, Interval::point(0)).canonicalize(&mut self.simplifier, &mut Vec::new()) {
+                Canonical::Always => {}
+                Canonical::Never => return Lifted::Never,
+                Canonical::Open(plain) => found.push(SizeCondition::Within(plain)),
             }
         }
         Lifted::Conditions(found)
@@ -190,10 +190,10 @@ impl Grid<'_> {
                 let most = i128::from(bounds.hi) - i128::from(m - common + first.rem_euclid(common));
                 let Ok(most) = i64::try_from(most) else { return Lifted::Unknown };
                 let plain = Constraint::new(size.clone(), Interval::new(i64::MIN, most));
-                match plain.plainest(&mut self.simplifier, &mut Vec::new()) {
-                    Plain::Always => Lifted::Conditions(Vec::new()),
-                    Plain::Never => Lifted::Never,
-                    Plain::Open(plain) => Lifted::Conditions(vec![SizeCondition::Within(plain)]),
+                match plain.canonicalize(&mut self.simplifier, &mut Vec::new()) {
+                    Canonical::Always => Lifted::Conditions(Vec::new()),
+                    Canonical::Never => Lifted::Never,
+                    Canonical::Open(plain) => Lifted::Conditions(vec![SizeCondition::Within(plain)]),
                 }
             }
             [step] if **step == count => {

@@ -10,9 +10,9 @@ use crate::expr::Terms;
 use crate::range::{ceil_div, exact_interval, primitive_sum, solve_exactly};
 use crate::{Atom, Expr, Interval, Law, Simplifier, Term};
 
-/// What is left of a constraint in its plainest form.
+/// What is left of a constraint in its canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Plain {
+pub enum Canonical {
     /// It holds everywhere in the rest of the domain.
     Always,
     /// It holds nowhere in the rest of the domain.
@@ -26,7 +26,7 @@ impl Constraint {
     /// constant, factor, floor division and summands that decide nothing, bounds of remainders clipped.
     ///
     /// `simplifier` knows the rest of the domain, without this constraint. Each law applied is added to `steps`.
-    pub fn plainest(&self, simplifier: &mut Simplifier, steps: &mut Vec<ConstraintStep>) -> Plain {
+    pub fn canonicalize(&self, simplifier: &mut Simplifier, steps: &mut Vec<ConstraintStep>) -> Canonical {
         let mut current = self.clone();
         let mut step = |current: &mut Constraint, law: &'static Law, after: Constraint| {
             steps.push(ConstraintStep::new(law, &[current], &[&after]));
@@ -50,7 +50,7 @@ impl Constraint {
             if let Some((law, verdict)) = current.verdict(simplifier) {
                 let never = Constraint::new(current.expr.clone(), Interval::EMPTY);
                 if let Some(law) = law {
-                    let after: &[&Constraint] = if verdict == Plain::Always { &[] } else { &[&never] };
+                    let after: &[&Constraint] = if verdict == Canonical::Always { &[] } else { &[&never] };
                     steps.push(ConstraintStep::new(law, &[&current], after));
                 }
                 return verdict;
@@ -65,26 +65,26 @@ impl Constraint {
                 step(&mut current, LARGE_PART, after);
             } else if simplifier.proves(&current) {
                 steps.push(ConstraintStep::new(RANGE_ALWAYS, &[&current], &[]));
-                return Plain::Always;
+                return Canonical::Always;
             } else {
-                return Plain::Open(current);
+                return Canonical::Open(current);
             }
         }
     }
 
     /// Whether the range of the expression decides the constraint, and the law that says so unless its bounds are empty.
-    fn verdict(&self, simplifier: &mut Simplifier) -> Option<(Option<&'static Law>, Plain)> {
+    fn verdict(&self, simplifier: &mut Simplifier) -> Option<(Option<&'static Law>, Canonical)> {
         let bounds = self.bounds;
         if bounds.is_empty() {
-            return Some((None, Plain::Never));
+            return Some((None, Canonical::Never));
         }
         if let Some(Atom::Mod(_, c)) = self.expr.as_atom() {
             let decided = if bounds.lo >= *c {
-                Some((REMAINDER_TOO_LARGE, Plain::Never))
+                Some((REMAINDER_TOO_LARGE, Canonical::Never))
             } else if bounds.hi < 0 {
-                Some((REMAINDER_NEGATIVE, Plain::Never))
+                Some((REMAINDER_NEGATIVE, Canonical::Never))
             } else if bounds.contains_interval(Interval::new(0, c - 1)) {
-                Some((REMAINDER_ALWAYS, Plain::Always))
+                Some((REMAINDER_ALWAYS, Canonical::Always))
             } else {
                 None
             };
@@ -94,9 +94,9 @@ impl Constraint {
         }
         let range = simplifier.range_of(&self.expr);
         if bounds.contains_interval(range) {
-            Some((Some(RANGE_ALWAYS), Plain::Always))
+            Some((Some(RANGE_ALWAYS), Canonical::Always))
         } else if bounds.intersect(range).is_empty() {
-            Some((Some(if range.hi < bounds.lo { RANGE_BELOW } else { RANGE_ABOVE }), Plain::Never))
+            Some((Some(if range.hi < bounds.lo { RANGE_BELOW } else { RANGE_ABOVE }), Canonical::Never))
         } else {
             None
         }

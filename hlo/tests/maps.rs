@@ -156,7 +156,8 @@ fn maps_of_elementwise_operations_are_the_identity() {
                         IndexingMap::identity(&own.extents)
                     } else {
                         assert_eq!(read.rank(), 0);
-                        IndexingMap::new(&own.extents, &[], Vec::new())
+                        IndexingMap::of_extents(&own.extents, &[], Vec::new())
+                            .expect("the results are over these variables")
                     };
                     assert_eq!(map, expected, "seed {seed}: {}", instruction.name);
                     count += 1;
@@ -223,7 +224,11 @@ fn maps_of_reductions_say_which_elements_are_folded() {
                     assert_eq!(Data::U32(sums), results[0].data, "seed {seed}: {map}\n{}", print(&alone));
                     // The initial value is read for every element.
                     let initial = operand_map(computation, id, inputs + number).expect("reductions have maps");
-                    assert_eq!(initial, IndexingMap::new(&output.extents, &[], Vec::new()));
+                    assert_eq!(
+                        initial,
+                        IndexingMap::of_extents(&output.extents, &[], Vec::new())
+                            .expect("the results are over these variables")
+                    );
                     count += 1;
                 }
             }

@@ -239,13 +239,13 @@ fn a_start_on_another_replica_is_another_value() {
     let module = module_of("", body);
     let found = Analysis::new(&module).computation(module.entry, Direction::OutputToInput);
     let map = &found.on(0).next().expect("the array is read").relation.maps()[0].map;
-    let sources: Vec<_> = map.runtime.iter().filter_map(|own| found.owners.source(own.owner?)).collect();
+    let sources: Vec<_> = map.runtime().iter().filter_map(|own| found.owners.source(own.owner()?)).collect();
     assert_eq!(sources.len(), 2, "{map}");
     assert_eq!(sources[0].path, sources[1].path);
     assert!(sources.iter().all(|source| source.number == Number::Element));
     assert_eq!((sources[0].exchanges.len(), sources[1].exchanges.len()), (0, 1));
     // Which member is asked says whose start it is.
-    assert_eq!(map.runtime[1].access.len(), 1, "{map:?}");
+    assert_eq!(map.runtime()[1].access().len(), 1, "{map:?}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ ENTRY e {
                 let rest = path.map(|id| within.expect("calls hold it").instructions[id].name.as_str());
                 std::iter::once(first.name.as_str()).chain(rest).collect()
             };
-            map.map.runtime.iter().map(|variable| path(variable.owner.expect("all have owners"))).collect()
+            map.map.runtime().iter().map(|variable| path(variable.owner().expect("all have owners"))).collect()
         })
         .collect();
     for (call, start) in [("x", "r"), ("y", "q"), ("z", "r")] {
@@ -151,8 +151,8 @@ ENTRY e {
         expected.clear();
     }
     for map in maps {
-        assert_eq!(map.map.results.len(), 1);
-        assert_eq!(map.map.runtime.len(), 2, "{}", map.map);
+        assert_eq!(map.map.results().len(), 1);
+        assert_eq!(map.map.runtime().len(), 2, "{}", map.map);
     }
 }
 
@@ -461,10 +461,10 @@ fn what_went_wrong_is_the_reason() {
     misfit(&given(flat), "a map does not fit: results of the first map: expected 1, found 2");
     misfit(&given(IndexingMap::undefined()), "a map does not fit: the map is undefined");
     let steep =
-        IndexingMap::new(&[4, 4], &[], vec![Expr::dim(0), Expr::dim(1).checked_mul(i64::MAX).expect("it fits")]);
-    let mut shifted = IndexingMap::identity(&[4, 4]);
-    shifted.results[1] = Expr::constant(2);
-    assert_eq!(Undefined::from(shifted.compose(&steep).expect_err("twice the largest number")), {
+        IndexingMap::of_extents(&[4, 4], &[], vec![Expr::dim(0), Expr::dim(1).checked_mul(i64::MAX).expect("it fits")])
+            .expect("the results are over these variables");
+    let shifted = IndexingMap::of_extents(&[4, 4], &[], vec![Expr::dim(0), Expr::constant(2)]).expect("d0 is there");
+    assert_eq!(Undefined::from(shifted.then(&steep).expect_err("twice the largest number")), {
         Undefined::Overflow { what: "a coefficient" }
     });
 

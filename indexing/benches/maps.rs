@@ -37,12 +37,12 @@ fn main() {
     println!("{:<24}{:>12}{:>16}{:>16}", "reshapes composed", "us each", "nodes of result", "result");
     for length in LENGTHS {
         let chain = reshapes(length);
-        let run = || IndexingMap::compose_all(&chain).expect("shapes follow one another");
+        let run = || IndexingMap::compose_in_order(&chain).expect("shapes follow one another");
         let took = quickest(&mut || {
             run();
         });
         let result = run();
-        let nodes: usize = result.results.iter().map(Expr::node_count).sum();
+        let nodes: usize = result.results().iter().map(Expr::node_count).sum();
         let each = took.as_nanos() as f64 / 1000.0 / length as f64;
         println!("{length:<24}{each:>12.2}{nodes:>16}    {result}");
     }
@@ -58,7 +58,7 @@ fn main() {
         let chain = reshapes(length);
         group.throughput(criterion::Throughput::Elements(length as u64));
         group.bench_with_input(BenchmarkId::from_parameter(length), &chain, |b, chain| {
-            b.iter(|| IndexingMap::compose_all(black_box(chain)))
+            b.iter(|| IndexingMap::compose_in_order(black_box(chain)))
         });
     }
     group.finish();
@@ -66,7 +66,7 @@ fn main() {
 }
 
 fn composed(first: &IndexingMap, then: &IndexingMap) {
-    let mut both = first.compose(then).expect("the second map takes what the first one gives");
+    let mut both = first.then(then).expect("the second map takes what the first one gives");
     both.simplify();
     black_box(both);
 }
@@ -108,7 +108,7 @@ fn reshapes(length: usize) -> Vec<IndexingMap> {
     shapes.push(first);
     let map = |pair: &[Vec<i64>]| {
         let to_result = Op::reshape(pair[0].clone(), pair[1].clone()).to_result();
-        IndexingMap::new(&pair[0], &[], to_result.into_results())
+        IndexingMap::of_extents(&pair[0], &[], to_result.into_results()).expect("the results are over these variables")
     };
     shapes.windows(2).map(map).collect()
 }

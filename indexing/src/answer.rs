@@ -1,8 +1,10 @@
-//! Answers to questions about domains and functions, and how much work a question may cause.
+//! Answers to questions about maps, the limits of the work for one, and reasons why one stays open.
 
-use crate::Unknown;
+use std::fmt;
 
-/// How much may be enumerated to answer a question. Counts, not times: the answer is the same on every machine.
+use crate::Inexact;
+
+/// How much may be enumerated to answer a question: counts, not times: the answer is the same on every machine.
 ///
 /// ```
 /// use weft_indexing::{Answer, IndexingMap, Limits, Unknown};
@@ -19,6 +21,11 @@ pub struct Limits {
     pub members: usize,
 }
 
+impl Limits {
+    /// No points and one member: structure alone decides, and nothing is enumerated.
+    pub const STRUCTURE: Limits = Limits { points: 0, members: 1 };
+}
+
 /// 65,536 points and 64 members.
 impl Default for Limits {
     fn default() -> Limits {
@@ -26,8 +33,11 @@ impl Default for Limits {
     }
 }
 
-/// The answer to a question that may be too hard.
+/// The answer to a question that may be too hard: yes, no with a counterexample, or unknown with the reason.
+///
+/// Every question of this crate whose answer is not a matter of looking at a map is answered by one, within [`Limits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub enum Answer<C> {
     /// It is so, everywhere in the domain.
     Yes,
@@ -43,11 +53,124 @@ impl<C> Answer<C> {
         matches!(self, Answer::Yes)
     }
 
+    /// True for [`Answer::No`] alone.
+    pub fn is_no(&self) -> bool {
+        matches!(self, Answer::No(_))
+    }
+
     /// What shows that it is not so.
     pub fn counterexample(&self) -> Option<&C> {
         match self {
             Answer::No(shown) => Some(shown),
             _ => None,
         }
+    }
+
+    /// Why it was not found out.
+    pub fn unknown(&self) -> Option<Unknown> {
+        match self {
+            Answer::Unknown(reason) => Some(*reason),
+            _ => None,
+        }
+    }
+}
+
+/// `yes`, `no: …` with what shows it, or `unknown: …` with the reason.
+impl<C: fmt::Display> fmt::Display for Answer<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Yes => f.write_str("yes"),
+            Answer::No(shown) => write!(f, "no: {shown}"),
+            Answer::Unknown(reason) => write!(f, "unknown: {reason}"),
+        }
+    }
+}
+
+/// Why a question or an analysis has no exact answer. It never guesses instead.
+///
+/// ```
+/// use weft_indexing::{Answer, IndexingMap, Limits, Unknown};
+///
+/// let answer = IndexingMap::undefined().is_injective(&Limits::default());
+/// assert_eq!(answer, Answer::Unknown(Unknown::Undefined));
+/// assert_eq!(Unknown::Undefined.code(), "undefined");
+/// assert_eq!(Unknown::Undefined.to_string(), "the map is undefined");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// A map is undefined: nothing is known about what it relates.
+    Undefined,
+    /// The runtime variables of two maps are not known to have the same values.
+    RuntimeVariables,
+    /// The map may lead out of the shape that it should index, so its results are no addresses.
+    OutOfBounds,
+    /// A value on the way leaves `i64`, or a count leaves `u128`.
+    Overflow,
+    /// Nothing structural decides it, and there are more points than [`Limits`](crate::Limits) allow to enumerate.
+    TooManyPoints {
+        /// How many points there are to look at, constraints aside; saturates.
+        points: u128,
+        /// How many were allowed.
+        limit: u64,
+    },
+    /// The domain falls into more affine parts than the analysis takes apart.
+    TooManyPieces,
+    /// A subgroup reads more elements at once than the analysis follows.
+    LargeRequest,
+    /// The answer depends on the values of runtime variables, of which only the bounds are known.
+    RuntimeValues,
+    /// The lanes of a subgroup read different values of a runtime variable, such as the indices of a gather.
+    RuntimePerLane,
+    /// A thread index may be negative, so that there is no first subgroup.
+    NegativeThread,
+    /// A thread index may lie beyond the extents of the block.
+    BeyondBlock,
+    /// The question is about a set that may hold more points than it should.
+    Overapproximation(Inexact),
+}
+
+impl Unknown {
+    /// The stable code of the reason, as in the JSON form.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Unknown::Undefined => "undefined",
+            Unknown::Overflow => "overflow",
+            Unknown::TooManyPoints { .. } => "too-many-points",
+            Unknown::TooManyPieces => "too-many-pieces",
+            Unknown::LargeRequest => "large-request",
+            Unknown::OutOfBounds => "out-of-bounds",
+            Unknown::NegativeThread => "negative-thread",
+            Unknown::BeyondBlock => "beyond-block",
+            Unknown::Overapproximation(_) => "overapproximation",
+            Unknown::RuntimeVariables => "runtime-variables",
+            Unknown::RuntimeValues => "runtime-values",
+            Unknown::RuntimePerLane => "runtime-per-lane",
+        }
+    }
+}
+
+/// A sentence without its stop.
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unknown::TooManyPoints { points, limit } => {
+                return write!(
+                    f,
+                    "no law decides it, and its {points} points are more than the {limit} to be enumerated"
+                );
+            }
+            Unknown::Undefined => "the map is undefined",
+            Unknown::Overflow => "numbers leave their range",
+            Unknown::TooManyPieces => "the domain falls into too many affine parts",
+            Unknown::LargeRequest => "a subgroup reads too many elements at once",
+            Unknown::OutOfBounds => "the map may lead out of the shape",
+            Unknown::NegativeThread => "a thread index may be negative",
+            Unknown::BeyondBlock => "a thread index may lie beyond the block",
+            Unknown::Overapproximation(_) => "the set may hold more points than it should",
+            Unknown::RuntimeVariables => "the runtime variables of the two maps are not known to have the same values",
+            Unknown::RuntimeValues => "it depends on runtime values",
+            Unknown::RuntimePerLane => "the lanes of a subgroup read different runtime values",
+        })
     }
 }

@@ -18,7 +18,7 @@ use crate::domain_set::fits;
 use crate::{IndexingMap, Limits, Unknown, Variable};
 
 /// A case of a variable costs as much as so many points: its domain is simplified again.
-const CASE: u64 = 16;
+const POINTS_PER_CASE: u64 = 16;
 
 /// The number of points of a domain, exactly or within bounds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ fn dims_only(map: &IndexingMap) -> Option<IndexingMap> {
 
 fn over(bounds: &[Interval], constraints: Vec<Constraint>) -> IndexingMap {
     let dims = bounds.iter().map(|b| Variable::new(*b)).collect();
-    IndexingMap::from_parts(dims, Vec::new(), Vec::new(), Vec::new(), constraints)
+    IndexingMap::of_valid(dims, Vec::new(), Vec::new(), Vec::new(), constraints)
 }
 
 /// Domains whose product the domain is: each keeps the variables of one group and fixes the others.
@@ -235,12 +235,12 @@ impl Counter {
         let Some(cases) = variables.iter().map(|(v, b)| Cases::of(&domain, *v, *b)).min_by_key(Cases::count) else {
             return Ok(domain.points().count() as u128);
         };
-        let enumerates = size <= cases.count().saturating_mul(u128::from(CASE));
+        let enumerates = size <= cases.count().saturating_mul(u128::from(POINTS_PER_CASE));
         if enumerates || (size <= u128::from(self.rest) && size <= 1 << 10) {
             self.pay(size).map_err(|_| self.too_many(size))?;
             return Ok(domain.points().count() as u128);
         }
-        self.pay(cases.count().saturating_mul(u128::from(CASE))).map_err(|_| self.too_many(size))?;
+        self.pay(cases.count().saturating_mul(u128::from(POINTS_PER_CASE))).map_err(|_| self.too_many(size))?;
         let mut sum: u128 = 0;
         for (value, weight) in cases.values() {
             let mut case = domain.clone();

@@ -11,7 +11,7 @@ use crate::overflow::constraint_adds_overflow;
 
 /// Rounds in which bounds may narrow one another. Most domains need two; where bounds creep towards each other more are
 /// not worth it.
-const ROUNDS: usize = 128;
+const MAX_ROUNDS: usize = 128;
 
 /// Whether bounds of variables follow from constraints on more than them.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl IndexingMap {
     fn comes_to_an_end(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) -> bool {
         // Each domain on the way, and how many steps led to it.
         let mut passed = vec![(self.domain(), steps.len())];
-        while !self.is_known_empty() && passed.len() <= ROUNDS {
+        while !self.is_known_empty() && passed.len() <= MAX_ROUNDS {
             self.simplify_domain(narrowing, steps);
             let now = self.domain();
             if let Some(turn) = passed.iter().position(|(domain, _)| *domain == now) {
@@ -119,7 +119,7 @@ impl IndexingMap {
                             plain
                         };
                         if narrowing == Narrowing::On {
-                            self.narrow(&kept, &mut simplifier, steps);
+                            self.narrow_by(&kept, &mut simplifier, steps);
                         }
                         self.constraints.insert(i, kept);
                         i += 1;
@@ -134,7 +134,7 @@ impl IndexingMap {
     }
 
     /// Bounds of variables that follow from one constraint. Those of a runtime variable that clamps are part of its meaning.
-    fn narrow(&mut self, constraint: &Constraint, simplifier: &mut Simplifier, steps: &mut Vec<ConstraintStep>) {
+    fn narrow_by(&mut self, constraint: &Constraint, simplifier: &mut Simplifier, steps: &mut Vec<ConstraintStep>) {
         for v in constraint.narrowed_variables() {
             if let Some(known) = self.bounds_mut(v) {
                 *known = constraint.narrow(v, *known, simplifier, steps);

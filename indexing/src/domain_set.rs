@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 
 use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 
-use crate::enumeration::{Walk, all_bounds};
 use crate::map_set::{Inexact, MapSet};
 use crate::pieces::{Lanes, Program, may_overflow, visit};
-use crate::{Error, IndexingMap, Limits, OutOfBounds};
+use crate::points::{Walk, all_bounds};
+use crate::{Answer, DomainPoint, Error, IndexingMap, Limits, OutOfBounds, Unknown};
 
 impl IndexingMap {
     /// The map restricted to the points that are in the domain of `other` as well.
@@ -31,7 +31,7 @@ impl IndexingMap {
         for Constraint { expr, bounds } in conditions(other) {
             let is_known = expr.as_var().is_some_and(|v| bounds.contains_interval(self.variable_ranges().get(v)));
             if !is_known {
-                both.add_constraint(expr, bounds);
+                both.constrain(expr, bounds);
             }
         }
         both.settle();
@@ -50,7 +50,7 @@ impl IndexingMap {
     /// assert_eq!(kept.to_string(), "{(d0){rt0} -> (d0), domain: d0 in [0, 5], rt0 in [0, 6], d0 - rt0 in [-6, -1]; \
     ///     (d0){rt0} -> (d0), domain: d0 in [4, 9], rt0 in [0, 6], d0 - rt0 in [4, 9]}");
     /// assert!(kept.is_exact());
-    /// assert!(kept.contains(&[9], &[], &[5]) && !kept.contains(&[8], &[], &[5]));
+    /// assert!(kept.may_contain(&[9], &[], &[5]) && !kept.may_contain(&[8], &[], &[5]));
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
     ///
@@ -83,7 +83,7 @@ impl IndexingMap {
         for (variable, bounds) in whole.dims.iter_mut().chain(&mut whole.ranges).zip(dims.iter().chain(ranges)) {
             variable.bounds = *bounds;
         }
-        Ok(IndexingMap::from_parts(whole.dims, whole.ranges, whole.runtime, whole.results, Vec::new()))
+        Ok(IndexingMap::of_valid(whole.dims, whole.ranges, whole.runtime, whole.results, Vec::new()))
     }
 
     /// Fails unless points of the one are points of the other: as many variables, and the same runtime variables.
@@ -145,7 +145,7 @@ impl IndexingMap {
             if without.box_size().saturating_mul(self.constraints.len() as u128) > u128::from(limits.points) {
                 return;
             }
-            let holds = |p: crate::DomainPoint| {
+            let holds = |p: DomainPoint| {
                 dropped.expr.evaluate_at(&p.as_point()).is_ok_and(|value| dropped.bounds.contains(value))
             };
             if without.points().all(holds) {
@@ -173,11 +173,39 @@ impl IndexingMap {
         }
     }
 
-    /// Some point of the domain, where one is found; with whether all were looked at.
-    pub(crate) fn some_point(&self, limits: &Limits) -> (Option<crate::DomainPoint>, bool) {
+    /// Whether the domain has no point; a point shows that it has one.
+    ///
+    /// ```
+    /// use weft_indexing::{Answer, IndexingMap, Limits};
+    ///
+    /// let text = "(d0, d1) -> (d0), domain: d0 in [0, 99999], d1 in [0, 99999], d0 * 2 - d1 * 4 in [1, 1]";
+    /// assert_eq!(text.parse::<IndexingMap>()?.is_empty(&Limits::default()), Answer::Yes);
+    /// let text = text.replace("[1, 1]", "[2, 2]");
+    /// assert_eq!(text.parse::<IndexingMap>()?.is_empty(&Limits::default()).to_string(), "no: (1, 0)");
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn is_empty(&self, limits: &Limits) -> Answer<DomainPoint> {
+        if self.is_undefined() {
+            return Answer::Unknown(Unknown::Undefined);
+        }
+        let mut simple = self.clone();
+        simple.settle();
+        let given = self.within_bounds_of(&simple);
+        if simple.is_known_empty() || given.is_shown_empty(limits) {
+            return Answer::Yes;
+        }
+        match given.some_point(limits) {
+            (Some(point), _) => Answer::No(point),
+            (None, Some(reason)) => Answer::Unknown(reason),
+            (None, None) => Answer::Yes,
+        }
+    }
+
+    /// Some point of the domain, where one is found; with the reason why not all were looked at.
+    pub(crate) fn some_point(&self, limits: &Limits) -> (Option<DomainPoint>, Option<Unknown>) {
         let walk = Walk::of(self, limits);
         let found = walk.boxes.iter().find_map(|part| part.points().next());
-        (found, walk.left_out.is_none())
+        (found, walk.left_out)
     }
 }
 
@@ -215,13 +243,13 @@ pub(crate) fn without(whole: &IndexingMap, taken: &IndexingMap) -> (Vec<Indexing
         let above = bounds.hi.checked_add(1).map(|l| Interval::new(l.max(range.lo), range.hi));
         for broken in [below, above].into_iter().flatten().filter(|b| !b.is_empty()) {
             let mut part = rest.clone();
-            part.add_constraint(expr.clone(), broken);
+            part.constrain(expr.clone(), broken);
             part.settle();
             if !part.is_known_empty() {
                 parts.push(part);
             }
         }
-        rest.add_constraint(expr, bounds);
+        rest.constrain(expr, bounds);
         rest.settle();
     }
     (parts, None)
@@ -258,7 +286,7 @@ pub(crate) fn hull(a: &IndexingMap, b: &IndexingMap) -> IndexingMap {
         said.intersect(Simplifier::new(&map.variable_ranges(), &map.constraints).range_of(e))
     };
     for Constraint { expr, .. } in a.constraints.iter().chain(&b.constraints) {
-        both.add_constraint(expr.clone(), range(a, expr).hull(range(b, expr)));
+        both.constrain(expr.clone(), range(a, expr).hull(range(b, expr)));
     }
     both.settle();
     both
@@ -286,7 +314,7 @@ pub(crate) fn with_common_runtime(maps: &mut [IndexingMap]) {
         let own = std::mem::replace(&mut map.runtime, common.clone());
         for ((i, variable), known) in (0..).zip(own).zip(&common) {
             if variable.bounds != known.bounds {
-                map.add_constraint(Expr::var(Var::Runtime(i)), variable.bounds);
+                map.constrain(Expr::var(Var::Runtime(i)), variable.bounds);
             }
         }
     }

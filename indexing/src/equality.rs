@@ -1,4 +1,4 @@
-//! Equality of maps: as text, and as functions.
+//! Equality and inclusion of maps: as text, and as relations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use weft_affine::{Canonical, Expr, Simplifier, Var};
 
 use crate::domain_set::has_results_of;
-use crate::enumeration::{Walk, all_bounds};
+use crate::points::{Walk, all_bounds};
 use crate::{Answer, IndexingMap, Limits, RuntimeVariable, Unknown};
 
 /// What two maps differ in.
@@ -100,27 +100,49 @@ impl IndexingMap {
         equal_by_points(&given, &other, limits)
     }
 
-    /// True when it is proved that whatever this map relates, the other one relates as well, for any values of the runtime
-    /// variables. Runtime variables of the other map are matched by what they are; its range variables take the values of those
-    /// of this map of the same number.
+    /// Whether the other map relates each index to all elements that this one relates it to, for any values of the runtime
+    /// variables: whether the relation is a subset of the other.
+    ///
+    /// Runtime variables are matched as [`IndexingMap::equals`] does. What structure decides, it decides quickly, with
+    /// [`Limits::STRUCTURE`] alone: range variables of the other map then take the values of those of this map of the same
+    /// number.
     ///
     /// ```
-    /// use weft_indexing::IndexingMap;
+    /// use weft_indexing::{IndexingMap, Limits};
     ///
     /// let all: IndexingMap = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 7], s0 in [0, 3]".parse()?;
     /// let some: IndexingMap = "(d0)[s0] -> (d0 + s0), domain: d0 in [2, 5], s0 in [0, 3], d0 + s0 in [3, 8]".parse()?;
-    /// assert!(some.is_covered_by(&all) && !all.is_covered_by(&some));
+    /// assert!(some.is_subset_of(&all, &Limits::STRUCTURE).is_yes());
+    /// assert_eq!(all.is_subset_of(&some, &Limits::default()).to_string(), "no: only the first map takes (0) to (0)");
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
-    pub fn is_covered_by(&self, other: &IndexingMap) -> bool {
+    pub fn is_subset_of(&self, other: &IndexingMap, limits: &Limits) -> Answer<Difference> {
         if self.is_undefined() || other.is_undefined() {
-            return false;
+            return Answer::Unknown(Unknown::Undefined);
         }
-        if self.dims.len() != other.dims.len() || self.results.len() != other.results.len() {
-            return false;
+        if self.dims.len() != other.dims.len() {
+            return Answer::No(Difference::Dimensions(self.dims.len(), other.dims.len()));
         }
-        self.is_known_empty()
-            || over_variables_of(other, self).is_some_and(|other| implies(self, &other) && has_results_of(&other, self))
+        if self.results.len() != other.results.len() {
+            return Answer::No(Difference::Results(self.results.len(), other.results.len()));
+        }
+        if self.is_known_empty() {
+            return Answer::Yes;
+        }
+        let over_own = over_variables_of(other, self);
+        if over_own.is_some_and(|other| implies(self, &other) && has_results_of(&other, self)) {
+            return Answer::Yes;
+        }
+        let points = self.box_size().max(other.box_size());
+        if points > u128::from(limits.points) {
+            return Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points });
+        }
+        let renamed = places(self, other).and_then(|places| with_runtime_at(&places, other, self));
+        let Some(other) = renamed else { return Answer::Unknown(Unknown::RuntimeVariables) };
+        match (relation(self), relation(&other)) {
+            (Some(first), Some(second)) => only_in(&first, &second, true).map_or(Answer::Yes, Answer::No),
+            _ => Answer::Unknown(Unknown::Overflow),
+        }
     }
 }
 
@@ -256,16 +278,17 @@ fn equal_by_points(a: &IndexingMap, b: &IndexingMap, limits: &Limits) -> Answer<
 }
 
 fn compared(first: &Relation, second: &Relation) -> Option<Difference> {
-    for (one, other, is_of_first) in [(first, second, true), (second, first, false)] {
-        for ((dims, runtime), results) in one {
-            let others = other.get(&(dims.clone(), runtime.clone()));
-            if let Some(result) = results.iter().find(|r| !others.is_some_and(|all| all.contains(*r))) {
-                let (dims, runtime, result) = (dims.clone(), runtime.clone(), result.clone());
-                return Some(Difference::Result { dims, runtime, result, is_of_first });
-            }
-        }
-    }
-    None
+    only_in(first, second, true).or_else(|| only_in(second, first, false))
+}
+
+/// A result that only the one relation has.
+fn only_in(one: &Relation, other: &Relation, is_of_first: bool) -> Option<Difference> {
+    one.iter().find_map(|(index, results)| {
+        let others = other.get(index);
+        let result = results.iter().find(|r| !others.is_some_and(|all| all.contains(*r)))?.clone();
+        let (dims, runtime) = index.clone();
+        Some(Difference::Result { dims, runtime, result, is_of_first })
+    })
 }
 
 impl Difference {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use weft_affine::Var;
+
 use crate::TileRefusal;
 
 /// Every failure of this crate.
@@ -24,6 +26,22 @@ pub enum Error {
     /// The map is undefined: nothing is known about the relation, so it has no values.
     #[error("the map is undefined")]
     Undefined,
+    /// An expression mentions a variable that its map does not have.
+    #[error("{what} mentions {variable}, which the map does not have")]
+    Unbound {
+        /// What mentions it: a result, a constraint, an access.
+        what: &'static str,
+        /// The variable.
+        variable: Var,
+    },
+    /// The access of a runtime variable mentions that variable, or one after it.
+    #[error("the access of {variable} mentions {mentioned}, which does not come before it")]
+    Access {
+        /// The runtime variable whose access it is.
+        variable: Var,
+        /// What it mentions.
+        mentioned: Var,
+    },
     /// A map has no tile.
     #[error(transparent)]
     Tile(#[from] TileRefusal),
@@ -47,6 +65,8 @@ impl Error {
             Error::Undefined => "IDX002",
             Error::Tile(reason) => reason.code(),
             Error::RuntimeVariables => "IDX003",
+            Error::Unbound { .. } => "IDX004",
+            Error::Access { .. } => "IDX005",
             Error::Setting { .. } => "IDX020",
         }
     }

@@ -2,7 +2,7 @@
 
 use weft_affine::{Constraint, ConstraintStep, Expr, Proof, Ranges, explain};
 
-use crate::simplify::AGAIN;
+use crate::simplify::MAX_PASSES;
 use crate::{IndexingMap, SimplifyOptions};
 
 /// Why a simplified map stands for the map it was.
@@ -69,7 +69,7 @@ impl IndexingMap {
 fn derived(given: Expr, simple: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> Vec<Proof> {
     let mut proofs: Vec<Proof> = Vec::new();
     let mut form = given;
-    while form != *simple && proofs.len() <= AGAIN {
+    while form != *simple && proofs.len() <= MAX_PASSES {
         let (next, proof) = explain(&form, ranges, constraints);
         if next == form {
             break;

@@ -15,15 +15,16 @@ use std::fmt;
 use weft_affine::{Constraint, Expr, Interval, Point, Ranges, Simplifier, Var};
 
 use crate::domain_set::fits;
-use crate::{DomainPoint, IndexingMap, Limits, RuntimeVariable, Unknown, Variable};
+use crate::{Collision, IndexingMap, Limits, RuntimeVariable, Unknown, Variable};
 use refine::Refined;
 use system::{Laws, System};
 
 /// Why a map has no inverse, or none was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoInverse {
     /// Two points of the domain have the same result.
-    NotInjective(Box<[DomainPoint; 2]>),
+    NotInjective(Box<Collision>),
     /// No law was found by which the results determine the variable.
     Unsolved(Var),
     /// The variable was solved for, but that could not be verified: the simplifier does not see it, and the reason keeps
@@ -55,10 +56,7 @@ impl NoInverse {
 impl fmt::Display for NoInverse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoInverse::NotInjective(points) => {
-                let [a, b] = points.as_ref();
-                write!(f, "the points {a} and {b} have the same result")
-            }
+            NoInverse::NotInjective(collision) => fmt::Display::fmt(collision, f),
             NoInverse::Unsolved(v) => write!(f, "no law was found by which the results determine {v}"),
             NoInverse::Unverified(v, reason) => write!(f, "a formula for {v} could not be verified: {reason}"),
             NoInverse::RuntimeAccess(v) => write!(f, "{v} depends on the index, and the index on {v}"),
@@ -67,6 +65,8 @@ impl fmt::Display for NoInverse {
         }
     }
 }
+
+impl std::error::Error for NoInverse {}
 
 impl IndexingMap {
     /// The map from each result to the index that has it: its dimensions are the results, its domain is the image, and
@@ -81,17 +81,17 @@ impl IndexingMap {
     ///     domain: d0 in [0, 1], d1 in [0, 5]".parse()?;
     /// let back: IndexingMap = "(d0, d1) -> ((d0 * 2 + d1 floordiv 2) floordiv 3, \
     ///     d1 + d0 * 4 - ((d0 * 2 + d1 floordiv 2) floordiv 3) * 6), domain: d0 in [0, 2], d1 in [0, 3]".parse()?;
-    /// let inverse = reshape.inverse(&Limits::default()).expect("reshapes are bijections");
+    /// let inverse = reshape.inverse(&Limits::default())?;
     /// assert!(inverse.equals(&back, &Limits::default()).is_yes());
     ///
     /// // Every third element from 2 on, backwards: only those elements have an index.
     /// let slice: IndexingMap = "(d0) -> (d0 * -3 + 29), domain: d0 in [0, 9]".parse()?;
-    /// let inverse = slice.inverse(&Limits::default()).expect("strides are injective");
+    /// let inverse = slice.inverse(&Limits::default())?;
     /// assert_eq!(inverse.to_string(), "(d0) -> (-(d0 floordiv 3) + 9), domain: d0 in [2, 29], (d0 + 1) mod 3 in [0, 0]");
     ///
     /// let average: IndexingMap = "(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]".parse()?;
     /// assert_eq!(average.inverse(&Limits::default()).expect_err("no").code(), "not-injective");
-    /// # Ok::<(), weft_indexing::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -253,23 +253,18 @@ impl LeftInverse {
             }
             Ok(RuntimeVariable { access, ..variable.clone() })
         });
-        let mut inverse = IndexingMap::from_parts(
-            dims,
-            Vec::new(),
-            runtime.collect::<Result<_, _>>()?,
-            self.dims.clone(),
-            Vec::new(),
-        );
+        let mut inverse =
+            IndexingMap::of_valid(dims, Vec::new(), runtime.collect::<Result<_, _>>()?, self.dims.clone(), Vec::new());
         let variables = self.dims.iter().chain(&self.ranges).zip(map.dims.iter().chain(&map.ranges));
         for (value, variable) in variables {
-            inverse.add_constraint(value.clone(), variable.bounds);
+            inverse.constrain(value.clone(), variable.bounds);
         }
         for Constraint { expr, bounds } in &map.constraints {
-            inverse.add_constraint(through(expr)?, *bounds);
+            inverse.constrain(through(expr)?, *bounds);
         }
         for (i, result) in (0..).zip(&map.results) {
             let difference = through(result)?.checked_sub(&Expr::dim(i)).map_err(|_| NoInverse::Overflow)?;
-            inverse.add_constraint(difference, Interval::point(0));
+            inverse.constrain(difference, Interval::point(0));
         }
         let mut facts = Simplifier::new(&image, &[]);
         if !inverse.constraints.iter().all(|c| fits(&c.expr, &mut facts)) {
@@ -296,7 +291,7 @@ impl IndexingMap {
         });
         let dims = vec![Variable::new(Interval::EMPTY); self.results.len()];
         let results = vec![Expr::constant(0); self.dims.len()];
-        let mut inverse = IndexingMap::from_parts(dims, Vec::new(), runtime.collect(), results, Vec::new());
+        let mut inverse = IndexingMap::of_valid(dims, Vec::new(), runtime.collect(), results, Vec::new());
         // Without results there are no bounds to say so.
         inverse.set_known_empty();
         inverse
@@ -324,7 +319,7 @@ fn is_zero_everywhere(e: &Expr, ranges: &Ranges, limits: &Limits) -> bool {
     };
     let runtime = bounds(Var::Runtime, &ranges.runtime).into_iter().map(|v| RuntimeVariable::new(v.bounds)).collect();
     let (dims, range_variables) = (bounds(Var::Dim, &ranges.dims), bounds(Var::Range, &ranges.ranges));
-    let all = IndexingMap::from_parts(dims, range_variables, runtime, Vec::new(), Vec::new());
+    let all = IndexingMap::of_valid(dims, range_variables, runtime, Vec::new(), Vec::new());
     all.box_size() <= u128::from(limits.points) && all.points().all(|p| e.evaluate_at(&p.as_point()) == Ok(0))
 }
 

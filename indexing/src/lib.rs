@@ -1,5 +1,17 @@
 //! Indexing maps: for each index of one tensor, the elements of another that belong to it.
 //!
+//! ```
+#![doc = include_str!("../examples/front_page.rs")]
+//! ```
+//!
+//! Longer examples are programs: `examples/inverse.rs`, `operand_tile.rs`, `coalescing.rs` and `equality.rs`.
+//!
+//! It is not for programs: it knows no operations, no devices but what an analysis is told of one by a [`MemoryModel`], and no
+//! schedules. It is not a solver for all of Presburger arithmetic: what its laws and a bounded enumeration do not decide is
+//! [unknown](Answer::Unknown). Unions of domains do not hide inside a map; they are a [`MapSet`].
+//!
+//! # Indexing maps
+//!
 //! A tensor is an array of numbers with some extents, and a program computes tensors of tensors. Who wants to run it quickly asks
 //! over and over which elements of an operand one element of a result needs. The transpose of a `[4, 6]` matrix has at `(d0, d1)`
 //! what the matrix has at `(d1, d0)`, for `d0` up to 5 and `d1` up to 3:
@@ -22,21 +34,7 @@
 //! | 3 of 8 elements, from a start read at run time | `(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]` |
 //! | 3 elements with a zero between each two | `(d0) -> (d0 floordiv 2), domain: d0 in [0, 4], d0 mod 2 in [0, 0]` |
 //!
-//! The map of several operations, one after another, is the composition of theirs; simplified, it shows what they do together:
-//!
-//! ```
-//! use weft_indexing::IndexingMap;
-//!
-//! // [10, 10, 10] reshaped to [50, 20] and back: from the result to the input.
-//! let outer: IndexingMap = "(d0, d1, d2) -> (d0 * 5 + d1 floordiv 2, (d1 mod 2) * 10 + d2), \
-//!     domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]".parse()?;
-//! let inner: IndexingMap = "(d0, d1) -> (d0 floordiv 5, (d0 mod 5) * 2 + d1 floordiv 10, d1 mod 10), \
-//!     domain: d0 in [0, 49], d1 in [0, 19]".parse()?;
-//! let mut both = outer.compose(&inner)?;
-//! both.simplify();
-//! assert_eq!(both, IndexingMap::identity(&[10, 10, 10]));
-//! # Ok::<(), weft_indexing::Error>(())
-//! ```
+//! The map of several operations, one after another, is the composition of theirs; simplified, it shows what they do together.
 //!
 //! The idea and the notation are those of the *indexing analysis* of the compiler XLA; this crate needs no compiler.
 //!
@@ -62,7 +60,9 @@
 //!
 //! | To | Use |
 //! |---|---|
-//! | read one map through another, or through many | [`compose`](IndexingMap::compose), [`compose_all`](IndexingMap::compose_all) |
+//! | make a map of its parts | [`try_new`](IndexingMap::try_new), [`of_extents`](IndexingMap::of_extents), [`identity`](IndexingMap::identity) |
+//! | change one | [`add_constraint`](IndexingMap::add_constraint), [`narrow`](IndexingMap::narrow), [`set_results`](IndexingMap::set_results), [`extend_results`](IndexingMap::extend_results), [`add_dim`](IndexingMap::add_dim), [`set_runtime`](IndexingMap::set_runtime) |
+//! | apply one map after another, or many in order | [`then`](IndexingMap::then), [`compose_in_order`](IndexingMap::compose_in_order) |
 //! | simplify results, constraints and bounds together | [`simplify`](IndexingMap::simplify), [`simplify_with`](IndexingMap::simplify_with) |
 //! | know why | [`explain`](IndexingMap::explain), [`simplify_explained`](IndexingMap::simplify_explained) |
 //! | drop variables without a use | [`remove_unused_symbols`](IndexingMap::remove_unused_symbols), [`remove_unused_variables`](IndexingMap::remove_unused_variables) |
@@ -109,13 +109,14 @@
 //! | Which index does a result belong to? | [`IndexingMap::inverse`] |
 //! | Does it have each result once, and all results of a box? | [`IndexingMap::is_injective`], [`IndexingMap::is_surjective_onto`] |
 //! | Do two maps relate the same elements? | [`IndexingMap::equals`] |
-//! | Does one relate all that another one does? | [`IndexingMap::is_covered_by`] |
+//! | Does another map relate all that this one does? | [`IndexingMap::is_subset_of`] |
+//! | Is there no point at all? | [`IndexingMap::is_empty`], [`MapSet::is_empty`] |
 //! | How many points are there? | [`IndexingMap::cardinality`] |
 //! | Which points are in this domain and not in that? | [`IndexingMap::difference`], which is a [`MapSet`] |
 //!
-//! Structure decides where it can, enumeration within [`Limits`] where it cannot. What neither decides is
-//! [unknown](Unknown), a [refusal](NoInverse) or a [superset](Inexact), each with a reason of a closed list; a "no" comes with
-//! points that show it.
+//! Questions to be answered with yes or no have an [`Answer`]. Structure decides where it can, enumeration within [`Limits`]
+//! where it cannot; with [`Limits::STRUCTURE`] nothing is enumerated. What neither decides is [unknown](Unknown), a
+//! [refusal](NoInverse) or an [overapproximation](Inexact), each with a reason of a closed list; a "no" comes with what shows it.
 //!
 //! # Analyses
 //!
@@ -150,10 +151,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it does not do
-//!
-//! It knows no operations and no devices: the analyses take what they need of a machine as a [`MemoryModel`]. Unions of domains do
-//! not hide inside a map; they are a [`MapSet`].
+//! # Surroundings
 //!
 //! Of Weft it depends on nothing but `weft-affine`. It touches no file, clock or thread, and builds for `wasm32-unknown-unknown`.
 //!
@@ -164,46 +162,36 @@
 //! | `serde` | off | results of analyses implement `serde::Serialize`: their JSON form |
 
 mod answer;
+mod bijectivity;
 mod cardinality;
 pub mod coalescing;
 mod compose;
-mod dims;
-mod divisor;
 mod domain;
 mod domain_set;
-mod eliminate;
-mod enumeration;
 mod equality;
 mod error;
 mod explain;
 mod hull;
-mod injectivity;
 mod inverse;
-mod join;
 #[cfg(feature = "serde")]
 mod json;
-mod known;
 mod linearize;
 mod map;
 mod map_set;
 mod overflow;
-mod owners;
 mod pieces;
 mod points;
 mod product;
 mod rational;
-mod remove;
-mod rescale;
-mod rewrite;
 mod simplify;
-mod surjectivity;
 pub mod text;
 mod tile;
-mod unknown;
 pub mod utilization;
+mod variable;
 mod within;
 
-pub use answer::{Answer, Limits};
+pub use answer::{Answer, Limits, Unknown};
+pub use bijectivity::{Collision, Missed};
 pub use cardinality::Cardinality;
 pub use coalescing::{
     Coalescing, FusedOperand, FusionCoalescing, Known, Launch, MemoryModel, OperandCoalescing, Pattern, Reads, Stride,
@@ -213,20 +201,24 @@ pub use equality::Difference;
 pub use error::Error;
 pub use explain::Explanation;
 pub use inverse::NoInverse;
-pub use map::{IndexingMap, OutOfBounds, Owner, RuntimeVariable, Variable};
+pub use map::IndexingMap;
 pub use map_set::{Inexact, MapSet};
-pub use owners::OwnerNames;
 pub use points::{DomainPoint, Points};
 pub use rational::Rational;
-pub use remove::Removed;
-pub use rescale::Rescaled;
 pub use simplify::SimplifyOptions;
-pub use surjectivity::Missed;
 pub use text::Verbose;
 pub use tile::{
     BoxAxis, ConcreteTile, FusionTiling, SizeCondition, SizeConstraints, SymbolicTile, TileAxis, TileCase, TileDomain,
     TileMisfit, TilePart, TileRefusal,
 };
-pub use unknown::Unknown;
 pub use utilization::{Basis, CountRange, OperandUtilization, Utilization, operand_utilization};
-pub use weft_affine::{Atom, Constraint, ConstraintStep, Expr, Interval, Ranges, Term, Var};
+pub use variable::{OutOfBounds, Owner, OwnerNames, Removed, Rescaled, RuntimeVariable, Variable};
+pub use weft_affine::{
+    Atom, CheckError, Constraint, ConstraintStep, Error as AffineError, Expr, Fault, Interval, Law, Link, Proof,
+    Ranges, Step, Term, Var,
+};
+
+/// The examples of `README.md`, run as the documentation's are.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

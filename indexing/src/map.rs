@@ -4,132 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Var};
 
-use crate::Error;
-
-/// A dimension or range variable: inclusive bounds, and a name for printing.
-///
-/// Two variables are equal when their bounds are; the name is decoration.
-#[derive(Clone, Debug)]
-pub struct Variable {
-    /// The values it may have.
-    pub bounds: Interval,
-    /// What to print instead of `d0` or `s0`.
-    pub name: Option<String>,
-}
-
-impl Variable {
-    /// A variable without a name.
-    pub fn new(bounds: Interval) -> Variable {
-        Variable { bounds, name: None }
-    }
-
-    /// The same with a name. Text shows it where it is an identifier and no other variable's.
-    #[must_use]
-    pub fn named(self, name: &str) -> Variable {
-        Variable { name: Some(name.to_owned()), ..self }
-    }
-}
-
-impl PartialEq for Variable {
-    fn eq(&self, other: &Variable) -> bool {
-        self.bounds == other.bounds
-    }
-}
-
-impl Eq for Variable {}
-
-impl Hash for Variable {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bounds.hash(state);
-    }
-}
-
-/// A token for whoever yields the value of a runtime variable. Its meaning belongs to the crate that made it.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Owner(pub u64);
-
-/// What a value outside the bounds of a runtime variable means.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum OutOfBounds {
-    /// The value is moved to the nearest bound: dynamic-slice, dynamic-update-slice, gather. The variable stands for the
-    /// clamped value, so its bounds are part of what it means and are never narrowed.
-    #[default]
-    Clamp,
-    /// The point is not in the domain: scatter. The variable stands for the value itself, so its bounds are a condition like any
-    /// other and may be narrowed.
-    Drop,
-}
-
-/// A variable whose value is known only when the program runs: an element of a tensor.
-#[derive(Clone, Debug)]
-pub struct RuntimeVariable {
-    /// The values it may have.
-    pub bounds: Interval,
-    /// What to print instead of `rt0`.
-    pub name: Option<String>,
-    /// Who yields the value, where that is known.
-    pub owner: Option<Owner>,
-    /// Which element of the owner's tensor it is, over the variables of the map it stands in; of runtime variables only over
-    /// those before this one.
-    pub access: Vec<Expr>,
-    /// What a value beyond the bounds means.
-    pub out_of_bounds: OutOfBounds,
-}
-
-impl RuntimeVariable {
-    /// A variable of which only the bounds are known.
-    pub fn new(bounds: Interval) -> RuntimeVariable {
-        RuntimeVariable { bounds, name: None, owner: None, access: Vec::new(), out_of_bounds: OutOfBounds::Clamp }
-    }
-
-    /// An element of what `owner` yields, clamped into the bounds.
-    ///
-    /// ```
-    /// use weft_indexing::{Expr, IndexingMap, Interval, Owner, RuntimeVariable, Variable};
-    ///
-    /// // A dynamic slice of four elements out of ten, whose start is the scalar that instruction 7 yields.
-    /// let start = RuntimeVariable::of(Owner(7), Vec::new(), Interval::new(0, 6));
-    /// let index = Variable::new(Interval::of_extent(4));
-    /// let slice = IndexingMap::from_parts(vec![index], vec![], vec![start], vec![Expr::dim(0) + Expr::runtime(0)], vec![]);
-    /// assert_eq!(slice.to_string(), "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]");
-    /// ```
-    pub fn of(owner: Owner, access: Vec<Expr>, bounds: Interval) -> RuntimeVariable {
-        RuntimeVariable { owner: Some(owner), access, ..RuntimeVariable::new(bounds) }
-    }
-
-    /// The same with the policy [`OutOfBounds::Drop`].
-    #[must_use]
-    pub fn dropping(self) -> RuntimeVariable {
-        RuntimeVariable { out_of_bounds: OutOfBounds::Drop, ..self }
-    }
-
-    /// True when both always have the same value: one known owner, one element, one policy, and where values are clamped one
-    /// pair of bounds.
-    pub fn is_same_value(&self, other: &RuntimeVariable) -> bool {
-        self.owner.is_some()
-            && self.owner == other.owner
-            && self.access == other.access
-            && self.out_of_bounds == other.out_of_bounds
-            && (self.out_of_bounds == OutOfBounds::Drop || self.bounds == other.bounds)
-    }
-}
-
-impl PartialEq for RuntimeVariable {
-    fn eq(&self, other: &RuntimeVariable) -> bool {
-        self.bounds == other.bounds
-            && self.owner == other.owner
-            && self.access == other.access
-            && self.out_of_bounds == other.out_of_bounds
-    }
-}
-
-impl Eq for RuntimeVariable {}
-
-impl Hash for RuntimeVariable {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.bounds, self.owner, &self.access, self.out_of_bounds).hash(state);
-    }
-}
+use crate::{Error, OutOfBounds, RuntimeVariable, Variable};
 
 /// Whether a map has points at all.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
@@ -148,31 +23,79 @@ pub(crate) enum State {
 /// variables that lies in the domain. The domain is the set of points that lie within the bounds of all variables and
 /// satisfy all constraints; outside it the results mean nothing.
 ///
+/// Its parts are read by methods and changed by methods that keep it valid: every variable that an expression mentions is one of
+/// the map's, the access of a runtime variable mentions only runtime variables before it, and a domain that was proved to be
+/// empty stays so. No change but that of [`IndexingMap::replace_runtime_variable`] adds a point to the domain; who wants a
+/// larger one makes a new map with [`IndexingMap::try_new`].
+///
 /// Two maps are equal when they have equal variables, results and constraints, whatever the order of the constraints.
 #[derive(Clone)]
 pub struct IndexingMap {
-    /// Variables of the index mapped from.
-    pub dims: Vec<Variable>,
-    /// Variables that run over all their values for each index.
-    pub ranges: Vec<Variable>,
-    /// Variables known only when the program runs.
-    pub runtime: Vec<RuntimeVariable>,
-    /// The index mapped to.
-    pub results: Vec<Expr>,
-    /// What points of the domain satisfy besides the bounds, in conjunction.
-    pub constraints: Vec<Constraint>,
+    pub(crate) dims: Vec<Variable>,
+    pub(crate) ranges: Vec<Variable>,
+    pub(crate) runtime: Vec<RuntimeVariable>,
+    pub(crate) results: Vec<Expr>,
+    /// None is constant, no two are on one expression, and none is on a variable alone whose bounds could say it.
+    pub(crate) constraints: Vec<Constraint>,
     pub(crate) state: State,
 }
 
 impl IndexingMap {
-    /// A map whose variables run from zero to an extent: bounds `[0, extent - 1]`.
-    pub fn new(dims: &[i64], ranges: &[i64], results: Vec<Expr>) -> IndexingMap {
-        let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
-        IndexingMap::from_parts(variables(dims), variables(ranges), Vec::new(), results, Vec::new())
+    /// A map of its parts. It is known to be empty at once when some bounds are, or constraints on one expression that exclude
+    /// each other. A constraint on a variable alone narrows its bounds, except for a runtime variable that clamps.
+    ///
+    /// ```
+    /// use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Variable};
+    ///
+    /// // The diagonal of an [8, 8] matrix, every other element.
+    /// let d0 = Expr::dim(0);
+    /// let even = Constraint::new(d0.modulo(2), Interval::point(0));
+    /// let dims = vec![Variable::new(Interval::of_extent(8))];
+    /// let diagonal = IndexingMap::try_new(dims.clone(), vec![], vec![], vec![d0.clone(), d0], vec![even])?;
+    /// assert_eq!(diagonal.to_string(), "(d0) -> (d0, d0), domain: d0 in [0, 7], d0 mod 2 in [0, 0]");
+    ///
+    /// let error = IndexingMap::try_new(dims, vec![], vec![], vec![Expr::dim(1)], vec![]).expect_err("there is no d1");
+    /// assert_eq!(error.to_string(), "a result mentions d1, which the map does not have");
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unbound`] when a result, a constraint or an access mentions a variable that is not there, or an access a
+    /// runtime variable that does not come before its own.
+    pub fn try_new(
+        dims: Vec<Variable>,
+        ranges: Vec<Variable>,
+        runtime: Vec<RuntimeVariable>,
+        results: Vec<Expr>,
+        constraints: Vec<Constraint>,
+    ) -> Result<IndexingMap, Error> {
+        let map = IndexingMap::of_valid(dims, ranges, runtime, Vec::new(), Vec::new());
+        map.check_accesses(&map.runtime)?;
+        map.check(A_RESULT, &results)?;
+        map.check(A_CONSTRAINT, constraints.iter().map(|c| &c.expr))?;
+        let mut map = IndexingMap { results, ..map };
+        constraints.into_iter().for_each(|constraint| map.push_constraint(constraint));
+        Ok(map)
     }
 
-    /// A map from all its parts. It is known to be empty at once when some bounds are.
-    pub fn from_parts(
+    /// A map whose dimensions and range variables run from zero to an extent: bounds `[0, extent - 1]`.
+    ///
+    /// ```
+    /// use weft_indexing::{Expr, IndexingMap};
+    ///
+    /// let rows = IndexingMap::of_extents(&[4], &[6], vec![Expr::dim(0), Expr::range(0)])?;
+    /// assert_eq!(rows.to_string(), "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 5]");
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IndexingMap::try_new`].
+    pub fn of_extents(dims: &[i64], ranges: &[i64], results: Vec<Expr>) -> Result<IndexingMap, Error> {
+        IndexingMap::try_new(of_extents(dims), of_extents(ranges), Vec::new(), results, Vec::new())
+    }
+
+    /// As [`IndexingMap::try_new`], for parts that are known to fit together.
+    pub(crate) fn of_valid(
         dims: Vec<Variable>,
         ranges: Vec<Variable>,
         runtime: Vec<RuntimeVariable>,
@@ -192,14 +115,12 @@ impl IndexingMap {
     /// `(d0, …) -> (d0, …)` over the extents.
     pub fn identity(extents: &[i64]) -> IndexingMap {
         let results = (0..).map(Expr::dim).take(extents.len()).collect();
-        IndexingMap::new(extents, &[], results)
+        IndexingMap::of_valid(of_extents(extents), Vec::new(), Vec::new(), results, Vec::new())
     }
 
     /// The map of a relation about which nothing is known.
     pub fn undefined() -> IndexingMap {
-        let mut map = IndexingMap::new(&[], &[], Vec::new());
-        map.state = State::Undefined;
-        map
+        IndexingMap { state: State::Undefined, ..IndexingMap::identity(&[]) }
     }
 
     /// True for [`IndexingMap::undefined`] and everything composed with it.
@@ -225,12 +146,206 @@ impl IndexingMap {
         }
     }
 
+    /// The variables of the index mapped from.
+    pub fn dims(&self) -> &[Variable] {
+        &self.dims
+    }
+
+    /// The range variables, which run over all their values for each index.
+    pub fn ranges(&self) -> &[Variable] {
+        &self.ranges
+    }
+
+    /// The runtime variables, whose values are known only when the program runs.
+    pub fn runtime(&self) -> &[RuntimeVariable] {
+        &self.runtime
+    }
+
+    /// The index mapped to.
+    pub fn results(&self) -> &[Expr] {
+        &self.results
+    }
+
+    /// What points of the domain satisfy besides the bounds of the variables, in conjunction.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
     /// Restricts the domain to points where `expr` lies in `bounds`.
     ///
     /// Bounds of a variable are narrowed; those of a runtime variable that clamps are part of its meaning, so there the
     /// constraint is kept as one.
-    pub fn add_constraint(&mut self, expr: Expr, bounds: Interval) {
+    ///
+    /// # Errors
+    /// [`Error::Unbound`] when the expression mentions a variable that the map does not have; nothing changes then.
+    pub fn add_constraint(&mut self, expr: Expr, bounds: Interval) -> Result<(), Error> {
+        self.check(A_CONSTRAINT, [&expr])?;
         self.push_constraint(Constraint::new(expr, bounds));
+        Ok(())
+    }
+
+    /// As [`IndexingMap::add_constraint`], for an expression over the variables of the map.
+    pub(crate) fn constrain(&mut self, expr: Expr, bounds: Interval) {
+        self.push_constraint(Constraint::new(expr, bounds));
+    }
+
+    /// Restricts the domain to a box: the bounds of each variable become those that both have. Unlike a constraint this narrows a
+    /// runtime variable that clamps as well, which then stands for the values that are left.
+    ///
+    /// ```
+    /// use weft_indexing::{IndexingMap, Interval, Ranges};
+    ///
+    /// let mut map: IndexingMap = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 2]".parse()?;
+    /// map.narrow(&Ranges::of_dims([Interval::new(4, 20)]));
+    /// assert_eq!(map.to_string(), "(d0)[s0] -> (d0 + s0), domain: d0 in [4, 9], s0 in [0, 2]");
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn narrow(&mut self, bounds: &Ranges) {
+        let narrowed = |own: &mut Interval, v: Var| *own = own.intersect(bounds.get(v));
+        (0..).map(Var::Dim).zip(&mut self.dims).for_each(|(v, own)| narrowed(&mut own.bounds, v));
+        (0..).map(Var::Range).zip(&mut self.ranges).for_each(|(v, own)| narrowed(&mut own.bounds, v));
+        (0..).map(Var::Runtime).zip(&mut self.runtime).for_each(|(v, own)| narrowed(&mut own.bounds, v));
+        if self.variable_ranges().has_empty() {
+            self.set_known_empty();
+        }
+    }
+
+    /// Maps to other elements: the domain stays, the results are these.
+    ///
+    /// # Errors
+    /// [`Error::Unbound`] when a result mentions a variable that the map does not have, [`Error::Undefined`] for results of an
+    /// undefined map; nothing changes then.
+    pub fn set_results(&mut self, results: Vec<Expr>) -> Result<(), Error> {
+        self.check(A_RESULT, &results)?;
+        self.results = results;
+        Ok(())
+    }
+
+    /// Adds results behind those there are.
+    ///
+    /// # Errors
+    /// As [`IndexingMap::set_results`].
+    pub fn extend_results(&mut self, results: impl IntoIterator<Item = Expr>) -> Result<(), Error> {
+        let known = self.results.len();
+        self.results.extend(results);
+        let checked = self.check(A_RESULT, &self.results[known..]);
+        if checked.is_err() {
+            self.results.truncate(known);
+        }
+        checked
+    }
+
+    /// Takes away and returns the results from position `first` on; none where there are not so many.
+    pub fn split_off_results(&mut self, first: usize) -> Vec<Expr> {
+        self.results.split_off(first.min(self.results.len()))
+    }
+
+    /// Adds a dimension behind those there are, and returns the variable.
+    ///
+    /// # Errors
+    /// [`Error::Undefined`] for an undefined map, and when there are more dimensions than numbers for them; nothing changes
+    /// then.
+    pub fn add_dim(&mut self, dim: Variable) -> Result<Var, Error> {
+        if self.is_undefined() {
+            return Err(Error::Undefined);
+        }
+        let new = Var::Dim(crate::compose::number(self.dims.len())?);
+        if dim.bounds.is_empty() {
+            self.set_known_empty();
+        }
+        self.dims.push(dim);
+        Ok(new)
+    }
+
+    /// Says anew what the runtime variables are: of the same number each, with bounds within those before.
+    ///
+    /// ```
+    /// use weft_indexing::{Expr, IndexingMap, Owner, RuntimeVariable};
+    ///
+    /// // The start of a slice, of which it was not known whose value it is.
+    /// let mut slice: IndexingMap = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]".parse()?;
+    /// slice.set_runtime(slice.runtime().iter().map(|start| start.clone().with_owner(Owner(7))).collect())?;
+    /// assert_eq!(slice.runtime()[0].owner(), Some(Owner(7)));
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Arity`] when there are not as many, [`Error::RuntimeVariables`] when bounds become wider, and
+    /// [`Error::Unbound`] when an access mentions a variable that the map does not have, or a runtime variable that does not
+    /// come before its own; nothing changes then.
+    pub fn set_runtime(&mut self, runtime: Vec<RuntimeVariable>) -> Result<(), Error> {
+        if runtime.len() != self.runtime.len() {
+            let (expected, found) = (self.runtime.len(), runtime.len());
+            return Err(Error::Arity { what: "runtime variables", expected, found });
+        }
+        if !self.runtime.iter().zip(&runtime).all(|(own, new)| own.bounds.contains_interval(new.bounds)) {
+            return Err(Error::RuntimeVariables);
+        }
+        self.check_accesses(&runtime)?;
+        if runtime.iter().any(|own| own.bounds.is_empty()) {
+            self.set_known_empty();
+        }
+        self.runtime = runtime;
+        Ok(())
+    }
+
+    /// Puts an expression in the place of a runtime variable, in results, constraints and accesses, where it is known that the
+    /// variable has this value at every point of the domain. The variable stays, without a use.
+    ///
+    /// # Errors
+    /// [`Error::Unbound`] when the map does not have the variable, or the value mentions a variable that the map does not have
+    /// or a runtime variable that does not come before this one; and on overflow. Nothing changes then.
+    pub fn replace_runtime_variable(&mut self, position: u32, value: &Expr) -> Result<(), Error> {
+        let replaced = Var::Runtime(position);
+        self.check("the variable to be replaced", [&Expr::var(replaced)])?;
+        self.check_access(position, std::slice::from_ref(value))?;
+        self.substitute(|v| (v == replaced).then(|| value.clone()))
+    }
+
+    /// Looks whether all variables of some expressions are the map's.
+    fn check<'a>(&self, what: &'static str, all: impl IntoIterator<Item = &'a Expr>) -> Result<(), Error> {
+        let mut all = all.into_iter().peekable();
+        if all.peek().is_some() && self.is_undefined() {
+            return Err(Error::Undefined);
+        }
+        let mut missing = None;
+        let mut is_missing = |v: Var| {
+            missing = if self.has(v) { missing } else { Some(v) };
+            missing.is_some()
+        };
+        match all.any(|e| e.find_variable(&mut is_missing)).then_some(missing).flatten() {
+            Some(variable) => Err(Error::Unbound { what, variable }),
+            None => Ok(()),
+        }
+    }
+
+    /// True when `v` is one of the map's variables.
+    pub fn has(&self, v: Var) -> bool {
+        let (position, count) = match v {
+            Var::Dim(i) => (i, self.dims.len()),
+            Var::Range(i) => (i, self.ranges.len()),
+            Var::Runtime(i) => (i, self.runtime.len()),
+        };
+        usize::try_from(position).is_ok_and(|position| position < count)
+    }
+
+    fn check_accesses(&self, runtime: &[RuntimeVariable]) -> Result<(), Error> {
+        (0..).zip(runtime).try_for_each(|(position, variable)| self.check_access(position, &variable.access))
+    }
+
+    /// An access mentions only runtime variables before its own.
+    fn check_access(&self, position: u32, access: &[Expr]) -> Result<(), Error> {
+        self.check("an access", access)?;
+        let mut later = None;
+        let mut is_later = |v: Var| {
+            let is_later = matches!(v, Var::Runtime(i) if i >= position);
+            later = if is_later { Some(v) } else { later };
+            is_later
+        };
+        match access.iter().any(|e| e.find_variable(&mut is_later)).then_some(later).flatten() {
+            Some(mentioned) => Err(Error::Access { variable: Var::Runtime(position), mentioned }),
+            None => Ok(()),
+        }
     }
 
     fn push_constraint(&mut self, Constraint { expr, bounds }: Constraint) {
@@ -355,6 +470,13 @@ impl IndexingMap {
             && within(&mut self.runtime.iter().map(|v| v.bounds), runtime)
             && self.satisfies_constraints(dims, ranges, runtime)
     }
+}
+
+const A_RESULT: &str = "a result";
+const A_CONSTRAINT: &str = "a constraint";
+
+fn of_extents(extents: &[i64]) -> Vec<Variable> {
+    extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect()
 }
 
 /// The constraints in one order, whatever theirs.

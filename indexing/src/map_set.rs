@@ -6,11 +6,12 @@ mod widen;
 use weft_affine::Interval;
 
 use crate::domain_set::{has_results_of, with_common_runtime, without};
-use crate::{Cardinality, DomainPoint, Error, IndexingMap, Limits, Unknown};
+use crate::{Answer, Cardinality, DomainPoint, Error, IndexingMap, Limits, Unknown};
 use widen::{merged, widened};
 
 /// Why a set may hold more than it should.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Inexact {
     /// It would have more members than [`Limits`] allow.
     Members,
@@ -113,9 +114,36 @@ impl MapSet {
         !self.is_undefined() && self.members().next().is_none()
     }
 
-    /// True when the point is in the domain of some member. Where the set is not exact that may be wrong, and false is
-    /// right; every point may be in an undefined set.
-    pub fn contains(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> bool {
+    /// Whether the set has no point; a point shows that it has one.
+    ///
+    /// ```
+    /// use weft_indexing::{Answer, IndexingMap, Limits, MapSet};
+    ///
+    /// let row: IndexingMap = "(d0) -> (d0), domain: d0 in [0, 7]".parse()?;
+    /// let limits = Limits::default();
+    /// assert_eq!(row.difference(&row, &limits)?.is_empty(&limits), Answer::Yes);
+    /// assert_eq!(MapSet::from(row).is_empty(&limits).to_string(), "no: (0)");
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn is_empty(&self, limits: &Limits) -> Answer<DomainPoint> {
+        if self.is_undefined() {
+            return Answer::Unknown(Unknown::Undefined);
+        }
+        let mut reason = None;
+        for member in self.members() {
+            match (member.is_empty(limits), self.inexact) {
+                (Answer::Yes, _) => {}
+                (Answer::No(_), Some(inexact)) => reason = reason.or(Some(Unknown::Overapproximation(inexact))),
+                (Answer::No(point), None) => return Answer::No(point),
+                (Answer::Unknown(why), _) => reason = reason.or(Some(why)),
+            }
+        }
+        reason.map_or(Answer::Yes, Answer::Unknown)
+    }
+
+    /// True when the point may be in the set: it is in the domain of some member, or the set is undefined. Of a set that
+    /// [is exact](MapSet::is_exact) that is the answer; of another one only false is.
+    pub fn may_contain(&self, dims: &[i64], ranges: &[i64], runtime: &[i64]) -> bool {
         self.is_undefined() || self.maps.iter().any(|m| m.contains(dims, ranges, runtime))
     }
 
@@ -239,12 +267,12 @@ impl MapSet {
         }
     }
 
-    /// `self` first, then `then`; see [`IndexingMap::compose`].
+    /// The composition that applies `self` first and `next` to its results; see [`IndexingMap::then`].
     ///
     /// # Errors
     /// As for maps.
-    pub fn compose(&self, then: &IndexingMap) -> Result<MapSet, Error> {
-        let maps = self.maps.iter().map(|m| m.compose(then)).collect::<Result<_, _>>()?;
+    pub fn then(&self, next: &IndexingMap) -> Result<MapSet, Error> {
+        let maps = self.maps.iter().map(|m| m.then(next)).collect::<Result<_, _>>()?;
         Ok(MapSet::of(maps, self.inexact))
     }
 
@@ -272,13 +300,13 @@ impl MapSet {
 }
 
 impl IndexingMap {
-    /// `self` first, then the set: the points that lead to a point of some member.
+    /// The composition that applies `self` first and the set to its results: the points that lead to a point of some member.
     ///
     /// # Errors
-    /// As [`IndexingMap::compose`].
-    pub fn compose_set(&self, then: &MapSet) -> Result<MapSet, Error> {
-        let maps = then.maps.iter().map(|m| self.compose(m)).collect::<Result<_, _>>()?;
-        Ok(MapSet::of(maps, then.inexact))
+    /// As [`IndexingMap::then`].
+    pub fn then_set(&self, next: &MapSet) -> Result<MapSet, Error> {
+        let maps = next.maps.iter().map(|m| self.then(m)).collect::<Result<_, _>>()?;
+        Ok(MapSet::of(maps, next.inexact))
     }
 
     /// True when the domains have no point in common, as far as simplification shows.

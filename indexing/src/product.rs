@@ -63,7 +63,7 @@ impl IndexingMap {
         let mut both = self.clone();
         let index = both.index();
         for (d, dim) in index.iter().zip(&other.dims) {
-            both.add_constraint(d.clone(), dim.bounds);
+            both.constrain(d.clone(), dim.bounds);
         }
         both.beside(other, index)
     }

@@ -114,7 +114,7 @@ impl IndexingMap {
 }
 
 /// So often is a form simplified again until it is its own simplest form.
-pub(crate) const AGAIN: usize = 8;
+pub(crate) const MAX_PASSES: usize = 8;
 
 /// Simplifies expressions over one domain; true when something changed. The forms are fixed points: simplifying them over
 /// this domain gives the same again.
@@ -155,8 +155,8 @@ fn settled(mut forms: Vec<Expr>, ranges: &Ranges, constraints: &[Constraint]) ->
         let last = &forms[forms.len() - 1];
         let next = Simplifier::new(ranges, constraints).simplify(last);
         let turn = forms.iter().position(|form| *form == next);
-        if turn.is_some() || forms.len() >= AGAIN {
-            return forms.drain(turn.unwrap_or(AGAIN - 1)..).fold(next, Expr::min);
+        if turn.is_some() || forms.len() >= MAX_PASSES {
+            return forms.drain(turn.unwrap_or(MAX_PASSES - 1)..).fold(next, Expr::min);
         }
         forms.push(next);
     }

@@ -121,7 +121,7 @@ impl IndexingMap {
     ///
     /// let text = "(th_x) -> (th_x), domain: th_x in [0, 63], th_x in [0, 31]";
     /// let (map, given) = IndexingMap::parse_with_bounds(text, &mut |_| None)?;
-    /// assert_eq!(map.dims[0].bounds, Interval::new(0, 31));
+    /// assert_eq!(map.dims()[0].bounds(), Interval::new(0, 31));
     /// assert_eq!(given.get(Var::Dim(0)), Interval::new(0, 63));
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```

@@ -8,7 +8,7 @@ use crate::pieces::{Lanes, Piece, Program, may_overflow, visit};
 use crate::{IndexingMap, Interval, Unknown};
 
 /// Points that are looked at one by one where nothing else decides.
-const POINTS: u128 = 1 << 16;
+const MAX_POINTS: u128 = 1 << 16;
 
 /// Whether all results of a map are indices of a shape.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl IndexingMap {
                 Err(why) => reason = why,
             }
         }
-        if self.box_size() > POINTS {
+        if self.box_size() > MAX_POINTS {
             return Within::Unknown(reason);
         }
         for p in self.points() {

@@ -16,7 +16,7 @@ fn over(extents: &[i64], op: &Op, results: Vec<Expr>, inward: bool) -> IndexingM
     let variables = extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
     let index: Vec<Expr> = (0..).map(Expr::dim).take(extents.len()).collect();
     let facts = if inward { op.domain(&index) } else { Vec::new() };
-    IndexingMap::from_parts(variables, Vec::new(), Vec::new(), results, facts)
+    IndexingMap::try_new(variables, Vec::new(), Vec::new(), results, facts).expect("the parts fit together")
 }
 
 fn to_result(op: &Op) -> IndexingMap {
@@ -29,7 +29,7 @@ fn to_operand(op: &Op) -> IndexingMap {
 
 fn composed(maps: impl Iterator<Item = IndexingMap>, start: &[i64]) -> IndexingMap {
     maps.fold(IndexingMap::identity(start), |walked, next| {
-        let mut both = walked.compose(&next).expect("shapes follow one another and the numbers are small");
+        let mut both = walked.then(&next).expect("shapes follow one another and the numbers are small");
         both.simplify();
         both
     })
@@ -58,7 +58,7 @@ fn restored(map: &IndexingMap) -> Result<(), String> {
         let value = |p: &DomainPoint| e.evaluate_at(&Point { dims: &p.dims, ..Point::default() });
         *e == Expr::dim(i as u32) || (is_plain && map.points().all(|p| value(&p) == Ok(p.dims[i])))
     };
-    let is_identity = map.results.iter().enumerate().all(|(i, e)| is_own(i, e));
+    let is_identity = map.results().iter().enumerate().all(|(i, e)| is_own(i, e));
     if is_identity && !map.is_known_empty() { Ok(()) } else { Err(format!("{map}")) }
 }
 

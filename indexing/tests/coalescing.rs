@@ -83,7 +83,7 @@ fn segments(elements: &BTreeSet<i64>, bytes: i64, model: &MemoryModel) -> u64 {
 
 /// The extents of the block by the bounds of the thread variables.
 fn extents(map: &IndexingMap, launch: &Launch) -> Vec<i64> {
-    let extent = |v: &Var| map.variable(*v).map_or(1, |own| own.bounds.hi.saturating_add(1).max(1));
+    let extent = |v: &Var| map.variable(*v).map_or(1, |own| own.bounds().hi.saturating_add(1).max(1));
     launch.threads.iter().map(extent).collect()
 }
 
@@ -253,14 +253,12 @@ fn threads(random: &mut Random, output: &[i64]) -> (IndexingMap, Launch) {
                 Expr::dim(dims.len() as u32 - 1)
             });
         }
-        let mut map = IndexingMap::new(&[], &[per_thread], results.clone());
-        map.dims = dims
-            .iter()
-            .map(|(n, name)| Variable { bounds: Interval::of_extent(*n), name: Some((*name).into()) })
-            .collect();
-        let mut map = IndexingMap::from_parts(map.dims, map.ranges, Vec::new(), map.results, Vec::new());
+        let dims = dims.iter().map(|(n, name)| Variable::new(Interval::of_extent(*n)).named(name)).collect();
+        let ranges = vec![Variable::new(Interval::of_extent(per_thread))];
+        let mut map = IndexingMap::try_new(dims, ranges, Vec::new(), results.clone(), Vec::new())
+            .expect("the parts fit together");
         for (e, n) in results.iter().zip(output) {
-            map.add_constraint(e.clone(), Interval::of_extent(*n));
+            map.add_constraint(e.clone(), Interval::of_extent(*n)).expect("its variables are those of the map");
         }
         return (
             map,
@@ -283,8 +281,9 @@ fn threads(random: &mut Random, output: &[i64]) -> (IndexingMap, Launch) {
         results.insert(0, position.floor_div(below).modulo((*n).max(1)));
         below *= (*n).max(1);
     }
-    let mut map = IndexingMap::new(&[block, blocks], &[per_thread], results);
-    map.add_constraint(position, Interval::of_extent(elements));
+    let mut map = IndexingMap::of_extents(&[block, blocks], &[per_thread], results)
+        .expect("the results are over these variables");
+    map.add_constraint(position, Interval::of_extent(elements)).expect("its variables are those of the map");
     let vector = random.chance(70).then_some(Var::Range(0));
     (map, Launch { threads: vec![th_x], block: None, vector })
 }
@@ -343,7 +342,7 @@ fn kernels_read_as_simulated() {
         // Half of them by the block of the threads, which what is read does not narrow.
         let launch = Launch { block: (number % 2 == 0).then(|| extents(&threads, &launch)), ..launch };
         let Read { map, shape } = chain(&mut random, &output, 150);
-        let map = threads.compose(&map).expect("small numbers");
+        let map = threads.then(&map).expect("small numbers");
         if map.box_size() > 3000 {
             continue;
         }
@@ -368,7 +367,7 @@ fn random_maps_read_as_simulated() {
         let Some(Read { map, shape }) = of_case(&case, &mut random) else { continue };
         let named: Vec<Var> =
             case.variables.iter().map(|(v, _)| *v).filter(|v| !matches!(v, Var::Runtime(_))).collect();
-        let is_thread = |v: &&Var| map.variable(**v).is_some_and(|own| own.bounds.lo >= 0);
+        let is_thread = |v: &&Var| map.variable(**v).is_some_and(|own| own.bounds().lo >= 0);
         let Some(thread) = named.iter().find(is_thread).or(named.first()).copied() else { continue };
         let vector = named.iter().copied().find(|v| *v != thread).filter(|_| random.chance(60));
         let launch = Launch { threads: vec![thread], block: None, vector };
@@ -454,7 +453,7 @@ fn one_domain_has_one_answer_in_all_spellings() {
         let output = shape(&mut random, 150);
         let (threads, launch) = threads(&mut random, &output);
         let Read { map, shape } = chain(&mut random, &output, 150);
-        let map = threads.compose(&map).expect("small numbers");
+        let map = threads.then(&map).expect("small numbers");
         if map.box_size() <= 3000 {
             let tensor = Tensor::new(&shape, random.pick(&[4, 4, 2, 8, 3]));
             judge_spellings(number, &map, &tensor, &launch, &machine(&mut random), &mut counts);

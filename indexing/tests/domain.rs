@@ -1,7 +1,8 @@
 //! Domains in their canonical form: what they become, that they stay the same set, and that the way there is told.
 
+use crate::parts::changed;
 use proptest::prelude::*;
-use weft_indexing::{Constraint, Expr, IndexingMap, Interval, RuntimeVariable, Var, Variable};
+use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Owner, RuntimeVariable, Var, Variable};
 
 fn read(text: &str) -> IndexingMap {
     text.parse().expect(text)
@@ -16,13 +17,12 @@ fn check(domain: &str, simple: &str) {
     };
     let [dims, ranges] = header(domain);
     let map = read(&format!("({dims})[{ranges}] -> (), domain: {domain}"));
-    let mut constraints = map.constraints.clone();
+    let mut constraints = map.constraints().to_vec();
     for _ in 0..constraints.len().max(1) {
         let one = constraints.len().min(1);
         constraints.rotate_left(one);
         for turned in [constraints.clone(), constraints.iter().rev().cloned().collect()] {
-            let mut one = map.clone();
-            one.constraints = turned;
+            let mut one = changed(&map, |parts| parts.constraints = turned);
             one.simplify();
             if simple == "empty" {
                 assert!(one.is_known_empty(), "{one}");
@@ -145,8 +145,8 @@ fn another_order_is_no_change() {
     let mut map =
         read("(d0, d1) -> (), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 9], d0 mod 2 + d1 in [1, 8]");
     map.simplify();
-    assert_eq!(map.constraints.len(), 2);
-    map.constraints.reverse();
+    assert_eq!(map.constraints().len(), 2);
+    let mut map = changed(&map, |parts| parts.constraints.reverse());
     assert!(!map.simplify(), "{map}");
 }
 
@@ -169,11 +169,49 @@ fn bounds_that_creep_are_left_alone() {
 }
 
 #[test]
-fn a_variable_that_is_not_there_is_no_trouble() {
+fn a_variable_that_is_not_there_is_refused() {
     let constraint = Constraint::new(Expr::dim(7), Interval::new(0, 3));
-    let mut map = IndexingMap::from_parts(vec![], vec![], vec![], vec![], vec![constraint]);
-    map.simplify();
-    assert_eq!(map.constraints.len(), 1);
+    let error = IndexingMap::try_new(vec![], vec![], vec![], vec![], vec![constraint]).expect_err("there is no d7");
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("IDX004", "a constraint mentions d7, which the map does not have")
+    );
+
+    let [d0, d1, s0] = [Expr::dim(0), Expr::dim(1), Expr::range(0)];
+    let given = IndexingMap::identity(&[4]);
+    let mut map = given.clone();
+    assert!(map.add_constraint(d0.modulo(2) + &d1, Interval::point(0)).is_err());
+    assert!(map.set_results(vec![d0.clone(), s0.clone()]).is_err() && map.extend_results([d0.clone(), s0]).is_err());
+    assert!(map.replace_runtime_variable(0, &d0).is_err());
+    assert_eq!(map, given, "what is refused changes nothing");
+
+    let chained = |first: Expr| {
+        let runtime = [first, Expr::runtime(0)].map(|e| RuntimeVariable::of(Owner(1), vec![e], Interval::new(0, 3)));
+        IndexingMap::try_new(vec![Variable::new(Interval::of_extent(4))], vec![], runtime.to_vec(), vec![], vec![])
+    };
+    assert!(chained(d0).is_ok());
+    let error = chained(Expr::runtime(1)).expect_err("rt1 is read after rt0");
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("IDX005", "the access of rt0 mentions rt1, which does not come before it")
+    );
+}
+
+#[test]
+fn changes_keep_what_is_known_of_a_map() {
+    let mut empty = read("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 3]");
+    empty.add_constraint(Expr::dim(0), Interval::new(5, 9)).expect("d0 is there");
+    assert!(empty.is_known_empty());
+    assert_eq!(empty.add_dim(Variable::new(Interval::of_extent(2))), Ok(Var::Dim(1)));
+    empty.set_results(vec![Expr::dim(1)]).expect("d1 is there");
+    empty.set_runtime(vec![RuntimeVariable::new(Interval::new(1, 2))]).expect("the bounds are narrower");
+    assert!(empty.is_known_empty());
+    let wider = empty.set_runtime(vec![RuntimeVariable::new(Interval::new(0, 9))]);
+    assert_eq!(wider.map_err(|error| error.code()), Err("IDX003"));
+
+    let mut undefined = IndexingMap::undefined();
+    assert!(undefined.set_results(vec![Expr::constant(0)]).is_err() && undefined.set_results(vec![]).is_ok());
+    assert!(undefined.add_dim(Variable::new(Interval::of_extent(2))).is_err() && undefined.dims().is_empty());
 }
 
 #[test]
@@ -217,13 +255,14 @@ fn map() -> impl Strategy<Value = IndexingMap> {
         |(b, constraints)| {
             let bounds: Vec<Interval> = b.into_iter().map(|(lo, width)| Interval::new(lo, lo + width)).collect();
             let dims = bounds[..2].iter().map(|b| Variable::new(*b)).collect();
-            IndexingMap::from_parts(
+            IndexingMap::try_new(
                 dims,
                 vec![Variable::new(bounds[2])],
                 vec![RuntimeVariable::new(bounds[3])],
                 vec![],
                 constraints,
             )
+            .expect("the parts fit together")
         },
     )
 }
@@ -251,14 +290,15 @@ proptest! {
         }
         let mut again = simple.clone();
         prop_assert!(!again.simplify(), "{} became {}, then {}", m, simple, again);
-        let mut turned = m.clone();
-        turned.constraints.reverse();
-        let by = turn % turned.constraints.len().max(1);
-        turned.constraints.rotate_left(by);
+        let by = turn % m.constraints().len().max(1);
+        let mut turned = changed(&m, |parts| {
+            parts.constraints.reverse();
+            parts.constraints.rotate_left(by);
+        });
         turned.simplify();
         prop_assert_eq!(turned.is_known_empty(), simple.is_known_empty());
         prop_assert!(simple.is_known_empty() || turned == simple, "{} became {} or {}", m, simple, turned);
-        if m.points().next().is_none() && simple.constraints.is_empty() {
+        if m.points().next().is_none() && simple.constraints().is_empty() {
             prop_assert!(simple.is_known_empty(), "{}", simple);
         }
     }

@@ -16,7 +16,7 @@ fn far_map(random: &mut Random) -> IndexingMap {
     loop {
         let (dims, results) = (random.pick(&[1, 2, 3]), random.pick(&[1, 2]));
         let made = map(random, dims, results);
-        if made.dims.iter().chain(&made.ranges).any(|v| is_far(v.bounds)) {
+        if made.dims().iter().chain(made.ranges()).any(|v| is_far(v.bounds())) {
             return made;
         }
     }
@@ -24,7 +24,9 @@ fn far_map(random: &mut Random) -> IndexingMap {
 
 /// All points of the box of the variables.
 fn box_of(map: &IndexingMap) -> Vec<DomainPoint> {
-    let bounds = IndexingMap::from_parts(map.dims.clone(), map.ranges.clone(), map.runtime.clone(), vec![], vec![]);
+    let bounds =
+        IndexingMap::try_new(map.dims().to_vec(), map.ranges().to_vec(), map.runtime().to_vec(), vec![], vec![])
+            .expect("the parts fit together");
     bounds.points().collect()
 }
 
@@ -41,7 +43,7 @@ fn no_point_and_no_value_is_lost() {
             let DomainPoint { dims, ranges, runtime } = &point;
             let is_inside = |map: &IndexingMap| map.contains(dims, ranges, runtime);
             let at = weft_affine::Point { dims, ranges, runtime };
-            let overflow = given.constraints.iter().any(|c| c.expr.evaluate_at(&at).is_err());
+            let overflow = given.constraints().iter().any(|c| c.expr.evaluate_at(&at).is_err());
             overflows += usize::from(overflow);
             if is_inside(&given) {
                 points += 1;

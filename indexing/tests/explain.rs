@@ -14,8 +14,8 @@ const STANDARD: u64 = 400;
 /// numbers leave `i64`, which only bounds near its ends bring about.
 #[track_caller]
 fn assert_derived(given: &IndexingMap, simple: &IndexingMap, why: &Explanation) {
-    assert_eq!(why.results.len(), given.results.len(), "{given:?}");
-    for ((before, after), proofs) in given.results.iter().zip(&simple.results).zip(&why.results) {
+    assert_eq!(why.results.len(), given.results().len(), "{given:?}");
+    for ((before, after), proofs) in given.results().iter().zip(simple.results()).zip(&why.results) {
         let mut form = before;
         for proof in proofs {
             assert_eq!(proof.before(), form, "{given:?}");
@@ -27,7 +27,7 @@ fn assert_derived(given: &IndexingMap, simple: &IndexingMap, why: &Explanation) 
 }
 
 fn is_far(map: &IndexingMap) -> bool {
-    map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo.unsigned_abs() > 1 << 32)
+    map.dims().iter().chain(map.ranges()).any(|v| v.bounds().lo.unsigned_abs() > 1 << 32)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::chain::{Op, chain};
 use crate::support::count::cases;
 use crate::support::random::Random;
 use crate::support::run::run;
-use weft_indexing::{IndexingMap, Interval, Limits, NoInverse, Variable};
+use weft_indexing::{Collision, IndexingMap, Interval, Limits, NoInverse, Variable};
 
 /// Cases that run by default.
 const STANDARD: u64 = 300;
@@ -43,14 +43,15 @@ const LEAST_OF_COMPOSITE: f64 = 95.0;
 
 fn to_operand(op: &Op) -> IndexingMap {
     let variables = op.result.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
-    IndexingMap::from_parts(variables, Vec::new(), Vec::new(), op.to_operand().into_results(), Vec::new())
+    IndexingMap::try_new(variables, Vec::new(), Vec::new(), op.to_operand().into_results(), Vec::new())
+        .expect("the parts fit together")
 }
 
 /// From the result of the chain to its source.
 fn composed(ops: &[Op]) -> IndexingMap {
     let start = IndexingMap::identity(&ops[ops.len() - 1].result);
     ops.iter().rev().map(to_operand).fold(start, |walked, next| {
-        let mut both = walked.compose(&next).expect("shapes follow one another and the numbers are small");
+        let mut both = walked.then(&next).expect("shapes follow one another and the numbers are small");
         both.simplify();
         both
     })
@@ -92,12 +93,13 @@ fn chains(seed: u64, elements: &[i64], slices: bool) -> (Tally, String) {
                     assert_eq!(check_inverse(&pairs(&map), &inverse), Ok(()), "{map}");
                 }
                 for _ in 0..SAMPLES {
-                    let point: Vec<i64> = map.dims.iter().map(|v| samples.between(v.bounds.lo, v.bounds.hi)).collect();
+                    let point: Vec<i64> =
+                        map.dims().iter().map(|v| samples.between(v.bounds().lo, v.bounds().hi)).collect();
                     let result = map.evaluate(&point, &[], &[]).expect("small numbers");
                     assert!(inverse.contains(&result, &[], &[]), "{result:?} in {inverse}");
                     assert_eq!(inverse.evaluate(&result, &[], &[]), Ok(point), "{map}");
                 }
-                tally.add(if inverse.constraints.is_empty() { "found, a box" } else { "found, with constraints" });
+                tally.add(if inverse.constraints().is_empty() { "found, a box" } else { "found, with constraints" });
             }
             Err(reason) => {
                 tally.add(reason.code());
@@ -187,7 +189,7 @@ fn check(case: &Case) -> Result<(String, Option<bool>), String> {
         }
         Err(reason) => {
             if let NoInverse::NotInjective(points) = &reason {
-                let [a, b] = points.as_ref();
+                let Collision { first: a, second: b } = points.as_ref();
                 let value = |p: &weft_indexing::DomainPoint| given.evaluate(&p.dims, &p.ranges, &p.runtime).ok();
                 let inside = |p: &weft_indexing::DomainPoint| given.contains(&p.dims, &p.ranges, &p.runtime);
                 if a == b || value(a) != value(b) || a.runtime != b.runtime || !inside(a) || !inside(b) {
@@ -201,7 +203,7 @@ fn check(case: &Case) -> Result<(String, Option<bool>), String> {
 
 /// The inverse leads from the results of sampled points to them.
 fn leads_back(case: &Case, given: &IndexingMap, inverse: &IndexingMap) -> Result<(), String> {
-    let counts = (given.dims.len(), given.ranges.len());
+    let counts = (given.dims().len(), given.ranges().len());
     for point in case.points() {
         let (mut dims, mut ranges, mut runtime) =
             (Vec::with_capacity(counts.0), Vec::with_capacity(counts.1), Vec::new());
@@ -258,7 +260,7 @@ fn the_inverse_of_nothing_is_nothing() {
         let inverse = map.inverse(&Limits::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
         assert!(inverse.is_known_empty(), "{text}: {inverse}");
         assert_eq!(inverse.points().next(), None, "{text}");
-        assert_eq!((inverse.dims.len(), inverse.results.len()), (map.results.len(), map.dims.len()), "{text}");
+        assert_eq!((inverse.dims().len(), inverse.results().len()), (map.results().len(), map.dims().len()), "{text}");
         assert_eq!(inverse.to_string().parse(), Ok(inverse.clone()), "{text}");
         let again = inverse.inverse(&Limits::default()).expect("the inverse of nothing");
         assert!(again.equals(&map, &Limits::default()).is_yes(), "{text}");
@@ -267,7 +269,7 @@ fn the_inverse_of_nothing_is_nothing() {
     let text = "(d0){rt0} -> (d0 + rt0),\ndomain:\nd0 in [0, 3],\nrt0 in [0, 9]\n  hlo: #1\n  (d0) -> (d0 * 2 + 1),\nd0 + rt0 in [20, 30]";
     let map: IndexingMap = text.parse().expect("a map");
     let inverse = map.inverse(&Limits::default()).expect("the inverse of nothing");
-    assert_eq!((inverse.runtime.len(), inverse.runtime[0].owner), (1, map.runtime[0].owner));
-    assert_eq!(inverse.runtime[0].access, [weft_indexing::Expr::constant(1)]);
+    assert_eq!((inverse.runtime().len(), inverse.runtime()[0].owner()), (1, map.runtime()[0].owner()));
+    assert_eq!(inverse.runtime()[0].access(), [weft_indexing::Expr::constant(1)]);
     assert_eq!(inverse.verbose().to_string().parse(), Ok(inverse));
 }

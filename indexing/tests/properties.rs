@@ -47,13 +47,14 @@ fn map(results: usize) -> impl Strategy<Value = IndexingMap> {
         prop::collection::vec(constraint, 0..3),
     )
         .prop_map(|(dims, range, runtime, results, constraints)| {
-            IndexingMap::from_parts(
+            IndexingMap::try_new(
                 dims.into_iter().map(Variable::new).collect(),
                 vec![Variable::new(range)],
                 vec![RuntimeVariable::new(runtime)],
                 results,
                 constraints,
             )
+            .expect("the parts fit together")
         })
 }
 
@@ -79,17 +80,17 @@ proptest! {
         }
         let mut again = simple.clone();
         again.simplify();
-        prop_assert_eq!(again.constraints.len(), simple.constraints.len());
+        prop_assert_eq!(again.constraints().len(), simple.constraints().len());
     }
 
     #[test]
     fn composition_is_pointwise(first in map(2), then in map(1)) {
-        let mut both = first.compose(&then).expect("the numbers fit");
+        let mut both = first.then(&then).expect("the numbers fit");
         both.simplify();
         let mut count = 0;
         for p in first.points() {
             let middle = first.evaluate(&p.dims, &p.ranges, &p.runtime).expect("small numbers");
-            let (range, runtime) = (then.ranges[0].bounds, then.runtime[0].bounds);
+            let (range, runtime) = (then.ranges()[0].bounds(), then.runtime()[0].bounds());
             for s in range.lo..=range.hi {
                 for rt in runtime.lo..=runtime.hi {
                     let ranges = [p.ranges[0], s];
@@ -124,8 +125,8 @@ proptest! {
             all
         };
         prop_assert_eq!(values(&m), values(&fewer));
-        let used = |v: Var| fewer.results.iter().chain(fewer.constraints.iter().map(|c| &c.expr)).any(|e| e.variables().contains(&v));
-        prop_assert!(fewer.is_known_empty() || fewer.ranges.is_empty() || used(Var::Range(0)));
+        let used = |v: Var| fewer.results().iter().chain(fewer.constraints().iter().map(|c| &c.expr)).any(|e| e.variables().contains(&v));
+        prop_assert!(fewer.is_known_empty() || fewer.ranges().is_empty() || used(Var::Range(0)));
     }
 }
 
@@ -135,6 +136,6 @@ fn zero_extents_have_no_points() {
     assert!(m.is_known_empty());
     assert_eq!(m.points().count(), 0);
     assert_eq!(m.to_string(), "KNOWN EMPTY (d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, -1]");
-    assert!(m.compose(&IndexingMap::identity(&[3, 0])).unwrap().is_known_empty());
-    assert!(m.compose(&IndexingMap::undefined()).unwrap().is_undefined());
+    assert!(m.then(&IndexingMap::identity(&[3, 0])).unwrap().is_known_empty());
+    assert!(m.then(&IndexingMap::undefined()).unwrap().is_undefined());
 }

@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use crate::judged::{Tally, graph, map};
+use crate::parts::changed;
 use crate::support::case::Case;
 use crate::support::count::cases;
 use crate::support::random::Random;
 use crate::support::run::run;
 use weft_indexing::{
-    Cardinality, Constraint, DomainPoint, Error, Expr, IndexingMap, Inexact, Interval, Limits, MapSet, OutOfBounds,
-    Variable,
+    Cardinality, Constraint, DomainPoint, Error, Expr, IndexingMap, Inexact, Interval, Limits, MapSet, Variable,
 };
 
 /// Cases that run by default.
@@ -59,7 +59,7 @@ fn judged(name: &str, found: &MapSet, expected: &BTreeSet<DomainPoint>) -> Resul
     }
     let list: Vec<DomainPoint> = found.points().collect();
     let all = points(found);
-    let missing = expected.iter().find(|p| !found.contains(&p.dims, &p.ranges, &p.runtime));
+    let missing = expected.iter().find(|p| !found.may_contain(&p.dims, &p.ranges, &p.runtime));
     if let Some(point) = missing {
         return Err(format!("{name}: {point} is missing in {found}"));
     }
@@ -112,12 +112,11 @@ fn check(case: &Case, limits: &Limits, tally: &mut Tally) -> Result<(), String> 
         }
     }
 
-    let dims: Vec<Interval> = a.dims.iter().map(|v| v.bounds).collect();
-    let ranges: Vec<Interval> = a.ranges.iter().map(|v| v.bounds).collect();
+    let dims: Vec<Interval> = a.dims().iter().map(|v| v.bounds()).collect();
+    let ranges: Vec<Interval> = a.ranges().iter().map(|v| v.bounds()).collect();
     let outside = of(rest.complement_within(&dims, &ranges, limits))?;
-    let mut within = a.clone();
-    within.constraints.clear();
-    let within = IndexingMap::from_parts(within.dims, within.ranges, within.runtime, vec![], vec![]);
+    let (dims, ranges, runtime) = (a.dims().to_vec(), a.ranges().to_vec(), a.runtime().to_vec());
+    let within = IndexingMap::try_new(dims, ranges, runtime, vec![], vec![]).expect("the variables are those of a map");
     let expected: BTreeSet<_> = within.points().filter(|p| !only.contains(p)).collect();
     if rest.is_exact() {
         tally.add(judged("complement", &outside, &expected)?);
@@ -162,24 +161,27 @@ fn sets_compose_point_by_point() {
         let index = Expr::dim(0)
             .checked_mul(random.pick(&[1, 1, 2, -1]))
             .and_then(|e| e.checked_add_constant(random.between(-3, 9)));
-        let outer = IndexingMap::new(&[random.between(1, 9)], &[], vec![index.expect("small numbers")]);
-        let whole = IndexingMap::new(&[n], &[], vec![Expr::dim(0).modulo(random.between(1, 5)), Expr::dim(0)]);
-        let hole = IndexingMap::from_parts(
+        let outer = IndexingMap::of_extents(&[random.between(1, 9)], &[], vec![index.expect("small numbers")])
+            .expect("the results are over these variables");
+        let whole = IndexingMap::of_extents(&[n], &[], vec![Expr::dim(0).modulo(random.between(1, 5)), Expr::dim(0)])
+            .expect("the results are over these variables");
+        let hole = IndexingMap::try_new(
             vec![Variable::new(Interval::new(lo, lo + width))],
             vec![],
             vec![],
             vec![],
             vec![Constraint::new(Expr::dim(0).modulo(3), Interval::new(0, random.between(0, 2)))],
-        );
+        )
+        .expect("the parts fit together");
         let set = whole.difference(&hole, &limits).expect("the same variables");
-        let before = outer.compose_set(&set).expect("one result");
+        let before = outer.then_set(&set).expect("one result");
         for p in outer.points() {
             let middle = outer.evaluate(&p.dims, &[], &[]).expect("small numbers");
             assert_eq!(before.evaluate(&p.dims, &[], &[]), set.evaluate(&middle, &[], &[]), "{outer} then {set}");
         }
         let swap =
             read("(d0, d1)[s0] -> (d1 + s0, d0), domain: d0 in [0, 2], d1 in [1, 9], s0 in [0, 1], d1 + s0 in [0, 8]");
-        let after = set.compose(&swap).expect("two results");
+        let after = set.then(&swap).expect("two results");
         for x in 0..n {
             for s in 0..2 {
                 let middle = set.evaluate(&[x], &[], &[]).expect("small numbers");
@@ -234,7 +236,7 @@ fn empty_and_undefined_sets_are_values() {
     assert_eq!(empty.union(&MapSet::from(some.clone()), &limits), Ok(MapSet::from(some.clone())));
     assert_eq!(empty.evaluate(&[1], &[], &[]), Ok(None));
 
-    assert!(undefined.is_undefined() && undefined.contains(&[5], &[], &[]) && !undefined.is_known_empty());
+    assert!(undefined.is_undefined() && undefined.may_contain(&[5], &[], &[]) && !undefined.is_known_empty());
     assert_eq!(undefined.inexact(), Some(Inexact::Undefined));
     assert_eq!(undefined.to_string(), "AT MOST (undefined) {UNDEFINED}");
     assert_eq!(set("{UNDEFINED}"), undefined);
@@ -254,11 +256,7 @@ fn variables_must_be_the_same() {
     assert_eq!(one.intersect_domain(&two).expect_err("one is not two").code(), "IDX001");
     let clamping = |hi: i64| read(&format!("(d0){{rt0}} -> (d0), domain: d0 in [0, 3], rt0 in [0, {hi}]"));
     assert_eq!(clamping(3).difference(&clamping(4), &limits).expect_err("other parameters").code(), "IDX003");
-    let dropping = |hi: i64| {
-        let mut map = clamping(hi);
-        map.runtime[0].out_of_bounds = OutOfBounds::Drop;
-        map
-    };
+    let dropping = |hi: i64| changed(&clamping(hi), |parts| parts.runtime[0] = parts.runtime[0].clone().dropping());
     let above = dropping(6).difference(&dropping(4), &limits).expect("the same parameter");
     assert_eq!(above.cardinality(&limits), Cardinality::Exactly(4 * 2));
     let all = above.union(&MapSet::from(dropping(4)), &limits).expect("the same parameter");

@@ -68,14 +68,14 @@ fn check(case: &Case) -> Result<Verdict, String> {
         compared: 0,
         known_empty,
         narrowed,
-        constraints: (case.constraints.len(), if known_empty { 0 } else { simple.constraints.len() }),
+        constraints: (case.constraints.len(), if known_empty { 0 } else { simple.constraints().len() }),
     };
     for point in case.points() {
         let Some(inside) = case.holds(&case.constraints, &point) else { continue };
         verdict.in_domain += usize::from(inside);
         let within = bounds(case, &simple).iter().zip(&point).all(|(b, v)| b.contains(*v));
         // Where a constraint overflows nothing is known, unless another keeps the point out.
-        let still = match case.holds(&simple.constraints, &point) {
+        let still = match case.holds(simple.constraints(), &point) {
             Some(holds) => holds && within && !known_empty,
             None if within && !known_empty => continue,
             None => false,
@@ -87,7 +87,7 @@ fn check(case: &Case) -> Result<Verdict, String> {
         if !inside {
             continue;
         }
-        for (before, after) in given.results.iter().zip(&simple.results) {
+        for (before, after) in given.results().iter().zip(simple.results()) {
             if let (Some(a), Some(b)) = (case.value(before, &point), case.value(after, &point)) {
                 verdict.compared += 1;
                 if a != b {

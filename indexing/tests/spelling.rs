@@ -1,11 +1,16 @@
 //! One domain in other spellings: bounds as constraints, constraints that say nothing new, simplified or not.
 
-use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Var};
+use crate::parts::changed;
+use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Var, Variable};
 
 use crate::support::random::Random;
 
 /// Bounds beyond this are left as they are.
 const FAR: i64 = 1 << 20;
+
+fn widen(variable: &mut Variable, bounds: Interval) {
+    *variable = variable.clone().with_bounds(bounds);
+}
 
 /// A map with the same points and the same results at them.
 pub(crate) fn respelled(random: &mut Random, map: &IndexingMap) -> IndexingMap {
@@ -13,30 +18,32 @@ pub(crate) fn respelled(random: &mut Random, map: &IndexingMap) -> IndexingMap {
     if random.chance(30) {
         other.simplify();
     }
-    let dims = (0..).map(Var::Dim).take(map.dims.len());
-    let variables: Vec<Var> = dims.chain((0..).map(Var::Range).take(map.ranges.len())).collect();
-    for c in &mut other.constraints {
-        if random.chance(30) && is_near(c.bounds) {
-            *c = times(random, &c.expr, c.bounds);
-        }
-    }
-    for v in &variables {
-        let bounds = other.variable_ranges().get(*v);
-        if !bounds.is_empty() && is_near(bounds) && random.chance(50) {
-            let wider = Interval::new(bounds.lo - random.between(0, 3), bounds.hi + random.between(0, 40));
-            match v {
-                Var::Dim(i) => other.dims[*i as usize].bounds = wider,
-                Var::Range(i) => other.ranges[*i as usize].bounds = wider,
-                Var::Runtime(_) => {}
+    let dims = (0..).map(Var::Dim).take(map.dims().len());
+    let variables: Vec<Var> = dims.chain((0..).map(Var::Range).take(map.ranges().len())).collect();
+    let given = other.variable_ranges();
+    let mut other = changed(&other, |parts| {
+        for c in &mut parts.constraints {
+            if random.chance(30) && is_near(c.bounds) {
+                *c = times(random, &c.expr, c.bounds);
             }
-            let own = as_constraint(random, *v, bounds);
-            other.constraints.push(own);
         }
-    }
-    for _ in 0..random.below(3) {
-        other.constraints.extend(implied(random, map, &variables));
-    }
-    random.shuffle(&mut other.constraints);
+        for v in &variables {
+            let bounds = given.get(*v);
+            if !bounds.is_empty() && is_near(bounds) && random.chance(50) {
+                let wider = Interval::new(bounds.lo - random.between(0, 3), bounds.hi + random.between(0, 40));
+                match v {
+                    Var::Dim(i) => widen(&mut parts.dims[*i as usize], wider),
+                    Var::Range(i) => widen(&mut parts.ranges[*i as usize], wider),
+                    Var::Runtime(_) => {}
+                }
+                parts.constraints.push(as_constraint(random, *v, bounds));
+            }
+        }
+        for _ in 0..random.below(3) {
+            parts.constraints.extend(implied(random, map, &variables));
+        }
+        random.shuffle(&mut parts.constraints);
+    });
     if random.chance(20) {
         other.simplify();
     }

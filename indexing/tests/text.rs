@@ -1,5 +1,6 @@
 //! The two texts of maps: what is written is read back, what is odd is refused with its place, and nothing panics.
 
+use crate::parts::changed;
 use proptest::prelude::*;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
 
@@ -24,7 +25,8 @@ fn names_are_free() {
     );
     let named = |names: [&str; 3]| {
         let dims = names.map(|name| Variable::new(Interval::of_extent(3)).named(name));
-        let map = IndexingMap::from_parts(dims.to_vec(), vec![], vec![], vec![Expr::dim(0) + Expr::dim(2)], vec![]);
+        let map = IndexingMap::try_new(dims.to_vec(), vec![], vec![], vec![Expr::dim(0) + Expr::dim(2)], vec![])
+            .expect("the parts fit together");
         assert_eq!(read(&map.to_string()), map);
         map.to_string()
     };
@@ -43,8 +45,10 @@ fn names_of_shared_terms_avoid_names_of_unused_variables() {
     for i in 2..9 {
         shared = shared.floor_div(2) * 7 + shared.modulo(i + 3) + shared.floor_div(i * 5 + 1);
     }
-    let mut map = IndexingMap::new(&[4, 1000], &[], vec![shared.floor_div(3), shared.modulo(3)]);
-    map.dims[0].name = Some("t0".to_owned());
+    let dims = [4, 1000].map(|n| Variable::new(Interval::of_extent(n)));
+    let dims = vec![dims[0].clone().named("t0"), dims[1].clone()];
+    let map = IndexingMap::try_new(dims, vec![], vec![], vec![shared.floor_div(3), shared.modulo(3)], vec![])
+        .expect("the parts fit together");
     let text = map.to_string();
     assert!(text.contains(" where "), "{text}");
     assert_eq!(read(&text), map);
@@ -55,8 +59,7 @@ fn names_of_shared_terms_avoid_names_of_unused_variables() {
 fn constraints_are_written_in_the_order_of_their_texts() {
     let text = "(d0, d1) -> (), domain: d0 in [0, 9], d1 in [0, 9], (d0 + 1) mod 3 in [0, 1], d0 + d1 in [0, 9], d1 mod 2 in [0, 0]";
     let map = check_text(text);
-    let mut turned = map.clone();
-    turned.constraints.rotate_left(1);
+    let turned = changed(&map, |parts| parts.constraints.rotate_left(1));
     assert_eq!(turned, map);
     assert_eq!(turned.to_string(), text);
     assert_eq!(
@@ -77,8 +80,8 @@ fn older_spellings_are_read() {
         new
     );
     let three = read("(d0) -> (d0), domain: d0 in [0, 9], 3 * d0 in [6, 12], -d0 in [-3, 0]");
-    assert_eq!(three.constraints.len(), 2);
-    assert_eq!(read("(d0) -> (d0 ceildiv 4 + d0 ceilDiv -2), domain: d0 in [0, 9]").results.len(), 1);
+    assert_eq!(three.constraints().len(), 2);
+    assert_eq!(read("(d0) -> (d0 ceildiv 4 + d0 ceilDiv -2), domain: d0 in [0, 9]").results().len(), 1);
 }
 
 #[test]
@@ -88,15 +91,15 @@ fn owners_are_shown() {
     let map = read(text);
     assert_eq!(map.verbose().to_string(), text);
     assert_eq!(format!("{map:?}"), text);
-    assert_eq!(map.runtime[0].access.len(), 2);
-    assert_eq!((map.runtime[0].owner, map.runtime[1].owner), (Some(Owner(7)), None));
+    assert_eq!(map.runtime()[0].access().len(), 2);
+    assert_eq!((map.runtime()[0].owner(), map.runtime()[1].owner()), (Some(Owner(7)), None));
     assert_eq!(
-        [0, 1, 2].map(|i| map.runtime[i].out_of_bounds),
+        [0, 1, 2].map(|i| map.runtime()[i].out_of_bounds()),
         [OutOfBounds::Drop, OutOfBounds::Clamp, OutOfBounds::Drop]
     );
     let one_line =
         "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 26], hlo: #7 (d0) -> (d0, 0), d0 + rt0 in [0, 9]";
-    assert_eq!(read(one_line).runtime[0].owner, Some(Owner(7)));
+    assert_eq!(read(one_line).runtime()[0].owner(), Some(Owner(7)));
     let mixed = read(
         "(d0)[s0, s1]{x} -> (s0, s1, x), domain: d0 in [0, 3], s0 in [0, 4] hlo: #1 (d0)[s0, s1] -> (s1), s1 in [0, 7], x in [0, 1]",
     );
@@ -104,13 +107,14 @@ fn owners_are_shown() {
         mixed.to_string(),
         "(d0)[s0]{rt0, x} -> (rt0, s0, x), domain: d0 in [0, 3], s0 in [0, 7], rt0 in [0, 4], x in [0, 1]"
     );
-    assert_eq!(mixed.runtime[0].access, [Expr::range(0)]);
+    assert_eq!(mixed.runtime()[0].access(), [Expr::range(0)]);
 }
 
 #[test]
 fn names_of_owners_that_would_not_be_read_are_shown_as_tokens() {
     let start = RuntimeVariable::of(Owner(9), vec![Expr::dim(0)], Interval::of_extent(4));
-    let map = IndexingMap::from_parts(vec![Variable::new(Interval::of_extent(2))], vec![], vec![start], vec![], vec![]);
+    let map = IndexingMap::try_new(vec![Variable::new(Interval::of_extent(2))], vec![], vec![start], vec![], vec![])
+        .expect("the parts fit together");
     for (name, shown) in [
         ("#3", "#9"),
         ("a\nb", "#9"),
@@ -269,16 +273,18 @@ fn name() -> impl Strategy<Value = Option<String>> {
 }
 
 fn any_map() -> impl Strategy<Value = IndexingMap> {
-    let variable = || (bounds(), name()).prop_map(|(bounds, name)| Variable { bounds, name });
+    let variable = || {
+        (bounds(), name()).prop_map(|(bounds, name)| name.iter().fold(Variable::new(bounds), |v, name| v.named(name)))
+    };
     let runtime =
         (bounds(), name(), prop::option::of(0..3u64), prop::collection::vec(expression(), 0..3), any::<bool>());
     let early = |e: Expr| e.variables().iter().all(|v| *v != weft_indexing::Var::Runtime(0));
-    let runtime = runtime.prop_map(move |(bounds, name, owner, access, drops)| RuntimeVariable {
-        bounds,
-        name,
-        owner: owner.map(Owner),
-        access: access.into_iter().filter(|e| early(e.clone())).collect(),
-        out_of_bounds: if drops { OutOfBounds::Drop } else { OutOfBounds::Clamp },
+    let runtime = runtime.prop_map(move |(bounds, name, owner, access, drops)| {
+        let access = access.into_iter().filter(|e| early(e.clone())).collect();
+        let plain = RuntimeVariable::new(bounds).with_access(access);
+        let owned = owner.map_or(plain.clone(), |owner| plain.with_owner(Owner(owner)));
+        let named = name.map_or(owned.clone(), |name| owned.named(&name));
+        if drops { named.dropping() } else { named }
     });
     let constraint = (expression(), bounds()).prop_map(|(e, b)| Constraint::new(e, b));
     (
@@ -289,7 +295,8 @@ fn any_map() -> impl Strategy<Value = IndexingMap> {
         prop::collection::vec(constraint, 0..3),
     )
         .prop_map(|(dim, range, runtime, results, constraints)| {
-            IndexingMap::from_parts(vec![dim], vec![range], vec![runtime], results, constraints)
+            IndexingMap::try_new(vec![dim], vec![range], vec![runtime], results, constraints)
+                .expect("the parts fit together")
         })
 }
 
@@ -318,10 +325,12 @@ proptest! {
             prop_assert_eq!(&read, &map, "{}", text);
             prop_assert_eq!(read.verbose().to_string(), map.verbose().to_string());
         }
-        let mut plain = map.clone();
-        for variable in &mut plain.runtime {
-            *variable = RuntimeVariable { name: variable.name.clone(), ..RuntimeVariable::new(variable.bounds) };
-        }
+        let plain = changed(&map, |parts| {
+            for variable in &mut parts.runtime {
+                let plain = RuntimeVariable::new(variable.bounds());
+                *variable = variable.name().map_or(plain.clone(), |name| plain.named(name));
+            }
+        });
         for text in [map.to_string(), format!("{map:#}")] {
             prop_assert_eq!(&text.parse::<IndexingMap>().expect(&text), &plain, "{}", text);
         }

@@ -72,7 +72,8 @@ fn all_or_nothing(random: &mut Random) -> Constraint {
 /// points must be known to be empty. True when there was something to narrow.
 fn judge(dims: &[Interval], constraints: &[Constraint]) -> Result<bool, String> {
     let variables = dims.iter().map(|b| Variable::new(*b)).collect();
-    let map = IndexingMap::from_parts(variables, Vec::new(), Vec::new(), vec![Expr::dim(0)], constraints.to_vec());
+    let map = IndexingMap::try_new(variables, Vec::new(), Vec::new(), vec![Expr::dim(0)], constraints.to_vec())
+        .expect("the parts fit together");
     let values: Vec<i64> = map.points().map(|p| p.dims[0]).collect();
     let mut simple = map.clone();
     simple.simplify();
@@ -81,7 +82,7 @@ fn judge(dims: &[Interval], constraints: &[Constraint]) -> Result<bool, String> 
     match (values.iter().min(), values.iter().max()) {
         (Some(lo), Some(hi)) => {
             let exact = Interval::new(*lo, *hi);
-            let found = simple.dims[0].bounds;
+            let found = simple.dims()[0].bounds();
             if found == exact && !simple.is_known_empty() {
                 Ok(exact != dims[0])
             } else {

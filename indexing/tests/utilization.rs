@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::fusion::{Read, chain, of_case, shape};
+use crate::parts::changed;
 use crate::support::count::cases;
 use crate::support::generate;
 use crate::support::random::Random;
@@ -46,14 +47,15 @@ type Counted = [u128; 4];
 fn read(maps: &[&IndexingMap], elements: u128, value: &dyn Fn(usize, usize) -> i64) -> Option<Counted> {
     let mut reads: BTreeMap<Vec<i64>, u128> = BTreeMap::new();
     for (m, map) in maps.iter().enumerate() {
-        let mut fixed = (*map).clone();
         // Maps that share a variable may drop different values of it.
-        if map.runtime.iter().enumerate().any(|(i, v)| !v.bounds.contains(value(m, i))) {
+        if map.runtime().iter().enumerate().any(|(i, v)| !v.bounds().contains(value(m, i))) {
             continue;
         }
-        for (i, variable) in fixed.runtime.iter_mut().enumerate() {
-            variable.bounds = Interval::point(value(m, i));
-        }
+        let fixed = changed(map, |parts| {
+            for (i, variable) in parts.runtime.iter_mut().enumerate() {
+                *variable = variable.clone().with_bounds(Interval::point(value(m, i)));
+            }
+        });
         for p in fixed.points() {
             *reads.entry(fixed.evaluate(&p.dims, &p.ranges, &p.runtime).ok()?).or_insert(0) += 1;
         }
@@ -72,19 +74,19 @@ fn judge(maps: &[&IndexingMap], shape: &[i64], found: &Utilization) -> Result<()
     let mut numbers: Vec<Vec<usize>> = Vec::new();
     for map in maps {
         let mut number = |v: &RuntimeVariable| {
-            let key = (v.owner, v.bounds, v.out_of_bounds);
+            let key = (v.owner(), v.bounds(), v.out_of_bounds());
             let is_same = |k: &(Option<Owner>, Interval, OutOfBounds)| {
-                let bounds_tell = v.out_of_bounds == OutOfBounds::Clamp;
-                v.owner.is_some() && (k.0, k.2) == (key.0, key.2) && (!bounds_tell || k.1 == key.1)
+                let bounds_tell = v.out_of_bounds() == OutOfBounds::Clamp;
+                v.owner().is_some() && (k.0, k.2) == (key.0, key.2) && (!bounds_tell || k.1 == key.1)
             };
             let at = known.iter().position(is_same).unwrap_or(known.len());
             match known.get_mut(at) {
-                Some(k) => k.1 = k.1.hull(v.bounds),
+                Some(k) => k.1 = k.1.hull(v.bounds()),
                 None => known.push(key),
             }
             at
         };
-        numbers.push(map.runtime.iter().map(&mut number).collect());
+        numbers.push(map.runtime().iter().map(&mut number).collect());
     }
     let mut assignments: Vec<Vec<i64>> = vec![Vec::new()];
     if maps.iter().all(|map| map.is_known_empty()) {
@@ -172,11 +174,11 @@ fn random_maps_read_what_is_counted() {
             sampled += 1;
             let mut used: Vec<Vec<i64>> = Vec::new();
             for p in case.points().iter().filter(|p| case.holds(&case.constraints, p) == Some(true)) {
-                used.extend(map.results.iter().map(|e| case.value(e, p)).collect::<Option<Vec<i64>>>());
+                used.extend(map.results().iter().map(|e| case.value(e, p)).collect::<Option<Vec<i64>>>());
             }
             used.sort();
             used.dedup();
-            let open = map.runtime.iter().any(|v| v.bounds.size() > 1);
+            let open = map.runtime().iter().any(|v| v.bounds().size() > 1);
             assert!(open || found.used.greatest >= used.len() as u128, "case {number}: {found} for {map:?}");
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn operand_access(
 ) -> Result<Option<Counted>, Diagnostics> {
     let instruction = &computation.instructions[user];
     let step = operand_map(computation, user, operand)?;
-    let mut map = at.access.map.compose(&step).map_err(Undefined::from).map_err(|reason| {
+    let mut map = at.access.map.then(&step).map_err(Undefined::from).map_err(|reason| {
         Diagnostic::new(reason.code(), instruction.span, reason.to_string()).about(&instruction.name)
     })?;
     map.simplify();
@@ -91,8 +91,8 @@ fn loops(dimensions: &[i64]) -> u32 {
 
 /// Whether the accessed index depends on a range variable.
 fn varies_in_loop(map: &IndexingMap) -> bool {
-    let constrained = map.constraints.iter().map(|constraint| &constraint.expr);
-    let mut variables = map.results.iter().chain(constrained).flat_map(weft_affine::Expr::variables);
+    let constrained = map.constraints().iter().map(|constraint| &constraint.expr);
+    let mut variables = map.results().iter().chain(constrained).flat_map(weft_affine::Expr::variables);
     variables.any(|variable| matches!(variable, weft_affine::Var::Range(_)))
 }
 
@@ -105,13 +105,13 @@ pub(crate) fn identity(extents: &[i64]) -> IndexingMap {
 
 /// Whether the results of a simplified map are its dimensions.
 pub(crate) fn is_identity(map: &IndexingMap) -> bool {
-    let extents: Vec<i64> = map.dims.iter().map(|dim| dim.bounds.hi + 1).collect();
+    let extents: Vec<i64> = map.dims().iter().map(|dim| dim.bounds().hi + 1).collect();
     *map == identity(&extents)
 }
 
 /// Whether the indices of an access have grown so long that they should be named.
 pub(crate) fn is_long(access: &Access) -> bool {
-    let sizes = access.map.results.iter().map(weft_affine::Expr::tree_size);
+    let sizes = access.map.results().iter().map(weft_affine::Expr::tree_size);
     sizes.fold(0u64, u64::saturating_add) > MAX_MAP_NODES
 }
 

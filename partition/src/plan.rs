@@ -352,7 +352,7 @@ impl fmt::Display for PlanText<'_> {
                     if let Read::At(map) = self.plan.read(*member, position)
                         && (home.is_none() || home != here)
                     {
-                        let results: Vec<String> = map.results.iter().map(ToString::to_string).collect();
+                        let results: Vec<String> = map.results().iter().map(ToString::to_string).collect();
                         write!(f, "[{}]", results.join(", "))?;
                     }
                 }

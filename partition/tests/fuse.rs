@@ -100,7 +100,7 @@ fn check_plan(computation: &Computation) -> Result<(), String> {
         }
         for (number, operand) in instruction.operands.iter().enumerate() {
             let step = operand_map(computation, id, number).map_err(|found| found.to_string())?;
-            let expected = map.compose(&step).map_err(|found| found.to_string())?;
+            let expected = map.then(&step).map_err(|found| found.to_string())?;
             let read = match plan.read(id, number) {
                 Read::Splat => {
                     if plan.splat(*operand).is_none() {

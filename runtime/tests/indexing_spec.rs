@@ -76,9 +76,9 @@ fn told(text: &str) -> (String, Vec<(String, String)>) {
     let map = IndexingMap::parse_with(text, &mut |name| Some(owners.owner(name))).unwrap_or_else(|error| {
         panic!("{error}: {text}");
     });
-    let runtime = map.runtime.iter().filter_map(|variable| {
-        let name = owners.name(variable.owner?)?;
-        let access: Vec<String> = variable.access.iter().map(ToString::to_string).collect();
+    let runtime = map.runtime().iter().filter_map(|variable| {
+        let name = owners.name(variable.owner()?)?;
+        let access: Vec<String> = variable.access().iter().map(ToString::to_string).collect();
         Some((name.split_whitespace().next().unwrap_or_default().to_owned(), access.join(", ")))
     });
     (map.to_string(), runtime.collect())

@@ -159,7 +159,7 @@ impl Expr {
     }
 
     /// Whether `wanted` holds for a variable that occurs; asks no further then, and may ask about a variable several times.
-    pub(crate) fn find_variable(&self, wanted: &mut dyn FnMut(Var) -> bool) -> bool {
+    pub fn find_variable(&self, wanted: &mut dyn FnMut(Var) -> bool) -> bool {
         if self.tree_size() <= MAX_TREE_WITHOUT_TABLE {
             return find_in_tree(self, wanted);
         }

@@ -89,7 +89,7 @@ impl Emission<'_> {
             Op::Iota { dimension } => {
                 let map = self.home(id);
                 let dimension = usize::try_from(*dimension).unwrap_or(0);
-                let op = ScalarOp::Index { index: map.results[dimension].clone(), element_type: ty };
+                let op = ScalarOp::Index { index: map.results()[dimension].clone(), element_type: ty };
                 Ok(vec![self.define(out, &instruction.name, ty, op)])
             }
             Op::Concatenate { .. } => self.concatenate(id, known, out),
@@ -140,7 +140,7 @@ impl Emission<'_> {
         // An output that other functions read through other indices is a function itself.
         let extents = self.function.extents.clone();
         let map = IndexingMap::identity(&extents);
-        Ok(self.element(id, &map.results, out))
+        Ok(self.element(id, map.results(), out))
     }
 
     /// The operand number `position` of `id`, which has a single value.
@@ -163,7 +163,7 @@ impl Emission<'_> {
         if here && !self.values[operand.index()].is_empty() {
             return Ok(self.values[operand.index()].clone());
         }
-        let results = map.results.clone();
+        let results = map.results().to_vec();
         Ok(self.element(operand, &results, out))
     }
 
@@ -234,7 +234,7 @@ impl Emission<'_> {
         let home = self.home(id);
         let at = |expr: &Expr| {
             let substituted = expr.substitute(|variable| match variable {
-                Var::Dim(index) => home.results.get(index as usize).cloned(),
+                Var::Dim(index) => home.results().get(index as usize).cloned(),
                 _ => None,
             });
             substituted.map_err(|error| {
@@ -245,10 +245,10 @@ impl Emission<'_> {
             })
         };
         let mut domain = Vec::new();
-        for (result, variable) in home.results.iter().zip(&step.dims) {
-            domain.push(Constraint { expr: result.clone(), bounds: variable.bounds });
+        for (result, variable) in home.results().iter().zip(step.dims()) {
+            domain.push(Constraint { expr: result.clone(), bounds: variable.bounds() });
         }
-        for constraint in &step.constraints {
+        for constraint in step.constraints() {
             domain.push(Constraint { expr: at(&constraint.expr)?, bounds: constraint.bounds });
         }
         Ok(domain)
@@ -258,11 +258,11 @@ impl Emission<'_> {
         let instruction = &self.computation.instructions[id];
         let Op::Concatenate { dimension } = instruction.op else { return Ok(Vec::new()) };
         let along = usize::try_from(dimension).unwrap_or(0);
-        let index = self.home(id).results[along].clone();
+        let index = self.home(id).results()[along].clone();
         let mut parts = Vec::new();
         for position in 0..instruction.operands.len() {
             if *self.plan.read(id, position) != Read::Never {
-                let start = operand_map(self.computation, id, position)?.dims[along].bounds.lo;
+                let start = operand_map(self.computation, id, position)?.dims()[along].bounds().lo;
                 parts.push((position, start));
             }
         }

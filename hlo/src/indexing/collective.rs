@@ -110,11 +110,11 @@ impl<'s, 'a> Collective<'s, 'a> {
                 // An extent of zero has no index to lead from.
                 let extent = part.max(1);
                 results[dimension] = d.checked_modulo(extent)?;
-                self.asking(IndexingMap::new(from, &[], results), d.checked_floor_div(extent)?)
+                self.asking(IndexingMap::of_extents(from, &[], results)?, d.checked_floor_div(extent)?)
             } else {
                 let members = if part > 0 { whole / part } else { 1 };
                 results[dimension] = Expr::runtime(0).checked_mul(part)?.checked_add(&d)?;
-                let map = over(from, &[members], vec![self.position(members)], results);
+                let map = over(from, &[members], vec![self.position(members)], results)?;
                 self.asking(map, Expr::range(0))
             };
             Ok(self.site.on(operand, operand, Relation::Maps(vec![found])))
@@ -124,9 +124,14 @@ impl<'s, 'a> Collective<'s, 'a> {
 }
 
 /// A map from an array of extents `from`.
-fn over(from: &[i64], ranges: &[i64], runtime: Vec<RuntimeVariable>, results: Vec<Expr>) -> IndexingMap {
+fn over(
+    from: &[i64],
+    ranges: &[i64],
+    runtime: Vec<RuntimeVariable>,
+    results: Vec<Expr>,
+) -> Result<IndexingMap, weft_indexing::Error> {
     let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
-    IndexingMap::from_parts(variables(from), variables(ranges), runtime, results, Vec::new())
+    IndexingMap::try_new(variables(from), variables(ranges), runtime, results, Vec::new())
 }
 
 /// How many replicas and partitions the header says there are. A header that says one of them means one of the other.
@@ -149,17 +154,17 @@ pub(super) fn all_reduce(collective: &Collective<'_, '_>) -> Found {
     let size = collective.size()?;
     let same = |operand: usize| {
         let extents = collective.site.result(operand);
-        let map = collective.asking(IndexingMap::new(extents, &[size], dims(extents.len())), Expr::range(0));
-        collective.site.on(operand, operand, Relation::Maps(vec![map]))
+        let everybody = IndexingMap::of_extents(extents, &[size], dims(extents.len()))?;
+        Ok(collective.site.on(operand, operand, Relation::Maps(vec![collective.asking(everybody, Expr::range(0))])))
     };
-    Ok((0..collective.site.operands()).map(same).collect())
+    (0..collective.site.operands()).map(same).collect()
 }
 
 /// With a dimension, part `i` of it goes to member `i`, and what comes from member `i` is part `i`. Without one, operand `i` goes
 /// to member `i`, and array `i` of the value comes from it.
 pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>) -> Found {
     let site = collective.site;
-    let Some(dimension) = dimension.map(index) else { return Ok(swapped(collective)) };
+    let Some(dimension) = dimension.map(index) else { return swapped(collective) };
     let extents = site.result(0);
     let size = collective.size()?;
     let part = match extents[dimension].checked_rem(size) {
@@ -169,11 +174,11 @@ pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>
     let mut results = dims(extents.len());
     let d = results[dimension].clone();
     results[dimension] = Expr::runtime(0).checked_mul(part)?.checked_add(&d.checked_modulo(part)?)?;
-    let map = over(extents, &[], vec![collective.position(size)], results);
+    let map = over(extents, &[], vec![collective.position(size)], results)?;
     Ok(vec![site.on(0, 0, Relation::Maps(vec![collective.asking(map, d.checked_floor_div(part)?)]))])
 }
 
-fn swapped(collective: &Collective<'_, '_>) -> Vec<Dependence> {
+fn swapped(collective: &Collective<'_, '_>) -> Found {
     let site = collective.site;
     let count = site.operands();
     let size = i64::try_from(count).unwrap_or(i64::MAX);
@@ -182,10 +187,10 @@ fn swapped(collective: &Collective<'_, '_>) -> Vec<Dependence> {
         let (member, own) = if site.is_backward() { (result, operand) } else { (operand, result) };
         let number = |position: usize| i64::try_from(position).unwrap_or(i64::MAX);
         let extents = site.result(result);
-        let mut map = over(extents, &[], vec![collective.position(size)], dims(extents.len()));
-        map.add_constraint(Expr::runtime(0), Interval::new(number(own), number(own)));
+        let mut map = over(extents, &[], vec![collective.position(size)], dims(extents.len()))?;
+        map.add_constraint(Expr::runtime(0), Interval::new(number(own), number(own)))?;
         let map = collective.asking(map, Expr::constant(number(member)));
-        site.on(result, operand, Relation::Maps(vec![map]))
+        Ok(site.on(result, operand, Relation::Maps(vec![map])))
     };
     (0..count).flat_map(|result| (0..count).map(move |operand| (result, operand))).map(|(r, o)| between(r, o)).collect()
 }
@@ -199,8 +204,8 @@ pub(super) fn broadcast(collective: &Collective<'_, '_>) -> Found {
             collective.asking(IndexingMap::identity(extents), Expr::constant(0))
         } else {
             let size = collective.size()?;
-            let mut map = over(extents, &[size], vec![collective.position(size)], dims(extents.len()));
-            map.add_constraint(Expr::runtime(0), Interval::new(0, 0));
+            let mut map = over(extents, &[size], vec![collective.position(size)], dims(extents.len()))?;
+            map.add_constraint(Expr::runtime(0), Interval::new(0, 0))?;
             collective.asking(map, Expr::range(0))
         };
         Ok(site.on(operand, operand, Relation::Maps(vec![found])))

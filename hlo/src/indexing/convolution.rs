@@ -101,7 +101,7 @@ impl Convolution<'_> {
                     along.element(&mut draft, &dim(index(labels.output_spatial[number])), &tap)
                 }
             })?;
-        Ok(draft.to(index_of))
+        Ok(draft.to(index_of)?)
     }
 
     fn input_to_output(&self) -> Result<IndexingMap, Undefined> {
@@ -127,7 +127,7 @@ impl Convolution<'_> {
                     along.position(&mut draft, &dim(index(labels.input_spatial[number])), &tap)
                 }
             })?;
-        Ok(draft.to(index_of))
+        Ok(draft.to(index_of)?)
     }
 
     fn output_to_kernel(&self) -> Result<IndexingMap, Undefined> {
@@ -144,7 +144,7 @@ impl Convolution<'_> {
                 Ok(mirrored(&along.window, tap)?)
             }
         })?;
-        Ok(draft.to(index_of))
+        Ok(draft.to(index_of)?)
     }
 
     fn kernel_to_output(&self) -> Result<IndexingMap, Undefined> {
@@ -162,7 +162,7 @@ impl Convolution<'_> {
                     Ok(position)
                 }
             })?;
-        Ok(draft.to(index_of))
+        Ok(draft.to(index_of)?)
     }
 }
 

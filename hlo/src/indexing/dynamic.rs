@@ -30,15 +30,17 @@ fn moved(
     within: Option<&[i64]>,
 ) -> Result<IndexingMap, Undefined> {
     let dims = from.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
-    let mut map = IndexingMap::from_parts(dims, Vec::new(), starts, Vec::new(), Vec::new());
+    let mut map = IndexingMap::try_new(dims, Vec::new(), starts, Vec::new(), Vec::new())?;
+    let mut results = Vec::with_capacity(from.len());
     for dimension in 0..from.len() {
         let (d, start) = (dim(dimension), Expr::runtime(number(dimension)));
         let moved = if into { d.checked_sub(&start)? } else { d.checked_add(&start)? };
         if let Some(sizes) = within {
-            map.add_constraint(moved.clone(), Interval::of_extent(sizes[dimension]));
+            map.add_constraint(moved.clone(), Interval::of_extent(sizes[dimension]))?;
         }
-        map.results.push(moved);
+        results.push(moved);
     }
+    map.set_results(results)?;
     Ok(map)
 }
 
@@ -91,7 +93,7 @@ pub(super) fn update_slice(site: &Site<'_>) -> Found {
 /// The identity on what lies outside of the box of extents `sizes` at `starts`.
 fn outside(whole: &[i64], starts: Vec<RuntimeVariable>, sizes: &[i64]) -> Result<Relation, Undefined> {
     let mut covered = moved(whole, starts, true, Some(sizes))?;
-    covered.results = (0..whole.len()).map(dim).collect();
+    covered.set_results((0..whole.len()).map(dim).collect())?;
     let everything: Vec<Interval> = whole.iter().map(|extent| Interval::of_extent(*extent)).collect();
     let outside: MapSet = covered.complement_within(&everything, &[], &Limits::default())?;
     if outside.is_undefined() {

@@ -103,7 +103,7 @@ impl Windows<'_> {
             });
         }
         let dims = windows.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
-        Ok(IndexingMap::from_parts(dims, Vec::new(), runtime, results, Vec::new()))
+        Ok(IndexingMap::try_new(dims, Vec::new(), runtime, results, Vec::new())?)
     }
 
     /// From an index of the operand to the places of the windows' array at which its element lies: range variables run over
@@ -130,7 +130,7 @@ impl Windows<'_> {
         let runtime = self.starts(site, indices, &which);
         let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
         let mut map =
-            IndexingMap::from_parts(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new());
+            IndexingMap::try_new(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new())?;
         for (dimension, along) in self.along().into_iter().enumerate() {
             let start = match self.component(dimension) {
                 Some(position) => Expr::runtime(number(position)),
@@ -138,13 +138,13 @@ impl Windows<'_> {
             };
             let within = dim(dimension).checked_sub(&start)?;
             if self.batch_of(dimension).is_none() {
-                map.add_constraint(within.clone(), Interval::of_extent(self.sizes[dimension]));
+                map.add_constraint(within.clone(), Interval::of_extent(self.sizes[dimension]))?;
             }
             if let Some(own) = along {
                 results[own] = Some(within);
             }
         }
-        map.results = results.into_iter().map(|result| result.unwrap_or_else(|| Expr::constant(0))).collect();
+        map.set_results(results.into_iter().map(|result| result.unwrap_or_else(|| Expr::constant(0))).collect())?;
         Ok(map)
     }
 }

@@ -1,11 +1,11 @@
 //! Maps one after the other, where the second may be that of another replica.
 
-use weft_affine::{Expr, Interval, Var};
+use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Variable};
 
 use super::owners::Number;
 use super::replica::Peers;
-use super::site::{dim, number};
+use super::site::number;
 use super::{ElementMap, Hop, KnownValues, Owners, ReplicaId, Undefined};
 
 /// One map after the other, simplified, with the values of runtime variables that are known.
@@ -31,16 +31,16 @@ pub(super) fn composed(
     };
     // Which member of a group is asked is rewritten as the results of the map are.
     let mut further = then.map.clone();
-    further.results.extend(held.iter().map(|hop| hop.member.clone()));
+    further.extend_results(held.iter().map(|hop| hop.member.clone()))?;
     let mut map = if asked.is_empty() {
-        first.map.compose(&further)?
+        first.map.then(&further)?
     } else {
         let mut leading = first.map.clone();
-        leading.results.extend(asked.iter().map(|hop| hop.member.clone()));
+        leading.extend_results(asked.iter().map(|hop| hop.member.clone()))?;
         move_to_replica(&mut further, &asked, is_one_group, owners)?;
-        leading.compose(&further)?
+        leading.then(&further)?
     };
-    let members = map.results.split_off(then.map.results.len());
+    let members = map.split_off_results(then.map.results().len());
     if is_one_group {
         asked.pop();
     }
@@ -60,31 +60,27 @@ fn move_to_replica(
     is_one_group: bool,
     owners: &mut Owners,
 ) -> Result<(), Undefined> {
-    let first = map.dims.len();
-    map.dims.extend(asked.iter().map(|_| Variable::new(Interval::EVERYTHING)));
-    let members: Vec<Expr> = (first..map.dims.len()).map(dim).collect();
+    let member = |_| Ok(Expr::var(map.add_dim(Variable::new(Interval::EVERYTHING))?));
+    let members = asked.iter().map(member).collect::<Result<Vec<Expr>, Undefined>>()?;
     let exchanges: Vec<_> = asked.iter().map(|hop| hop.exchange.clone()).collect();
     let mut known = Vec::new();
-    for (position, variable) in map.runtime.iter_mut().enumerate() {
-        let Some(owner) = variable.owner else { continue };
+    let mut runtime = map.runtime().to_vec();
+    for (position, variable) in runtime.iter_mut().enumerate() {
+        let Some(owner) = variable.owner() else { continue };
         let Some(source) = owners.source(owner) else { continue };
         if is_one_group && source.number == Number::Position && source.exchanges.is_empty() {
             known.push(number(position));
             continue;
         }
-        let of_element = variable.access.len().saturating_sub(source.exchanges.len());
-        variable.access.splice(of_element..of_element, members.iter().cloned());
-        variable.owner = Some(owners.elsewhere(owner, &exchanges));
+        let mut access = variable.access().to_vec();
+        let of_element = access.len().saturating_sub(source.exchanges.len());
+        access.splice(of_element..of_element, members.iter().cloned());
+        *variable = variable.clone().with_access(access).with_owner(owners.elsewhere(owner, &exchanges));
     }
+    map.set_runtime(runtime)?;
     let Some(own) = members.last().filter(|_| !known.is_empty()) else { return Ok(()) };
-    let replaced = |v: Var| match v {
-        Var::Runtime(position) if known.contains(&position) => Some(own.clone()),
-        _ => None,
-    };
-    let constraints = map.constraints.iter_mut().map(|constraint| &mut constraint.expr);
-    let accesses = map.runtime.iter_mut().flat_map(|variable| &mut variable.access);
-    for expr in map.results.iter_mut().chain(constraints).chain(accesses) {
-        *expr = expr.substitute(replaced)?;
+    for position in known {
+        map.replace_runtime_variable(position, own)?;
     }
     Ok(())
 }

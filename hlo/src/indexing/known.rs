@@ -211,8 +211,8 @@ impl<'m> Search<'m> {
             }
             for one in dependence.relation.maps() {
                 let mut map = one.map.clone();
-                for (d, within) in map.dims.iter_mut().zip(element) {
-                    d.bounds = d.bounds.intersect(*within);
+                for (dimension, within) in element.iter().enumerate().take(map.dims().len()) {
+                    map.add_constraint(dim(dimension), *within).ok()?;
                 }
                 if map.variable_ranges().has_empty() {
                     continue;
@@ -238,10 +238,10 @@ impl<'m> Search<'m> {
     /// The elements of `from` that a map from the box leads to.
     fn read(&self, from: &Place, map: &IndexingMap, element: &[Interval]) -> Option<Expr> {
         let mut facts = over(element);
-        let read: Vec<Interval> = map.results.iter().map(|e| facts.range_of(e)).collect();
+        let read: Vec<Interval> = map.results().iter().map(|e| facts.range_of(e)).collect();
         let value = self.of(from, &read)?;
         let value = value.substitute(|v| match v {
-            Var::Dim(i) => map.results.get(i as usize).cloned(),
+            Var::Dim(i) => map.results().get(i as usize).cloned(),
             _ => None,
         });
         Some(facts.simplify(&value.ok()?))
@@ -325,10 +325,10 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr, element: &[Interval]) -> Option<Expr
 
 /// True where the map leads from every point of the box, and from each to one element.
 fn is_whole(map: &IndexingMap, element: &[Interval]) -> bool {
-    map.constraints.is_empty()
-        && map.ranges.is_empty()
-        && map.runtime.is_empty()
-        && map.dims.iter().map(|d| d.bounds).eq(element.iter().copied())
+    map.constraints().is_empty()
+        && map.ranges().is_empty()
+        && map.runtime().is_empty()
+        && map.dims().iter().map(|d| d.bounds()).eq(element.iter().copied())
 }
 
 /// What is known of coordinates within a box.

@@ -15,7 +15,7 @@ pub(super) fn slice(site: &Site<'_>, parts: &[SliceDimension]) -> Found {
     let (output, input) = (site.result(0), site.operand(0));
     let map = if site.is_backward() {
         let results = dims(output.len()).into_iter().zip(parts).map(|(d, part)| scaled(&d, part.stride, part.start));
-        IndexingMap::new(output, &[], results.collect::<Result<_, _>>()?)
+        IndexingMap::of_extents(output, &[], results.collect::<Result<_, Error>>()?)?
     } else {
         spread(input, output, parts.iter().map(|part| (part.start, part.stride)))?
     };
@@ -29,7 +29,8 @@ pub(super) fn reverse(site: &Site<'_>, mirrored: &[i64]) -> Found {
         let is_mirrored = mirrored.iter().any(|&mirror| index(mirror) == dimension);
         if is_mirrored { Expr::constant(output[dimension] - 1).checked_sub(&d) } else { Ok(d) }
     });
-    Ok(vec![site.on(0, 0, IndexingMap::new(output, &[], results.collect::<Result<_, _>>()?))])
+    let map = IndexingMap::of_extents(output, &[], results.collect::<Result<_, _>>()?)?;
+    Ok(vec![site.on(0, 0, map)])
 }
 
 /// Each operand occupies its part of the result.
@@ -44,9 +45,9 @@ pub(super) fn concatenate(site: &Site<'_>, along: i64) -> Found {
         let mut results = dims(from.len());
         let shift = if site.is_backward() { -offset } else { offset };
         results[along] = dim(along).checked_add(&Expr::constant(shift))?;
-        let mut map = IndexingMap::new(from, &[], results);
+        let mut map = IndexingMap::of_extents(from, &[], results)?;
         if site.is_backward() {
-            map.add_constraint(dim(along), Interval { lo: offset, hi: offset + extent - 1 });
+            map.add_constraint(dim(along), Interval { lo: offset, hi: offset + extent - 1 })?;
         }
         found.push(site.on(0, operand, map));
         offset += extent;
@@ -61,14 +62,14 @@ pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
     let map = if site.is_backward() {
         spread(output, input, steps.into_iter())?
     } else {
-        let mut map = IndexingMap::new(input, &[], Vec::new());
+        let moved = steps.iter().enumerate().map(|(dimension, (low, step))| scaled(&dim(dimension), *step, *low));
+        let mut map = IndexingMap::of_extents(input, &[], moved.collect::<Result<_, Error>>()?)?;
         for (dimension, (low, step)) in steps.into_iter().enumerate() {
-            map.results.push(scaled(&dim(dimension), step, low)?);
             // Negative padding cuts elements off.
             let (first, last) = (low.checked_neg(), (output[dimension] - 1).checked_sub(low));
             let (first, last) = (first.ok_or(TOO_WIDE)?, last.ok_or(TOO_WIDE)?);
             let bounds = Interval { lo: ceil_div(first, step), hi: last.div_euclid(step) };
-            map.add_constraint(dim(dimension), bounds);
+            map.add_constraint(dim(dimension), bounds)?;
         }
         map
     };
@@ -92,21 +93,22 @@ fn scaled(d: &Expr, stride: i64, start: i64) -> Result<Expr, Error> {
 
 /// From an array of extents `from` to the elements of one of extents `to` that stand in it at `start`, `start + stride`, …
 fn spread(from: &[i64], to: &[i64], parts: impl Iterator<Item = (i64, i64)>) -> Result<IndexingMap, Undefined> {
-    let mut map = IndexingMap::new(from, &[], Vec::with_capacity(to.len()));
-    let mut strides = Vec::new();
+    let mut map = IndexingMap::of_extents(from, &[], Vec::new())?;
+    let (mut results, mut strides) = (Vec::with_capacity(to.len()), Vec::new());
     for (dimension, (start, stride)) in parts.enumerate() {
         let d = dim(dimension);
         let last = (to[dimension] - 1).checked_mul(stride).and_then(|span| span.checked_add(start));
         let last = last.ok_or(Undefined::Overflow { what: "the last index that a slice or pad reads" })?;
-        map.add_constraint(d.clone(), Interval { lo: start.max(0), hi: last.min(from[dimension] - 1) });
+        map.add_constraint(d.clone(), Interval { lo: start.max(0), hi: last.min(from[dimension] - 1) })?;
         let shifted = d.checked_sub(&Expr::constant(start))?;
-        map.results.push(shifted.checked_floor_div(stride)?);
+        results.push(shifted.checked_floor_div(stride)?);
         if stride > 1 {
             strides.push(shifted.checked_modulo(stride)?);
         }
     }
     for rest in strides {
-        map.add_constraint(rest, Interval { lo: 0, hi: 0 });
+        map.add_constraint(rest, Interval { lo: 0, hi: 0 })?;
     }
+    map.set_results(results)?;
     Ok(map)
 }

@@ -94,8 +94,9 @@ impl Owners {
         inner: &Owners,
     ) -> IndexingMap {
         let mut map = map.clone();
-        for variable in &mut map.runtime {
-            let Some(source) = variable.owner.and_then(|owner| inner.source(owner)) else { continue };
+        let mut runtime = map.runtime().to_vec();
+        for variable in &mut runtime {
+            let Some(source) = variable.owner().and_then(|owner| inner.source(owner)) else { continue };
             let passed_on = match (source.path.as_slice(), source.path.first().map(|id| &callee.instructions[*id].op)) {
                 ([_], Some(Op::Parameter { number })) => {
                     usize::try_from(*number).ok().and_then(|number| operands.get(number))
@@ -109,8 +110,9 @@ impl Owners {
                     (path, std::iter::once(branch).chain(source.branches).collect())
                 }
             };
-            variable.owner = Some(self.token(Source { path, branches, ..source }));
+            *variable = variable.clone().with_owner(self.token(Source { path, branches, ..source }));
         }
+        map.set_runtime(runtime).expect("only the owners are others");
         map
     }
 

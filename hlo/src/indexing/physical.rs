@@ -51,19 +51,22 @@ impl ElementMap {
             return Err(weft_indexing::Error::Undefined.into());
         }
         let mut logical = self.map.clone();
-        for variable in &mut logical.runtime {
-            let Some(array) = variable.owner.and_then(read) else { continue };
-            if variable.access.len() >= array.rank() {
-                let position = position(array, &variable.access)?;
-                variable.access.splice(..array.rank(), [position]);
+        let mut runtime = logical.runtime().to_vec();
+        for variable in &mut runtime {
+            let Some(array) = variable.owner().and_then(read) else { continue };
+            if variable.access().len() >= array.rank() {
+                let mut access = variable.access().to_vec();
+                access.splice(..array.rank(), [position(array, variable.access())?]);
+                *variable = variable.clone().with_access(access);
             }
         }
+        logical.set_runtime(runtime)?;
         let mut moved = self.clone();
         // The members asked go along as further results.
         let hops = moved.replica_id.iter_mut().flat_map(|id| &mut id.hops);
         let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
-        let own = logical.results.len();
-        logical.results.extend(members.iter().map(|member| (**member).clone()));
+        let own = logical.results().len();
+        logical.extend_results(members.iter().map(|member| (**member).clone()))?;
         let mut maps = vec![logical];
         if let Some(from) = from {
             maps.insert(0, bitcast_map(&flat(from)?, from)?);
@@ -71,12 +74,14 @@ impl ElementMap {
         if let Some(to) = to {
             let mut position = bitcast_map(to, &flat(to)?)?;
             let kept = (own..).map(dim).take(members.len());
-            position.dims.extend(members.iter().map(|_| Variable::new(Interval::EVERYTHING)));
-            position.results.extend(kept);
+            for _ in &members {
+                position.add_dim(Variable::new(Interval::EVERYTHING))?;
+            }
+            position.extend_results(kept)?;
             maps.push(position);
         }
-        moved.map = IndexingMap::compose_all(&maps)?;
-        let asked = moved.map.results.split_off(moved.map.results.len() - members.len());
+        moved.map = IndexingMap::compose_in_order(&maps)?;
+        let asked = moved.map.split_off_results(moved.map.results().len() - members.len());
         for (member, asked) in members.into_iter().zip(asked) {
             *member = asked;
         }

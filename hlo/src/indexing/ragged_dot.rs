@@ -63,12 +63,12 @@ fn sizes(
     if first == 1 {
         // A group begins where those before it end.
         let ends = if site.is_backward() {
-            (Some(dim(0)), map.results.last().cloned())
+            (Some(dim(0)), map.results().last().cloned())
         } else {
-            (map.results.first().cloned(), Some(dim(last)))
+            (map.results().first().cloned(), Some(dim(last)))
         };
         if let (Some(group), Some(size)) = ends {
-            map.add_constraint(group.checked_sub(&size)?, Interval::of_extent(sizes[last]));
+            map.add_constraint(group.checked_sub(&size)?, Interval::of_extent(sizes[last]))?;
         }
     }
     Ok(site.on(0, 2, map))

@@ -98,15 +98,16 @@ impl ElementMap {
     /// As [`ElementMap::simplify`], with what `values` knows of runtime variables in their place: see
     /// [`IndexingMap::replace_known_values`].
     pub fn simplify_knowing(&mut self, values: &mut dyn FnMut(Owner, &[Interval]) -> Option<Expr>) {
-        let own = self.map.results.len();
+        let own = self.map.results().len();
         let hops = self.replica_id.iter_mut().flat_map(|id| &mut id.hops);
         let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
-        self.map.results.extend(members.iter().map(|member| (**member).clone()));
+        // Members that are told by other variables than those of the map stay as they are.
+        self.map.extend_results(members.iter().map(|member| (**member).clone())).unwrap_or_default();
         if self.map.simplify_knowing(values) {
             self.map.merge_runtime_variables();
         }
         self.map.remove_unused_symbols();
-        for (member, simplified) in members.into_iter().zip(self.map.results.split_off(own)) {
+        for (member, simplified) in members.into_iter().zip(self.map.split_off_results(own)) {
             *member = simplified;
         }
     }

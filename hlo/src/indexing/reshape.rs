@@ -4,7 +4,7 @@
 //! and delinearized on its own, so that `f32[4,8,12] -> f32[32,3,4]` never mixes its first two dimensions with the
 //! third. What neither collapses nor expands is simplified on the spot, as XLA's document shows it. A bitcast reads the same position of memory: both sides are seen in physical order first.
 
-use super::site::{Found, Site, dim, dims};
+use super::site::{Found, Site, dim};
 use crate::ir::ArrayShape;
 use weft_affine::{Error, Expr, Ranges, simplify};
 use weft_indexing::IndexingMap;
@@ -13,8 +13,8 @@ use weft_indexing::IndexingMap;
 pub(super) fn reshape(site: &Site<'_>) -> Found {
     let (from, to) =
         if site.is_backward() { (site.result(0), site.operand(0)) } else { (site.operand(0), site.result(0)) };
-    let mut map = IndexingMap::new(from, &[], Vec::new());
-    map.results = reindex(&dims(from.len()), from, to, &map.variable_ranges())?;
+    let mut map = IndexingMap::identity(from);
+    map.set_results(reindex(map.results(), from, to, &map.variable_ranges())?)?;
     Ok(vec![site.on(0, 0, map)])
 }
 
@@ -33,17 +33,19 @@ pub(super) fn bitcast_convert(site: &Site<'_>) -> Found {
 }
 
 /// From an index of `from` to the index of `to` at the same position in memory.
-pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, Error> {
+pub(super) fn bitcast_map(from: &ArrayShape, to: &ArrayShape) -> Result<IndexingMap, weft_indexing::Error> {
     let major_to_minor = |shape: &ArrayShape| -> Vec<usize> { shape.minor_to_major().into_iter().rev().collect() };
     let (from_order, to_order) = (major_to_minor(from), major_to_minor(to));
     let physical = |order: &[usize], extents: &[i64]| -> Vec<i64> { order.iter().map(|&k| extents[k]).collect() };
     let indices: Vec<Expr> = from_order.iter().map(|&dimension| dim(dimension)).collect();
-    let mut map = IndexingMap::new(&from.extents, &[], vec![Expr::constant(0); to.rank()]);
+    let mut map = IndexingMap::identity(&from.extents);
     let (from, to) = (physical(&from_order, &from.extents), physical(&to_order, &to.extents));
     let read = reindex(&indices, &from, &to, &map.variable_ranges())?;
+    let mut results = vec![Expr::constant(0); to_order.len()];
     for (result, dimension) in read.into_iter().zip(to_order) {
-        map.results[dimension] = result;
+        results[dimension] = result;
     }
+    map.set_results(results)?;
     Ok(map)
 }
 

@@ -44,7 +44,7 @@ fn scales(site: &Site<'_>, contraction: &Contraction<'_>, is_left: bool) -> Resu
             }
         };
         let index = (0..scales.len()).map(of).collect::<Result<_, _>>()?;
-        draft.to(index)
+        draft.to(index)?
     } else {
         let mut draft = Draft::new(scales);
         let of = |(result, &extent): (usize, &i64)| match pairs.iter().find(|(own, _)| *own == result) {
@@ -52,7 +52,7 @@ fn scales(site: &Site<'_>, contraction: &Contraction<'_>, is_left: bool) -> Resu
             None => Ok(draft.run(extent)),
         };
         let index = site.result(0).iter().enumerate().map(of).collect::<Result<_, _>>()?;
-        draft.to(index)
+        draft.to(index)?
     };
     Ok(site.on(0, position, map))
 }

@@ -35,8 +35,8 @@ fn up_to(
     is_reverse: bool,
 ) -> Result<Dependence, super::Undefined> {
     let mut map = site.matched_map(result, operand, &[]);
-    let (from, to) = (dim(dimension), map.results[dimension].clone());
+    let (from, to) = (dim(dimension), map.results()[dimension].clone());
     let (greater, lesser) = if site.is_backward() == is_reverse { (to, from) } else { (from, to) };
-    map.add_constraint(greater.checked_sub(&lesser)?, Interval::of_extent(length));
+    map.add_constraint(greater.checked_sub(&lesser)?, Interval::of_extent(length))?;
     Ok(site.on(result, operand, Relation::Maps(vec![ElementMap::coarse(map, REASON)])))
 }

@@ -1,6 +1,6 @@
 //! Scatter: updates combined into an operand at starts that an array of indices holds.
 
-use weft_indexing::{IndexingMap, OutOfBounds};
+use weft_indexing::{IndexingMap, RuntimeVariable};
 
 use super::site::{Found, Site};
 use super::{Direction, gather::Windows};
@@ -22,7 +22,7 @@ pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
                 Direction::OutputToInput => windows.windows_at_operand(site, inputs, updates)?,
                 Direction::InputToOutput => windows.operand_at_windows(site, inputs, updates)?,
             };
-            drop_out_of_bounds(&mut map);
+            drop_out_of_bounds(&mut map)?;
             found.push(site.on(result, operand, map));
         }
     }
@@ -30,8 +30,6 @@ pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
 }
 
 /// A window that does not lie within the operand is left out, where gather would move it.
-fn drop_out_of_bounds(map: &mut IndexingMap) {
-    for start in &mut map.runtime {
-        start.out_of_bounds = OutOfBounds::Drop;
-    }
+fn drop_out_of_bounds(map: &mut IndexingMap) -> Result<(), weft_indexing::Error> {
+    map.set_runtime(map.runtime().iter().cloned().map(RuntimeVariable::dropping).collect())
 }

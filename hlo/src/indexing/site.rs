@@ -147,11 +147,12 @@ impl<'a> Site<'a> {
 pub(super) fn matched(from: &[i64], to: &[i64], pairs: &[(usize, usize)]) -> IndexingMap {
     let mut ranges = Vec::new();
     let results = (0..to.len()).map(|dimension| match pairs.iter().find(|(_, own)| *own == dimension) {
-        Some(&(of, _)) => dim(of),
-        None => next_range(&mut ranges, to[dimension]),
+        Some(&(of, _)) if of < from.len() => dim(of),
+        _ => next_range(&mut ranges, to[dimension]),
     });
     let results = results.collect();
-    IndexingMap::new(from, &ranges, results)
+    IndexingMap::of_extents(from, &ranges, results)
+        .expect("each result is a dimension or one of the new range variables")
 }
 
 /// A new range variable over `[0, extent - 1]`.

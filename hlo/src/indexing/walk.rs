@@ -10,7 +10,7 @@ use super::site::extents;
 use super::{Dependence, Direction, ElementMap, KnownValues, MAX_MAPS, Owners, Relation, Undefined};
 use crate::ir::{Computation, ComputationId, InstrId, Shape};
 use weft_affine::Interval;
-use weft_indexing::{IndexingMap, Variable};
+use weft_indexing::{IndexingMap, Limits, Variable};
 
 /// For each instruction that is reached the arrays of its value, and through which maps.
 pub(super) type Reached = BTreeMap<InstrId, BTreeMap<usize, Relation>>;
@@ -163,8 +163,10 @@ impl<'w, 'm> Walk<'w, 'm> {
 fn everything(shape: &Shape) -> IndexingMap {
     let mut map = IndexingMap::identity(extents(shape, 0));
     if !shape.is_static() {
-        let dims = map.dims.iter().map(|_| Variable::new(Interval::EVERYTHING)).collect();
-        map = IndexingMap::from_parts(dims, Vec::new(), Vec::new(), map.results, Vec::new());
+        let dims = vec![Variable::new(Interval::EVERYTHING); map.dims().len()];
+        let results = map.results().to_vec();
+        map = IndexingMap::try_new(dims, Vec::new(), Vec::new(), results, Vec::new())
+            .expect("the results are the dimensions");
     }
     map
 }
@@ -254,5 +256,8 @@ fn is_covered(map: &ElementMap, other: &ElementMap) -> bool {
     let is_here = map.replica_id.is_none() && other.replica_id.is_none();
     let is_as_exact = map.coarse.is_some() || other.coarse.is_none();
     // Simplified results that differ are rarely the same.
-    is_here && is_as_exact && map.map.results == other.map.results && map.map.is_covered_by(&other.map)
+    is_here
+        && is_as_exact
+        && map.map.results() == other.map.results()
+        && map.map.is_subset_of(&other.map, &Limits::STRUCTURE).is_yes()
 }

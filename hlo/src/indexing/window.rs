@@ -50,12 +50,12 @@ impl<'a> Draft<'a> {
     }
 
     /// The map to an index.
-    pub(super) fn to(self, results: Vec<Expr>) -> IndexingMap {
-        let mut map = IndexingMap::new(self.from, &self.ranges, results);
+    pub(super) fn to(self, results: Vec<Expr>) -> Result<IndexingMap, weft_indexing::Error> {
+        let mut map = IndexingMap::of_extents(self.from, &self.ranges, results)?;
         for condition in self.conditions {
-            map.add_constraint(condition.expr, condition.bounds);
+            map.add_constraint(condition.expr, condition.bounds)?;
         }
-        map
+        Ok(map)
     }
 }
 
@@ -123,7 +123,7 @@ impl Windows<'_> {
             along.element(&mut draft, &dim(dimension), &tap)
         });
         let elements = elements.collect::<Result<_, _>>()?;
-        Ok(draft.to(elements))
+        Ok(draft.to(elements)?)
     }
 
     /// From an element to the positions of the window that cover it.
@@ -134,7 +134,7 @@ impl Windows<'_> {
             along.position(&mut draft, &dim(dimension), &tap)
         });
         let positions = positions.collect::<Result<_, _>>()?;
-        Ok(draft.to(positions))
+        Ok(draft.to(positions)?)
     }
 
     /// From an element to those that some position of the window covers together with it, itself included.
@@ -143,7 +143,7 @@ impl Windows<'_> {
         let elements =
             self.dimensions().enumerate().map(|(dimension, along)| along.neighbour(&mut draft, &dim(dimension)));
         let elements = elements.collect::<Result<_, _>>()?;
-        Ok(draft.to(elements))
+        Ok(draft.to(elements)?)
     }
 }
 

@@ -25,9 +25,9 @@ impl Reader<'_> {
         for map in dependence.relation.maps() {
             assert_eq!(map.coarse, None);
             let mut ranges = vec![Vec::new()];
-            for variable in &map.map.ranges {
+            for variable in map.map.ranges() {
                 let with = |values: Vec<i64>| {
-                    (variable.bounds.lo..=variable.bounds.hi).map(move |value| [&values[..], &[value]].concat())
+                    (variable.bounds().lo..=variable.bounds().hi).map(move |value| [&values[..], &[value]].concat())
                 };
                 ranges = ranges.into_iter().flat_map(with).collect();
             }
@@ -38,7 +38,7 @@ impl Reader<'_> {
 
     fn at(&self, map: &ElementMap, device: usize, dims: &[i64], ranges: &[i64]) -> Option<(usize, Vec<i64>)> {
         let mut runtime = Vec::new();
-        for variable in &map.map.runtime {
+        for variable in map.map.runtime() {
             let value = self.value(variable, device, &Point { dims, ranges, runtime: &runtime })?;
             runtime.push(value);
         }
@@ -56,8 +56,8 @@ impl Reader<'_> {
 
     /// The value of a runtime variable, as seen from a device; nothing where whoever has it does not take part.
     fn value(&self, variable: &RuntimeVariable, device: usize, point: &Point<'_>) -> Option<i64> {
-        let source = variable.owner.and_then(|owner| self.found.owners.source(owner)).expect("owners are known");
-        let access: Vec<i64> = variable.access.iter().map(|e| number(e, point)).collect();
+        let source = variable.owner().and_then(|owner| self.found.owners.source(owner)).expect("owners are known");
+        let access: Vec<i64> = variable.access().iter().map(|e| number(e, point)).collect();
         let (element, members) = access.split_at(access.len() - source.exchanges.len());
         let mut asked = device;
         for (exchange, member) in source.exchanges.iter().zip(members) {
@@ -66,14 +66,14 @@ impl Reader<'_> {
         let name = &self.instruction(&source).name;
         assert!(element.is_empty());
         let value = match source.number {
-            Number::Element => self.program.starts[name][asked].clamp(variable.bounds.lo, variable.bounds.hi),
+            Number::Element => self.program.starts[name][asked].clamp(variable.bounds().lo, variable.bounds().hi),
             Number::Position => {
                 let mut groups = self.program.groups[name].iter();
                 let position = groups.find_map(|group| group.iter().position(|&member| member == asked))?;
                 i64::try_from(position).expect("groups are small")
             }
         };
-        assert!(variable.bounds.contains(value), "{value} of {name} is not in {}", variable.bounds);
+        assert!(variable.bounds().contains(value), "{value} of {name} is not in {}", variable.bounds());
         Some(value)
     }
 

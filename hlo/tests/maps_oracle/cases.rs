@@ -49,8 +49,8 @@ fn starts_in_two_branches_have_two_owners() {
 
     let root = module.entry_computation().root;
     let found = Analysis::new(&module).instruction(module.entry, root, Direction::OutputToInput);
-    let starts = found.dependences.iter().flat_map(|it| it.relation.maps()).flat_map(|map| &map.map.runtime);
-    let owners: Vec<_> = starts.map(|start| start.owner.expect("a start has an owner")).collect();
+    let starts = found.dependences.iter().flat_map(|it| it.relation.maps()).flat_map(|map| map.map.runtime());
+    let owners: Vec<_> = starts.map(|start| start.owner().expect("a start has an owner")).collect();
     assert_eq!(owners.len(), 2);
     assert_eq!(found.owners.path(owners[0]), found.owners.path(owners[1]), "both stand at the same place of a branch");
     assert_eq!(found.owners.branches(owners[0]), Some(vec![0]));

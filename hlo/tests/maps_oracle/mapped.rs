@@ -23,7 +23,7 @@ pub(crate) fn pairs(
     scene: Scene<'_>,
     owners: &Owners,
 ) -> Result<Pairs, String> {
-    if map.dims.len() != from.len() || map.results.len() != to.len() {
+    if map.dims().len() != from.len() || map.results().len() != to.len() {
         return Err(format!("{map} does not lead from rank {} to rank {}", from.len(), to.len()));
     }
     let mut found = Pairs::none(super::cells::count(from), super::cells::count(to));
@@ -31,15 +31,15 @@ pub(crate) fn pairs(
         return Ok(found);
     }
     let known: Vec<Known> =
-        map.runtime.iter().map(|variable| known(variable, scene, owners)).collect::<Result<_, _>>()?;
+        map.runtime().iter().map(|variable| known(variable, scene, owners)).collect::<Result<_, _>>()?;
     let ranges: Vec<Vec<i64>> = {
-        let extents: Vec<i64> = map.ranges.iter().map(|range| range.bounds.hi - range.bounds.lo + 1).collect();
-        let lows: Vec<i64> = map.ranges.iter().map(|range| range.bounds.lo).collect();
+        let extents: Vec<i64> = map.ranges().iter().map(|range| range.bounds().hi - range.bounds().lo + 1).collect();
+        let lows: Vec<i64> = map.ranges().iter().map(|range| range.bounds().lo).collect();
         cells(&extents).iter().map(|cell| cell.iter().zip(&lows).map(|(at, low)| at + low).collect()).collect()
     };
-    let bounds = map.dims.iter().zip(from);
-    if let Some((dimension, extent)) = bounds.into_iter().find(|(d, n)| d.bounds.lo < 0 || d.bounds.hi >= **n) {
-        return Err(format!("{map}: {} exceeds the extent {extent}", dimension.bounds));
+    let bounds = map.dims().iter().zip(from);
+    if let Some((dimension, extent)) = bounds.into_iter().find(|(d, n)| d.bounds().lo < 0 || d.bounds().hi >= **n) {
+        return Err(format!("{map}: {} exceeds the extent {extent}", dimension.bounds()));
     }
     for (row, dims) in cells(from).iter().enumerate() {
         for ranges in &ranges {
@@ -60,19 +60,19 @@ pub(crate) fn pairs(
 fn runtime(map: &IndexingMap, dims: &[i64], ranges: &[i64], known: &[Known]) -> Result<Option<Vec<i64>>, String> {
     let mut values = Vec::with_capacity(known.len());
     let mut is_read = true;
-    for (variable, array) in map.runtime.iter().zip(known) {
+    for (variable, array) in map.runtime().iter().zip(known) {
         let point = Point { dims, ranges, runtime: &values };
-        let access: Result<Vec<i64>, _> = variable.access.iter().map(|expr| expr.evaluate_at(&point)).collect();
+        let access: Result<Vec<i64>, _> = variable.access().iter().map(|expr| expr.evaluate_at(&point)).collect();
         let access = access.map_err(|error| format!("{map}: {error}"))?;
         let Some(at) = position(&array.extents, &access).filter(|_| access.len() == array.extents.len()) else {
             is_read = false;
-            values.push(variable.bounds.lo);
+            values.push(variable.bounds().lo);
             continue;
         };
         let value = integer(&array.elements, at);
-        let (low, high) = (i128::from(variable.bounds.lo), i128::from(variable.bounds.hi));
+        let (low, high) = (i128::from(variable.bounds().lo), i128::from(variable.bounds().hi));
         let is_within = (low..=high).contains(&value);
-        if !is_within && variable.out_of_bounds == OutOfBounds::Drop {
+        if !is_within && variable.out_of_bounds() == OutOfBounds::Drop {
             return Ok(None);
         }
         values.push(value.min(high).max(low) as i64);
@@ -84,7 +84,7 @@ fn runtime(map: &IndexingMap, dims: &[i64], ranges: &[i64], known: &[Known]) -> 
 }
 
 fn known(variable: &RuntimeVariable, scene: Scene<'_>, owners: &Owners) -> Result<Known, String> {
-    let owner: Owner = variable.owner.ok_or("a runtime variable has no owner")?;
+    let owner: Owner = variable.owner().ok_or("a runtime variable has no owner")?;
     let path = owners.path(owner).ok_or("the owner of a runtime variable is not known")?;
     let branches = owners.branches(owner).ok_or("the owner of a runtime variable is not known")?;
     value(scene.module, scene, &path, &branches)

@@ -38,15 +38,15 @@ fn without(domain: &IndexingMap, equality: usize, term: &Term) -> Option<Option<
     }
     for (_, constraint) in domain.constraints.iter().enumerate().filter(|(i, _)| *i != equality) {
         let replaced = constraint.expr.substitute(|w| (w == *v).then(|| value.clone())).ok()?;
-        fewer.add_constraint(replaced, constraint.bounds);
+        fewer.constrain(replaced, constraint.bounds);
     }
     let magnitude = a.checked_abs()?;
     if magnitude > 1 {
-        fewer.add_constraint(multiple.checked_modulo(magnitude).ok()?, Interval::point(0));
+        fewer.constrain(multiple.checked_modulo(magnitude).ok()?, Interval::point(0));
     }
     let ends = [known.lo, known.hi].map(|end| i128::from(a) * i128::from(end));
     let Some(within) = clamped(ends[0].min(ends[1]), ends[0].max(ends[1])) else { return Some(None) };
-    fewer.add_constraint(multiple, within);
+    fewer.constrain(multiple, within);
     Some(Some(fewer))
 }
 

@@ -3,7 +3,7 @@
 use weft_affine::{Atom, Expr, Interval, Var};
 
 use crate::IndexingMap;
-use crate::divisor::common_divisor;
+use crate::rational::common_divisor;
 
 /// The values of a variable by what the constraints say of them.
 pub(super) struct Classes {

@@ -9,7 +9,7 @@ use crate::pieces::{Lanes, Program};
 use crate::{IndexingMap, Unknown, Variable};
 
 /// Elements that a subgroup may read at once.
-const REQUEST: u128 = 4096;
+const MAX_REQUEST: u128 = 4096;
 
 /// The map with the position of a thread as `subgroup_size · subgroup + lane`.
 #[derive(Clone, Debug)]
@@ -63,15 +63,15 @@ impl Subgroups {
             *e = e.substitute(of).map_err(overflow)?;
         }
         for c in constraints {
-            map.add_constraint(c.expr.substitute(of).map_err(overflow)?, c.bounds);
+            map.constrain(c.expr.substitute(of).map_err(overflow)?, c.bounds);
         }
         for Thread { variable, value, bounds } in &threads {
             if let Some(known) = map.bounds_mut(*variable) {
                 *known = Interval::point(0);
             }
-            map.add_constraint(value.clone(), *bounds);
+            map.constrain(value.clone(), *bounds);
         }
-        map.add_constraint(position, Interval::of_extent(number));
+        map.constrain(position, Interval::of_extent(number));
         map.simplify_keeping_runtime_bounds();
         // Runtime variables that nothing depends on are no reason to count a request more than once.
         let used: BTreeSet<Var> =
@@ -87,7 +87,7 @@ impl Subgroups {
     /// What one subgroup reads together: every lane, and for each lane every value of the vector variable.
     pub(crate) fn lanes(&self, program: &Program) -> Result<Lanes, Unknown> {
         let vector = self.vector.map_or(Interval::point(0), |(_, bounds)| bounds);
-        if self.lane_values.size().saturating_mul(vector.size()) > REQUEST {
+        if self.lane_values.size().saturating_mul(vector.size()) > MAX_REQUEST {
             return Err(Unknown::LargeRequest);
         }
         let each = || {

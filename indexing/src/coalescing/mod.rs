@@ -138,7 +138,7 @@ use crate::{Error, IndexingMap, Unknown};
 use num_integer::gcd;
 
 /// Parts of a domain that are counted one by one.
-const PARTS: usize = 1 << 14;
+const MAX_PARTS: usize = 1 << 14;
 
 /// A tensor that a fusion reads, with the maps from the output of the fusion to its elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -162,7 +162,7 @@ pub fn fusion_coalescing(
     // What a use leaves out keeps threads from reading; the block is the same for all uses.
     let launch = launch.on(threads);
     let of_operand = |operand: &FusedOperand| {
-        let uses = operand.uses.iter().map(|map| threads.compose(map)?.coalescing(&operand.tensor, &launch, model));
+        let uses = operand.uses.iter().map(|map| threads.then(map)?.coalescing(&operand.tensor, &launch, model));
         let uses: Vec<Coalescing> = uses.collect::<Result<_, _>>()?;
         let verdict = uses.iter().map(|one| one.verdict).max().unwrap_or(Verdict::Nothing);
         Ok(OperandCoalescing { verdict, uses })
@@ -253,7 +253,7 @@ fn reads(
     }
     let depends = subgroups.depends_on_runtime()?;
     let program = Program::new(&subgroups.map)?;
-    let parts = pieces(&program, &subgroups.lanes(&program)?, PARTS)?;
+    let parts = pieces(&program, &subgroups.lanes(&program)?, MAX_PARTS)?;
     let Some(found) = requests(&parts, element_bytes, model)? else { return Ok(None) };
     let (verdict, pattern) = judge(&found);
     let extent = launch.vector.map(|_| subgroups.vector_extent());

@@ -5,7 +5,7 @@ use crate::{MemoryModel, Unknown};
 use num_integer::gcd;
 
 /// Positions within a segment that are told apart.
-const POSITIONS: u128 = 1024;
+const MAX_POSITIONS: u128 = 1024;
 
 /// Totals and extremes over all requests of a map.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ fn of_piece(piece: &Piece, element_bytes: u32, model: &MemoryModel) -> Result<Op
 /// The remainders of `a·d` for `d = 0, 1, …` repeat after `period / gcd(a, period)` values, and the digits are independent, so
 /// the numbers of one digit after another are convolved.
 fn positions(piece: &Piece, period: u128) -> Result<Vec<u128>, Unknown> {
-    if period > POSITIONS {
+    if period > MAX_POSITIONS {
         return Err(Unknown::TooManyPieces);
     }
     let modulus = i128::try_from(period).map_err(|_| Unknown::Overflow)?;

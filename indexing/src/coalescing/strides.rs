@@ -123,12 +123,12 @@ fn to_next(map: &IndexingMap, v: Var, bounds: Interval) -> Result<IndexingMap, U
         *e = next(e)?.checked_sub(e).map_err(|_| Unknown::Overflow)?;
     }
     for c in &map.constraints {
-        steps.add_constraint(next(&c.expr)?, c.bounds);
+        steps.constrain(next(&c.expr)?, c.bounds);
     }
     let own = map.variable_ranges().get(v).intersect(bounds);
     let both = Interval::new(own.lo, own.hi.saturating_sub(1));
     match v {
-        Var::Dim(_) | Var::Range(_) => steps.add_constraint(Expr::var(v), both),
+        Var::Dim(_) | Var::Range(_) => steps.constrain(Expr::var(v), both),
         Var::Runtime(i) => {
             if let Some(own) = steps.runtime.get_mut(i as usize) {
                 own.bounds = both;

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use weft_affine::{Atom, Expr, Interval, Var};
 
-use crate::divisor::common_divisor;
+use crate::rational::common_divisor;
 use crate::{IndexingMap, Variable};
 
 /// Changes of variables, one after another. Each makes the map cheaper.
-const CHANGES: usize = 24;
+const MAX_CHANGES: usize = 24;
 
 /// A map over new dimensions, and what those say of the variables of the map it was made from.
 pub(super) struct Refined {
@@ -25,7 +25,7 @@ impl Refined {
     pub(super) fn of(map: &IndexingMap) -> Option<Refined> {
         let mut current = Refined::all_dims(map)?;
         let mut changed = false;
-        for _ in 0..CHANGES {
+        for _ in 0..MAX_CHANGES {
             let cost = current.cost();
             let found = current.changes().filter_map(|change| current.changed(&change));
             let Some(best) = found.map(|r| (r.cost(), r)).filter(|(c, _)| *c < cost).min_by_key(|(c, _)| *c) else {
@@ -136,9 +136,9 @@ impl Refined {
         };
         let all = |list: &[Expr]| list.iter().map(put).collect::<Option<Vec<Expr>>>();
         let mut map =
-            IndexingMap::from_parts(dims, Vec::new(), self.map.runtime.clone(), all(&self.map.results)?, Vec::new());
+            IndexingMap::of_valid(dims, Vec::new(), self.map.runtime.clone(), all(&self.map.results)?, Vec::new());
         for constraint in &self.map.constraints {
-            map.add_constraint(put(&constraint.expr)?, constraint.bounds);
+            map.constrain(put(&constraint.expr)?, constraint.bounds);
         }
         map.simplify();
         Some(Refined { map, dims: all(&self.dims)?, ranges: all(&self.ranges)? })

@@ -10,14 +10,14 @@ use weft_affine::{Atom, Expr, Interval, Ranges, Simplifier, Term, Var};
 
 use super::canonical::canonical;
 use crate::IndexingMap;
-use crate::divisor::common_divisor;
+use crate::rational::common_divisor;
 
 /// Equations that are kept at most; a map of rank five needs some forty.
-const EQUATIONS: usize = 200;
+const MAX_EQUATIONS: usize = 200;
 /// Rounds of all laws over all equations.
-const ROUNDS: usize = 24;
+const MAX_ROUNDS: usize = 24;
 /// Values that are larger than this as trees are not worth having.
-const LARGEST: u64 = 2000;
+const MAX_SIZE: u64 = 2000;
 
 /// `sum = 0`, or modulo `modulus` where that is not zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,10 +90,10 @@ impl System {
 
     /// The unknown variables in terms of the results, as many as are found.
     pub(super) fn solve(mut self, laws: Laws) -> BTreeMap<Var, Expr> {
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let before = (self.seen.len(), self.solved.len(), self.atoms.len());
             let mut i = 0;
-            while i < self.equations.len() && self.seen.len() < EQUATIONS {
+            while i < self.equations.len() && self.seen.len() < MAX_EQUATIONS {
                 self.step(i, laws);
                 i += 1;
             }
@@ -125,7 +125,7 @@ impl System {
     }
 
     fn add(&mut self, sum: Expr, modulus: i64) {
-        let Some(sum) = Some(sum).filter(|e| e.tree_size() <= LARGEST).and_then(|e| canonical(&e)) else { return };
+        let Some(sum) = Some(sum).filter(|e| e.tree_size() <= MAX_SIZE).and_then(|e| canonical(&e)) else { return };
         let equation = Equation { sum, modulus };
         if self.seen.insert(equation.clone()) {
             self.equations.push(equation);
@@ -320,7 +320,7 @@ impl System {
             return;
         }
         split.value = self.simplifier.simplify(&split.value);
-        if split.value.tree_size() > LARGEST {
+        if split.value.tree_size() > MAX_SIZE {
             return;
         }
         let Some(range) = self.range(&split.unknown) else { return };

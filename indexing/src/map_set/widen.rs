@@ -4,7 +4,7 @@ use weft_affine::{Constraint, Interval};
 
 use crate::IndexingMap;
 use crate::domain_set::has_results_of;
-use crate::enumeration::all_bounds;
+use crate::points::all_bounds;
 
 /// Joins members that differ in one bound, where the two intervals make one.
 pub(super) fn merged(mut maps: Vec<IndexingMap>) -> Vec<IndexingMap> {

@@ -32,9 +32,9 @@ use region::Region;
 use crate::Unknown;
 
 /// Regions that are looked at before giving up.
-const REGIONS: usize = 1 << 14;
+const MAX_REGIONS: usize = 1 << 14;
 /// Regions times lanes that are looked at before giving up.
-const WORK: usize = 1 << 19;
+const MAX_WORK: usize = 1 << 19;
 
 /// The values of variables in each lane.
 #[derive(Clone, Debug, Default)]
@@ -121,7 +121,7 @@ fn take_apart(
     let (mut looked_at, lane_count) = (0, lanes.count());
     while let Some(region) = waiting.pop() {
         looked_at += 1;
-        if looked_at > REGIONS || looked_at * lane_count > WORK {
+        if looked_at > MAX_REGIONS || looked_at * lane_count > MAX_WORK {
             return Err(Unknown::TooManyPieces);
         }
         let mut view = View { program, region: &region, lanes, active: admitted.clone(), sums: Vec::new(), width };

@@ -25,7 +25,7 @@ pub(super) fn read_map(
         cursor.expect("EMPTY")?;
     }
     let (mut map, given) = if known_empty && cursor.at_end() {
-        (IndexingMap::new(&[], &[], Vec::new()), Ranges::default())
+        (IndexingMap::identity(&[]), Ranges::default())
     } else {
         read(cursor, names, owner)?
     };
@@ -244,10 +244,10 @@ fn assemble(
         let (owner, access) = origin.map_or((None, Vec::new()), |origin| (origin.owner, origin.access));
         runtime.push(RuntimeVariable { bounds, name: chosen(name), owner, access, out_of_bounds });
     }
-    let mut map = IndexingMap::from_parts(dims, ranges, runtime, results, Vec::new());
+    let mut map = IndexingMap::of_valid(dims, ranges, runtime, results, Vec::new());
     let given = map.variable_ranges();
     for Entry { expr, bounds, .. } in entries {
-        map.add_constraint(expr, bounds);
+        map.constrain(expr, bounds);
     }
     Ok((map, given))
 }

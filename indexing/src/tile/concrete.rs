@@ -6,7 +6,7 @@ use super::refusal::TileMisfit;
 use super::symbolic::{SymbolicTile, TileCase};
 
 /// Attempts to find a case that holds for many positions at once.
-const ATTEMPTS: usize = 300;
+const MAX_ATTEMPTS: usize = 300;
 
 /// What a map makes of the tiles of given sizes.
 ///
@@ -14,16 +14,38 @@ const ATTEMPTS: usize = 300;
 /// the bounds of the map end within it. Positions in no part read nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConcreteTile {
+    sizes: Vec<i64>,
+    tiles: Vec<i64>,
+    first: Vec<i64>,
+    runtime_conditions: Vec<Constraint>,
+    parts: Vec<TilePart>,
+}
+
+impl ConcreteTile {
     /// The sizes asked for.
-    pub sizes: Vec<i64>,
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
     /// How many tiles there are in each dimension; the first and the last may be partial.
-    pub tiles: Vec<i64>,
+    pub fn tiles(&self) -> &[i64] {
+        &self.tiles
+    }
+
     /// The least tile index in each dimension, which is zero where the grid begins at its origin.
-    pub first: Vec<i64>,
+    pub fn first(&self) -> &[i64] {
+        &self.first
+    }
+
     /// What runtime variables satisfy where anything is read.
-    pub runtime_conditions: Vec<Constraint>,
+    pub fn runtime_conditions(&self) -> &[Constraint] {
+        &self.runtime_conditions
+    }
+
     /// The boxes, for disjoint sets of positions: whole tiles, partial ones at the edges, and what else differs.
-    pub parts: Vec<TilePart>,
+    pub fn parts(&self) -> &[TilePart] {
+        &self.parts
+    }
 }
 
 /// The box of all positions within some bounds.
@@ -106,7 +128,7 @@ impl SymbolicTile {
         let mut attempts = 0;
         while let Some(stretches) = waiting.pop() {
             attempts += 1;
-            if attempts > ATTEMPTS {
+            if attempts > MAX_ATTEMPTS {
                 return Err(TileMisfit::TooManyParts);
             }
             if let Some(part) = self.part(&stretches)? {
@@ -136,7 +158,7 @@ impl SymbolicTile {
         let mut all = vec![Vec::new()];
         for (i, ((origin, size), own)) in (0..).zip(self.origin.iter().zip(sizes).zip(&self.map.dims)) {
             let stretches = stretches(i, *origin, *size, own.bounds)?;
-            if all.len().saturating_mul(stretches.len()) > ATTEMPTS {
+            if all.len().saturating_mul(stretches.len()) > MAX_ATTEMPTS {
                 return Err(TileMisfit::TooManyParts);
             }
             let longer = |one: &Vec<Stretch>, s: &Stretch| one.iter().cloned().chain([s.clone()]).collect();

@@ -24,7 +24,7 @@ use crate::IndexingMap;
 /// let grid = [Interval::of_extent(64), Interval::of_extent(128)];
 /// let maps = [("subtract", &element), ("input", &element), ("mean", &mean), ("input", &row)];
 /// let tiling = FusionTiling::of(&grid, maps).map_err(|(_, reason)| reason)?;
-/// assert_eq!(tiling.instructions, [("subtract", 0), ("input", 0), ("mean", 1), ("input", 2)]);
+/// assert_eq!(tiling.instructions(), [("subtract", 0), ("input", 0), ("mean", 1), ("input", 2)]);
 /// let boxes = tiling.evaluate(&[4, 32]).map_err(|(_, misfit)| misfit)?;
 /// let sizes: Vec<_> = boxes.iter().map(|tile| tile.largest()).collect();
 /// assert_eq!(sizes, [vec![4, 32], vec![4], vec![4, 128]]);
@@ -32,12 +32,26 @@ use crate::IndexingMap;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionTiling<Id> {
+    grid: Vec<Interval>,
+    tiles: Vec<SymbolicTile>,
+    instructions: Vec<(Id, usize)>,
+}
+
+impl<Id> FusionTiling<Id> {
     /// The indices of the result that tiles divide up.
-    pub grid: Vec<Interval>,
+    pub fn grid(&self) -> &[Interval] {
+        &self.grid
+    }
+
     /// The distinct tiles, in the order in which they were first met.
-    pub tiles: Vec<SymbolicTile>,
+    pub fn tiles(&self) -> &[SymbolicTile] {
+        &self.tiles
+    }
+
     /// Which tile each instruction computes, as a number among the tiles; no pair occurs twice.
-    pub instructions: Vec<(Id, usize)>,
+    pub fn instructions(&self) -> &[(Id, usize)] {
+        &self.instructions
+    }
 }
 
 impl<Id: Clone + PartialEq> FusionTiling<Id> {

@@ -7,7 +7,7 @@ use weft_affine::Interval;
 use super::symbolic::SymbolicTile;
 
 /// Points of a tile that are looked at.
-const POINTS: u128 = 1 << 12;
+const MAX_POINTS: u128 = 1 << 12;
 
 impl SymbolicTile {
     /// Whether the map takes a box of indices to something that is no box, for some values of the runtime variables. False where
@@ -17,7 +17,7 @@ impl SymbolicTile {
         for (variable, own) in part.dims.iter_mut().zip(indices) {
             variable.bounds = variable.bounds.intersect(*own);
         }
-        if part.box_size() > POINTS {
+        if part.box_size() > MAX_POINTS {
             return false;
         }
         let mut read: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();

@@ -12,9 +12,9 @@ use weft_affine::{Atom, Canonical, Config, Constraint, Expr, Interval, Ranges, S
 use super::refusal::TileRefusal;
 
 /// Expressions larger than this as trees are not followed.
-const LARGEST: u64 = 2000;
+const MAX_SIZE: u64 = 2000;
 /// Nor are those of more divisions within one another: they are walked by recursion.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// Consecutive values, each taken: `offset + k` for `k` in `[0, size − 1]`. Both are over parameters alone, and the conditions
 /// see to it that the size is at least one.
@@ -207,7 +207,7 @@ impl Search {
     /// Simplifies everything by what is known, and puts the only value in place of each run that has just one.
     pub(super) fn settle(&mut self) -> Result<(), TileRefusal> {
         loop {
-            if self.expressions().any(|e| e.tree_size() > LARGEST || e.depth() > DEEPEST) {
+            if self.expressions().any(|e| e.tree_size() > MAX_SIZE || e.depth() > MAX_DEPTH) {
                 return Err(TileRefusal::TooLarge);
             }
             let mut simplifier = self.simplifier();

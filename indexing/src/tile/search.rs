@@ -11,11 +11,11 @@ use super::symbolic::{TileAxis, TileCase};
 use crate::IndexingMap;
 
 /// Searches looked at before the rest is given up.
-const VISITED: usize = 300;
+const MAX_VISITED: usize = 300;
 /// Cases of one tile.
-const CASES: usize = 48;
+const MAX_CASES: usize = 48;
 /// Pairs of runs that are merged on the way to one case.
-const MERGES: u32 = 3;
+const MAX_MERGES: u32 = 3;
 
 /// What a step found.
 enum Step {
@@ -36,7 +36,7 @@ pub(super) fn cases(map: &IndexingMap) -> Result<(Vec<TileCase>, bool), TileRefu
     let mut seen = BTreeSet::new();
     while let Some(search) = waiting.pop() {
         visited += 1;
-        if visited > VISITED || found.len() >= CASES {
+        if visited > MAX_VISITED || found.len() >= MAX_CASES {
             let none = found.is_empty();
             return if none { Err(TileRefusal::TooLarge) } else { Ok((found, false)) };
         }
@@ -159,7 +159,7 @@ impl Search {
             constraints: moving,
             pinned: accesses(map),
             is_empty: false,
-            merges: MERGES,
+            merges: MAX_MERGES,
         };
         search.name_runs()?;
         for (i, b) in (0..).zip(bounds.dims) {

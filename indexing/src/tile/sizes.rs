@@ -10,7 +10,7 @@ use super::text::parameter;
 use num_integer::gcd;
 
 /// Alternatives of a joint disjunction, above which the rest is left out.
-const ALTERNATIVES: usize = 64;
+const MAX_ALTERNATIVES: usize = 64;
 
 /// A condition on tile sizes, where tiles start at `origin + p · size`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,10 +32,8 @@ pub enum SizeCondition {
 /// A disjunction of conjunctions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeConstraints {
-    /// One of these must hold, with all its conditions. An empty conjunction always holds; without any nothing does.
-    pub alternatives: Vec<Vec<SizeCondition>>,
-    /// False where alternatives were left out because they are too many.
-    pub is_complete: bool,
+    alternatives: Vec<Vec<SizeCondition>>,
+    is_complete: bool,
 }
 
 impl SymbolicTile {
@@ -214,6 +212,16 @@ enum Lifted {
 }
 
 impl SizeConstraints {
+    /// One of these must hold, with all its conditions. An empty conjunction always holds; without any nothing does.
+    pub fn alternatives(&self) -> &[Vec<SizeCondition>] {
+        &self.alternatives
+    }
+
+    /// False where alternatives were left out because they are too many.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
     /// What both ask for: the conjunctions of one alternative of each, as far as they are not contradictory.
     pub fn and(&self, other: &SizeConstraints) -> SizeConstraints {
         let mut alternatives = Vec::new();
@@ -221,7 +229,7 @@ impl SizeConstraints {
         for (a, b) in self.alternatives.iter().flat_map(|a| other.alternatives.iter().map(move |b| (a, b))) {
             let Some(both) = conjunction(a, b) else { continue };
             add(&mut alternatives, both);
-            if alternatives.len() > ALTERNATIVES {
+            if alternatives.len() > MAX_ALTERNATIVES {
                 alternatives.pop();
                 is_complete = false;
             }

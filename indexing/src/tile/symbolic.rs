@@ -108,20 +108,40 @@ pub struct TileCase {
 /// constraints, is that of XLA's symbolic tile analysis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SymbolicTile {
-    /// The map, simplified.
-    pub map: IndexingMap,
-    /// The indices that tiles divide up. Those outside the bounds of the map read nothing.
-    pub grid: Vec<Interval>,
-    /// In each dimension an index at which a tile starts, whatever the size; the others start at multiples of the size before and
-    /// behind it. The least index of the grid, unless [said otherwise](SymbolicTile::with_origin).
-    pub origin: Vec<i64>,
-    /// The ways in which the tile is a box; never none.
-    pub cases: Vec<TileCase>,
-    /// False where there were more cases than are followed, so that sizes may be turned down that would do.
-    pub is_complete: bool,
+    pub(super) map: IndexingMap,
+    pub(super) grid: Vec<Interval>,
+    pub(super) origin: Vec<i64>,
+    pub(super) cases: Vec<TileCase>,
+    pub(super) is_complete: bool,
 }
 
 impl SymbolicTile {
+    /// The map, simplified.
+    pub fn map(&self) -> &IndexingMap {
+        &self.map
+    }
+
+    /// The indices that tiles divide up. Those outside the bounds of the map read nothing.
+    pub fn grid(&self) -> &[Interval] {
+        &self.grid
+    }
+
+    /// In each dimension an index at which a tile starts, whatever the size; the others start at multiples of the size before and
+    /// behind it. The least index of the grid, unless [said otherwise](SymbolicTile::with_origin).
+    pub fn origin(&self) -> &[i64] {
+        &self.origin
+    }
+
+    /// The ways in which the tile is a box; never none.
+    pub fn cases(&self) -> &[TileCase] {
+        &self.cases
+    }
+
+    /// False where there were more cases than are followed, so that sizes may be turned down that would do.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
     /// The tile of a map whose index runs over the bounds of its dimensions.
     ///
     /// # Errors
@@ -145,7 +165,7 @@ impl SymbolicTile {
         }
         let mut map = map.clone();
         for (i, b) in (0..).zip(grid) {
-            map.add_constraint(Expr::dim(i), *b);
+            map.constrain(Expr::dim(i), *b);
         }
         let given = map.constraints.clone();
         map.simplify();
@@ -183,7 +203,7 @@ impl SymbolicTile {
     /// let values = |p: i64| -> Result<Vec<Vec<i64>>, Box<dyn std::error::Error>> {
     ///     Ok(boxes.at(&[p], &[])?.into_iter().flatten().map(|axis| axis.values().collect()).collect())
     /// };
-    /// assert_eq!((boxes.first[0], boxes.tiles[0]), (-2, 16));
+    /// assert_eq!((boxes.first()[0], boxes.tiles()[0]), (-2, 16));
     /// assert_eq!((values(-2)?, values(2)?), (vec![vec![0], vec![0, 1]], vec![vec![1], vec![0, 1]]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -222,7 +242,7 @@ impl SymbolicTile {
     /// # Errors
     /// When the maps do not compose, and where there is no tile.
     pub fn through(&self, map: &IndexingMap) -> Result<SymbolicTile, Error> {
-        let composed = self.map.compose(map)?;
+        let composed = self.map.then(map)?;
         Ok(SymbolicTile::on_grid(&composed, &self.grid)?.with_origin(&self.origin)?)
     }
 }
@@ -260,7 +280,7 @@ fn converse(map: &IndexingMap, grid: &[Interval]) -> Result<IndexingMap, TileRef
     let tiled = map.results.iter().zip(grid).map(image).collect();
     let ranges = map.dims.iter().chain(&map.ranges).cloned().collect();
     let results = (0..dims).map(Expr::range).collect();
-    let mut converse = IndexingMap::from_parts(tiled, ranges, runtime, results, constraints);
+    let mut converse = IndexingMap::of_valid(tiled, ranges, runtime, results, constraints);
     if map.is_known_empty() {
         converse.set_known_empty();
     }
@@ -277,7 +297,7 @@ fn reached(simplifier: &mut Simplifier, result: &Expr) -> Interval {
 }
 
 /// Steps by which a bound is moved outwards.
-const RELAXED: usize = 1024;
+const MAX_RELAXED: usize = 1024;
 
 /// Moves the bounds of each dimension outwards, within the grid, over values that a constraint on a remainder of that dimension
 /// alone excludes.
@@ -294,7 +314,7 @@ fn relax(map: &mut IndexingMap, grid: &[Interval]) {
             |x: i64| own.iter().any(|c| c.expr.evaluate(|_| x).is_ok_and(|value| !c.bounds.contains(value)));
         let Some(known) = map.bounds_mut(v) else { continue };
         let Interval { mut lo, mut hi } = *known;
-        for _ in 0..RELAXED {
+        for _ in 0..MAX_RELAXED {
             lo = lo.checked_sub(1).filter(|x| grid.contains(*x) && is_excluded(*x)).unwrap_or(lo);
             hi = hi.checked_add(1).filter(|x| grid.contains(*x) && is_excluded(*x)).unwrap_or(hi);
         }

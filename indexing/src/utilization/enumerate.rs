@@ -4,13 +4,13 @@ use super::image::Counts;
 use crate::{IndexingMap, Unknown};
 
 /// Points of the boxes of all maps together that are walked.
-const POINTS: u128 = 1 << 16;
+const MAX_POINTS: u128 = 1 << 16;
 
 /// Counts the elements that maps read by walking their domains. The maps stay within the shape, and have no runtime variable
 /// with more than one value.
 pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Unknown> {
     let points = maps.iter().fold(0u128, |n, map| n.saturating_add(map.box_size()));
-    if points > POINTS {
+    if points > MAX_POINTS {
         return Err(Unknown::TooManyPieces);
     }
     let mut read: Vec<i128> = Vec::new();

@@ -12,9 +12,9 @@ use crate::pieces::{Lanes, Piece, Program, pieces};
 use crate::{IndexingMap, Unknown};
 
 /// Parts that are counted together.
-const IMAGES: usize = 512;
+const MAX_IMAGES: usize = 512;
 /// Products of classes that are looked at.
-const PRODUCTS: usize = 1 << 16;
+const MAX_PRODUCTS: usize = 1 << 16;
 
 /// How often elements are read, counted exactly.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ struct Image {
 pub(crate) fn count(maps: &[IndexingMap], shape: &[i64]) -> Result<Counts, Unknown> {
     let mut images = Vec::new();
     for map in maps {
-        let left = IMAGES - images.len();
+        let left = MAX_IMAGES - images.len();
         images.extend(pieces(&Program::new(map)?, &Lanes::default(), left)?.into_iter().map(Image::new));
     }
     if images.is_empty() {
@@ -176,7 +176,7 @@ fn by_class(images: &[Image]) -> Result<Counts, Unknown> {
             progressions(index.constant, &terms)
         });
         let classes = classes(&lists.collect::<Result<Vec<_>, _>>()?)?;
-        if classes.len().saturating_mul(known.len()).saturating_mul(images.len()) > PRODUCTS {
+        if classes.len().saturating_mul(known.len()).saturating_mul(images.len()) > MAX_PRODUCTS {
             return Err(Unknown::TooManyPieces);
         }
         let mut next: BTreeMap<Vec<u128>, u128> = BTreeMap::new();

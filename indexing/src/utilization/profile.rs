@@ -6,11 +6,11 @@ use crate::Unknown;
 use num_integer::gcd;
 
 /// Progressions that one sum of digits may be written out as.
-const PROGRESSIONS: usize = 1024;
+const MAX_PROGRESSIONS: usize = 1024;
 /// Values that are counted one by one where there would be more.
-const VALUES: i128 = 1 << 16;
+const MAX_VALUES: i128 = 1 << 16;
 /// Residue classes times progressions that are looked at in one dimension.
-const WORK: u128 = 1 << 18;
+const MAX_WORK: u128 = 1 << 18;
 
 /// The indices `start, start + stride, …`, `count` of them, each read so many times; the stride is positive.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec
     let mut starts = vec![start];
     for (a, n) in runs {
         let total = i128::try_from(starts.len()).ok().and_then(|m| m.checked_mul(n));
-        if total.is_none_or(|total| total > PROGRESSIONS as i128) {
+        if total.is_none_or(|total| total > MAX_PROGRESSIONS as i128) {
             return counted(start, &sorted);
         }
         starts = (0..n).flat_map(|k| starts.iter().map(move |s| s + a * k)).collect();
@@ -70,7 +70,7 @@ pub(crate) fn progressions(constant: i128, terms: &[(i128, i128)]) -> Result<Vec
 /// as often as `x, x − a, …, x − a·(n − 1)` did before, which is a sum that slides.
 fn counted(start: i128, terms: &[(i128, i128)]) -> Result<Vec<Progression>, Unknown> {
     let reach = terms.iter().try_fold(0i128, |sum, (a, n)| a.checked_mul(n - 1).and_then(|far| sum.checked_add(far)));
-    let length = reach.filter(|reach| *reach < VALUES).and_then(|reach| usize::try_from(reach + 1).ok());
+    let length = reach.filter(|reach| *reach < MAX_VALUES).and_then(|reach| usize::try_from(reach + 1).ok());
     let length = length.ok_or(Unknown::TooManyPieces)?;
     let mut times = vec![0i128; length];
     times[0] = 1;
@@ -110,10 +110,10 @@ pub(crate) fn classes(lists: &[Vec<Progression>]) -> Result<BTreeMap<Vec<u128>, 
         let stride = p.stride.unsigned_abs();
         modulus = (modulus / gcd(modulus, stride))
             .checked_mul(stride)
-            .filter(|m| *m <= WORK)
+            .filter(|m| *m <= MAX_WORK)
             .ok_or(Unknown::TooManyPieces)?;
     }
-    if modulus.saturating_mul(number) > WORK {
+    if modulus.saturating_mul(number) > MAX_WORK {
         return Err(Unknown::TooManyPieces);
     }
     let modulus = i128::try_from(modulus).map_err(|_| Unknown::Overflow)?;

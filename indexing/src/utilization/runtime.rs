@@ -5,7 +5,7 @@ use weft_affine::{Atom, Constraint, Expr, Var};
 use crate::{Error, IndexingMap, Interval, RuntimeVariable};
 
 /// Values of runtime variables that are gone through one by one.
-const ASSIGNMENTS: u128 = 256;
+const MAX_ASSIGNMENTS: u128 = 256;
 
 /// Maps over one list of runtime variables.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Uses {
     pub(crate) fn assignments(&self, beside: &Uses) -> Option<Vec<(Uses, Uses)>> {
         let open = self.open();
         let number = open.iter().fold(1u128, |n, i| n.saturating_mul(self.bounds(*i).size()));
-        if number > ASSIGNMENTS {
+        if number > MAX_ASSIGNMENTS {
             return None;
         }
         let mut settled = beside.clone();

@@ -2,7 +2,7 @@
 //!
 //! Every chain follows from its number alone, on any machine.
 
-use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
+use weft_indexing::{Constraint, Expr, IndexingMap, Interval, Owner, RuntimeVariable, Variable};
 
 use crate::judged::clamping_map;
 use crate::support::case::Case;
@@ -37,7 +37,7 @@ pub(crate) fn chain(random: &mut Random, output: &[i64], most: i64) -> Read {
     let mut read = Read { map: IndexingMap::identity(output), shape: output.to_vec() };
     for _ in 0..random.pick(&[1, 1, 2, 2, 3]) {
         let next = operation(random, &read.shape, most);
-        let map = read.map.compose(&next.map).expect("small numbers");
+        let map = read.map.then(&next.map).expect("small numbers");
         // What tests enumerate stays small.
         if map.box_size() <= 2000 {
             read = Read { map, shape: next.shape };
@@ -50,7 +50,10 @@ pub(crate) fn chain(random: &mut Random, output: &[i64], most: i64) -> Read {
 fn operation(random: &mut Random, output: &[i64], most: i64) -> Read {
     let rank = output.len();
     let dims: Vec<Expr> = (0..).map(Expr::dim).take(rank).collect();
-    let plain = |results: Vec<Expr>, shape: Vec<i64>| Read { map: IndexingMap::new(output, &[], results), shape };
+    let plain = |results: Vec<Expr>, shape: Vec<i64>| Read {
+        map: IndexingMap::of_extents(output, &[], results).expect("the results are over these variables"),
+        shape,
+    };
     match random.below(11) {
         0 => {
             let mut order: Vec<usize> = (0..rank).collect();
@@ -80,7 +83,10 @@ fn operation(random: &mut Random, output: &[i64], most: i64) -> Read {
             let (mut results, mut shape) = (dims, output.to_vec());
             results.insert(at, Expr::range(0));
             shape.insert(at, extent);
-            Read { map: IndexingMap::new(output, &[extent], results), shape }
+            Read {
+                map: IndexingMap::of_extents(output, &[extent], results).expect("the results are over these variables"),
+                shape,
+            }
         }
         7 if rank > 0 => {
             let i = random.below(rank);
@@ -89,7 +95,10 @@ fn operation(random: &mut Random, output: &[i64], most: i64) -> Read {
             let (mut results, mut shape) = (dims, output.to_vec());
             results[i] = &results[i] * stride + Expr::range(0) * dilation;
             shape[i] = stride * (output[i] - 1).max(0) + dilation * (extent - 1) + 1;
-            Read { map: IndexingMap::new(output, &[extent], results), shape }
+            Read {
+                map: IndexingMap::of_extents(output, &[extent], results).expect("the results are over these variables"),
+                shape,
+            }
         }
         8 if rank > 0 => dynamic_slice(random, output),
         9 if rank > 0 => concatenated(random, output),
@@ -125,7 +134,7 @@ fn reshape(random: &mut Random, output: &[i64]) -> Read {
         results.insert(0, flat.floor_div(below).modulo(*n));
         below *= n;
     }
-    Read { map: IndexingMap::new(output, &[], results), shape }
+    Read { map: IndexingMap::of_extents(output, &[], results).expect("the results are over these variables"), shape }
 }
 
 /// Elements of the padding lead nowhere.
@@ -143,7 +152,10 @@ fn pad(random: &mut Random, output: &[i64]) -> Read {
         shape.push(extent);
     }
     let dims = output.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
-    Read { map: IndexingMap::from_parts(dims, Vec::new(), Vec::new(), results, constraints), shape }
+    Read {
+        map: IndexingMap::try_new(dims, Vec::new(), Vec::new(), results, constraints).expect("the parts fit together"),
+        shape,
+    }
 }
 
 fn dynamic_slice(random: &mut Random, output: &[i64]) -> Read {
@@ -151,8 +163,12 @@ fn dynamic_slice(random: &mut Random, output: &[i64]) -> Read {
     let i = random.below(output.len());
     let most = random.between(0, 3);
     let mut start = RuntimeVariable::new(Interval::new(0, most));
-    start.owner = random.chance(70).then_some(Owner(random.below(2) as u64));
-    start.out_of_bounds = random.pick(&[OutOfBounds::Clamp, OutOfBounds::Drop]);
+    if random.chance(70) {
+        start = start.with_owner(Owner(random.below(2) as u64));
+    }
+    if random.chance(50) {
+        start = start.dropping();
+    }
     let mut results: Vec<Expr> = (0..).map(Expr::dim).take(output.len()).collect();
     results[i] = &results[i] + Expr::runtime(0);
     let mut shape = output.to_vec();
@@ -162,7 +178,10 @@ fn dynamic_slice(random: &mut Random, output: &[i64]) -> Read {
         // Only what lies beyond another runtime position, as in what dynamic-update-slice leaves of its operand.
         constraints.push(Constraint::new(Expr::dim(i as u32) - Expr::runtime(0), Interval::new(0, output[i])));
     }
-    Read { map: IndexingMap::from_parts(dims, Vec::new(), vec![start], results, constraints), shape }
+    Read {
+        map: IndexingMap::try_new(dims, Vec::new(), vec![start], results, constraints).expect("the parts fit together"),
+        shape,
+    }
 }
 
 /// The part of an output that one operand of a concatenation yields.
@@ -174,22 +193,25 @@ fn concatenated(random: &mut Random, output: &[i64]) -> Read {
     results[i] = &results[i] - first;
     let mut shape = output.to_vec();
     shape[i] = extent;
-    let mut map = IndexingMap::new(output, &[], results);
-    map.add_constraint(Expr::dim(i as u32), Interval::new(first, first + extent - 1));
+    let mut map = IndexingMap::of_extents(output, &[], results).expect("the results are over these variables");
+    map.add_constraint(Expr::dim(i as u32), Interval::new(first, first + extent - 1))
+        .expect("its variables are those of the map");
     Read { map, shape }
 }
 
 /// The map of a random case over a shape that holds what it reads, where that can be found out.
 pub(crate) fn of_case(case: &Case, random: &mut Random) -> Option<Read> {
     let mut map = clamping_map(case, random.pick(&[1, 1, 2, 3]));
+    let mut results = map.results().to_vec();
     let points: Vec<_> = case.points().into_iter().filter(|p| case.holds(&case.constraints, p) == Some(true)).collect();
     let mut shape = Vec::new();
-    for result in &mut map.results {
+    for result in &mut results {
         let values: Option<Vec<i64>> = points.iter().map(|p| case.value(result, p)).collect();
         let values = values?;
         let (least, greatest) = (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
         *result = result.checked_add_constant(least.checked_neg()?).ok()?;
         shape.push(greatest.checked_sub(least)?.checked_add(random.between(1, 3))?);
     }
+    map.set_results(results).expect("they are over the variables of the map");
     Some(Read { map, shape })
 }

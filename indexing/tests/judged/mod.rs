@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use weft_indexing::{DomainPoint, IndexingMap, OutOfBounds, RuntimeVariable, Var, Variable};
+use crate::parts::changed;
+use weft_indexing::{DomainPoint, IndexingMap, RuntimeVariable, Var, Variable};
 
 use crate::support::case::Case;
 
 /// The map of a case with so many of its expressions as results. Runtime variables drop and clamp in turn.
 pub(crate) fn map(case: &Case, results: usize) -> IndexingMap {
-    let mut map = clamping_map(case, results);
-    for variable in map.runtime.iter_mut().skip(1).step_by(2) {
-        variable.out_of_bounds = OutOfBounds::Drop;
-    }
-    map
+    changed(&clamping_map(case, results), |parts| {
+        for variable in parts.runtime.iter_mut().skip(1).step_by(2) {
+            *variable = variable.clone().dropping();
+        }
+    })
 }
 
 /// The map of a case with so many of its expressions as results. Runtime variables clamp.
@@ -27,7 +28,7 @@ pub(crate) fn clamping_map(case: &Case, results: usize) -> IndexingMap {
         }
     }
     let exprs = case.exprs.iter().take(results).cloned().collect();
-    IndexingMap::from_parts(dims, ranges, runtime, exprs, case.constraints.clone())
+    IndexingMap::try_new(dims, ranges, runtime, exprs, case.constraints.clone()).expect("the parts fit together")
 }
 
 /// A point of a domain and the results there.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_indexing::{Basis, DomainPoint, IndexingMap, Interval, Limits, NoInverse, OutOfBounds};
+use weft_indexing::{Basis, Collision, DomainPoint, IndexingMap, Interval, Limits, NoInverse};
 
 use super::{Counts, run};
 use crate::tiles::judge as tiles;
@@ -37,7 +37,7 @@ fn inverse() {
             Err(reason) => {
                 counts.add(&format!("refused: {}", reason.code()), true);
                 if let NoInverse::NotInjective(points) = &reason {
-                    let [a, b] = points.as_ref();
+                    let Collision { first: a, second: b } = points.as_ref();
                     let value = |p: &DomainPoint| given.evaluate(&p.dims, &p.ranges, &p.runtime).ok();
                     let inside = |p: &DomainPoint| given.contains(&p.dims, &p.ranges, &p.runtime);
                     assert!(a != b && a.runtime == b.runtime && inside(a) && inside(b), "{reason}: {given:?}");
@@ -53,9 +53,10 @@ fn inverse() {
 fn operand(given: &IndexingMap) -> Option<(IndexingMap, Vec<i64>)> {
     let mut map = given.clone();
     // A value that is dropped takes the point with it, and is no value within the bounds.
-    map.runtime.iter_mut().for_each(|v| v.out_of_bounds = OutOfBounds::Clamp);
+    map.set_runtime(map.runtime().iter().map(|v| v.clone().clamping()).collect()).expect("the same variables");
     let mut shape = Vec::new();
-    for result in &mut map.results {
+    let mut results = map.results().to_vec();
+    for result in &mut results {
         let range = weft_affine::range_of(result, &given.variable_ranges());
         if range.lo == i64::MIN || range.hi == i64::MAX {
             return None;
@@ -63,6 +64,7 @@ fn operand(given: &IndexingMap) -> Option<(IndexingMap, Vec<i64>)> {
         *result = result.checked_add_constant(range.lo.checked_neg()?).ok()?;
         shape.push(range.hi.checked_sub(range.lo)?.checked_add(1).filter(|n| *n <= MOST_ELEMENTS)?);
     }
+    map.set_results(results).expect("they are over the variables of the map");
     Some((map, shape))
 }
 
@@ -84,7 +86,7 @@ fn utilization() {
         let used = each.len() as u128;
         let fewest = if used < found.elements { 0 } else { each.values().copied().min().unwrap_or(0) };
         let counted = [used, reads.len() as u128, fewest, each.values().copied().max().unwrap_or(0)];
-        let is_exact = found.basis.is_exact() && map.runtime.is_empty();
+        let is_exact = found.basis.is_exact() && map.runtime().is_empty();
         match found.basis {
             Basis::Bounds(reason) => counts.add(&format!("bounds: {}", reason.code()), true),
             exact => counts.add(exact.code(), true),
@@ -116,7 +118,7 @@ fn tiles_of(all: &mut tiles::Counts, counts: &mut Counts, judge: impl FnOnce(&mu
 fn tile_propagation() {
     let mut all = tiles::Counts::default();
     run("tile propagation", 13, &[], |random, given, _, counts| {
-        let grid: Vec<Interval> = given.dims.iter().map(|v| v.bounds).collect();
+        let grid: Vec<Interval> = given.dims().iter().map(|v| v.bounds()).collect();
         tiles_of(&mut all, counts, |all| tiles::judge(random, given, &grid, all));
         Some(())
     });
@@ -130,7 +132,7 @@ fn tile_propagation_backwards() {
     let mut all = tiles::Counts::default();
     run("tile propagation backwards", 14, &[], |random, given, _, counts| {
         let bounds = given.variable_ranges();
-        let grid: Vec<Interval> = given.results.iter().map(|e| weft_affine::range_of(e, &bounds)).collect();
+        let grid: Vec<Interval> = given.results().iter().map(|e| weft_affine::range_of(e, &bounds)).collect();
         let is_far = |b: &Interval| b.lo.unsigned_abs().max(b.hi.unsigned_abs()) > MOST_ELEMENTS.unsigned_abs();
         let is_judged = !grid.iter().any(is_far);
         counts.add("too large", !is_judged);

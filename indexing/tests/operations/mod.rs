@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 
+use crate::parts::changed;
 use crate::support::count::cases;
 use crate::support::random::Random;
 use crate::worlds::{Related, World, map, pairs, related, set};
@@ -43,15 +44,15 @@ impl Counts {
     }
 
     fn add_map(&mut self, map: &IndexingMap) {
-        let has_operations = map.results.iter().any(|e| e.operation_count() > 0);
+        let has_operations = map.results().iter().any(|e| e.operation_count() > 0);
         self.add("divisions or remainders", has_operations);
         self.add("undefined", map.is_undefined());
-        self.add("constraints", !map.constraints.is_empty());
-        self.add("runtime variables", !map.runtime.is_empty());
-        self.add("negative bounds", map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo < 0));
+        self.add("constraints", !map.constraints().is_empty());
+        self.add("runtime variables", !map.runtime().is_empty());
+        self.add("negative bounds", map.dims().iter().chain(map.ranges()).any(|v| v.bounds().lo < 0));
         self.add(
             "near the ends",
-            map.dims.iter().chain(&map.ranges).any(|v| v.bounds.lo.checked_abs().is_none_or(|lo| lo > 1 << 62)),
+            map.dims().iter().chain(map.ranges()).any(|v| v.bounds().lo.checked_abs().is_none_or(|lo| lo > 1 << 62)),
         );
     }
 
@@ -149,7 +150,7 @@ fn simplify_keeping_points() {
         simple.simplify_with(&options);
         assert!(!simple.clone().simplify_with(&options), "{simple:?}");
         let points = |v: &Var| simple.variable_ranges().get(*v).as_point().is_some();
-        counts.add("point variables stay", simple.results.iter().any(|e| e.variables().iter().any(points)));
+        counts.add("point variables stay", simple.results().iter().any(|e| e.variables().iter().any(points)));
         assert_same(given, &simple, world)?;
         Some(())
     });
@@ -159,10 +160,10 @@ fn simplify_keeping_points() {
 fn compose() {
     run("compose", 3, &[("has pairs", 15), ("runtime variables became one", 1)], |random, first, world, counts| {
         let results = random.pick(&[1, 2]);
-        let then = map(random, first.results.len(), results);
-        let mut both = first.compose(&then).ok()?;
-        let apart = first.runtime.len() + then.runtime.len();
-        counts.add("runtime variables became one", both.runtime.len() < apart);
+        let then = map(random, first.results().len(), results);
+        let mut both = first.then(&then).ok()?;
+        let apart = first.runtime().len() + then.runtime().len();
+        counts.add("runtime variables became one", both.runtime().len() < apart);
         let (of_first, of_then) = (related(first, world)?, related(&then, world)?);
         let expected = of_first.iter().flat_map(|(d, s, middle)| {
             let from = of_then.iter().filter(move |(e, _, _)| e == middle);
@@ -175,11 +176,11 @@ fn compose() {
             assert_eq!(related(&both, world)?, expected, "{first:?}\nthen {then:?}\nis {both:?}");
             both.simplify();
         }
-        let all = IndexingMap::compose_all([first, &then]).ok()?;
+        let all = IndexingMap::compose_in_order([first, &then]).ok()?;
         assert_eq!(pairs(&related(&all, world)?), pairs(&expected), "{first:?}\nthen {then:?}\nis {all:?}");
-        let next = map(random, then.results.len(), 1);
-        let three = IndexingMap::compose_all([first, &then, &next]).ok()?;
-        let mut steps = both.compose(&next).ok()?;
+        let next = map(random, then.results().len(), 1);
+        let three = IndexingMap::compose_in_order([first, &then, &next]).ok()?;
+        let mut steps = both.then(&next).ok()?;
         steps.simplify();
         assert_eq!(pairs(&related(&three, world)?), pairs(&related(&steps, world)?), "{first:?}\n{then:?}\n{next:?}");
         Some(())
@@ -193,21 +194,21 @@ fn remove_unused_symbols() {
         let removed = fewer.remove_unused_symbols();
         assert_eq!(removed.is_empty(), fewer == *given);
         assert_eq!(
-            (given.ranges.len(), given.runtime.len()),
-            (fewer.ranges.len() + removed.ranges.len(), fewer.runtime.len() + removed.runtime.len())
+            (given.ranges().len(), given.runtime().len()),
+            (fewer.ranges().len() + removed.ranges.len(), fewer.runtime().len() + removed.runtime.len())
         );
         counts.add("removed", !removed.is_empty());
         counts.add("constraints removed", !removed.constraints.is_empty());
         assert!(fewer.clone().remove_unused_symbols().is_empty(), "{fewer:?}");
         let used = |v: Var| {
             fewer
-                .results
+                .results()
                 .iter()
-                .chain(fewer.constraints.iter().map(|c| &c.expr))
-                .chain(fewer.runtime.iter().flat_map(|v| &v.access))
+                .chain(fewer.constraints().iter().map(|c| &c.expr))
+                .chain(fewer.runtime().iter().flat_map(|v| v.access()))
                 .any(|e| e.variables().contains(&v))
         };
-        assert!(fewer.is_known_empty() || (0..fewer.ranges.len()).all(|i| used(Var::Range(i as u32))), "{fewer:?}");
+        assert!(fewer.is_known_empty() || (0..fewer.ranges().len()).all(|i| used(Var::Range(i as u32))), "{fewer:?}");
         let (old, new) = (related(given, world)?, related(&fewer, world)?);
         assert_eq!(set(pairs(&old)), set(pairs(&new)), "{given:?}\nbecame\n{fewer:?}");
         Some(())
@@ -281,7 +282,7 @@ fn symbols_to_dims() {
     run("symbols to dimensions", 8, &[], |_, given, world, _| {
         let mut wider = given.clone();
         wider.ranges_to_dims();
-        assert!(wider.ranges.is_empty());
+        assert!(wider.ranges().is_empty());
         let old: Vec<Related> =
             related(given, world)?.into_iter().map(|(d, s, e)| ([d, s].concat(), vec![], e)).collect();
         assert_eq!(old, related(&wider, world)?, "{given:?}\nbecame\n{wider:?}");
@@ -289,9 +290,9 @@ fn symbols_to_dims() {
         let mut step_by_step = given.clone();
         while step_by_step.symbol_to_dim(Var::Range(0)).is_some() {}
         assert_eq!(step_by_step, wider);
-        if let [_, _, ..] = given.ranges.as_slice() {
+        if let [_, _, ..] = given.ranges() {
             let mut second = given.clone();
-            assert_eq!(second.symbol_to_dim(Var::Range(1)), Some(Var::Dim(given.dims.len() as u32)));
+            assert_eq!(second.symbol_to_dim(Var::Range(1)), Some(Var::Dim(given.dims().len() as u32)));
             let mut old: Vec<Related> = related(given, world)?
                 .into_iter()
                 .map(|(d, mut s, e)| {
@@ -321,7 +322,7 @@ fn symbols_to_dims() {
 #[test]
 fn product_and_concatenation() {
     run("product and concatenation", 9, &[("both have points", 20)], |random, first, world, counts| {
-        let second = map(random, first.dims.len(), 1);
+        let second = map(random, first.dims().len(), 1);
         let (a, b) = (related(first, world)?, related(&second, world)?);
         counts.add("both have points", !a.is_empty() && !b.is_empty());
         let both = |same_index: bool| {
@@ -343,12 +344,12 @@ fn product_and_concatenation() {
             let product = first.product(&second).expect("few variables");
             assert_eq!(related(&product, world)?, both(false), "{first:?}\n{second:?}\n{product:?}");
         }
-        for i in 0..first.results.len() {
+        for i in 0..first.results().len() {
             let one = first.of_result(i).expect("it has this result");
             let only: Vec<Related> = a.iter().map(|(d, s, e)| (d.clone(), s.clone(), vec![e[i]])).collect();
             assert_eq!(related(&one, world)?, only);
         }
-        assert!(first.of_result(first.results.len()).is_err());
+        assert!(first.of_result(first.results().len()).is_err());
         Some(())
     });
 }
@@ -358,18 +359,19 @@ fn merge_runtime_variables() {
     run("merge runtime variables", 10, &[("merged", 2)], |random, given, world, counts| {
         // One more variable, with the element of one that is there written differently.
         let mut doubled = given.clone();
-        if let Some(known) = given.runtime.first() {
-            let mut same = known.clone();
-            same.access = same.access.iter().map(|e| e * 2 - e.clone()).collect();
-            doubled.runtime.push(same);
-            let i = doubled.runtime.len() as u32 - 1;
-            doubled.results[0] = &doubled.results[0] + Expr::runtime(i) * random.pick(&[1, -1, 3]);
+        if let Some(known) = given.runtime().first() {
+            let same = known.clone().with_access(known.access().iter().map(|e| e * 2 - e.clone()).collect());
+            doubled = changed(given, |parts| {
+                let i = parts.runtime.len() as u32;
+                parts.runtime.push(same);
+                parts.results[0] = &parts.results[0] + Expr::runtime(i) * random.pick(&[1, -1, 3]);
+            });
         }
         let mut merged = doubled.clone();
         let removed = merged.merge_runtime_variables();
         counts.add("merged", !removed.is_empty());
-        assert_eq!(merged.runtime.len() + removed.runtime.len(), doubled.runtime.len());
-        assert!(given.runtime.is_empty() || !removed.is_empty(), "{doubled:?}");
+        assert_eq!(merged.runtime().len() + removed.runtime.len(), doubled.runtime().len());
+        assert!(given.runtime().is_empty() || !removed.is_empty(), "{doubled:?}");
         assert_same(&doubled, &merged, world)?;
         Some(())
     });
@@ -388,10 +390,10 @@ fn replace_known_values() {
             let coordinates: Vec<Expr> = (0..).map(Expr::dim).take(element.len()).collect();
             (owner.0 == 1).then(|| value(&coordinates))
         });
-        assert_eq!(replaced.runtime.len() + removed.runtime.len(), given.runtime.len());
+        assert_eq!(replaced.runtime().len() + removed.runtime.len(), given.runtime().len());
         counts.add("replaced", !removed.is_empty());
-        counts.add("left", replaced.runtime.iter().any(|v| v.owner == Some(Owner(1))));
-        let is_a_bound = |i: &u32| a == 0 && !given.runtime[*i as usize].bounds.contains(b);
+        counts.add("left", replaced.runtime().iter().any(|v| v.owner() == Some(Owner(1))));
+        let is_a_bound = |i: &u32| a == 0 && !given.runtime()[*i as usize].bounds().contains(b);
         counts.add("clamped to a bound", removed.runtime.iter().any(is_a_bound));
         assert_same(given, &replaced, world)?;
         let mut simple = given.clone();

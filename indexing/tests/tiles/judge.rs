@@ -166,7 +166,7 @@ fn judge_one(
     let extents: Vec<i64> = grid.iter().map(|b| i64::try_from(b.size()).unwrap_or(i64::MAX)).collect();
     let tile = of(grid);
     let sizes: Vec<Vec<i64>> = (0..SIZES).map(|_| some_sizes(random, &extents)).collect();
-    let all = grid.iter().copied().chain(map.runtime.iter().map(|v| v.bounds));
+    let all = grid.iter().copied().chain(map.runtime().iter().map(|v| v.bounds()));
     let volume = all.fold(1, |n: u128, b| n.saturating_mul(b.size().max(1)));
     if volume.max(map.box_size()) > MOST_POINTS || overflows(map) {
         counts.skipped += 1;
@@ -189,8 +189,8 @@ fn judge_one(
             return;
         }
     };
-    counts.cases += tile.cases.len();
-    counts.incomplete += usize::from(!tile.is_complete);
+    counts.cases += tile.cases().len();
+    counts.incomplete += usize::from(!tile.is_complete());
     for sizes in sizes {
         counts.sizes += 1;
         judge_constraints(&tile, &sizes, counts);
@@ -200,9 +200,10 @@ fn judge_one(
                 counts.exact += 1;
                 // All values within their bounds: where they break a constraint nothing is read.
                 let runtime = runtime_values(map);
-                let starts = positions(&concrete.tiles);
-                for position in
-                    starts.iter().map(|p| p.iter().zip(&concrete.first).map(|(p, first)| p + first).collect::<Vec<_>>())
+                let starts = positions(concrete.tiles());
+                for position in starts
+                    .iter()
+                    .map(|p| p.iter().zip(concrete.first()).map(|(p, first)| p + first).collect::<Vec<_>>())
                 {
                     for runtime in &runtime {
                         // An offset may overflow on the way to a value that does not, and says so.
@@ -239,20 +240,20 @@ fn judge_one(
 
 /// Where the constraints on sizes hold, some case does at every whole tile.
 fn judge_constraints(tile: &SymbolicTile, sizes: &[i64], counts: &mut Counts) {
-    let start: Vec<i64> = tile.grid.iter().map(|g| g.lo).collect();
-    let first = position(&start, &tile.origin, sizes);
+    let start: Vec<i64> = tile.grid().iter().map(|g| g.lo).collect();
+    let first = position(&start, tile.origin(), sizes);
     // Those that begin before the grid, or end behind it, are not inside.
-    let tiles: Vec<i64> = tile.grid.iter().zip(sizes).map(|(g, t)| g.size() as i64 / t + 2).collect();
+    let tiles: Vec<i64> = tile.grid().iter().zip(sizes).map(|(g, t)| g.size() as i64 / t + 2).collect();
     let offsets = |position: &[i64]| -> Vec<i64> {
-        let at = position.iter().zip(&first).zip(tile.origin.iter().zip(sizes));
+        let at = position.iter().zip(&first).zip(tile.origin().iter().zip(sizes));
         at.map(|((p, first), (o, t))| (p + first).saturating_mul(*t).saturating_add(*o)).collect()
     };
-    let bounds: Vec<Interval> = tile.map.dims.iter().map(|v| v.bounds).collect();
+    let bounds: Vec<Interval> = tile.map().dims().iter().map(|v| v.bounds()).collect();
     let is_inside = |offsets: &Vec<i64>| {
         offsets.iter().zip(sizes).zip(&bounds).all(|((o, t), b)| b.contains(*o) && b.contains(o.saturating_add(t - 1)))
     };
     let whole: Vec<Vec<i64>> = positions(&tiles).iter().map(|p| offsets(p)).filter(is_inside).collect();
-    let runtime = runtime_values(&tile.map);
+    let runtime = runtime_values(&tile.map());
     // Near the ends of `i64` a condition may have no value; then nothing is compared.
     let overflowed = Cell::new(false);
     let holds = |c: &Constraint, offsets: &[i64], runtime: &[i64]| {
@@ -270,21 +271,21 @@ fn judge_constraints(tile: &SymbolicTile, sizes: &[i64], counts: &mut Counts) {
         SizeCondition::Everywhere(c) => everywhere(&|o, r| holds(c, o, r)),
     };
     let constraints = tile.size_constraints();
-    let is_allowed = constraints.alternatives.iter().any(|all| all.iter().all(is_met));
-    let has_case = everywhere(&|o, r| tile.cases.iter().any(|case| case.conditions.iter().all(|c| holds(c, o, r))));
+    let is_allowed = constraints.alternatives().iter().any(|all| all.iter().all(is_met));
+    let has_case = everywhere(&|o, r| tile.cases().iter().any(|case| case.conditions.iter().all(|c| holds(c, o, r))));
     assert!(!is_allowed || has_case || overflowed.get(), "{constraints} allows {sizes:?}\n{tile}");
-    let has_one = tile.cases.iter().any(|case| everywhere(&|o, r| case.conditions.iter().all(|c| holds(c, o, r))));
+    let has_one = tile.cases().iter().any(|case| everywhere(&|o, r| case.conditions.iter().all(|c| holds(c, o, r))));
     counts.allowed += usize::from(is_allowed);
     if !whole.is_empty() && has_one && !is_allowed {
         counts.barred += 1;
-        counts.example(format!("{constraints} bars {sizes:?}: {}", tile.map));
+        counts.example(format!("{constraints} bars {sizes:?}: {}", tile.map()));
     }
 }
 
 /// All values of the runtime variables within their bounds.
 fn runtime_values(map: &IndexingMap) -> Vec<Vec<i64>> {
-    map.runtime.iter().fold(vec![Vec::new()], |all: Vec<Vec<i64>>, v| {
-        let values = v.bounds.lo..=v.bounds.hi;
+    map.runtime().iter().fold(vec![Vec::new()], |all: Vec<Vec<i64>>, v| {
+        let values = v.bounds().lo..=v.bounds().hi;
         all.iter().flat_map(|r| values.clone().map(move |x| [&r[..], &[x]].concat())).collect()
     })
 }

@@ -1,5 +1,6 @@
 //! Random maps of the kinds that tensor operations have, and compositions of them.
 
+use crate::parts::changed;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, RuntimeVariable, Variable};
 
 use crate::judged::clamping_map;
@@ -17,18 +18,25 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
         0..4 => {
             let elements = shape.iter().product();
             let op = chain::Op::reshape(chain::shape(random, elements), shape.to_vec());
-            (IndexingMap::new(shape, &[], op.to_operand().into_results()), op.operand)
+            (
+                IndexingMap::of_extents(shape, &[], op.to_operand().into_results())
+                    .expect("the results are over these variables"),
+                op.operand,
+            )
         }
         4 => {
             let mut permutation: Vec<usize> = (0..rank).collect();
             random.shuffle(&mut permutation);
             let results = permutation.iter().map(|i| index[*i].clone()).collect();
-            (IndexingMap::new(shape, &[], results), permutation.iter().map(|i| shape[*i]).collect())
+            (
+                IndexingMap::of_extents(shape, &[], results).expect("the results are over these variables"),
+                permutation.iter().map(|i| shape[*i]).collect(),
+            )
         }
         5 if rank > 0 => {
             let mut results = index;
             results[any] = -&results[any] + (shape[any] - 1);
-            (IndexingMap::new(shape, &[], results), operand)
+            (IndexingMap::of_extents(shape, &[], results).expect("the results are over these variables"), operand)
         }
         // A slice with a stride, within a larger operand.
         6 if rank > 0 => {
@@ -36,14 +44,14 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
             let mut results = index;
             results[any] = &results[any] * stride + start;
             operand[any] = start + (shape[any] - 1) * stride + 1 + random.between(0, 2);
-            (IndexingMap::new(shape, &[], results), operand)
+            (IndexingMap::of_extents(shape, &[], results).expect("the results are over these variables"), operand)
         }
         // A broadcast forgets a dimension.
         7 if rank > 1 => {
             let mut results = index;
             results.remove(any);
             operand.remove(any);
-            (IndexingMap::new(shape, &[], results), operand)
+            (IndexingMap::of_extents(shape, &[], results).expect("the results are over these variables"), operand)
         }
         // A pad: low, high and between.
         8 if rank > 0 => {
@@ -52,12 +60,14 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
             let most = (shape[any] - 1 - low) / (between + 1) + 1;
             let n = random.between(1, most);
             let shifted = &index[any] - low;
-            let mut map = IndexingMap::new(shape, &[], index);
-            map.add_constraint(Expr::dim(any as u32), Interval::new(low, low + (n - 1) * (between + 1)));
+            let mut map = IndexingMap::of_extents(shape, &[], index).expect("the results are over these variables");
+            map.add_constraint(Expr::dim(any as u32), Interval::new(low, low + (n - 1) * (between + 1)))
+                .expect("its variables are those of the map");
             if between > 0 {
-                map.add_constraint(shifted.modulo(between + 1), Interval::point(0));
+                map.add_constraint(shifted.modulo(between + 1), Interval::point(0))
+                    .expect("its variables are those of the map");
             }
-            map.results[any] = shifted.floor_div(between + 1);
+            map = changed(&map, |parts| parts.results[any] = shifted.floor_div(between + 1));
             operand[any] = n;
             (map, operand)
         }
@@ -65,9 +75,10 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
         9 if rank > 0 => {
             let from = random.between(0, shape[any] - 1);
             let n = random.between(1, shape[any] - from);
-            let mut map = IndexingMap::new(shape, &[], index);
-            map.add_constraint(Expr::dim(any as u32), Interval::new(from, from + n - 1));
-            map.results[any] = &map.results[any] - from;
+            let mut map = IndexingMap::of_extents(shape, &[], index).expect("the results are over these variables");
+            map.add_constraint(Expr::dim(any as u32), Interval::new(from, from + n - 1))
+                .expect("its variables are those of the map");
+            map = changed(&map, |parts| parts.results[any] = &parts.results[any] - from);
             operand[any] = n;
             (map, operand)
         }
@@ -78,16 +89,16 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
             let mut results = index;
             results.insert(at, Expr::range(0));
             operand.insert(at, n);
-            (IndexingMap::new(shape, &[n], results), operand)
+            (IndexingMap::of_extents(shape, &[n], results).expect("the results are over these variables"), operand)
         }
         // A window with a stride and padding, or a dynamic slice.
         _ if rank > 0 && random.chance(60) => {
             let (size, stride, low) = (random.between(1, 4), random.pick(&[1, 1, 2]), random.between(0, 1));
             let place = &index[any] * stride + Expr::range(0) - low;
             let n = ((shape[any] - 1) * stride + size - 2 * low).max(1);
-            let mut map = IndexingMap::new(shape, &[size], index);
-            map.add_constraint(place.clone(), Interval::of_extent(n));
-            map.results[any] = place;
+            let mut map = IndexingMap::of_extents(shape, &[size], index).expect("the results are over these variables");
+            map.add_constraint(place.clone(), Interval::of_extent(n)).expect("its variables are those of the map");
+            map = changed(&map, |parts| parts.results[any] = place);
             operand[any] = n;
             (map, operand)
         }
@@ -98,7 +109,11 @@ pub(crate) fn layer(random: &mut Random, shape: &[i64]) -> (IndexingMap, Vec<i64
             results[any] = &results[any] + Expr::runtime(0);
             operand[any] = shape[any] + room;
             let runtime = vec![RuntimeVariable::new(Interval::new(0, room))];
-            (IndexingMap::from_parts(variables, Vec::new(), runtime, results, Vec::new()), operand)
+            (
+                IndexingMap::try_new(variables, Vec::new(), runtime, results, Vec::new())
+                    .expect("the parts fit together"),
+                operand,
+            )
         }
         _ => (IndexingMap::identity(shape), operand),
     }
@@ -111,7 +126,7 @@ pub(crate) fn layers(random: &mut Random) -> (IndexingMap, Vec<i64>, Vec<i64>) {
     let (mut map, mut shape) = layer(random, &root);
     for _ in 0..random.below(4) {
         let (next, operand) = layer(random, &shape);
-        map = map.compose(&next).expect("the shapes agree");
+        map = map.then(&next).expect("the shapes agree");
         shape = operand;
     }
     (map, root, shape)
@@ -140,12 +155,12 @@ pub(crate) fn any(random: &mut Random) -> (IndexingMap, Vec<i64>) {
         if random.chance(25) { first + atom(random) * random.pick(&[1, 2, 4, -1]) } else { first }
     });
     let results: Vec<Expr> = results.collect();
-    let mut map = IndexingMap::new(&shape, &ranges, results);
+    let mut map = IndexingMap::of_extents(&shape, &ranges, results).expect("the results are over these variables");
     if random.chance(30) {
         let expr = atom(random);
         let lo = random.between(-4, 8);
         let Constraint { expr, bounds } = Constraint::new(expr, Interval::new(lo, lo + random.between(0, 6)));
-        map.add_constraint(expr, bounds);
+        map.add_constraint(expr, bounds).expect("its variables are those of the map");
     }
     (map, shape)
 }
@@ -154,6 +169,6 @@ pub(crate) fn any(random: &mut Random) -> (IndexingMap, Vec<i64>) {
 /// `i64` and empty ones among them, and every operator.
 pub(crate) fn of_case(case: &Case) -> (IndexingMap, Vec<Interval>) {
     let map = clamping_map(case, case.exprs.len());
-    let grid = map.dims.iter().map(|v| v.bounds).collect();
+    let grid = map.dims().iter().map(|v| v.bounds()).collect();
     (map, grid)
 }

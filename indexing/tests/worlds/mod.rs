@@ -48,26 +48,26 @@ pub(crate) fn related(map: &IndexingMap, world: World) -> Option<Vec<Related>> {
     }
     let bounds: Vec<Interval> = [ranges.dims, ranges.ranges].concat();
     for point in points_of(&bounds) {
-        let (dims, symbols) = point.split_at(map.dims.len());
+        let (dims, symbols) = point.split_at(map.dims().len());
         let mut runtime = Vec::new();
         let mut is_dropped = false;
-        for variable in &map.runtime {
+        for variable in map.runtime() {
             let evaluate = |e: &Expr| e.evaluate(|v| value(v, dims, symbols, &runtime)).ok();
-            let element: Vec<i64> = variable.access.iter().map(evaluate).collect::<Option<_>>()?;
-            let raw = world.value(variable.owner.expect("every variable of these tests has an owner"), &element);
-            is_dropped |= variable.out_of_bounds == OutOfBounds::Drop && !variable.bounds.contains(raw);
-            let clamps = variable.out_of_bounds == OutOfBounds::Clamp;
-            runtime.push(if clamps { raw.clamp(variable.bounds.lo, variable.bounds.hi) } else { raw });
+            let element: Vec<i64> = variable.access().iter().map(evaluate).collect::<Option<_>>()?;
+            let raw = world.value(variable.owner().expect("every variable of these tests has an owner"), &element);
+            is_dropped |= variable.out_of_bounds() == OutOfBounds::Drop && !variable.bounds().contains(raw);
+            let clamps = variable.out_of_bounds() == OutOfBounds::Clamp;
+            runtime.push(if clamps { raw.clamp(variable.bounds().lo, variable.bounds().hi) } else { raw });
         }
         let evaluate = |e: &Expr| e.evaluate(|v| value(v, dims, symbols, &runtime)).ok();
         let mut holds = !is_dropped;
-        for constraint in &map.constraints {
+        for constraint in map.constraints() {
             holds &= constraint.bounds.contains(evaluate(&constraint.expr)?);
         }
         if !is_dropped {
             assert_eq!(map.contains(dims, symbols, &runtime), holds, "{map} at {point:?} {runtime:?}");
         }
-        let results: Vec<i64> = map.results.iter().map(evaluate).collect::<Option<_>>()?;
+        let results: Vec<i64> = map.results().iter().map(evaluate).collect::<Option<_>>()?;
         if holds {
             found.push((dims.to_vec(), symbols.to_vec(), results));
         }
@@ -131,13 +131,13 @@ fn any_map(random: &mut Random, dims: usize, results: usize) -> IndexingMap {
     }
     let results = (0..results).map(|_| expression(random, &vars)).collect();
     let mut anchor = |b: &Interval| if b.is_empty() { 0 } else { random.between(b.lo, b.hi) };
-    let dims_at: Vec<i64> = dims.iter().map(|v| anchor(&v.bounds)).collect();
-    let ranges_at: Vec<i64> = ranges.iter().map(|v| anchor(&v.bounds)).collect();
-    let runtime_at: Vec<i64> = runtime.iter().map(|v| anchor(&v.bounds)).collect();
+    let dims_at: Vec<i64> = dims.iter().map(|v| anchor(&v.bounds())).collect();
+    let ranges_at: Vec<i64> = ranges.iter().map(|v| anchor(&v.bounds())).collect();
+    let runtime_at: Vec<i64> = runtime.iter().map(|v| anchor(&v.bounds())).collect();
     let at = |e: &Expr| e.evaluate(|v| value(v, &dims_at, &ranges_at, &runtime_at)).ok();
     let constraints =
         (0..random.pick(&[0, 0, 1, 1, 2, 3])).map(|_| constraint(random, &vars, ranges.len(), &at)).collect();
-    IndexingMap::from_parts(dims, ranges, runtime, results, constraints)
+    IndexingMap::try_new(dims, ranges, runtime, results, constraints).expect("the parts fit together")
 }
 
 /// Bounds of all kinds: from zero, negative, of one value, empty, and near the ends of `i64`.

@@ -362,7 +362,7 @@ impl View<'_> {
                 if self.arguments.verbose {
                     let written = map.map.verbose_with(&names).to_string();
                     text += &format!("  {label}:\n    {}\n", written.replace('\n', "\n    "));
-                    for (position, variable) in map.map.runtime.iter().enumerate() {
+                    for (position, variable) in map.map.runtime().iter().enumerate() {
                         text += &self.origin(shown, position, variable).unwrap_or_default();
                     }
                 } else {
@@ -381,7 +381,7 @@ impl View<'_> {
 
     /// A line for a runtime variable that is not just an element of a value on the replica that asks.
     fn origin(&self, shown: &Shown, position: usize, variable: &RuntimeVariable) -> Option<String> {
-        let source = shown.owners.source(variable.owner?)?;
+        let source = shown.owners.source(variable.owner()?)?;
         let (_, replica) = held(variable, Some(&source));
         let what = match (source.number, &replica) {
             (Number::Element, None) => return None,
@@ -390,7 +390,7 @@ impl View<'_> {
         };
         let of = self.name(shown.computation, &source)?;
         let replica = replica.map(|replica| format!(", replica_id: {replica}")).unwrap_or_default();
-        let variable = variable.name.clone().unwrap_or_else(|| format!("rt{position}"));
+        let variable = variable.name().map_or_else(|| format!("rt{position}"), str::to_owned);
         Some(format!("    {variable}: {what} of {of}{replica}\n"))
     }
 }
@@ -398,7 +398,7 @@ impl View<'_> {
 /// Which element of a value a runtime variable is, and on which replica where that is another one.
 fn held<'v>(variable: &'v RuntimeVariable, source: Option<&Origin>) -> (&'v [Expr], Option<ReplicaId>) {
     let exchanges = source.map(|source| source.exchanges.as_slice()).unwrap_or_default();
-    let (element, members) = variable.access.split_at(variable.access.len().saturating_sub(exchanges.len()));
+    let (element, members) = variable.access().split_at(variable.access().len().saturating_sub(exchanges.len()));
     let hops = exchanges.iter().zip(members);
     let hops: Vec<Hop> =
         hops.map(|(exchange, member)| Hop { exchange: exchange.clone(), member: member.clone() }).collect();

@@ -32,7 +32,7 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     if arguments.egraph.as_deref() != Some(Path::new("-")) {
         if is_json(format) {
             let has_results = !subject.map.is_undefined() && !subject.map.is_known_empty();
-            let results = given.results.iter().zip(&subject.map.results).enumerate().filter(|_| has_results);
+            let results = given.results().iter().zip(subject.map.results()).enumerate().filter(|_| has_results);
             let proofs = |i: usize| why.results.get(i).map_or(&[][..], Vec::as_slice);
             let result = |(i, (before, after)): (usize, (&Expr, &Expr))| {
                 let mut value = result_json(before, after, proofs(i));
@@ -240,9 +240,9 @@ fn step_json(step: &Step, whole: Option<String>) -> Value {
 /// The equal forms of the first result that is no constant.
 fn egraph(subject: &Subject) -> Result<EgraphPicture, Failure> {
     let map = &subject.map;
-    let drawn = map.results.iter().find(|e| e.as_constant().is_none());
+    let drawn = map.results().iter().find(|e| e.as_constant().is_none());
     let e = drawn.ok_or_else(|| Failure::message("there is no result to draw: all are constants"))?;
-    Ok(Simplifier::new(&map.variable_ranges(), &map.constraints).egraph(e))
+    Ok(Simplifier::new(&map.variable_ranges(), map.constraints()).egraph(e))
 }
 
 fn draw(path: &Path, picture: &EgraphPicture) -> Result<(), Failure> {

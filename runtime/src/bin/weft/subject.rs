@@ -30,7 +30,7 @@ impl Subject {
         let text = source.text.as_str();
         let read = match text.find("domain") {
             _ if text.contains("->") || is_state(text) => map(text, owners),
-            None => text.parse().map_err(Error::from).map(|e| expression(e, None)),
+            None => text.parse().map_err(Error::from).and_then(unbounded),
             Some(domain) => bounded(text, domain),
         };
         read.map_err(|error| Failure::from_indexing(source, &error))
@@ -58,7 +58,7 @@ impl Subject {
 
     /// As [`Display`](std::fmt::Display), and under each runtime variable its owner and element.
     pub(crate) fn verbose(&self, owners: &dyn Fn(Owner) -> Option<String>) -> String {
-        let is_indexing = self.notation == Notation::Indexing && !self.map.runtime.is_empty();
+        let is_indexing = self.notation == Notation::Indexing && !self.map.runtime().is_empty();
         if is_indexing { self.map.verbose_with(owners).to_string() } else { self.to_string() }
     }
 }
@@ -81,13 +81,13 @@ fn map(text: &str, owners: &mut OwnerNames) -> Result<Subject, Error> {
 /// In the notation in which it was written.
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let IndexingMap { dims, ranges, runtime, results, .. } = &self.map;
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        match (self.notation, results.as_slice()) {
+        match (self.notation, self.map.results()) {
             (Notation::Expression, [e]) => e.fmt(f),
             (Notation::Affine, _) if self.has_no_domain() => {
-                let [dims, ranges, runtime] = [dims.len(), ranges.len(), runtime.len()].map(count);
-                match AffineMap::new(dims, ranges, runtime, results.clone()) {
+                let map = &self.map;
+                let [dims, ranges] = [map.dims(), map.ranges()].map(|variables| count(variables.len()));
+                match AffineMap::new(dims, ranges, count(map.runtime().len()), map.results().to_vec()) {
                     Ok(map) => map.fmt(f),
                     Err(_) => self.map.fmt(f),
                 }
@@ -102,7 +102,7 @@ impl Subject {
         let ranges = self.map.variable_ranges();
         let mut bounds = ranges.dims.iter().chain(&ranges.ranges).chain(&ranges.runtime);
         let is_stateless = !self.map.is_undefined() && !self.map.is_known_empty();
-        is_stateless && self.map.constraints.is_empty() && bounds.all(|b| *b == Interval::EVERYTHING)
+        is_stateless && self.map.constraints().is_empty() && bounds.all(|b| *b == Interval::EVERYTHING)
     }
 }
 
@@ -111,22 +111,20 @@ fn affine(map: AffineMap) -> Subject {
     let variables = |count: u32| (0..count).map(|_| Variable::new(Interval::EVERYTHING)).collect();
     let runtime = (0..map.runtime()).map(|_| RuntimeVariable::new(Interval::EVERYTHING)).collect();
     let (dims, ranges) = (variables(map.dims()), variables(map.ranges()));
-    let map = IndexingMap::from_parts(dims, ranges, runtime, map.into_results(), Vec::new());
+    let map = IndexingMap::try_new(dims, ranges, runtime, map.into_results(), Vec::new())
+        .expect("an affine map is over its own variables");
     Subject { map, given: None, notation: Notation::Affine }
 }
 
-/// One expression over the domain of a map.
-fn expression(e: Expr, domain: Option<IndexingMap>) -> Subject {
-    let mut map = domain.unwrap_or_else(|| IndexingMap::new(&[], &[], Vec::new()));
-    map.results = vec![e];
-    Subject { map, given: None, notation: Notation::Expression }
+/// One expression, of whose variables nothing is known.
+fn unbounded(e: Expr) -> Result<Subject, Error> {
+    let [dims, ranges, runtime] = counts(&e)?;
+    let map = AffineMap::new(dims, ranges, runtime, vec![e])?;
+    Ok(Subject { notation: Notation::Expression, ..affine(map) })
 }
 
-/// An expression, a comma, and the domain at this position.
-fn bounded(text: &str, domain: usize) -> Result<Subject, Error> {
-    let (head, tail) = text.split_at(domain);
-    let head = head.trim_end();
-    let e: Expr = head.strip_suffix(',').unwrap_or(head).parse()?;
+/// How many variables of each kind an expression needs.
+fn counts(e: &Expr) -> Result<[u32; 3], Error> {
     let mut counts = [0u32; 3];
     for v in e.variables() {
         let (count, i) = match v {
@@ -140,18 +138,27 @@ fn bounded(text: &str, domain: usize) -> Result<Subject, Error> {
         let (expected, found) = (VARIABLES as usize, found as usize);
         return Err(Error::Arity { what: "variables, at most", expected, found });
     }
+    Ok(counts)
+}
+
+/// An expression, a comma, and the domain at this position.
+fn bounded(text: &str, domain: usize) -> Result<Subject, Error> {
+    let (head, tail) = text.split_at(domain);
+    let head = head.trim_end();
+    let e: Expr = head.strip_suffix(',').unwrap_or(head).parse()?;
+    let [dims, ranges, runtime] = counts(&e)?;
     let list = |letter: &str, count: u32| (0..count).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
-    let [dims, ranges, runtime] = counts;
     let header = format!("({})[{}]{{{}}} -> (), ", list("d", dims), list("s", ranges), list("rt", runtime));
     let map: Result<IndexingMap, Error> = format!("{header}{tail}").parse();
     // The header was not in the text, so places in the domain move back over it.
     let moved = |position: usize| position.saturating_sub(header.len()) + domain;
-    let map = map.map_err(|error| match (error.span(), error) {
+    let mut map = map.map_err(|error| match (error.span(), error) {
         (Some(span), Error::Affine(error)) => Error::Affine(weft_affine::Error::Syntax {
             message: error.to_string(),
             span: moved(span.start)..moved(span.end),
         }),
         (_, error) => error,
     })?;
-    Ok(expression(e, Some(map)))
+    map.set_results(vec![e])?;
+    Ok(Subject { map, given: None, notation: Notation::Expression })
 }

@@ -79,15 +79,16 @@ impl View<'_> {
     }
 
     fn map_json(&self, computation: ComputationId, map: &ElementMap, owners: &Owners) -> Value {
-        let IndexingMap { dims, ranges, runtime, .. } = &map.map;
+        let (dims, ranges, runtime) = (map.map.dims(), map.map.ranges(), map.map.runtime());
         let variable = |(position, variable): (usize, &RuntimeVariable)| {
-            let source = variable.owner.and_then(|owner| owners.source(owner));
+            let source = variable.owner().and_then(|owner| owners.source(owner));
             let (element, replica) = held(variable, source.as_ref());
             let before = runtime[..position].to_vec();
-            let access = IndexingMap::from_parts(dims.clone(), ranges.clone(), before, element.to_vec(), Vec::new());
+            let access = IndexingMap::try_new(dims.to_vec(), ranges.to_vec(), before, element.to_vec(), Vec::new())
+                .expect("an access is over the variables before its own");
             let name = source.as_ref().and_then(|source| self.name(computation, source));
             let is_position = source.as_ref().is_some_and(|source| source.number == Number::Position);
-            let out_of_range = match variable.out_of_bounds {
+            let out_of_range = match variable.out_of_bounds() {
                 _ if is_position => None,
                 OutOfBounds::Clamp => Some("clamp"),
                 OutOfBounds::Drop => Some("drop"),

@@ -60,7 +60,7 @@ fn launch(given: &Given, arguments: &Coalescing) -> Result<Launch, Failure> {
         Some(list) => list.0.iter().map(named).collect::<Result<_, _>>()?,
         None => THREADS.iter().filter_map(|name| names::variable(map, name)).collect(),
     };
-    let first = map.dims.first().map(|_| Var::Dim(0));
+    let first = map.dims().first().map(|_| Var::Dim(0));
     let threads = if threads.is_empty() { first.into_iter().collect() } else { threads };
     let block = arguments.block.as_ref().map(|extents| extents.0.clone()).or_else(|| block(given, &threads));
     Ok(Launch { threads, block, vector: arguments.vector.as_ref().map(named).transpose()? })
@@ -78,12 +78,12 @@ fn shape(given: &Given, arguments: &Coalescing) -> Result<Vec<i64>, Failure> {
     if let Some(extents) = &arguments.shape {
         return Ok(extents.0.clone());
     }
-    match map.results.as_slice() {
+    match map.results() {
         _ if map.is_undefined() => Ok(Vec::new()),
         [address] => {
             let mut simple = map.clone();
             simple.simplify();
-            let found = Simplifier::new(&simple.variable_ranges(), &simple.constraints).range_of(address);
+            let found = Simplifier::new(&simple.variable_ranges(), simple.constraints()).range_of(address);
             found.hi.checked_add(1).map(|extent| vec![extent.max(1)]).ok_or_else(|| {
                 Failure::Misuse("the address has no bound: --shape says how many elements there are".into())
             })

@@ -34,7 +34,7 @@ pub(super) fn inverse(arguments: &Inverse, format: Format) -> Result<Outcome, Fa
 fn refusal_json(refusal: &NoInverse) -> Value {
     let mut value = reason(refusal.code(), refusal);
     value["points"] = match refusal {
-        NoInverse::NotInjective(points) => points.iter().map(point_json).collect(),
+        NoInverse::NotInjective(collision) => json!([point_json(&collision.first), point_json(&collision.second)]),
         _ => Value::Null,
     };
     value

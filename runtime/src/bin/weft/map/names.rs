@@ -6,9 +6,9 @@ use weft_indexing::IndexingMap;
 
 /// All variables in the order of the header, with the names that were chosen for them.
 pub(super) fn variables(map: &IndexingMap) -> Vec<(Var, Option<&str>)> {
-    let dims = (0..).map(Var::Dim).zip(map.dims.iter().map(|v| v.name.as_deref()));
-    let ranges = (0..).map(Var::Range).zip(map.ranges.iter().map(|v| v.name.as_deref()));
-    let runtime = (0..).map(Var::Runtime).zip(map.runtime.iter().map(|v| v.name.as_deref()));
+    let dims = (0..).map(Var::Dim).zip(map.dims().iter().map(|v| v.name()));
+    let ranges = (0..).map(Var::Range).zip(map.ranges().iter().map(|v| v.name()));
+    let runtime = (0..).map(Var::Runtime).zip(map.runtime().iter().map(|v| v.name()));
     dims.chain(ranges).chain(runtime).collect()
 }
 

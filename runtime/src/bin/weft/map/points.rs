@@ -65,7 +65,7 @@ fn broken(map: &IndexingMap, DomainPoint { dims, ranges, runtime }: &DomainPoint
     let at = Point { dims, ranges, runtime };
     let bounds = names::variables(map).into_iter().filter(|_| !ignores_bounds);
     let bounds = bounds.map(|(v, _)| (Expr::var(v), known.get(v)));
-    let constraints = map.constraints.iter().map(|c| (c.expr.clone(), c.bounds));
+    let constraints = map.constraints().iter().map(|c| (c.expr.clone(), c.bounds));
     let fails = bounds.chain(constraints).filter(|(e, b)| !e.evaluate_at(&at).is_ok_and(|value| b.contains(value)));
     fails.map(|(e, b)| names::bounded(map, &e, b)).collect()
 }
@@ -111,13 +111,7 @@ pub(super) fn narrowed(map: &IndexingMap) -> IndexingMap {
     if simple.is_known_empty() {
         return simple;
     }
-    let variables = narrow.dims.iter_mut().chain(&mut narrow.ranges).zip(simple.dims.iter().chain(&simple.ranges));
-    for (own, found) in variables {
-        own.bounds = own.bounds.intersect(found.bounds);
-    }
-    for (own, found) in narrow.runtime.iter_mut().zip(&simple.runtime) {
-        own.bounds = own.bounds.intersect(found.bounds);
-    }
+    narrow.narrow(&simple.variable_ranges());
     narrow
 }
 

@@ -40,7 +40,7 @@ pub(super) fn range(arguments: &Range, format: Format) -> Result<Outcome, Failur
 fn read(arguments: &Range) -> Result<(Given, Expr), Failure> {
     let Some(map) = &arguments.map else {
         let given = Reader::new(1, false).subject(&arguments.expression)?;
-        return match given.subject.map.results.as_slice() {
+        return match given.subject.map.results() {
             [e] => {
                 let e = e.clone();
                 Ok((given, e))
@@ -76,14 +76,14 @@ struct Values {
 
 fn values(map: &IndexingMap, e: &Expr, limit: u64) -> Values {
     let mut simple = map.clone();
-    simple.results = vec![e.clone()];
+    simple.set_results(vec![e.clone()]).expect("the expression is over the variables of the map");
     let narrow = narrowed(&simple);
     simple.simplify();
     if simple.is_known_empty() {
         return Values { range: None, least: None, greatest: None, unknown: None };
     }
-    let mut facts = Simplifier::new(&simple.variable_ranges(), &simple.constraints);
-    let bounds = simple.results.iter().fold(Interval::EVERYTHING, |all, e| all.intersect(facts.range_of(e)));
+    let mut facts = Simplifier::new(&simple.variable_ranges(), simple.constraints());
+    let bounds = simple.results().iter().fold(Interval::EVERYTHING, |all, e| all.intersect(facts.range_of(e)));
     let mut ends = Ends::default();
     corners(&narrow, e)
         .into_iter()
@@ -183,14 +183,16 @@ fn part(map: &IndexingMap, e: &Expr, limit: u64) -> IndexingMap {
     {
         width += 1;
     }
-    let mut part = map.clone();
-    let dims = (0..).map(Var::Dim).zip(part.dims.iter_mut().map(|v| &mut v.bounds));
-    let ranges = (0..).map(Var::Range).zip(part.ranges.iter_mut().map(|v| &mut v.bounds));
-    let runtime = (0..).map(Var::Runtime).zip(part.runtime.iter_mut().map(|v| &mut v.bounds));
-    for (v, bounds) in dims.chain(ranges).chain(runtime) {
+    let mut ranges = map.variable_ranges();
+    let dims = (0..).map(Var::Dim).zip(&mut ranges.dims);
+    let own = (0..).map(Var::Range).zip(&mut ranges.ranges);
+    let runtime = (0..).map(Var::Runtime).zip(&mut ranges.runtime);
+    for (v, bounds) in dims.chain(own).chain(runtime) {
         let last = if used.contains(&v) { i64::try_from(width - 1).unwrap_or(i64::MAX) } else { 0 };
         bounds.hi = bounds.hi.min(bounds.lo.saturating_add(last));
     }
+    let mut part = map.clone();
+    part.narrow(&ranges);
     part
 }
 

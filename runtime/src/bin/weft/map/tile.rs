@@ -62,21 +62,21 @@ fn refused(refusal: TileRefusal, format: Format) -> Result<Outcome, Failure> {
 }
 
 fn constraints_text(constraints: &SizeConstraints) -> String {
-    let more = if constraints.is_complete { "" } else { " or others that were not followed" };
+    let more = if constraints.is_complete() { "" } else { " or others that were not followed" };
     format!("{constraints}{more}")
 }
 
 /// A line for all, and one for each part: the positions it is about, and the box there.
 fn concrete_text(boxes: &ConcreteTile) -> String {
-    let mut text = format!("{} tiles of {}", tuple(&boxes.tiles), tuple(&boxes.sizes));
-    if boxes.first.iter().any(|first| *first != 0) {
-        text += &format!(", the first at {}", tuple(&boxes.first));
+    let mut text = format!("{} tiles of {}", tuple(boxes.tiles()), tuple(boxes.sizes()));
+    if boxes.first().iter().any(|first| *first != 0) {
+        text += &format!(", the first at {}", tuple(boxes.first()));
     }
-    if !boxes.runtime_conditions.is_empty() {
-        text += &format!(", where {}", boxes.runtime_conditions.iter().map(condition).collect::<Vec<_>>().join(", "));
+    if !boxes.runtime_conditions().is_empty() {
+        text += &format!(", where {}", boxes.runtime_conditions().iter().map(condition).collect::<Vec<_>>().join(", "));
     }
     text += "\n";
-    for part in &boxes.parts {
+    for part in boxes.parts() {
         let bounds = part.positions.iter().enumerate().map(|(i, b)| format!("p{i} in {b}"));
         let at: Vec<String> = bounds.collect();
         let at = if at.is_empty() { "everywhere".to_owned() } else { at.join(", ") };
@@ -107,15 +107,15 @@ fn tile_json(tile: &SymbolicTile, boxes: Option<&Result<ConcreteTile, TileMisfit
     json!({
         "tile": tile.to_string(),
         "refusal": null,
-        "grid": tile.grid.iter().map(|b| interval(*b)).collect::<Vec<_>>(),
-        "origin": tile.origin,
-        "cases": tile.cases.iter().map(case_json).collect::<Vec<_>>(),
-        "complete": tile.is_complete,
+        "grid": tile.grid().iter().map(|b| interval(*b)).collect::<Vec<_>>(),
+        "origin": tile.origin(),
+        "cases": tile.cases().iter().map(case_json).collect::<Vec<_>>(),
+        "complete": tile.is_complete(),
         "domain": domain_json(&tile.domain()),
         "size_constraints": {
             "text": sizes.to_string(),
-            "alternatives": sizes.alternatives.iter().map(alternative).collect::<Vec<_>>(),
-            "complete": sizes.is_complete,
+            "alternatives": sizes.alternatives().iter().map(alternative).collect::<Vec<_>>(),
+            "complete": sizes.is_complete(),
         },
         "boxes": boxes.and_then(|found| found.as_ref().ok()).map(concrete_json),
         "misfit": boxes.and_then(|found| found.as_ref().err()).map(misfit_json),
@@ -166,11 +166,11 @@ fn case_json(case: &TileCase) -> Value {
 /// The boxes of given sizes; offsets are over the tile index `p0 …` and `rt0 …`.
 fn concrete_json(boxes: &ConcreteTile) -> Value {
     json!({
-        "sizes": boxes.sizes,
-        "tiles": boxes.tiles,
-        "first": boxes.first,
-        "runtime_conditions": boxes.runtime_conditions.iter().map(condition).collect::<Vec<_>>(),
-        "parts": boxes.parts.iter().map(part_json).collect::<Vec<_>>(),
+        "sizes": boxes.sizes(),
+        "tiles": boxes.tiles(),
+        "first": boxes.first(),
+        "runtime_conditions": boxes.runtime_conditions().iter().map(condition).collect::<Vec<_>>(),
+        "parts": boxes.parts().iter().map(part_json).collect::<Vec<_>>(),
     })
 }
 

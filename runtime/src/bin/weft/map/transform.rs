@@ -29,9 +29,9 @@ pub(super) fn compose(arguments: &Compose, format: Format) -> Result<Outcome, Fa
         let mut maps = given.iter().take(count).map(|one| &one.subject.map);
         if arguments.unsimplified {
             let first = maps.next().map_or_else(IndexingMap::undefined, IndexingMap::clone);
-            return maps.try_fold(first, |chain, next| chain.compose(next));
+            return maps.try_fold(first, |chain, next| chain.then(next));
         }
-        IndexingMap::compose_all(maps)
+        IndexingMap::compose_in_order(maps)
     };
     let map = composed(given.len()).map_err(|error| {
         // The map at which the chain first fails is the one to look at.

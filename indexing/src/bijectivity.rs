@@ -1,14 +1,85 @@
-//! Whether a map reaches every index of a box.
+//! Whether a map is injective, and whether it reaches every index of a box.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use weft_affine::{Atom, Expr, Interval, Simplifier, Term, Var};
 
 use crate::inverse::LeftInverse;
-use crate::{Answer, Error, IndexingMap, Limits, RuntimeVariable, Unknown, Variable};
+use crate::points::Walk;
+use crate::{Answer, DomainPoint, IndexingMap, Limits, RuntimeVariable, Unknown, Variable};
+
+/// Two points of a domain with the same results and the same runtime values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Collision {
+    /// One of the two.
+    pub first: DomainPoint,
+    /// The other.
+    pub second: DomainPoint,
+}
+
+/// A sentence without its stop.
+impl fmt::Display for Collision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the points {} and {} have the same result", self.first, self.second)
+    }
+}
+
+impl IndexingMap {
+    /// Whether no two points of the domain have the same results, for any values of the runtime variables. Range variables
+    /// count as part of the point: one that does not matter, and may have two values, makes a map not injective.
+    ///
+    /// ```
+    /// use weft_indexing::{Answer, Collision, IndexingMap, Limits};
+    ///
+    /// let windows: IndexingMap = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]".parse()?;
+    /// let Answer::No(Collision { first, second }) = windows.is_injective(&Limits::default()) else { panic!("windows overlap") };
+    /// assert_eq!((first.to_string(), second.to_string()), ("(0)[2]".to_owned(), "(1)[0]".to_owned()));
+    /// # Ok::<(), weft_indexing::Error>(())
+    /// ```
+    pub fn is_injective(&self, limits: &Limits) -> Answer<Collision> {
+        if self.is_undefined() {
+            return Answer::Unknown(Unknown::Undefined);
+        }
+        let mut map = self.clone();
+        map.simplify();
+        let given = self.within_bounds_of(&map);
+        if map.is_known_empty() || LeftInverse::of(&map, &given, limits).is_ok() {
+            return Answer::Yes;
+        }
+        given.injectivity_by_points(limits)
+    }
+
+    /// Two points of the domain with the same results and runtime values, where some are found.
+    pub(crate) fn collision(&self, limits: &Limits) -> Option<Collision> {
+        self.injectivity_by_points(limits).counterexample().cloned()
+    }
+
+    fn injectivity_by_points(&self, limits: &Limits) -> Answer<Collision> {
+        let walk = Walk::of(self, limits);
+        let mut overflows = false;
+        for part in &walk.boxes {
+            let mut seen: BTreeMap<(Vec<i64>, Vec<i64>), DomainPoint> = BTreeMap::new();
+            for point in part.points() {
+                let Ok(results) = part.evaluate(&point.dims, &point.ranges, &point.runtime) else {
+                    overflows = true;
+                    continue;
+                };
+                if let Some(first) = seen.insert((point.runtime.clone(), results), point.clone()) {
+                    return Answer::No(Collision { first, second: point });
+                }
+            }
+        }
+        match walk.left_out {
+            Some(reason) => Answer::Unknown(reason),
+            None if overflows => Answer::Unknown(Unknown::Overflow),
+            None => Answer::Yes,
+        }
+    }
+}
 
 /// Indices that are tried where a box is too large to be walked.
-const TRIED: usize = 64;
+const MAX_TRIED: usize = 64;
 
 /// An index of a box that no point of a domain leads to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,38 +90,47 @@ pub struct Missed {
     pub runtime: Vec<i64>,
 }
 
+/// A sentence without its stop.
+impl fmt::Display for Missed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        write!(f, "nothing leads to ({})", list(&self.index))?;
+        if !self.runtime.is_empty() {
+            write!(f, " for the runtime values {{{}}}", list(&self.runtime))?;
+        }
+        Ok(())
+    }
+}
+
 impl IndexingMap {
     /// Whether each index of the box is the result of some point of the domain, for any values of the runtime variables within
-    /// their bounds. The map may have other results as well.
+    /// their bounds. The map may have other results as well; a box with another number of dimensions has none of its results.
     ///
     /// ```
     /// use weft_indexing::{Answer, IndexingMap, Interval, Limits};
     ///
     /// let strided: IndexingMap = "(d0) -> (d0 * 2), domain: d0 in [0, 499999]".parse()?;
-    /// let Answer::No(missed) = strided.is_surjective_onto(&[Interval::of_extent(1_000_000)], &Limits::default())? else {
+    /// let Answer::No(missed) = strided.is_surjective_onto(&[Interval::of_extent(1_000_000)], &Limits::default()) else {
     ///     panic!("odd indices are missed");
     /// };
     /// assert_eq!(missed.index, [999_999]);
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// When the number of intervals is not that of the results.
-    pub fn is_surjective_onto(&self, target: &[Interval], limits: &Limits) -> Result<Answer<Missed>, Error> {
+    pub fn is_surjective_onto(&self, target: &[Interval], limits: &Limits) -> Answer<Missed> {
         if self.is_undefined() {
-            return Ok(Answer::Unknown(Unknown::Undefined));
-        }
-        if target.len() != self.results.len() {
-            let (expected, found) = (self.results.len(), target.len());
-            return Err(Error::Arity { what: "bounds of results", expected, found });
+            return Answer::Unknown(Unknown::Undefined);
         }
         if target.iter().any(|b| b.is_empty()) || self.runtime.iter().any(|v| v.bounds.is_empty()) {
-            return Ok(Answer::Yes);
+            return Answer::Yes;
+        }
+        if target.len() != self.results.len() {
+            let runtime = self.runtime.iter().map(|v| v.bounds.lo).collect();
+            return Answer::No(Missed { index: target.iter().map(|b| b.lo).collect(), runtime });
         }
         let mut map = self.clone();
         map.simplify();
         let given = self.within_bounds_of(&map);
-        Ok(map.reaches(&given, target, limits))
+        map.reaches(&given, target, limits)
     }
 
     /// The answer for the map of which this is the simplified form.
@@ -127,7 +207,7 @@ impl IndexingMap {
     fn reaches_by_points(&self, target: &[Interval], limits: &Limits) -> Answer<Missed> {
         let runtime: Vec<RuntimeVariable> = self.runtime.iter().map(|v| RuntimeVariable::new(v.bounds)).collect();
         let dims = target.iter().map(|b| Variable::new(*b)).collect();
-        let wanted = IndexingMap::from_parts(dims, Vec::new(), runtime, Vec::new(), Vec::new());
+        let wanted = IndexingMap::of_valid(dims, Vec::new(), runtime, Vec::new(), Vec::new());
         let points = self.box_size().max(wanted.box_size());
         if points > u128::from(limits.points) {
             let missed = wanted.corners().find(|missed| self.surely_misses(missed, limits));
@@ -149,7 +229,7 @@ impl IndexingMap {
     fn corners(&self) -> impl Iterator<Item = Missed> + '_ {
         let ranges = self.variable_ranges();
         let bounds = [ranges.dims, ranges.runtime].concat();
-        (0..TRIED).map(move |choice| {
+        (0..MAX_TRIED).map(move |choice| {
             // The first two choices are the two corners, the others mix ends and what is next to them.
             let pick = |(i, b): (usize, &Interval)| match (choice + choice / 4 * i) % 4 {
                 0 => b.lo,
@@ -166,14 +246,14 @@ impl IndexingMap {
     fn surely_misses(&self, wanted: &Missed, limits: &Limits) -> bool {
         let mut preimage = self.clone();
         for (result, value) in self.results.iter().zip(&wanted.index) {
-            preimage.add_constraint(result.clone(), Interval::point(*value));
+            preimage.constrain(result.clone(), Interval::point(*value));
         }
         for (i, value) in (0..).zip(&wanted.runtime) {
-            preimage.add_constraint(Expr::runtime(i), Interval::point(*value));
+            preimage.constrain(Expr::runtime(i), Interval::point(*value));
         }
         let mut simple = preimage.clone();
         simple.settle();
-        simple.is_known_empty() || preimage.within_bounds_of(&simple).some_point(limits) == (None, true)
+        simple.is_known_empty() || preimage.within_bounds_of(&simple).some_point(limits) == (None, None)
     }
 }
 

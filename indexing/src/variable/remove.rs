@@ -45,7 +45,7 @@ impl Removed {
 }
 
 /// So many points are tried to find one at which constraints hold that concern removed variables only.
-const WITNESSES: usize = 4096;
+const MAX_WITNESSES: usize = 4096;
 
 impl IndexingMap {
     /// Removes range and runtime variables that are not used, renumbers the others, and reports which went.
@@ -155,7 +155,7 @@ impl IndexingMap {
         let ranges = self.variable_ranges();
         let variables: Vec<Var> = variables.iter().copied().collect();
         let mut values: Vec<i64> = variables.iter().map(|v| ranges.get(*v).lo).collect();
-        for _ in 0..WITNESSES {
+        for _ in 0..MAX_WITNESSES {
             let value = |v: Var| variables.binary_search(&v).map_or(0, |at| values[at]);
             if constraints.iter().all(|c| c.expr.evaluate(value).is_ok_and(|value| c.bounds.contains(value))) {
                 return true;

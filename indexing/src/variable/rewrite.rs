@@ -22,7 +22,7 @@ impl IndexingMap {
     /// Takes constraints on a variable alone for its bounds, and those on one expression together.
     pub(crate) fn sort_out_constraints(&mut self) {
         for constraint in std::mem::take(&mut self.constraints) {
-            self.add_constraint(constraint.expr, constraint.bounds);
+            self.constrain(constraint.expr, constraint.bounds);
         }
     }
 

@@ -57,7 +57,7 @@ impl IndexingMap {
             let mut replaced = self.clone();
             if replaced.substitute(|v| (v == Var::Runtime(i)).then(|| known.value.clone())).is_ok() {
                 if let Some(bounds) = known.condition {
-                    replaced.add_constraint(known.value, bounds);
+                    replaced.constrain(known.value, bounds);
                 }
                 *self = replaced;
                 removed.runtime.push(i);

@@ -62,7 +62,7 @@ impl IndexingMap {
         let bounds = self.variable(s)?.bounds;
         let range = Simplifier::new(&without.variable_ranges(), &without.constraints).range_of(&value);
         if !bounds.contains_interval(range) {
-            without.add_constraint(value, bounds);
+            without.constrain(value, bounds);
         }
         without.retain_variables(|v| v != s);
         Some((without, equality))

@@ -7,7 +7,7 @@
 use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var, Verdict};
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (matrix, device) = (Tensor::new(&[1024, 1024], 4), MemoryModel::default());
 
     // From an index of the transposed matrix to the element that is read.

@@ -7,7 +7,7 @@
 use weft_indexing::{Answer, IndexingMap, Limits, Unknown};
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
 
     // The sum over windows of 8 × 8, by two range variables and by one. Neither text is simpler than the other.

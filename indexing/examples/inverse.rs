@@ -7,7 +7,7 @@
 use weft_indexing::{Answer, IndexingMap, Interval, Limits};
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits::default();
 
     // A reshape from [6, 8] to [4, 12] has each element once, so each element of the operand has one index of the result.

@@ -7,7 +7,7 @@
 use weft_indexing::{IndexingMap, SymbolicTile};
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A matrix product of [64, 256] by [256, 32]: an element of the result needs a row of the one and a column of the other.
     let left: IndexingMap = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 63], d1 in [0, 31], s0 in [0, 255]".parse()?;
     let tile = SymbolicTile::of(&left)?;

@@ -21,7 +21,8 @@ use crate::{IndexingMap, Limits, Unknown, Variable};
 const POINTS_PER_CASE: u64 = 16;
 
 /// The number of points of a domain, exactly or within bounds.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use]
 pub enum Cardinality {
     /// So many.
     Exactly(u128),
@@ -54,7 +55,6 @@ impl Cardinality {
     }
 
     /// The number of both where they have no point in common.
-    #[must_use]
     pub(crate) fn plus(self, other: Cardinality) -> Cardinality {
         let ((a, b), (c, d)) = (self.bounds(), other.bounds());
         let reason = match (self, other) {

@@ -1,4 +1,4 @@
-//! What can go wrong, with a stable code and, where text was read, the place.
+//! Errors, with a stable code and, where text was read, the bytes they are about.
 
 use std::ops::Range;
 

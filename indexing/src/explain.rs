@@ -1,4 +1,4 @@
-//! Simplification with reasons.
+//! Simplification with its derivation.
 
 use weft_affine::{Constraint, ConstraintStep, Expr, Proof, Ranges, explain};
 
@@ -7,6 +7,7 @@ use crate::{IndexingMap, SimplifyOptions};
 
 /// Why a simplified map stands for the map it was.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Explanation {
     /// How the domain became what it is: equivalences, each true where the rest of the domain holds as it stood then.
     pub domain: Vec<ConstraintStep>,

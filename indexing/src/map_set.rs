@@ -1,4 +1,4 @@
-//! Unions: a list of maps with disjoint domains.
+//! Unions of maps with disjoint domains.
 
 mod text;
 mod widen;

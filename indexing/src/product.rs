@@ -1,4 +1,4 @@
-//! Several maps side by side, and parts of one.
+//! Products and concatenations of maps, and maps of single results.
 
 use weft_affine::Expr;
 

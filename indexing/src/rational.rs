@@ -1,4 +1,4 @@
-//! Exact fractions of counts.
+//! Exact fractions of counts, and common divisors.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -75,6 +75,11 @@ impl fmt::Display for Rational {
     }
 }
 
+/// The greatest common divisor of the magnitudes, where it fits; zero for two zeros.
+pub(crate) fn common_divisor(a: i64, b: i64) -> Option<i64> {
+    i64::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,9 +94,4 @@ mod tests {
         }
         assert!(Rational::new(u128::MAX, 3) > Rational::new(u128::MAX - 1, 3));
     }
-}
-
-/// The greatest common divisor of the magnitudes, where it fits; zero for two zeros.
-pub(crate) fn common_divisor(a: i64, b: i64) -> Option<i64> {
-    i64::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).ok()
 }

@@ -1,4 +1,4 @@
-//! Simplification of a whole map: domain first, then everything over what is finally known.
+//! Simplification of a map: its domain first, then its results over that domain.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Periods: how far a variable must move for all constraints to say the same again.
+//! Periods of constraints in a variable.
 
 use weft_affine::{Atom, Expr, Interval, Var};
 

@@ -1,4 +1,4 @@
-//! The machine, as far as it matters to reading.
+//! The memory model of a device, the launch of a kernel, and the tensor that is read.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is said about coalescing, as values and as text.
+//! Results of the coalescing analysis, as values and as text.
 
 use std::fmt;
 
@@ -8,6 +8,7 @@ use crate::{Rational, Unknown};
 
 /// How well reads are coalesced, the best first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Nothing is read.
     Nothing,
@@ -49,6 +50,7 @@ impl fmt::Display for Verdict {
 
 /// What the elements of a request look like, the reason for a verdict.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Pattern {
     /// All lanes read one element.
     Uniform,
@@ -90,6 +92,7 @@ impl fmt::Display for Pattern {
 /// All requests of a launch together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Totals {
     /// Requests: subgroups times the values of all variables other than threads and vectors, where anything is read.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::count"))]
@@ -122,6 +125,7 @@ impl Totals {
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Reads {
     /// Segments that a request needs at best, for any values of all other variables.
     pub best: u64,
@@ -166,6 +170,7 @@ impl<T> Known<T> {
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Coalescing {
     /// How well reads are coalesced.
     pub verdict: Verdict,
@@ -220,6 +225,7 @@ impl fmt::Display for Coalescing {
 /// How all maps of a fusion that read one operand read it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct OperandCoalescing {
     /// The worst verdict of all uses.
     pub verdict: Verdict,
@@ -230,6 +236,7 @@ pub struct OperandCoalescing {
 /// How a fusion reads its operands, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct FusionCoalescing {
     /// Each operand.
     pub operands: Vec<OperandCoalescing>,

@@ -57,6 +57,7 @@ impl fmt::Display for Stride {
 
 /// The stride of one variable of a map.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct VariableStride {
     /// The variable.
     pub variable: Var,

@@ -7,6 +7,7 @@ use crate::pieces::Piece;
 
 /// Why a vector is not twice as wide.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum VectorLimit {
     /// The launch names no vector variable.
     NoVariable,

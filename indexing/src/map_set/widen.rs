@@ -1,4 +1,4 @@
-//! Fewer members: without loss where two are one domain, and by more points where they must be fewer.
+//! Joining members of a set: without loss where two are one domain, else by overapproximation.
 
 use weft_affine::{Constraint, Interval};
 

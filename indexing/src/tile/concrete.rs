@@ -50,6 +50,7 @@ impl ConcreteTile {
 
 /// The box of all positions within some bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TilePart {
     /// The tile indices, inclusive in each dimension.
     pub positions: Vec<Interval>,

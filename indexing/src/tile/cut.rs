@@ -1,4 +1,4 @@
-//! What the constraints of the map leave of a tile.
+//! Constraints of a map, applied to its tile.
 
 use weft_affine::{Atom, Constraint, Expr, Interval};
 

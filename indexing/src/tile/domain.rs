@@ -1,4 +1,4 @@
-//! Within what the cases of a tile hold.
+//! The domain of a tile: bounds of its parameters and conditions that hold in all its cases.
 
 use std::fmt;
 
@@ -14,6 +14,7 @@ use crate::OutOfBounds;
 ///
 /// In expressions offsets are the dimension variables and sizes the range variables, as in the cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TileDomain {
     /// The first index of the tile in each dimension.
     pub offsets: Vec<Interval>,

@@ -1,9 +1,10 @@
-//! Why there is no tile, or none at the sizes asked for.
+//! Reasons why a map has no tile, or none of the sizes asked for.
 
 use std::fmt;
 
 /// Why no tile of a map was found at any size: the closed list.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum TileRefusal {
     /// The map is undefined, so nothing is known of what it reads.
     Undefined,
@@ -86,6 +87,7 @@ impl From<weft_affine::Error> for TileRefusal {
 
 /// Why a tile has no value at the sizes asked for: the closed list.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TileMisfit {
     /// There is not one size for each dimension.
     Arity {

@@ -1,4 +1,4 @@
-//! Whether what a tile maps to is no box, by looking at it.
+//! Enumeration of a tile, to show that it is no box.
 
 use std::collections::{BTreeMap, BTreeSet};
 

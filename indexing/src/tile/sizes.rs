@@ -1,4 +1,4 @@
-//! What the sizes of a tile must satisfy, whichever position it has on its grid.
+//! Conditions on tile sizes that hold at every position of the grid.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Tiles as text.
+//! The text of tiles.
 
 use std::fmt;
 

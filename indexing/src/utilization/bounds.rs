@@ -1,4 +1,4 @@
-//! Sound bounds, for what is not counted exactly.
+//! Bounds of utilization, where it is not counted exactly.
 
 use super::exact::exact;
 use super::{Basis, CountRange, Stays, Utilization};

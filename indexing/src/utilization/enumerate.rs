@@ -1,4 +1,4 @@
-//! The plain way: walking the domain and counting.
+//! Utilization by enumeration of the domain.
 
 use super::image::Counts;
 use crate::{IndexingMap, Unknown};

@@ -1,4 +1,4 @@
-//! What is said about utilization, as values and as text.
+//! Results of the utilization analysis, as values and as text.
 
 use std::fmt;
 
@@ -59,6 +59,7 @@ impl fmt::Display for CountRange {
 
 /// How an answer about utilization came about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Basis {
     /// Exact: counted from progressions, without walking the domain.
     ClosedForm,
@@ -99,6 +100,7 @@ impl fmt::Display for Basis {
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Utilization {
     /// Elements of the operand.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::count"))]
@@ -151,6 +153,7 @@ impl fmt::Display for Utilization {
 /// The utilization of one operand by each of its uses, and by all together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct OperandUtilization {
     /// By each map alone, in the order given.
     pub uses: Vec<Utilization>,

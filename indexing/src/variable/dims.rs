@@ -1,4 +1,4 @@
-//! Symbols as dimensions: from "for each index all of these" to one index of everything.
+//! Range and runtime variables made dimensions.
 
 use weft_affine::{Expr, Var};
 

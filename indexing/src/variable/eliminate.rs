@@ -1,4 +1,4 @@
-//! Range variables that an equality determines.
+//! Elimination of range variables that an equality determines.
 
 use weft_affine::{Atom, Constraint, Expr, Simplifier, Var};
 

@@ -1,4 +1,4 @@
-//! Runtime variables whose values are known before the program runs.
+//! Replacement of runtime variables whose values are known before the program runs.
 
 use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 

@@ -1,4 +1,4 @@
-//! Variables that nothing uses.
+//! Removal of unused variables.
 
 use std::collections::BTreeSet;
 

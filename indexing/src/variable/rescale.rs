@@ -1,4 +1,4 @@
-//! Range variables that take every so many values only, counted instead.
+//! Range variables with a stride, counted instead.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use crate::IndexingMap;
 
 /// A range variable `s` that became `factor * s + offset`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rescaled {
     /// The number of the range variable.
     pub range: u32,

@@ -1,4 +1,4 @@
-//! Rewriting all of a map at once: results, constraints, and the accesses of runtime variables.
+//! Substitution in results, constraints and accesses at once.
 
 use weft_affine::{Expr, Var};
 

@@ -253,7 +253,7 @@ fn judge_constraints(tile: &SymbolicTile, sizes: &[i64], counts: &mut Counts) {
         offsets.iter().zip(sizes).zip(&bounds).all(|((o, t), b)| b.contains(*o) && b.contains(o.saturating_add(t - 1)))
     };
     let whole: Vec<Vec<i64>> = positions(&tiles).iter().map(|p| offsets(p)).filter(is_inside).collect();
-    let runtime = runtime_values(&tile.map());
+    let runtime = runtime_values(tile.map());
     // Near the ends of `i64` a condition may have no value; then nothing is compared.
     let overflowed = Cell::new(false);
     let holds = |c: &Constraint, offsets: &[i64], runtime: &[i64]| {

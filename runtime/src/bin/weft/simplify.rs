@@ -98,8 +98,8 @@ fn remaining(subject: &Subject) -> Vec<WhyNot> {
     if map.is_undefined() || map.is_known_empty() {
         return Vec::new();
     }
-    let mut simplifier = Simplifier::new(&map.variable_ranges(), &map.constraints);
-    map.results.iter().map(|result| simplifier.why_not(result)).collect()
+    let mut simplifier = Simplifier::new(&map.variable_ranges(), map.constraints());
+    map.results().iter().map(|result| simplifier.why_not(result)).collect()
 }
 
 /// Each remaining division or remainder with the laws that were tried on it, under the number of its result.

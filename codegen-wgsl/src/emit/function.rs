@@ -114,7 +114,9 @@ impl Emission<'_> {
                     let op = ScalarOp::Bitcast { operand: *operand, to: ty };
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
-                if (instruction.op.opcode().only_moves_data() || instruction.op == Op::BitcastConvert) && operands.len() == 1 {
+                if (instruction.op.opcode().only_moves_data() || instruction.op == Op::BitcastConvert)
+                    && operands.len() == 1
+                {
                     return Ok(operands);
                 }
                 let message = format!("'{}' cannot be emitted in a kernel yet", instruction.op.name());

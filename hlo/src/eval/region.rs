@@ -73,11 +73,11 @@ impl Program {
             return None;
         }
         program.parameters = parameters.iter().map(|_| program.register(NOTHING)).collect();
-        let arguments: Vec<Place> = program.parameters.iter().map(|&register| Place::Scalar(register)).collect();
+        let arguments: Vec<Storage> = program.parameters.iter().map(|&register| Storage::Scalar(register)).collect();
         let result = Compiler { module, program: &mut program, instructions: 0 }.computation(id, &arguments, 0)?;
         match result {
-            Place::Scalar(register) => program.results.push(register),
-            Place::Tuple(elements) => program.results.extend(elements.iter().filter_map(Place::scalar)),
+            Storage::Scalar(register) => program.results.push(register),
+            Storage::Tuple(elements) => program.results.extend(elements.iter().filter_map(Storage::scalar)),
         }
         Some(program)
     }
@@ -123,16 +123,16 @@ fn whole(computation: &Computation) -> Option<BinaryOp> {
 
 /// Where a value of the computation is.
 #[derive(Clone)]
-enum Place {
+enum Storage {
     Scalar(usize),
-    Tuple(Vec<Place>),
+    Tuple(Vec<Storage>),
 }
 
-impl Place {
+impl Storage {
     fn scalar(&self) -> Option<usize> {
         match self {
-            Place::Scalar(register) => Some(*register),
-            Place::Tuple(_) => None,
+            Storage::Scalar(register) => Some(*register),
+            Storage::Tuple(_) => None,
         }
     }
 }
@@ -145,15 +145,15 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn computation(&mut self, id: ComputationId, arguments: &[Place], depth: usize) -> Option<Place> {
+    fn computation(&mut self, id: ComputationId, arguments: &[Storage], depth: usize) -> Option<Storage> {
         let computation = &self.module.computations[id];
-        let mut places: Vec<Place> = Vec::with_capacity(computation.instructions.len());
+        let mut places: Vec<Storage> = Vec::with_capacity(computation.instructions.len());
         for instruction in computation.instructions.values() {
             self.instructions += 1;
             if self.instructions > INSTRUCTION_LIMIT {
                 return None;
             }
-            let operands: Vec<Place> =
+            let operands: Vec<Storage> =
                 instruction.operands.iter().map(|operand| places[operand.index()].clone()).collect();
             places.push(self.instruction(computation, instruction, arguments, &operands, depth)?);
         }
@@ -164,10 +164,10 @@ impl Compiler<'_> {
         &mut self,
         computation: &Computation,
         instruction: &Instruction,
-        arguments: &[Place],
-        operands: &[Place],
+        arguments: &[Storage],
+        operands: &[Storage],
         depth: usize,
-    ) -> Option<Place> {
+    ) -> Option<Storage> {
         if !instruction.shape.leaves().into_iter().all(is_scalar) {
             return None;
         }
@@ -178,15 +178,15 @@ impl Compiler<'_> {
         let result = instruction.shape.as_array().map(|array| array.element_type);
         let action = match &instruction.op {
             Op::Parameter { number } => return Some(arguments[*number as usize].clone()),
-            Op::Tuple => return Some(Place::Tuple(operands.to_vec())),
+            Op::Tuple => return Some(Storage::Tuple(operands.to_vec())),
             Op::GetTupleElement { index } => match &operands[0] {
-                Place::Tuple(elements) => return Some(elements[*index as usize].clone()),
-                Place::Scalar(_) => return None,
+                Storage::Tuple(elements) => return Some(elements[*index as usize].clone()),
+                Storage::Scalar(_) => return None,
             },
             Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } if depth < DEPTH_LIMIT => {
                 return self.computation(*callee, operands, depth + 1);
             }
-            Op::Constant(literal) => return Some(Place::Scalar(self.program.register(literal.data.get(0)?))),
+            Op::Constant(literal) => return Some(Storage::Scalar(self.program.register(literal.data.get(0)?))),
             Op::Copy
             | Op::Reshape
             | Op::Transpose { .. }
@@ -214,11 +214,11 @@ impl Compiler<'_> {
         self.step(action, operands)
     }
 
-    fn step(&mut self, action: Action, operands: &[Place]) -> Option<Place> {
-        let operands = operands.iter().map(Place::scalar).collect::<Option<Vec<usize>>>()?;
+    fn step(&mut self, action: Action, operands: &[Storage]) -> Option<Storage> {
+        let operands = operands.iter().map(Storage::scalar).collect::<Option<Vec<usize>>>()?;
         let target = self.program.register(NOTHING);
         self.program.steps.push(Step { action, operands, target });
-        Some(Place::Scalar(target))
+        Some(Storage::Scalar(target))
     }
 }
 

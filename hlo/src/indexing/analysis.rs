@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::asynchronous::callees;
 use super::calls::Callee;
+use super::context::InstructionContext;
 use super::links::Links;
 use super::operation::operation;
-use super::site::Site;
 use super::walk::Walk;
 use super::{CustomCallMaps, Dependence, Direction, ElementMap, KnownValues, Owners, Relation, Undefined, tuples};
 use crate::ir::{ComputationId, InstrId, Module, Op, Shape};
@@ -108,16 +108,17 @@ impl<'m> Analysis<'m> {
         direction: Direction,
         owners: &mut Owners,
     ) -> Vec<Dependence> {
-        let site = Site::new(&self.module.computations[computation], id, direction, self.domains).of(self.module);
-        let arrays = match &site.instruction.shape {
+        let context = InstructionContext::new(&self.module.computations[computation], id, direction, self.domains)
+            .of(self.module);
+        let arrays = match &context.instruction.shape {
             shape @ Shape::Tuple(_) => shape.leaves(),
             _ => Vec::new(),
         };
-        let starts = match site.instruction.op {
-            Op::GetTupleElement { .. } => self.starts(computation, site.instruction.operands[0]),
+        let starts = match context.instruction.op {
+            Op::GetTupleElement { .. } => self.starts(computation, context.instruction.operands[0]),
             _ => Rc::default(),
         };
-        self.of_site(&Site { arrays: &arrays, starts: &starts, ..site }, owners)
+        self.of_site(&InstructionContext { arrays: &arrays, starts: &starts, ..context }, owners)
     }
 
     /// Where the arrays of each element of a tuple begin.
@@ -136,17 +137,17 @@ impl<'m> Analysis<'m> {
     }
 
     /// The same for an instruction that need not stand in the module.
-    pub(super) fn of_site(&mut self, site: &Site<'_>, owners: &mut Owners) -> Vec<Dependence> {
-        let Site { id, instruction, direction, .. } = *site;
+    pub(super) fn of_site(&mut self, context: &InstructionContext<'_>, owners: &mut Owners) -> Vec<Dependence> {
+        let InstructionContext { id, instruction, direction, .. } = *context;
         match &instruction.op {
             Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
                 self.call(id, &instruction.operands, Callee::only(*callee), direction, owners)
             }
             Op::Conditional { branches, .. } => {
-                let mut found: Vec<Dependence> = if site.is_static() {
-                    (0..site.results()).map(|result| site.all(result, 0)).collect()
+                let mut found: Vec<Dependence> = if context.is_static() {
+                    (0..context.results()).map(|result| context.all(result, 0)).collect()
                 } else {
-                    undefined(site, &Undefined::DynamicExtents).into_iter().take(1).collect()
+                    undefined(context, &Undefined::DynamicExtents).into_iter().take(1).collect()
                 };
                 found.extend(self.conditional(id, &instruction.operands, branches, direction, owners));
                 found
@@ -154,17 +155,17 @@ impl<'m> Analysis<'m> {
             Op::CustomCall { custom_call_target, .. } => {
                 let rule = self.custom_calls.and_then(|known| known.get(custom_call_target));
                 match rule {
-                    Some(rule) => rule(site.computation, id, direction),
-                    None => undefined(site, &Undefined::CustomCall(custom_call_target.clone())),
+                    Some(rule) => rule(context.computation, id, direction),
+                    None => undefined(context, &Undefined::CustomCall(custom_call_target.clone())),
                 }
             }
             Op::AsyncStart { calls, .. } => {
-                self.start(site, *calls, owners).unwrap_or_else(|reason| undefined(site, &reason))
+                self.start(context, *calls, owners).unwrap_or_else(|reason| undefined(context, &reason))
             }
             Op::AsyncShorthand { operation: Some(operation), .. } => {
-                self.start_operation(site, operation, owners).unwrap_or_else(|reason| undefined(site, &reason))
+                self.start_operation(context, operation, owners).unwrap_or_else(|reason| undefined(context, &reason))
             }
-            _ => operation(site).unwrap_or_else(|reason| undefined(site, &reason)),
+            _ => operation(context).unwrap_or_else(|reason| undefined(context, &reason)),
         }
     }
 
@@ -230,12 +231,12 @@ fn found(result: usize, operand: usize, leaf: usize, relation: &Relation) -> Dep
 }
 
 /// Every array of the value may depend on every array of every operand.
-fn undefined(site: &Site<'_>, reason: &Undefined) -> Vec<Dependence> {
+fn undefined(context: &InstructionContext<'_>, reason: &Undefined) -> Vec<Dependence> {
     let on = |operand| Dependence {
         result: None,
         operand: Some(operand),
         leaf: None,
         relation: Relation::Undefined(reason.clone()),
     };
-    (0..site.operands()).map(on).collect()
+    (0..context.operands()).map(on).collect()
 }

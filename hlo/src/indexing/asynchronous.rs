@@ -3,24 +3,27 @@
 
 use super::analysis::Analysis;
 use super::calls::Callee;
-use super::site::{Found, Site};
+use super::context::{InstructionContext, OperationMaps};
 use super::{Dependence, Owners, Undefined, tuples};
 use crate::ir::{AsyncPhase, ComputationId, Instruction, Op};
 
 /// The dependences of a start: its operands are passed on, and `result` gives those of the operation that it starts, whose
 /// value is the second element of what the start yields.
-pub(super) fn started(site: &Site<'_>, result: impl FnOnce(&Site<'_>) -> Found) -> Found {
-    let Some([passed, shape, ..]) = site.instruction.shape.as_tuple() else { return Err(Undefined::Outside) };
-    if !site.instruction.shape.is_static() {
+pub(super) fn started(
+    context: &InstructionContext<'_>,
+    result: impl FnOnce(&InstructionContext<'_>) -> OperationMaps,
+) -> OperationMaps {
+    let Some([passed, shape, ..]) = context.instruction.shape.as_tuple() else { return Err(Undefined::Outside) };
+    if !context.instruction.shape.is_static() {
         return Err(Undefined::DynamicExtents);
     }
     let before = passed.leaves().len();
-    let mut found = tuples::tuple(site)?;
+    let mut found = tuples::tuple(context)?;
     found.truncate(before);
-    let inner = Instruction { shape: shape.clone(), ..site.instruction.clone() };
+    let inner = Instruction { shape: shape.clone(), ..context.instruction.clone() };
     let leaves = shape.leaves();
     let arrays = leaves.len();
-    for dependence in result(&Site { instruction: &inner, arrays: &leaves, ..*site })? {
+    for dependence in result(&InstructionContext { instruction: &inner, arrays: &leaves, ..*context })? {
         let results = match dependence.result {
             Some(result) => result..result + 1,
             None => 0..arrays,
@@ -31,31 +34,41 @@ pub(super) fn started(site: &Site<'_>, result: impl FnOnce(&Site<'_>) -> Found) 
 }
 
 /// A copy, what is copied, and a handle.
-pub(super) fn copied(site: &Site<'_>) -> Found {
-    let copy = tuples::tuple(site)?;
+pub(super) fn copied(context: &InstructionContext<'_>) -> OperationMaps {
+    let copy = tuples::tuple(context)?;
     let arrays = copy.len();
     let source = copy.iter().map(|own| Dependence { result: own.result.map(|leaf| leaf + arrays), ..own.clone() });
     Ok(copy.iter().cloned().chain(source).collect())
 }
 
 /// A step of what was started, or its end.
-pub(super) fn shorthand(site: &Site<'_>, phase: AsyncPhase) -> Found {
-    if phase == AsyncPhase::Done { tuples::get_tuple_element(site, 1) } else { tuples::copy(site) }
+pub(super) fn shorthand(context: &InstructionContext<'_>, phase: AsyncPhase) -> OperationMaps {
+    if phase == AsyncPhase::Done { tuples::get_tuple_element(context, 1) } else { tuples::copy(context) }
 }
 
 impl Analysis<'_> {
     /// The dependences of the start of a computation.
-    pub(super) fn start(&mut self, site: &Site<'_>, callee: ComputationId, owners: &mut Owners) -> Found {
-        started(site, |inner| {
+    pub(super) fn start(
+        &mut self,
+        context: &InstructionContext<'_>,
+        callee: ComputationId,
+        owners: &mut Owners,
+    ) -> OperationMaps {
+        started(context, |inner| {
             Ok(self.call(inner.id, &inner.instruction.operands, Callee::only(callee), inner.direction, owners))
         })
     }
 
     /// The dependences of the start of one operation.
-    pub(super) fn start_operation(&mut self, site: &Site<'_>, operation: &Op, owners: &mut Owners) -> Found {
-        started(site, |inner| {
+    pub(super) fn start_operation(
+        &mut self,
+        context: &InstructionContext<'_>,
+        operation: &Op,
+        owners: &mut Owners,
+    ) -> OperationMaps {
+        started(context, |inner| {
             let instruction = Instruction { op: operation.clone(), ..inner.instruction.clone() };
-            Ok(self.of_site(&Site { instruction: &instruction, ..*inner }, owners))
+            Ok(self.of_site(&InstructionContext { instruction: &instruction, ..*inner }, owners))
         })
     }
 }

@@ -7,8 +7,8 @@
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 
-use super::replica::{Exchange, Ids, Peers};
-use super::site::{Found, Site, dims, index};
+use super::context::{InstructionContext, OperationMaps, dims, index};
+use super::replica::{Exchange, Ids, Participants};
 use super::{Dependence, ElementMap, Owners, Relation, ReplicaId, Undefined};
 use crate::ir::{CollectiveMode, ReplicaGroups, Shape};
 use crate::shape::is_in_place;
@@ -36,14 +36,18 @@ const TOO_MANY: Undefined = Undefined::Overflow { what: "the number of members" 
 
 /// A collective of groups among its operands.
 pub(super) struct Collective<'s, 'a> {
-    site: &'s Site<'a>,
+    context: &'s InstructionContext<'a>,
     exchange: Exchange,
 }
 
 impl<'s, 'a> Collective<'s, 'a> {
     /// # Errors
     /// [`Undefined::Mesh`] for groups that are no lists of numbers.
-    pub(super) fn new(site: &'s Site<'a>, groups: &ReplicaGroups, ids: Ids) -> Result<Collective<'s, 'a>, Undefined> {
+    pub(super) fn new(
+        context: &'s InstructionContext<'a>,
+        groups: &ReplicaGroups,
+        ids: Ids,
+    ) -> Result<Collective<'s, 'a>, Undefined> {
         let is_mesh = match groups {
             ReplicaGroups::List(_) => false,
             ReplicaGroups::Iota { dimensions, .. } => dimensions.len() != 2,
@@ -52,7 +56,7 @@ impl<'s, 'a> Collective<'s, 'a> {
         if is_mesh {
             return Err(Undefined::Mesh);
         }
-        Ok(Collective { site, exchange: Exchange { peers: Peers::Group(groups.clone()), ids } })
+        Ok(Collective { context, exchange: Exchange { participants: Participants::Group(groups.clone()), ids } })
     }
 
     /// How many members the largest group has.
@@ -60,7 +64,7 @@ impl<'s, 'a> Collective<'s, 'a> {
     /// # Errors
     /// [`Undefined::Members`] where all are one group, and the header does not say how many there are.
     fn size(&self) -> Result<i64, Undefined> {
-        let (replicas, partitions) = running(self.site);
+        let (replicas, partitions) = running(self.context);
         let everybody = || match (self.exchange.ids, replicas, partitions) {
             (_, None, None) => Err(Undefined::Members),
             (Ids::Replicas, replicas, _) => Ok(replicas.unwrap_or(1)),
@@ -70,13 +74,15 @@ impl<'s, 'a> Collective<'s, 'a> {
                 replicas.checked_mul(partitions).ok_or(TOO_MANY)
             }
         };
-        let named = match &self.exchange.peers {
-            Peers::Group(ReplicaGroups::List(groups)) => match groups.iter().map(Vec::len).max() {
+        let named = match &self.exchange.participants {
+            Participants::Group(ReplicaGroups::List(groups)) => match groups.iter().map(Vec::len).max() {
                 Some(size) => i64::try_from(size).map_err(|_| TOO_MANY)?,
                 None => return everybody(),
             },
-            Peers::Group(ReplicaGroups::Iota { dimensions, .. }) => dimensions.last().copied().unwrap_or(1),
-            Peers::Group(ReplicaGroups::Mesh(_)) | Peers::Source(_) | Peers::Target(_) => return Err(Undefined::Mesh),
+            Participants::Group(ReplicaGroups::Iota { dimensions, .. }) => dimensions.last().copied().unwrap_or(1),
+            Participants::Group(ReplicaGroups::Mesh(_)) | Participants::Source(_) | Participants::Target(_) => {
+                return Err(Undefined::Mesh);
+            }
         };
         match self.exchange.ids {
             Ids::ReplicasWithPartitions => named.checked_mul(partitions.unwrap_or(1)).ok_or(TOO_MANY),
@@ -92,16 +98,16 @@ impl<'s, 'a> Collective<'s, 'a> {
 
     /// The position of the one that asks among `size` members.
     fn position(&self, size: i64) -> RuntimeVariable {
-        RuntimeVariable::of(Owners::position(self.site.id), Vec::new(), Interval::of_extent(size))
+        RuntimeVariable::of(Owners::position(self.context.id), Vec::new(), Interval::of_extent(size))
     }
 
     /// Between arrays that lie on all members as parts along a dimension, and arrays of all the parts.
-    fn along(&self, dimension: i64, is_to_part: bool) -> Found {
+    fn along(&self, dimension: i64, is_to_part: bool) -> OperationMaps {
         let dimension = index(dimension);
         let map = |operand: usize| -> Result<Dependence, Undefined> {
-            let (result, operand_extents) = (self.site.result(operand), self.site.operand(operand));
+            let (result, operand_extents) = (self.context.result(operand), self.context.operand(operand));
             let (from, to) =
-                if self.site.is_backward() { (result, operand_extents) } else { (operand_extents, result) };
+                if self.context.is_backward() { (result, operand_extents) } else { (operand_extents, result) };
             let (whole, part) =
                 if is_to_part { (from[dimension], to[dimension]) } else { (to[dimension], from[dimension]) };
             let mut results = dims(from.len());
@@ -117,9 +123,9 @@ impl<'s, 'a> Collective<'s, 'a> {
                 let map = over(from, &[members], vec![self.position(members)], results)?;
                 self.asking(map, Expr::range(0))
             };
-            Ok(self.site.on(operand, operand, Relation::Maps(vec![found])))
+            Ok(self.context.on(operand, operand, Relation::Maps(vec![found])))
         };
-        (0..self.site.operands()).map(map).collect()
+        (0..self.context.operands()).map(map).collect()
     }
 }
 
@@ -135,37 +141,37 @@ fn over(
 }
 
 /// How many replicas and partitions the header says there are. A header that says one of them means one of the other.
-fn running(site: &Site<'_>) -> (Option<i64>, Option<i64>) {
-    site.module.map_or((None, None), |module| (module.replica_count(), module.num_partitions()))
+fn running(context: &InstructionContext<'_>) -> (Option<i64>, Option<i64>) {
+    context.module.map_or((None, None), |module| (module.replica_count(), module.num_partitions()))
 }
 
 /// The parts of all members, joined in the order of the group.
-pub(super) fn all_gather(collective: &Collective<'_, '_>, dimension: i64) -> Found {
-    collective.along(dimension, collective.site.is_backward())
+pub(super) fn all_gather(collective: &Collective<'_, '_>, dimension: i64) -> OperationMaps {
+    collective.along(dimension, collective.context.is_backward())
 }
 
 /// The combined values of all members, of which each keeps the part of its own position.
-pub(super) fn reduce_scatter(collective: &Collective<'_, '_>, dimension: i64) -> Found {
-    collective.along(dimension, !collective.site.is_backward())
+pub(super) fn reduce_scatter(collective: &Collective<'_, '_>, dimension: i64) -> OperationMaps {
+    collective.along(dimension, !collective.context.is_backward())
 }
 
 /// The combined values of all members: everybody's element at the same index.
-pub(super) fn all_reduce(collective: &Collective<'_, '_>) -> Found {
+pub(super) fn all_reduce(collective: &Collective<'_, '_>) -> OperationMaps {
     let size = collective.size()?;
     let same = |operand: usize| {
-        let extents = collective.site.result(operand);
+        let extents = collective.context.result(operand);
         let everybody = IndexingMap::of_extents(extents, &[size], dims(extents.len()))?;
-        Ok(collective.site.on(operand, operand, Relation::Maps(vec![collective.asking(everybody, Expr::range(0))])))
+        Ok(collective.context.on(operand, operand, Relation::Maps(vec![collective.asking(everybody, Expr::range(0))])))
     };
-    (0..collective.site.operands()).map(same).collect()
+    (0..collective.context.operands()).map(same).collect()
 }
 
 /// With a dimension, part `i` of it goes to member `i`, and what comes from member `i` is part `i`. Without one, operand `i` goes
 /// to member `i`, and array `i` of the value comes from it.
-pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>) -> Found {
-    let site = collective.site;
+pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>) -> OperationMaps {
+    let context = collective.context;
     let Some(dimension) = dimension.map(index) else { return swapped(collective) };
-    let extents = site.result(0);
+    let extents = context.result(0);
     let size = collective.size()?;
     let part = match extents[dimension].checked_rem(size) {
         Some(0) => (extents[dimension] / size).max(1),
@@ -175,32 +181,32 @@ pub(super) fn all_to_all(collective: &Collective<'_, '_>, dimension: Option<i64>
     let d = results[dimension].clone();
     results[dimension] = Expr::runtime(0).checked_mul(part)?.checked_add(&d.checked_modulo(part)?)?;
     let map = over(extents, &[], vec![collective.position(size)], results)?;
-    Ok(vec![site.on(0, 0, Relation::Maps(vec![collective.asking(map, d.checked_floor_div(part)?)]))])
+    Ok(vec![context.on(0, 0, Relation::Maps(vec![collective.asking(map, d.checked_floor_div(part)?)]))])
 }
 
-fn swapped(collective: &Collective<'_, '_>) -> Found {
-    let site = collective.site;
-    let count = site.operands();
+fn swapped(collective: &Collective<'_, '_>) -> OperationMaps {
+    let context = collective.context;
+    let count = context.operands();
     let size = i64::try_from(count).unwrap_or(i64::MAX);
     let between = |result: usize, operand: usize| {
         // Who asks for what it yields asks that member for the operand of its own position, and the other way round.
-        let (member, own) = if site.is_backward() { (result, operand) } else { (operand, result) };
+        let (member, own) = if context.is_backward() { (result, operand) } else { (operand, result) };
         let number = |position: usize| i64::try_from(position).unwrap_or(i64::MAX);
-        let extents = site.result(result);
+        let extents = context.result(result);
         let mut map = over(extents, &[], vec![collective.position(size)], dims(extents.len()))?;
         map.add_constraint(Expr::runtime(0), Interval::new(number(own), number(own)))?;
         let map = collective.asking(map, Expr::constant(number(member)));
-        Ok(site.on(result, operand, Relation::Maps(vec![map])))
+        Ok(context.on(result, operand, Relation::Maps(vec![map])))
     };
     (0..count).flat_map(|result| (0..count).map(move |operand| (result, operand))).map(|(r, o)| between(r, o)).collect()
 }
 
 /// The value of the first member of the group.
-pub(super) fn broadcast(collective: &Collective<'_, '_>) -> Found {
-    let site = collective.site;
+pub(super) fn broadcast(collective: &Collective<'_, '_>) -> OperationMaps {
+    let context = collective.context;
     let sent = |operand: usize| -> Result<Dependence, Undefined> {
-        let extents = site.result(operand);
-        let found = if site.is_backward() {
+        let extents = context.result(operand);
+        let found = if context.is_backward() {
             collective.asking(IndexingMap::identity(extents), Expr::constant(0))
         } else {
             let size = collective.size()?;
@@ -208,27 +214,32 @@ pub(super) fn broadcast(collective: &Collective<'_, '_>) -> Found {
             map.add_constraint(Expr::runtime(0), Interval::new(0, 0))?;
             collective.asking(map, Expr::range(0))
         };
-        Ok(site.on(operand, operand, Relation::Maps(vec![found])))
+        Ok(context.on(operand, operand, Relation::Maps(vec![found])))
     };
-    (0..site.operands()).map(sent).collect()
+    (0..context.operands()).map(sent).collect()
 }
 
 /// The value of the member that sends to this one.
 ///
 /// # Errors
 /// [`Undefined::InPlace`] for the form that moves parts between places.
-pub(super) fn permute(site: &Site<'_>, pairs: &[Vec<i64>], channel: Option<i64>, slice_sizes: &[Vec<i64>]) -> Found {
-    let operands: Vec<&Shape> = (0..site.operands()).map(|operand| site.operand_shape(operand)).collect();
+pub(super) fn permute(
+    context: &InstructionContext<'_>,
+    pairs: &[Vec<i64>],
+    channel: Option<i64>,
+    slice_sizes: &[Vec<i64>],
+) -> OperationMaps {
+    let operands: Vec<&Shape> = (0..context.operands()).map(|operand| context.operand_shape(operand)).collect();
     if is_in_place(slice_sizes, &operands) {
         return Err(Undefined::InPlace);
     }
     let pairs = pairs.to_vec();
-    let peers = if site.is_backward() { Peers::Source(pairs) } else { Peers::Target(pairs) };
-    let exchange = Exchange { peers, ids: ids_of_channel(channel) };
+    let participants = if context.is_backward() { Participants::Source(pairs) } else { Participants::Target(pairs) };
+    let exchange = Exchange { participants, ids: ids_of_channel(channel) };
     let sent = |operand: usize| {
         let replica_id = Some(ReplicaId::of(exchange.clone(), Expr::constant(0)));
-        let map = IndexingMap::identity(site.result(operand));
-        site.on(operand, operand, Relation::Maps(vec![ElementMap { replica_id, ..ElementMap::exact(map) }]))
+        let map = IndexingMap::identity(context.result(operand));
+        context.on(operand, operand, Relation::Maps(vec![ElementMap { replica_id, ..ElementMap::exact(map) }]))
     };
-    Ok((0..site.operands()).map(sent).collect())
+    Ok((0..context.operands()).map(sent).collect())
 }

@@ -8,8 +8,8 @@ use weft_affine::{Error, Expr};
 use weft_indexing::IndexingMap;
 
 use super::Undefined;
-use super::site::{Found, Site, dim, index};
-use super::window::{Along, Draft};
+use super::context::{InstructionContext, OperationMaps, dim, index};
+use super::window::{Along, MapBuilder};
 use crate::ir::{ConvolutionDimensions, Window, WindowDimension};
 
 /// What a dimension is for.
@@ -78,7 +78,7 @@ impl Convolution<'_> {
     fn output_to_input(&self) -> Result<IndexingMap, Undefined> {
         let labels = self.labels;
         let group = || part(&dim(index(labels.output_feature)), self.output_features());
-        let mut draft = Draft::new(self.output);
+        let mut draft = MapBuilder::new(self.output);
         let index_of =
             arranged([labels.input_batch, labels.input_feature], &labels.input_spatial, |role| match role {
                 Role::First => {
@@ -107,7 +107,7 @@ impl Convolution<'_> {
     fn input_to_output(&self) -> Result<IndexingMap, Undefined> {
         let labels = self.labels;
         let batch = dim(index(labels.input_batch));
-        let mut draft = Draft::new(self.input);
+        let mut draft = MapBuilder::new(self.input);
         let index_of =
             arranged([labels.output_batch, labels.output_feature], &labels.output_spatial, |role| match role {
                 Role::First if self.batch_groups == 1 => Ok(batch.clone()),
@@ -133,7 +133,7 @@ impl Convolution<'_> {
     fn output_to_kernel(&self) -> Result<IndexingMap, Undefined> {
         let labels = self.labels;
         let named = [labels.kernel_input_feature, labels.kernel_output_feature];
-        let mut draft = Draft::new(self.output);
+        let mut draft = MapBuilder::new(self.output);
         let index_of = arranged(named, &labels.kernel_spatial, |role| match role {
             Role::First => Ok(draft.run(self.features())),
             Role::Second => Ok(dim(index(labels.output_feature))),
@@ -149,7 +149,7 @@ impl Convolution<'_> {
 
     fn kernel_to_output(&self) -> Result<IndexingMap, Undefined> {
         let labels = self.labels;
-        let mut draft = Draft::new(self.kernel);
+        let mut draft = MapBuilder::new(self.kernel);
         let index_of =
             arranged([labels.output_batch, labels.output_feature], &labels.output_spatial, |role| match role {
                 Role::First => Ok(draft.run(self.batch())),
@@ -177,11 +177,11 @@ fn mirrored(window: &WindowDimension, tap: Expr) -> Result<Expr, Error> {
 }
 
 /// The input's elements under the window, and the kernel's elements that meet one.
-pub(super) fn convolution(site: &Site<'_>, convolution: &Convolution<'_>) -> Found {
-    let (input, kernel) = if site.is_backward() {
+pub(super) fn convolution(context: &InstructionContext<'_>, convolution: &Convolution<'_>) -> OperationMaps {
+    let (input, kernel) = if context.is_backward() {
         (convolution.output_to_input()?, convolution.output_to_kernel()?)
     } else {
         (convolution.input_to_output()?, convolution.kernel_to_output()?)
     };
-    Ok(vec![site.on(0, 0, input), site.on(0, 1, kernel)])
+    Ok(vec![context.on(0, 0, input), context.on(0, 1, kernel)])
 }

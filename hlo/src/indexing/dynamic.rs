@@ -3,20 +3,20 @@
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Limits, MapSet, RuntimeVariable, Variable};
 
-use super::site::{Found, Site, dim, number};
+use super::context::{InstructionContext, OperationMaps, dim, number};
 use super::{Domains, ElementMap, Relation, Undefined};
 
 /// The starts of a box of extents `sizes` within an array of extents `whole`, one for each dimension: clamped, so that the
 /// box lies within the array. `first` is the operand that holds the first start.
-fn starts(site: &Site<'_>, first: usize, whole: &[i64], sizes: &[i64]) -> Vec<RuntimeVariable> {
+fn starts(context: &InstructionContext<'_>, first: usize, whole: &[i64], sizes: &[i64]) -> Vec<RuntimeVariable> {
     // The starts are scalars, or one list of them.
-    let is_list = !site.operand(first).is_empty();
+    let is_list = !context.operand(first).is_empty();
     let start = |dimension: usize| {
         let (operand, access) = match i64::try_from(dimension) {
             Ok(position) if is_list => (first, vec![Expr::constant(position)]),
             _ => (first + dimension, Vec::new()),
         };
-        site.clamped_start(operand, access, whole[dimension], sizes[dimension])
+        context.clamped_start(operand, access, whole[dimension], sizes[dimension])
     };
     (0..whole.len()).map(start).collect()
 }
@@ -45,40 +45,40 @@ fn moved(
 }
 
 /// Every element depends on every start.
-fn on_starts(site: &Site<'_>, first: usize) -> impl Iterator<Item = super::Dependence> {
-    (first..site.operands()).map(|operand| site.all(0, operand))
+fn on_starts(context: &InstructionContext<'_>, first: usize) -> impl Iterator<Item = super::Dependence> {
+    (first..context.operands()).map(|operand| context.all(0, operand))
 }
 
 /// A box of the operand.
-pub(super) fn slice(site: &Site<'_>) -> Found {
-    let (output, input) = (site.result(0), site.operand(0));
+pub(super) fn slice(context: &InstructionContext<'_>) -> OperationMaps {
+    let (output, input) = (context.result(0), context.operand(0));
     let starts = match input {
         [] => Vec::new(),
-        _ => starts(site, 1, input, output),
+        _ => starts(context, 1, input, output),
     };
-    let map = if site.is_backward() {
+    let map = if context.is_backward() {
         moved(output, starts, false, None)?
     } else {
         moved(input, starts, true, Some(output))?
     };
-    Ok(std::iter::once(site.on(0, 0, map)).chain(on_starts(site, 1)).collect())
+    Ok(std::iter::once(context.on(0, 0, map)).chain(on_starts(context, 1)).collect())
 }
 
 /// The operand, but for a box that is the update.
-pub(super) fn update_slice(site: &Site<'_>) -> Found {
-    let (output, update) = (site.result(0), site.operand(1));
+pub(super) fn update_slice(context: &InstructionContext<'_>) -> OperationMaps {
+    let (output, update) = (context.result(0), context.operand(1));
     let starts = match output {
         [] => Vec::new(),
-        _ => starts(site, 2, output, update),
+        _ => starts(context, 2, output, update),
     };
-    let is_exact = site.domains == Domains::Exact;
+    let is_exact = context.domains == Domains::Exact;
     let source = if is_exact {
         outside(output, starts.clone(), update)?
     } else {
         let map = IndexingMap::identity(output);
         Relation::Maps(vec![ElementMap::coarse(map, "elements under the update are not read")])
     };
-    let updated = if !site.is_backward() {
+    let updated = if !context.is_backward() {
         ElementMap::exact(moved(update, starts, false, None)?)
     } else if is_exact {
         ElementMap::exact(moved(output, starts, true, Some(update))?)
@@ -86,8 +86,8 @@ pub(super) fn update_slice(site: &Site<'_>) -> Found {
         let map = moved(output, starts, true, None)?;
         ElementMap::coarse(map, "elements outside of the update are not read")
     };
-    let found = [site.on(0, 0, source), site.on(0, 1, Relation::Maps(vec![updated]))];
-    Ok(found.into_iter().chain(on_starts(site, 2)).collect())
+    let found = [context.on(0, 0, source), context.on(0, 1, Relation::Maps(vec![updated]))];
+    Ok(found.into_iter().chain(on_starts(context, 2)).collect())
 }
 
 /// The identity on what lies outside of the box of extents `sizes` at `starts`.

@@ -4,7 +4,7 @@ use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 
 use super::Relation;
-use super::site::{Found, Site, dim, index, next_range, number};
+use super::context::{InstructionContext, OperationMaps, dim, index, next_range, number};
 
 /// How the dimensions of a gather's operand, indices and result, or of a scatter's operand, indices and updates, belong
 /// together.
@@ -71,14 +71,19 @@ impl Windows<'_> {
 
     /// The starts of the slice that `which` chooses, an index for each dimension of the windows that says which slice:
     /// elements of operand number `indices` of the instruction.
-    fn starts(&self, site: &Site<'_>, indices: usize, which: &dyn Fn(usize) -> Expr) -> Vec<RuntimeVariable> {
+    fn starts(
+        &self,
+        context: &InstructionContext<'_>,
+        indices: usize,
+        which: &dyn Fn(usize) -> Expr,
+    ) -> Vec<RuntimeVariable> {
         let batch = self.batch();
         let start = |(position, &dimension): (usize, &i64)| {
             let component = |of: usize| batch.iter().find(|(_, own)| *own == of).map(|(own, _)| which(*own));
             let position = i64::try_from(position).unwrap_or(i64::MAX);
             let access = (0..self.indices.len()).map(|of| component(of).unwrap_or_else(|| Expr::constant(position)));
             let dimension = index(dimension);
-            site.clamped_start(indices, access.collect(), self.operand[dimension], self.sizes[dimension])
+            context.clamped_start(indices, access.collect(), self.operand[dimension], self.sizes[dimension])
         };
         self.mapped.iter().enumerate().map(start).collect()
     }
@@ -86,11 +91,11 @@ impl Windows<'_> {
     /// From an index of the windows' array to the element of the operand that lies there.
     pub(super) fn operand_at_windows(
         &self,
-        site: &Site<'_>,
+        context: &InstructionContext<'_>,
         indices: usize,
         windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
-        let runtime = self.starts(site, indices, &dim);
+        let runtime = self.starts(context, indices, &dim);
         let mut results = Vec::with_capacity(self.operand.len());
         for (dimension, along) in self.along().into_iter().enumerate() {
             let within = match (along, self.batch_of(dimension)) {
@@ -110,7 +115,7 @@ impl Windows<'_> {
     /// the slices.
     pub(super) fn windows_at_operand(
         &self,
-        site: &Site<'_>,
+        context: &InstructionContext<'_>,
         indices: usize,
         windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
@@ -127,7 +132,7 @@ impl Windows<'_> {
             }
         }
         let which = |own: usize| results[own].clone().unwrap_or_else(|| Expr::constant(0));
-        let runtime = self.starts(site, indices, &which);
+        let runtime = self.starts(context, indices, &which);
         let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
         let mut map =
             IndexingMap::try_new(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new())?;
@@ -150,15 +155,15 @@ impl Windows<'_> {
 }
 
 /// The result's slices are the windows.
-pub(super) fn gather(site: &Site<'_>, windows: &Windows<'_>) -> Found {
-    let result = site.result(0);
+pub(super) fn gather(context: &InstructionContext<'_>, windows: &Windows<'_>) -> OperationMaps {
+    let result = context.result(0);
     let of_operand = if windows.sizes.contains(&0) {
         // Where the dimension is dropped, a slice without elements still leaves some of the result.
-        site.on(0, 0, Relation::Maps(Vec::new()))
-    } else if site.is_backward() {
-        site.on(0, 0, windows.operand_at_windows(site, 1, result)?)
+        context.on(0, 0, Relation::Maps(Vec::new()))
+    } else if context.is_backward() {
+        context.on(0, 0, windows.operand_at_windows(context, 1, result)?)
     } else {
-        site.on(0, 0, windows.windows_at_operand(site, 1, result)?)
+        context.on(0, 0, windows.windows_at_operand(context, 1, result)?)
     };
-    Ok(vec![of_operand, site.matched(0, 1, &windows.batch())])
+    Ok(vec![of_operand, context.matched(0, 1, &windows.batch())])
 }

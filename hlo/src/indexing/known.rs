@@ -8,8 +8,8 @@ use weft_affine::{Expr, Interval, Ranges, Simplifier, Var};
 use weft_indexing::{IndexingMap, Owner};
 
 use super::asynchronous::callees;
+use super::context::{InstructionContext, dim, index};
 use super::operation::operation;
-use super::site::{Site, dim, index};
 use super::{Direction, Domains, Number, Owners};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ComputationId, ElementType, InstrId, Instruction};
 use crate::ir::{Module, Op, Shape, UnaryOp};
@@ -47,7 +47,7 @@ pub struct KnownValues<'m> {
 
 /// An instruction, and how its computation was entered.
 #[derive(Clone, Debug)]
-struct Place {
+struct InstructionPath {
     computation: ComputationId,
     id: InstrId,
     /// The callers and their branches, outermost first.
@@ -68,7 +68,7 @@ impl<'m> KnownValues<'m> {
     pub fn value(&self, owners: &Owners, owner: Owner, element: &[Interval]) -> Option<Expr> {
         let source = owners.source(owner).filter(|source| source.number == Number::Element)?;
         let (id, calling) = source.path.split_last()?;
-        let mut place = Place { computation: self.computation, id: *id, calls: Vec::new() };
+        let mut place = InstructionPath { computation: self.computation, id: *id, calls: Vec::new() };
         for (position, call) in calling.iter().enumerate() {
             let branch = source.branches.get(position).copied().unwrap_or_default();
             let instruction = self.module.computations[place.computation].instructions.get(*call)?;
@@ -93,12 +93,12 @@ struct Search<'m> {
 }
 
 impl<'m> Search<'m> {
-    fn instruction(&self, place: &Place) -> Option<&'m Instruction> {
+    fn instruction(&self, place: &InstructionPath) -> Option<&'m Instruction> {
         self.module.computations[place.computation].instructions.get(place.id)
     }
 
     /// Whether all that the value depends on is in the text, as far as it is followed: quick, and mostly the answer is no.
-    fn is_told(&self, place: &Place) -> bool {
+    fn is_told(&self, place: &InstructionPath) -> bool {
         let Some(left) = self.left.get().checked_sub(1) else { return false };
         self.left.set(left);
         let Some(instruction) = self.instruction(place) else { return false };
@@ -116,7 +116,7 @@ impl<'m> Search<'m> {
     }
 
     /// The elements of an instruction's value within the box.
-    fn of(&self, place: &Place, element: &[Interval]) -> Option<Expr> {
+    fn of(&self, place: &InstructionPath, element: &[Interval]) -> Option<Expr> {
         self.left.set(self.left.get().checked_sub(1)?);
         let instruction = self.instruction(place)?;
         let array = instruction.shape.as_array().filter(|_| instruction.shape.is_static())?;
@@ -160,19 +160,19 @@ impl<'m> Search<'m> {
     }
 
     /// An operand in its own place.
-    fn operand(&self, place: &Place, number: usize) -> Option<Place> {
+    fn operand(&self, place: &InstructionPath, number: usize) -> Option<InstructionPath> {
         let id = *self.instruction(place)?.operands.get(number)?;
-        Some(Place { id, ..place.clone() })
+        Some(InstructionPath { id, ..place.clone() })
     }
 
     /// The instruction whose value a parameter, a call or an element of a tuple is.
-    fn passed_on(&self, place: &Place) -> Option<Place> {
+    fn passed_on(&self, place: &InstructionPath) -> Option<InstructionPath> {
         let instruction = self.instruction(place)?;
         match &instruction.op {
             Op::Parameter { number } => {
                 let mut calls = place.calls.clone();
                 let (computation, id, branch) = calls.pop()?;
-                let caller = Place { computation, id, calls };
+                let caller = InstructionPath { computation, id, calls };
                 let op = match &self.instruction(&caller)?.op {
                     Op::AsyncShorthand { operation: Some(operation), .. } => operation.as_ref(),
                     op => op,
@@ -183,7 +183,7 @@ impl<'m> Search<'m> {
             Op::Fusion { calls: callee, .. } | Op::Call { to_apply: callee } => {
                 let mut calls = place.calls.clone();
                 calls.push((place.computation, place.id, 0));
-                Some(Place { computation: *callee, id: self.module.computations[*callee].root, calls })
+                Some(InstructionPath { computation: *callee, id: self.module.computations[*callee].root, calls })
             }
             Op::GetTupleElement { index: element } => {
                 let mut tuple = self.operand(place, 0)?;
@@ -199,11 +199,12 @@ impl<'m> Search<'m> {
     }
 
     /// The elements of an operation that moves those of its first `operands` operands.
-    fn moved(&self, place: &Place, operands: usize, element: &[Interval]) -> Option<Expr> {
+    fn moved(&self, place: &InstructionPath, operands: usize, element: &[Interval]) -> Option<Expr> {
         let instruction = self.instruction(place).filter(|_| operands > 0)?;
         let computation = &self.module.computations[place.computation];
-        let site = Site::new(computation, place.id, Direction::OutputToInput, Domains::Exact).of(self.module);
-        for dependence in operation(&site).ok()? {
+        let context =
+            InstructionContext::new(computation, place.id, Direction::OutputToInput, Domains::Exact).of(self.module);
+        for dependence in operation(&context).ok()? {
             let Some(number) = dependence.operand.filter(|number| *number < operands) else { continue };
             let from = self.operand(place, number)?;
             if element_type(&self.instruction(&from)?.shape) != element_type(&instruction.shape) {
@@ -220,7 +221,7 @@ impl<'m> Search<'m> {
                 map.simplify_knowing(&mut |owner, element| {
                     let source = Owners::default().source(owner).filter(|source| source.number == Number::Element)?;
                     let [id] = source.path.as_slice() else { return None };
-                    self.of(&Place { id: *id, ..place.clone() }, element)
+                    self.of(&InstructionPath { id: *id, ..place.clone() }, element)
                 });
                 map.remove_unused_symbols();
                 if map.is_known_empty() {
@@ -236,7 +237,7 @@ impl<'m> Search<'m> {
     }
 
     /// The elements of `from` that a map from the box leads to.
-    fn read(&self, from: &Place, map: &IndexingMap, element: &[Interval]) -> Option<Expr> {
+    fn read(&self, from: &InstructionPath, map: &IndexingMap, element: &[Interval]) -> Option<Expr> {
         let mut facts = over(element);
         let read: Vec<Interval> = map.results().iter().map(|e| facts.range_of(e)).collect();
         let value = self.of(from, &read)?;
@@ -248,7 +249,7 @@ impl<'m> Search<'m> {
     }
 
     /// Whether a condition holds of all elements of the box, or of none.
-    fn holds(&self, place: &Place, element: &[Interval]) -> Option<bool> {
+    fn holds(&self, place: &InstructionPath, element: &[Interval]) -> Option<bool> {
         let instruction = self.instruction(place)?;
         let Op::Compare { direction, order } = &instruction.op else { return None };
         let a = self.operand(place, 0)?;

@@ -14,7 +14,7 @@ use crate::ir::{ArenaId, Computation, ComputationId, InstrId};
 pub(super) struct Links {
     /// Who yields the runtime variables of all maps found.
     pub(super) owners: Owners,
-    found: BTreeMap<InstrId, Rc<Found>>,
+    found: BTreeMap<InstrId, Rc<InstructionLinks>>,
     onward: BTreeMap<InstrId, Rc<Onward>>,
     /// The users of each instruction; found when first needed.
     users: Option<Rc<Vec<Users>>>,
@@ -25,7 +25,7 @@ type Users = Vec<(InstrId, usize)>;
 
 /// The dependences of one instruction.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct InstructionLinks {
     pub(super) dependences: Vec<Dependence>,
     /// Operands and the positions of their dependences, in order.
     by_operand: Vec<(usize, usize)>,
@@ -33,19 +33,19 @@ pub(super) struct Found {
 
 /// A dependence: the instruction that it is of, and its position among those of the instruction. In the order in which walks
 /// take them: those of users of a value before those of what is used.
-pub(super) type Place = (Reverse<InstrId>, usize);
+pub(super) type LinkPosition = (Reverse<InstrId>, usize);
 
 /// Where one may go from a value.
 #[derive(Debug, Default)]
 pub(super) struct Onward {
     /// Dependences that lead on from one array, in the order of arrays.
-    from_one: Vec<(usize, Place)>,
+    from_one: Vec<(usize, LinkPosition)>,
     /// Dependences that lead on from every array.
-    from_all: Vec<Place>,
+    from_all: Vec<LinkPosition>,
 }
 
 impl Onward {
-    fn insert(&mut self, leaf: Option<usize>, place: Place) {
+    fn insert(&mut self, leaf: Option<usize>, place: LinkPosition) {
         match leaf {
             Some(leaf) => self.from_one.push((leaf, place)),
             None => self.from_all.push(place),
@@ -53,20 +53,20 @@ impl Onward {
     }
 
     /// The dependences that lead on from an array.
-    pub(super) fn from(&self, leaf: usize) -> impl Iterator<Item = Place> {
+    pub(super) fn from(&self, leaf: usize) -> impl Iterator<Item = LinkPosition> {
         let first = self.from_one.partition_point(|(own, _)| *own < leaf);
         let own = self.from_one[first..].iter().take_while(move |(own, _)| *own == leaf).map(|(_, place)| *place);
         own.chain(self.from_all.iter().copied())
     }
 }
 
-impl Found {
-    fn new(dependences: Vec<Dependence>) -> Found {
+impl InstructionLinks {
+    fn new(dependences: Vec<Dependence>) -> InstructionLinks {
         let operands = dependences.iter().map(|dependence| dependence.operand);
         let mut by_operand: Vec<(usize, usize)> =
             operands.enumerate().filter_map(|(position, operand)| Some((operand?, position))).collect();
         by_operand.sort_unstable();
-        Found { dependences, by_operand }
+        InstructionLinks { dependences, by_operand }
     }
 
     /// The positions of the dependences on an operand.
@@ -94,11 +94,11 @@ impl Analysis<'_> {
         computation: ComputationId,
         id: InstrId,
         direction: Direction,
-    ) -> Rc<Found> {
+    ) -> Rc<InstructionLinks> {
         if let Some(known) = links.found.get(&id) {
             return Rc::clone(known);
         }
-        let found = Rc::new(Found::new(self.dependences(computation, id, direction, &mut links.owners)));
+        let found = Rc::new(InstructionLinks::new(self.dependences(computation, id, direction, &mut links.owners)));
         links.found.insert(id, Rc::clone(&found));
         found
     }

@@ -66,11 +66,12 @@ mod analysis;
 mod asynchronous;
 mod calls;
 mod collective;
+mod compose;
+mod context;
 mod convolution;
 mod custom_calls;
 mod dynamic;
 mod gather;
-mod hops;
 mod known;
 mod linear;
 mod links;
@@ -88,7 +89,6 @@ mod reshape;
 mod scaled_dot;
 mod scan;
 mod scatter;
-mod site;
 mod subgraph;
 mod tuples;
 mod walk;
@@ -104,7 +104,7 @@ pub use known::KnownValues;
 pub use owners::{Number, Owners, Source};
 pub use physical::physical;
 pub use relation::{Dependence, Direction, ElementMap, Relation, Undefined};
-pub use replica::{Exchange, Hop, Ids, Peers, ReplicaId};
+pub use replica::{Exchange, ExchangeStep, Ids, Participants, ReplicaId};
 pub use subgraph::{Endpoint, Group, Subgraph};
 
 /// How many distinct maps one value may be reached through before the analysis gives up.
@@ -120,15 +120,16 @@ pub const MAX_MAPS: usize = 256;
 /// `HLO301` where there is no such map, `HLO302` where index arithmetic exceeds 64 bits, `HLO304` where an extent is not
 /// known, `HLO305` where attributes and shapes do not fit each other, as they may in a module that was not verified.
 pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Result<IndexingMap, Diagnostics> {
-    let site = site::Site::new(computation, id, Direction::OutputToInput, Domains::Exact);
+    let context = context::InstructionContext::new(computation, id, Direction::OutputToInput, Domains::Exact);
     let refused = |code: &'static str, reason: String| {
-        let instruction = site.instruction;
+        let instruction = context.instruction;
         Err(Diagnostic::new(code, instruction.span, reason).about(&instruction.name).into())
     };
-    let none =
-        |reason: &str| refused("HLO301", format!("'{}' has no one indexing map: {reason}", site.instruction.op.name()));
+    let none = |reason: &str| {
+        refused("HLO301", format!("'{}' has no one indexing map: {reason}", context.instruction.op.name()))
+    };
     if matches!(
-        site.instruction.op,
+        context.instruction.op,
         Op::Fusion { .. }
             | Op::Call { .. }
             | Op::Conditional { .. }
@@ -138,7 +139,7 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
     ) {
         return none("it calls a computation");
     }
-    let found = match operation::operation(&site) {
+    let found = match operation::operation(&context) {
         Ok(found) => found,
         Err(reason) => return refused(reason.code(), reason.to_string()),
     };

@@ -4,62 +4,62 @@ use weft_affine::{Error, Expr, Interval};
 use weft_indexing::IndexingMap;
 
 use super::Undefined;
-use super::site::{Found, Site, dim, dims, index};
+use super::context::{InstructionContext, OperationMaps, dim, dims, index};
 use crate::ir::{PadDimension, SliceDimension};
 
 /// Of a pad that has no indices.
 const TOO_WIDE: Undefined = Undefined::Overflow { what: "the padding" };
 
 /// `d * stride + start`, and back where the division leaves nothing over.
-pub(super) fn slice(site: &Site<'_>, parts: &[SliceDimension]) -> Found {
-    let (output, input) = (site.result(0), site.operand(0));
-    let map = if site.is_backward() {
+pub(super) fn slice(context: &InstructionContext<'_>, parts: &[SliceDimension]) -> OperationMaps {
+    let (output, input) = (context.result(0), context.operand(0));
+    let map = if context.is_backward() {
         let results = dims(output.len()).into_iter().zip(parts).map(|(d, part)| scaled(&d, part.stride, part.start));
         IndexingMap::of_extents(output, &[], results.collect::<Result<_, Error>>()?)?
     } else {
         spread(input, output, parts.iter().map(|part| (part.start, part.stride)))?
     };
-    Ok(vec![site.on(0, 0, map)])
+    Ok(vec![context.on(0, 0, map)])
 }
 
 /// `extent - 1 - d` along the mirrored dimensions.
-pub(super) fn reverse(site: &Site<'_>, mirrored: &[i64]) -> Found {
-    let output = site.result(0);
+pub(super) fn reverse(context: &InstructionContext<'_>, mirrored: &[i64]) -> OperationMaps {
+    let output = context.result(0);
     let results = dims(output.len()).into_iter().enumerate().map(|(dimension, d)| {
         let is_mirrored = mirrored.iter().any(|&mirror| index(mirror) == dimension);
         if is_mirrored { Expr::constant(output[dimension] - 1).checked_sub(&d) } else { Ok(d) }
     });
     let map = IndexingMap::of_extents(output, &[], results.collect::<Result<_, _>>()?)?;
-    Ok(vec![site.on(0, 0, map)])
+    Ok(vec![context.on(0, 0, map)])
 }
 
 /// Each operand occupies its part of the result.
-pub(super) fn concatenate(site: &Site<'_>, along: i64) -> Found {
-    let (output, along) = (site.result(0), index(along));
-    let mut found = Vec::with_capacity(site.operands());
+pub(super) fn concatenate(context: &InstructionContext<'_>, along: i64) -> OperationMaps {
+    let (output, along) = (context.result(0), index(along));
+    let mut found = Vec::with_capacity(context.operands());
     let mut offset = 0;
-    for operand in 0..site.operands() {
-        let input = site.operand(operand);
+    for operand in 0..context.operands() {
+        let input = context.operand(operand);
         let extent = input[along];
-        let from = if site.is_backward() { output } else { input };
+        let from = if context.is_backward() { output } else { input };
         let mut results = dims(from.len());
-        let shift = if site.is_backward() { -offset } else { offset };
+        let shift = if context.is_backward() { -offset } else { offset };
         results[along] = dim(along).checked_add(&Expr::constant(shift))?;
         let mut map = IndexingMap::of_extents(from, &[], results)?;
-        if site.is_backward() {
+        if context.is_backward() {
             map.add_constraint(dim(along), Interval { lo: offset, hi: offset + extent - 1 })?;
         }
-        found.push(site.on(0, operand, map));
+        found.push(context.on(0, operand, map));
         offset += extent;
     }
     Ok(found)
 }
 
 /// The operand is spread over the result, elements `interior + 1` apart; the scalar fills what is left.
-pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
-    let (output, input) = (site.result(0), site.operand(0));
+pub(super) fn pad(context: &InstructionContext<'_>, padding: &[PadDimension]) -> OperationMaps {
+    let (output, input) = (context.result(0), context.operand(0));
     let steps = padding.iter().map(|part| Ok((part.low, step(part)?))).collect::<Result<Vec<_>, Undefined>>()?;
-    let map = if site.is_backward() {
+    let map = if context.is_backward() {
         spread(output, input, steps.into_iter())?
     } else {
         let moved = steps.iter().enumerate().map(|(dimension, (low, step))| scaled(&dim(dimension), *step, *low));
@@ -73,8 +73,8 @@ pub(super) fn pad(site: &Site<'_>, padding: &[PadDimension]) -> Found {
         }
         map
     };
-    let value = site.coarse(0, 1, &[], "elements that the operand fills do not read the padding value");
-    Ok(vec![site.on(0, 0, map), value])
+    let value = context.coarse(0, 1, &[], "elements that the operand fills do not read the padding value");
+    Ok(vec![context.on(0, 0, map), value])
 }
 
 fn step(part: &PadDimension) -> Result<i64, Undefined> {

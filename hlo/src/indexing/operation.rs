@@ -1,10 +1,10 @@
 //! The maps of every operation that calls no computation with whole values.
 
 use super::collective::{self, Collective, ids, ids_of_channel};
+use super::context::{InstructionContext, OperationMaps, index};
 use super::convolution::{Convolution, convolution};
 use super::gather::Windows;
 use super::product::Contraction;
-use super::site::{Found, Site, index};
 use super::{Dependence, Relation, Undefined};
 use super::{
     asynchronous, dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape,
@@ -16,14 +16,14 @@ use crate::ir::Op;
 ///
 /// # Errors
 /// Where nothing is known; see [`Undefined`].
-pub(super) fn operation(site: &Site<'_>) -> Found {
-    if !site.is_static() {
+pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
+    if !context.is_static() {
         return Err(Undefined::DynamicExtents);
     }
-    match &site.instruction.op {
+    match &context.instruction.op {
         Op::Parameter { .. } => Ok(Vec::new()),
         Op::Constant(_) | Op::Iota { .. } | Op::PartitionId | Op::ReplicaId | Op::RngGetAndUpdateState { .. } => {
-            Ok((0..site.results()).map(|result| of_nothing(site, result)).collect())
+            Ok((0..context.results()).map(|result| of_nothing(context, result)).collect())
         }
         Op::Unary(_)
         | Op::Binary(_)
@@ -37,28 +37,28 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         | Op::Complex
         | Op::Real
         | Op::Imag
-        | Op::Map { .. } => Ok(elementwise(site)),
+        | Op::Map { .. } => Ok(elementwise(context)),
         Op::Broadcast { dimensions } => {
             let pairs: Vec<(usize, usize)> = dimensions.iter().map(|&own| index(own)).zip(0..).collect();
-            Ok(vec![site.matched(0, 0, &pairs)])
+            Ok(vec![context.matched(0, 0, &pairs)])
         }
         Op::Transpose { permutation } => {
             let pairs: Vec<(usize, usize)> = (0..).zip(permutation.iter().map(|&own| index(own))).collect();
-            Ok(vec![site.matched(0, 0, &pairs)])
+            Ok(vec![context.matched(0, 0, &pairs)])
         }
-        Op::Reshape => reshape::reshape(site),
-        Op::Bitcast => reshape::bitcast(site),
-        Op::BitcastConvert => reshape::bitcast_convert(site),
+        Op::Reshape => reshape::reshape(context),
+        Op::Bitcast => reshape::bitcast(context),
+        Op::BitcastConvert => reshape::bitcast_convert(context),
         // Of static shapes extents at run time are those of the text.
-        Op::DynamicReshape => Ok(reshape::reshape(site)?.into_iter().chain(unread(site, 1)).collect()),
-        Op::SetDimensionSize { .. } => Ok(std::iter::once(site.same(0, 0)).chain(unread(site, 1)).collect()),
-        Op::GetDimensionSize { .. } => Ok(unread(site, 0).collect()),
-        Op::Slice { dimensions } => movement::slice(site, dimensions),
-        Op::Reverse { dimensions } => movement::reverse(site, dimensions),
-        Op::Concatenate { dimension } => movement::concatenate(site, *dimension),
-        Op::Pad { padding } => movement::pad(site, padding),
-        Op::DynamicSlice { .. } => dynamic::slice(site),
-        Op::DynamicUpdateSlice => dynamic::update_slice(site),
+        Op::DynamicReshape => Ok(reshape::reshape(context)?.into_iter().chain(unread(context, 1)).collect()),
+        Op::SetDimensionSize { .. } => Ok(std::iter::once(context.same(0, 0)).chain(unread(context, 1)).collect()),
+        Op::GetDimensionSize { .. } => Ok(unread(context, 0).collect()),
+        Op::Slice { dimensions } => movement::slice(context, dimensions),
+        Op::Reverse { dimensions } => movement::reverse(context, dimensions),
+        Op::Concatenate { dimension } => movement::concatenate(context, *dimension),
+        Op::Pad { padding } => movement::pad(context, padding),
+        Op::DynamicSlice { .. } => dynamic::slice(context),
+        Op::DynamicUpdateSlice => dynamic::update_slice(context),
         Op::Gather {
             offset_dims,
             collapsed_slice_dims,
@@ -77,11 +77,11 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
                 indices_batch: start_indices_batching_dims,
                 index_vector: *index_vector_dim,
                 sizes: slice_sizes.clone(),
-                operand: site.operand(0),
-                indices: site.operand(1),
-                rank: site.result(0).len(),
+                operand: context.operand(0),
+                indices: context.operand(1),
+                rank: context.result(0).len(),
             };
-            gather::gather(site, &windows)
+            gather::gather(context, &windows)
         }
         Op::Scatter {
             update_window_dims,
@@ -92,8 +92,8 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
             index_vector_dim,
             ..
         } => {
-            let inputs = site.operands() / 2;
-            let (operand, updates) = (site.operand(0), site.operand(inputs + 1));
+            let inputs = context.operands() / 2;
+            let (operand, updates) = (context.operand(0), context.operand(inputs + 1));
             let is_whole = |dimension: usize| {
                 let mut dropped = inserted_window_dims.iter().chain(input_batching_dims);
                 !dropped.any(|&own| index(own) == dimension)
@@ -113,27 +113,29 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
                 index_vector: *index_vector_dim,
                 sizes,
                 operand,
-                indices: site.operand(inputs),
+                indices: context.operand(inputs),
                 rank: updates.len(),
             };
-            scatter::scatter(site, &windows)
+            scatter::scatter(context, &windows)
         }
-        Op::Reduce { dimensions, .. } => reduction::reduce(site, dimensions),
-        Op::ReduceWindow { window, .. } => window::reduce_window(site, window),
-        Op::SelectAndScatter { window, .. } => window::select_and_scatter(site, window),
-        Op::Sort { dimension, .. } => reduction::sort(site, *dimension),
-        Op::TopK { .. } => reduction::top_k(site),
-        Op::Fft { fft_length, .. } => reduction::fft(site, fft_length),
-        Op::Scan { dimension, num_carries, is_reverse, .. } => scan::scan(site, *dimension, *num_carries, *is_reverse),
-        Op::Cholesky { .. } => linear::cholesky(site),
-        Op::TriangularSolve { left_side, .. } => linear::triangular_solve(site, *left_side),
-        Op::BatchNormTraining { feature_index, .. } => normalization::training(site, *feature_index),
-        Op::BatchNormInference { feature_index, .. } => normalization::inference(site, *feature_index),
-        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(site, *feature_index),
-        Op::Rng { .. } => Ok((0..site.operands()).map(|operand| site.all(0, operand)).collect()),
+        Op::Reduce { dimensions, .. } => reduction::reduce(context, dimensions),
+        Op::ReduceWindow { window, .. } => window::reduce_window(context, window),
+        Op::SelectAndScatter { window, .. } => window::select_and_scatter(context, window),
+        Op::Sort { dimension, .. } => reduction::sort(context, *dimension),
+        Op::TopK { .. } => reduction::top_k(context),
+        Op::Fft { fft_length, .. } => reduction::fft(context, fft_length),
+        Op::Scan { dimension, num_carries, is_reverse, .. } => {
+            scan::scan(context, *dimension, *num_carries, *is_reverse)
+        }
+        Op::Cholesky { .. } => linear::cholesky(context),
+        Op::TriangularSolve { left_side, .. } => linear::triangular_solve(context, *left_side),
+        Op::BatchNormTraining { feature_index, .. } => normalization::training(context, *feature_index),
+        Op::BatchNormInference { feature_index, .. } => normalization::inference(context, *feature_index),
+        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(context, *feature_index),
+        Op::Rng { .. } => Ok((0..context.operands()).map(|operand| context.all(0, operand)).collect()),
         Op::RngBitGenerator { .. } => {
             let reason = "which numbers of a state are the key and which the counter is not looked into";
-            Ok((0..site.results()).map(|result| site.coarse(result, 0, &[], reason)).collect())
+            Ok((0..context.results()).map(|result| context.coarse(result, 0, &[], reason)).collect())
         }
         Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
         | Op::ScaledDot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
@@ -144,12 +146,12 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
                 rhs_batch: rhs_batch_dims,
                 rhs_contracting: rhs_contracting_dims,
             };
-            match &site.instruction.op {
-                Op::ScaledDot { .. } => scaled_dot::scaled_dot(site, &contraction),
+            match &context.instruction.op {
+                Op::ScaledDot { .. } => scaled_dot::scaled_dot(context, &contraction),
                 Op::RaggedDot { lhs_ragged_dims, rhs_group_dims, .. } => {
-                    ragged_dot::ragged_dot(site, &contraction, lhs_ragged_dims, rhs_group_dims)
+                    ragged_dot::ragged_dot(context, &contraction, lhs_ragged_dims, rhs_group_dims)
                 }
-                _ => product::dot(site, &contraction),
+                _ => product::dot(context, &contraction),
             }
         }
         Op::Convolution { window, dim_labels, feature_group_count, batch_group_count, .. } => {
@@ -158,15 +160,15 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
                 labels: dim_labels,
                 feature_groups: *feature_group_count,
                 batch_groups: *batch_group_count,
-                input: site.operand(0),
-                kernel: site.operand(1),
-                output: site.result(0),
+                input: context.operand(0),
+                kernel: context.operand(1),
+                output: context.result(0),
             };
-            convolution(site, &of)
+            convolution(context, &of)
         }
-        Op::Tuple => tuples::tuple(site),
-        Op::GetTupleElement { index } => tuples::get_tuple_element(site, *index),
-        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } | Op::AddDependency => tuples::copy(site),
+        Op::Tuple => tuples::tuple(context),
+        Op::GetTupleElement { index } => tuples::get_tuple_element(context, *index),
+        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } | Op::AddDependency => tuples::copy(context),
         Op::AfterAll => Ok(Vec::new()),
         Op::While { .. } => Err(Undefined::Loop),
         Op::Infeed { .. }
@@ -176,11 +178,11 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         | Op::Recv { .. }
         | Op::RecvDone { .. } => Err(Undefined::Outside),
         Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
-        Op::AsyncUpdate { .. } | Op::AllReduceDone => tuples::copy(site),
-        Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => tuples::get_tuple_element(site, 1),
-        Op::AsyncShorthand { phase, operation: None, .. } => asynchronous::shorthand(site, *phase),
-        Op::CopyStart { .. } => asynchronous::copied(site),
-        Op::CopyDone => tuples::get_tuple_element(site, 0),
+        Op::AsyncUpdate { .. } | Op::AllReduceDone => tuples::copy(context),
+        Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => tuples::get_tuple_element(context, 1),
+        Op::AsyncShorthand { phase, operation: None, .. } => asynchronous::shorthand(context, *phase),
+        Op::CopyStart { .. } => asynchronous::copied(context),
+        Op::CopyDone => tuples::get_tuple_element(context, 0),
         Op::CustomCall { custom_call_target, .. } => Err(Undefined::CustomCall(custom_call_target.clone())),
         Op::Fusion { .. }
         | Op::Call { .. }
@@ -197,43 +199,43 @@ pub(super) fn operation(site: &Site<'_>) -> Found {
         | Op::AllToAll { .. }
         | Op::CollectiveBroadcast { .. }
         | Op::CollectivePermute { .. }
-        | Op::CollectivePermuteStart { .. } => exchange(site),
+        | Op::CollectivePermuteStart { .. } => exchange(context),
     }
 }
 
 /// Collectives.
-fn exchange(site: &Site<'_>) -> Found {
-    match &site.instruction.op {
+fn exchange(context: &InstructionContext<'_>) -> OperationMaps {
+    match &context.instruction.op {
         Op::AllGather { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
             let ids = ids(*channel_id, *use_global_device_ids, None);
-            collective::all_gather(&Collective::new(site, replica_groups, ids)?, *dimension)
+            collective::all_gather(&Collective::new(context, replica_groups, ids)?, *dimension)
         }
         Op::AllGatherStart { channel_id, replica_groups, dimension, use_global_device_ids, .. } => {
             let ids = ids(*channel_id, *use_global_device_ids, None);
-            asynchronous::started(site, |result| {
+            asynchronous::started(context, |result| {
                 collective::all_gather(&Collective::new(result, replica_groups, ids)?, *dimension)
             })
         }
         Op::AllReduce { channel_id, mode, replica_groups, use_global_device_ids, .. }
         | Op::AllReduceStart { channel_id, mode, replica_groups, use_global_device_ids, .. } => {
             let ids = ids(*channel_id, *use_global_device_ids, *mode);
-            collective::all_reduce(&Collective::new(site, replica_groups, ids)?)
+            collective::all_reduce(&Collective::new(context, replica_groups, ids)?)
         }
         Op::ReduceScatter { channel_id, mode, replica_groups, use_global_device_ids, dimension, .. } => {
             let ids = ids(*channel_id, *use_global_device_ids, *mode);
-            collective::reduce_scatter(&Collective::new(site, replica_groups, ids)?, *dimension)
+            collective::reduce_scatter(&Collective::new(context, replica_groups, ids)?, *dimension)
         }
         Op::AllToAll { channel_id, replica_groups, dimension, .. } => {
-            collective::all_to_all(&Collective::new(site, replica_groups, ids_of_channel(*channel_id))?, *dimension)
+            collective::all_to_all(&Collective::new(context, replica_groups, ids_of_channel(*channel_id))?, *dimension)
         }
         Op::CollectiveBroadcast { channel_id, replica_groups } => {
-            collective::broadcast(&Collective::new(site, replica_groups, ids_of_channel(*channel_id))?)
+            collective::broadcast(&Collective::new(context, replica_groups, ids_of_channel(*channel_id))?)
         }
         Op::CollectivePermute { channel_id, source_target_pairs, slice_sizes } => {
-            collective::permute(site, source_target_pairs, *channel_id, slice_sizes)
+            collective::permute(context, source_target_pairs, *channel_id, slice_sizes)
         }
         Op::CollectivePermuteStart { channel_id, source_target_pairs, slice_sizes } => {
-            asynchronous::started(site, |result| {
+            asynchronous::started(context, |result| {
                 collective::permute(result, source_target_pairs, *channel_id, slice_sizes)
             })
         }
@@ -242,23 +244,24 @@ fn exchange(site: &Site<'_>) -> Found {
 }
 
 /// Operands from `first` on of which only the shape, or not even that, counts.
-fn unread(site: &Site<'_>, first: usize) -> impl Iterator<Item = Dependence> {
-    (first..site.operands()).map(|operand| site.on(0, operand, Relation::Maps(Vec::new())))
+fn unread(context: &InstructionContext<'_>, first: usize) -> impl Iterator<Item = Dependence> {
+    (first..context.operands()).map(|operand| context.on(0, operand, Relation::Maps(Vec::new())))
 }
 
 /// Each element depends on those at the same index, and on scalars.
-fn elementwise(site: &Site<'_>) -> Vec<Dependence> {
-    let on = |operand| if site.operand(operand).is_empty() { site.all(0, operand) } else { site.same(0, operand) };
-    (0..site.operands()).map(on).collect()
+fn elementwise(context: &InstructionContext<'_>) -> Vec<Dependence> {
+    let on =
+        |operand| if context.operand(operand).is_empty() { context.all(0, operand) } else { context.same(0, operand) };
+    (0..context.operands()).map(on).collect()
 }
 
 /// Elements that depend on no operand; the map leads from or to "no input", which has an empty index.
-fn of_nothing(site: &Site<'_>, result: usize) -> Dependence {
-    let extents = site.result(result);
-    let map = if site.is_backward() {
-        super::site::matched(extents, &[], &[])
+fn of_nothing(context: &InstructionContext<'_>, result: usize) -> Dependence {
+    let extents = context.result(result);
+    let map = if context.is_backward() {
+        super::context::matched(extents, &[], &[])
     } else {
-        super::site::matched(&[], extents, &[])
+        super::context::matched(&[], extents, &[])
     };
     Dependence { result: Some(result), operand: None, leaf: None, relation: Relation::from(map) }
 }

@@ -34,7 +34,7 @@ pub struct Source {
     pub number: Number,
     /// On which replica: the exchanges from the one that asks to the one whose value it is, none for the one that asks. The
     /// last results of the variable's access map, one for each, are the members asked, as in
-    /// [`Hop::member`](super::Hop::member).
+    /// [`ExchangeStep::member`](super::ExchangeStep::member).
     pub exchanges: Vec<Exchange>,
 }
 

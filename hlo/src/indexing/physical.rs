@@ -3,8 +3,8 @@
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Owner, Variable};
 
+use super::context::dim;
 use super::reshape::bitcast_map;
-use super::site::dim;
 use super::{ElementMap, Undefined};
 use crate::ir::ArrayShape;
 
@@ -63,8 +63,8 @@ impl ElementMap {
         logical.set_runtime(runtime)?;
         let mut moved = self.clone();
         // The members asked go along as further results.
-        let hops = moved.replica_id.iter_mut().flat_map(|id| &mut id.hops);
-        let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
+        let steps = moved.replica_id.iter_mut().flat_map(|id| &mut id.steps);
+        let members: Vec<&mut Expr> = steps.map(|step| &mut step.member).collect();
         let own = logical.results().len();
         logical.extend_results(members.iter().map(|member| (**member).clone()))?;
         let mut maps = vec![logical];

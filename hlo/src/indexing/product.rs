@@ -1,6 +1,6 @@
 //! Products: dot.
 
-use super::site::{Found, Site, index};
+use super::context::{InstructionContext, OperationMaps, index};
 
 /// Dimension numbers of a dot.
 pub(super) struct Contraction<'a> {
@@ -14,20 +14,27 @@ impl Contraction<'_> {
     /// The result's dimensions with the dimension of an operand that each is: batch dimensions first, then those of the left
     /// operand, then those of the right. `dropped` are dimensions of the operand that the result does not have, `first` is
     /// the number of the result's dimensions before those.
-    pub(super) fn pairs(&self, site: &Site<'_>, is_left: bool, dropped: &[i64], first: usize) -> Vec<(usize, usize)> {
+    pub(super) fn pairs(
+        &self,
+        context: &InstructionContext<'_>,
+        is_left: bool,
+        dropped: &[i64],
+        first: usize,
+    ) -> Vec<(usize, usize)> {
         let (batch, contracting) =
             if is_left { (self.lhs_batch, self.lhs_contracting) } else { (self.rhs_batch, self.rhs_contracting) };
-        let rank = site.operand(usize::from(!is_left)).len();
+        let rank = context.operand(usize::from(!is_left)).len();
         let bound = || batch.iter().chain(contracting).chain(dropped);
         let free = (0..rank).filter(|&dimension| !bound().any(|&own| index(own) == dimension));
-        let before = if is_left { batch.len() } else { site.operand(0).len() - self.lhs_contracting.len() };
+        let before = if is_left { batch.len() } else { context.operand(0).len() - self.lhs_contracting.len() };
         let batch = (first..).zip(batch.iter().map(|&own| index(own)));
         batch.chain((first + before..).zip(free)).collect()
     }
 }
 
 /// Contracted dimensions are run over.
-pub(super) fn dot(site: &Site<'_>, contraction: &Contraction<'_>) -> Found {
-    let factor = |is_left: bool| site.matched(0, usize::from(!is_left), &contraction.pairs(site, is_left, &[], 0));
+pub(super) fn dot(context: &InstructionContext<'_>, contraction: &Contraction<'_>) -> OperationMaps {
+    let factor =
+        |is_left: bool| context.matched(0, usize::from(!is_left), &contraction.pairs(context, is_left, &[], 0));
     Ok([true, false].map(factor).into())
 }

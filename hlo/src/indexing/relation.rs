@@ -99,8 +99,8 @@ impl ElementMap {
     /// [`IndexingMap::replace_known_values`].
     pub fn simplify_knowing(&mut self, values: &mut dyn FnMut(Owner, &[Interval]) -> Option<Expr>) {
         let own = self.map.results().len();
-        let hops = self.replica_id.iter_mut().flat_map(|id| &mut id.hops);
-        let members: Vec<&mut Expr> = hops.map(|hop| &mut hop.member).collect();
+        let steps = self.replica_id.iter_mut().flat_map(|id| &mut id.steps);
+        let members: Vec<&mut Expr> = steps.map(|step| &mut step.member).collect();
         // Members that are told by other variables than those of the map stay as they are.
         self.map.extend_results(members.iter().map(|member| (**member).clone())).unwrap_or_default();
         if self.map.simplify_knowing(values) {

@@ -42,12 +42,12 @@ use crate::ir::ReplicaGroups;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaId {
     /// Never empty.
-    pub hops: Vec<Hop>,
+    pub steps: Vec<ExchangeStep>,
 }
 
 /// One exchange, and who is asked in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hop {
+pub struct ExchangeStep {
     /// Who exchanges with whom.
     pub exchange: Exchange,
     /// Which member of the group of the one that asks, from 0, over the variables of the map; 0 for pairs.
@@ -58,14 +58,14 @@ pub struct Hop {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exchange {
     /// Who may be asked.
-    pub peers: Peers,
-    /// What the numbers of the peers stand for.
+    pub participants: Participants,
+    /// What the numbers of the participants stand for.
     pub ids: Ids,
 }
 
 /// Whom one may ask.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Peers {
+pub enum Participants {
     /// The members of one's group; without a group all are one, in ascending order.
     Group(ReplicaGroups),
     /// The source in the pair of a source and a target in which one is the target.
@@ -91,24 +91,24 @@ pub enum Ids {
 
 impl ReplicaId {
     pub(super) fn of(exchange: Exchange, member: Expr) -> ReplicaId {
-        ReplicaId { hops: vec![Hop { exchange, member }] }
+        ReplicaId { steps: vec![ExchangeStep { exchange, member }] }
     }
 }
 
-impl Peers {
+impl Participants {
     /// True where a member's number is its position in the one group that there is.
     fn is_everybody_in_order(&self) -> bool {
         match self {
-            Peers::Group(ReplicaGroups::List(groups)) => match groups.as_slice() {
+            Participants::Group(ReplicaGroups::List(groups)) => match groups.as_slice() {
                 [] => true,
                 [only] => (0..).zip(only).all(|(position, &member): (i64, _)| position == member),
                 _ => false,
             },
-            Peers::Group(ReplicaGroups::Iota { dimensions, transpose, .. }) => {
+            Participants::Group(ReplicaGroups::Iota { dimensions, transpose, .. }) => {
                 let is_in_order = (0..).zip(transpose).all(|(position, &of): (i64, _)| position == of);
                 matches!(dimensions.as_slice(), [1, _]) && is_in_order
             }
-            Peers::Group(ReplicaGroups::Mesh(_)) | Peers::Source(_) | Peers::Target(_) => false,
+            Participants::Group(ReplicaGroups::Mesh(_)) | Participants::Source(_) | Participants::Target(_) => false,
         }
     }
 }
@@ -116,28 +116,28 @@ impl Peers {
 /// See [`ReplicaId`].
 impl fmt::Display for ReplicaId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, hop) in self.hops.iter().enumerate() {
-            write!(f, "{}{hop}", if position > 0 { " then " } else { "" })?;
+        for (position, step) in self.steps.iter().enumerate() {
+            write!(f, "{}{step}", if position > 0 { " then " } else { "" })?;
         }
         Ok(())
     }
 }
 
 /// See [`ReplicaId`].
-impl fmt::Display for Hop {
+impl fmt::Display for ExchangeStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Exchange { peers, ids } = &self.exchange;
+        let Exchange { participants, ids } = &self.exchange;
         match ids {
             Ids::Replicas => {}
             Ids::Partitions => f.write_str("partition ")?,
             Ids::ReplicasWithPartitions => f.write_str("replica and partition ")?,
             Ids::Devices => f.write_str("device ")?,
         }
-        match peers {
-            peers if peers.is_everybody_in_order() => self.member.fmt(f),
-            Peers::Group(groups) => write!(f, "replica_groups={groups}[{}]", self.member),
-            Peers::Source(pairs) => write!(f, "source_target_pairs={}[source]", Braced(pairs)),
-            Peers::Target(pairs) => write!(f, "source_target_pairs={}[target]", Braced(pairs)),
+        match participants {
+            participants if participants.is_everybody_in_order() => self.member.fmt(f),
+            Participants::Group(groups) => write!(f, "replica_groups={groups}[{}]", self.member),
+            Participants::Source(pairs) => write!(f, "source_target_pairs={}[source]", Braced(pairs)),
+            Participants::Target(pairs) => write!(f, "source_target_pairs={}[target]", Braced(pairs)),
         }
     }
 }

@@ -4,32 +4,37 @@
 //! and delinearized on its own, so that `f32[4,8,12] -> f32[32,3,4]` never mixes its first two dimensions with the
 //! third. What neither collapses nor expands is simplified on the spot, as XLA's document shows it. A bitcast reads the same position of memory: both sides are seen in physical order first.
 
-use super::site::{Found, Site, dim};
+use super::context::{InstructionContext, OperationMaps, dim};
 use crate::ir::ArrayShape;
 use weft_affine::{Error, Expr, Ranges, simplify};
 use weft_indexing::IndexingMap;
 
 /// The same position in row-major order.
-pub(super) fn reshape(site: &Site<'_>) -> Found {
-    let (from, to) =
-        if site.is_backward() { (site.result(0), site.operand(0)) } else { (site.operand(0), site.result(0)) };
+pub(super) fn reshape(context: &InstructionContext<'_>) -> OperationMaps {
+    let (from, to) = if context.is_backward() {
+        (context.result(0), context.operand(0))
+    } else {
+        (context.operand(0), context.result(0))
+    };
     let mut map = IndexingMap::identity(from);
     map.set_results(reindex(map.results(), from, to, &map.variable_ranges())?)?;
-    Ok(vec![site.on(0, 0, map)])
+    Ok(vec![context.on(0, 0, map)])
 }
 
 /// The same position in memory, as transpose to physical order, reshape, and transpose back.
-pub(super) fn bitcast(site: &Site<'_>) -> Found {
-    let (Some(result), Some(operand)) = (site.result_array(0), site.operand_array(0)) else { return Ok(Vec::new()) };
-    let (from, to) = if site.is_backward() { (result, operand) } else { (operand, result) };
-    Ok(vec![site.on(0, 0, bitcast_map(from, to)?)])
+pub(super) fn bitcast(context: &InstructionContext<'_>) -> OperationMaps {
+    let (Some(result), Some(operand)) = (context.result_array(0), context.operand_array(0)) else {
+        return Ok(Vec::new());
+    };
+    let (from, to) = if context.is_backward() { (result, operand) } else { (operand, result) };
+    Ok(vec![context.on(0, 0, bitcast_map(from, to)?)])
 }
 
 /// The same bits. A narrower type has a last dimension for the parts of an element, where a wider one has none.
-pub(super) fn bitcast_convert(site: &Site<'_>) -> Found {
-    let rank = site.result(0).len().min(site.operand(0).len());
+pub(super) fn bitcast_convert(context: &InstructionContext<'_>) -> OperationMaps {
+    let rank = context.result(0).len().min(context.operand(0).len());
     let pairs: Vec<(usize, usize)> = (0..rank).map(|dimension| (dimension, dimension)).collect();
-    Ok(vec![site.matched(0, 0, &pairs)])
+    Ok(vec![context.matched(0, 0, &pairs)])
 }
 
 /// From an index of `from` to the index of `to` at the same position in memory.

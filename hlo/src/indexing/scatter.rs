@@ -2,28 +2,28 @@
 
 use weft_indexing::{IndexingMap, RuntimeVariable};
 
-use super::site::{Found, Site};
+use super::context::{InstructionContext, OperationMaps};
 use super::{Direction, gather::Windows};
 
 /// Of `n` operands, the indices and `n` updates. Every result depends on all operands and updates alike, since one
 /// computation combines them.
-pub(super) fn scatter(site: &Site<'_>, windows: &Windows<'_>) -> Found {
-    let inputs = site.operands() / 2;
+pub(super) fn scatter(context: &InstructionContext<'_>, windows: &Windows<'_>) -> OperationMaps {
+    let inputs = context.operands() / 2;
     let mut found = Vec::new();
     for result in 0..inputs {
         for operand in 0..inputs {
-            found.push(site.same(result, operand));
+            found.push(context.same(result, operand));
         }
         // Whether an element is updated, every start of its batch has a say in.
-        found.push(site.matched(result, inputs, &windows.shared_batch()));
-        for operand in inputs + 1..site.operands() {
-            let updates = site.operand(operand);
-            let mut map = match site.direction {
-                Direction::OutputToInput => windows.windows_at_operand(site, inputs, updates)?,
-                Direction::InputToOutput => windows.operand_at_windows(site, inputs, updates)?,
+        found.push(context.matched(result, inputs, &windows.shared_batch()));
+        for operand in inputs + 1..context.operands() {
+            let updates = context.operand(operand);
+            let mut map = match context.direction {
+                Direction::OutputToInput => windows.windows_at_operand(context, inputs, updates)?,
+                Direction::InputToOutput => windows.operand_at_windows(context, inputs, updates)?,
             };
             drop_out_of_bounds(&mut map)?;
-            found.push(site.on(result, operand, map));
+            found.push(context.on(result, operand, map));
         }
     }
     Ok(found)

@@ -1,6 +1,6 @@
 //! Operations that pass arrays on: tuple, get-tuple-element, and those that yield an operand as it is.
 
-use super::site::{Found, Site, index};
+use super::context::{InstructionContext, OperationMaps, index};
 use super::{Dependence, Relation};
 use crate::ir::Shape;
 use weft_indexing::IndexingMap;
@@ -16,9 +16,9 @@ fn passed_on(result: usize, operand: usize, leaf: usize, shape: &Shape) -> Depen
 }
 
 /// The operands side by side.
-pub(super) fn tuple(site: &Site<'_>) -> Found {
-    let operands = (0..site.operands()).flat_map(|operand| {
-        let leaves = site.operand_shape(operand).leaves().into_iter().enumerate();
+pub(super) fn tuple(context: &InstructionContext<'_>) -> OperationMaps {
+    let operands = (0..context.operands()).flat_map(|operand| {
+        let leaves = context.operand_shape(operand).leaves().into_iter().enumerate();
         leaves.map(move |(leaf, shape)| (operand, leaf, shape))
     });
     Ok(operands.enumerate().map(|(result, (operand, leaf, shape))| passed_on(result, operand, leaf, shape)).collect())
@@ -35,18 +35,18 @@ pub(super) fn starts(tuple: &Shape) -> Vec<usize> {
 }
 
 /// One element of a tuple.
-pub(super) fn get_tuple_element(site: &Site<'_>, element: i64) -> Found {
+pub(super) fn get_tuple_element(context: &InstructionContext<'_>, element: i64) -> OperationMaps {
     let element = index(element);
-    let before = match site.starts.get(element) {
+    let before = match context.starts.get(element) {
         Some(start) => *start,
-        None => starts(site.operand_shape(0)).get(element).copied().unwrap_or_default(),
+        None => starts(context.operand_shape(0)).get(element).copied().unwrap_or_default(),
     };
-    let leaves = site.instruction.shape.leaves().into_iter().enumerate();
+    let leaves = context.instruction.shape.leaves().into_iter().enumerate();
     Ok(leaves.map(|(leaf, shape)| passed_on(leaf, 0, before + leaf, shape)).collect())
 }
 
 /// The first operand as it is.
-pub(super) fn copy(site: &Site<'_>) -> Found {
-    let leaves = site.instruction.shape.leaves().into_iter().enumerate();
+pub(super) fn copy(context: &InstructionContext<'_>) -> OperationMaps {
+    let leaves = context.instruction.shape.leaves().into_iter().enumerate();
     Ok(leaves.map(|(leaf, shape)| passed_on(leaf, 0, leaf, shape)).collect())
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::analysis::Analysis;
-use super::hops::composed;
-use super::links::{Links, Place};
-use super::site::extents;
+use super::compose::composed;
+use super::context::extents;
+use super::links::{LinkPosition, Links};
 use super::{Dependence, Direction, ElementMap, KnownValues, MAX_MAPS, Owners, Relation, Undefined};
 use crate::ir::{Computation, ComputationId, InstrId, Shape};
 use weft_affine::Interval;
@@ -31,7 +31,7 @@ struct Arrival {
 type Arrivals = BTreeMap<InstrId, BTreeMap<usize, Arrival>>;
 
 /// A dependence, and an array that is reached and that it leads on from.
-type Step = (Place, usize, InstrId);
+type Step = (LinkPosition, usize, InstrId);
 
 /// Walks through one computation in one direction.
 pub(super) struct Walk<'w, 'm> {

@@ -7,20 +7,20 @@
 use weft_affine::{Constraint, Expr, Interval, Ranges, range_of};
 use weft_indexing::IndexingMap;
 
-use super::site::{Found, Site, dim, next_range};
+use super::context::{InstructionContext, OperationMaps, dim, next_range};
 use super::{ElementMap, Relation, Undefined};
 use crate::ir::{Window, WindowDimension};
 
 /// A map in the making, from an array of known extents.
-pub(super) struct Draft<'a> {
+pub(super) struct MapBuilder<'a> {
     from: &'a [i64],
     ranges: Vec<i64>,
     conditions: Vec<Constraint>,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(from: &'a [i64]) -> Draft<'a> {
-        Draft { from, ranges: Vec::new(), conditions: Vec::new() }
+impl<'a> MapBuilder<'a> {
+    pub(super) fn new(from: &'a [i64]) -> MapBuilder<'a> {
+        MapBuilder { from, ranges: Vec::new(), conditions: Vec::new() }
     }
 
     /// What runs over all of an extent; 0 where that is the only index.
@@ -68,7 +68,7 @@ pub(super) struct Along {
 
 impl Along {
     /// The element that a tap meets in a position.
-    pub(super) fn element(&self, draft: &mut Draft<'_>, position: &Expr, tap: &Expr) -> Result<Expr, Undefined> {
+    pub(super) fn element(&self, draft: &mut MapBuilder<'_>, position: &Expr, tap: &Expr) -> Result<Expr, Undefined> {
         let before = self.window.padding_low.checked_neg().ok_or(Undefined::Overflow { what: "the padding" })?;
         let start = position.checked_mul(self.window.stride)?.checked_add_constant(before)?;
         let place = start.checked_add_scaled(tap, self.window.window_dilation)?;
@@ -76,14 +76,14 @@ impl Along {
     }
 
     /// The position in which a tap meets an element.
-    pub(super) fn position(&self, draft: &mut Draft<'_>, element: &Expr, tap: &Expr) -> Result<Expr, Undefined> {
+    pub(super) fn position(&self, draft: &mut MapBuilder<'_>, element: &Expr, tap: &Expr) -> Result<Expr, Undefined> {
         let place = element.checked_mul(self.window.base_dilation)?.checked_add_constant(self.window.padding_low)?;
         let start = place.checked_add_scaled(tap, -self.window.window_dilation)?;
         draft.quotient(&start, self.window.stride, self.positions)
     }
 
     /// An element that some position of the window covers together with the given one.
-    fn neighbour(&self, draft: &mut Draft<'_>, element: &Expr) -> Result<Expr, Undefined> {
+    fn neighbour(&self, draft: &mut MapBuilder<'_>, element: &Expr) -> Result<Expr, Undefined> {
         let (tap, other) = (draft.run(self.window.size), draft.run(self.window.size));
         self.position(draft, element, &tap)?;
         let apart = other.checked_sub(&tap)?.checked_mul(self.window.window_dilation)?;
@@ -117,7 +117,7 @@ impl Windows<'_> {
 
     /// From a position to the elements under the window.
     fn covered(&self) -> Result<IndexingMap, Undefined> {
-        let mut draft = Draft::new(self.positions);
+        let mut draft = MapBuilder::new(self.positions);
         let elements = self.dimensions().enumerate().map(|(dimension, along)| {
             let tap = draft.run(along.window.size);
             along.element(&mut draft, &dim(dimension), &tap)
@@ -128,7 +128,7 @@ impl Windows<'_> {
 
     /// From an element to the positions of the window that cover it.
     fn covering(&self) -> Result<IndexingMap, Undefined> {
-        let mut draft = Draft::new(self.base);
+        let mut draft = MapBuilder::new(self.base);
         let positions = self.dimensions().enumerate().map(|(dimension, along)| {
             let tap = draft.run(along.window.size);
             along.position(&mut draft, &dim(dimension), &tap)
@@ -139,7 +139,7 @@ impl Windows<'_> {
 
     /// From an element to those that some position of the window covers together with it, itself included.
     fn covered_together(&self) -> Result<IndexingMap, Undefined> {
-        let mut draft = Draft::new(self.base);
+        let mut draft = MapBuilder::new(self.base);
         let elements =
             self.dimensions().enumerate().map(|(dimension, along)| along.neighbour(&mut draft, &dim(dimension)));
         let elements = elements.collect::<Result<_, _>>()?;
@@ -148,21 +148,21 @@ impl Windows<'_> {
 }
 
 /// Of `n` inputs and `n` initial values. Every result depends on all of them alike, since one computation combines them.
-pub(super) fn reduce_window(site: &Site<'_>, window: &Window) -> Found {
-    let inputs = site.operands() / 2;
-    let windows = Windows { window, base: site.operand(0), positions: site.result(0) };
-    let map = if site.is_backward() { windows.covered()? } else { windows.covering()? };
-    let each = |result: usize| (0..site.operands()).map(move |operand| (result, operand));
-    let found = (0..site.results()).flat_map(each).map(|(result, operand)| {
-        if operand < inputs { site.on(result, operand, map.clone()) } else { site.all(result, operand) }
+pub(super) fn reduce_window(context: &InstructionContext<'_>, window: &Window) -> OperationMaps {
+    let inputs = context.operands() / 2;
+    let windows = Windows { window, base: context.operand(0), positions: context.result(0) };
+    let map = if context.is_backward() { windows.covered()? } else { windows.covering()? };
+    let each = |result: usize| (0..context.operands()).map(move |operand| (result, operand));
+    let found = (0..context.results()).flat_map(each).map(|(result, operand)| {
+        if operand < inputs { context.on(result, operand, map.clone()) } else { context.all(result, operand) }
     });
     Ok(found.collect())
 }
 
 /// An element of the result is the initial value, combined with those elements of the source whose window has chosen it
 /// among the operand's elements that it covers.
-pub(super) fn select_and_scatter(site: &Site<'_>, window: &Window) -> Found {
-    let windows = Windows { window, base: site.operand(0), positions: site.operand(1) };
+pub(super) fn select_and_scatter(context: &InstructionContext<'_>, window: &Window) -> OperationMaps {
+    let windows = Windows { window, base: context.operand(0), positions: context.operand(1) };
     // Two elements are covered together or not, whichever of them is asked.
     let compared = windows.covered_together()?;
     let compared = if windows.dimensions().any(|along| along.is_never_alone()) {
@@ -170,12 +170,12 @@ pub(super) fn select_and_scatter(site: &Site<'_>, window: &Window) -> Found {
     } else {
         ElementMap::coarse(compared, "an element that a window covers alone is not compared")
     };
-    let chosen = if site.is_backward() { windows.covering()? } else { windows.covered()? };
+    let chosen = if context.is_backward() { windows.covering()? } else { windows.covered()? };
     let chosen = if window.dimensions.iter().all(|along| along.size == 1) {
         ElementMap::exact(chosen)
     } else {
         ElementMap::coarse(chosen, "which element a window chooses is known only at run time")
     };
-    let of = |operand, map| site.on(0, operand, Relation::Maps(vec![map]));
-    Ok(vec![of(0, compared), of(1, chosen), site.all(0, 2)])
+    let of = |operand, map| context.on(0, operand, Relation::Maps(vec![map]));
+    Ok(vec![of(0, compared), of(1, chosen), context.all(0, 2)])
 }

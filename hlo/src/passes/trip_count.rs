@@ -20,13 +20,13 @@ pub fn trip_count(
     let Op::Compare { direction, .. } = root.op else { return None };
     let [left, right] = root.operands[..] else { return None };
     let initial = *while_loop.operands.first()?;
-    let start_of = |place: Place| integer(constant_at(instructions, initial, place)?);
+    let start_of = |state_part: StatePart| integer(constant_at(instructions, initial, state_part)?);
     // A bound is a constant of the condition, or an element that the body passes on and that starts at a constant.
     let bound_of = |id: InstrId| match constant(condition, id) {
         Some(scalar) => integer(scalar),
         None => {
-            let place = place(condition, id)?;
-            (next(body, place)? == Next::Same).then(|| start_of(place))?
+            let state_part = state_part(condition, id)?;
+            (next(body, state_part)? == Next::Same).then(|| start_of(state_part))?
         }
     };
     let (counter, direction, bound) = match (bound_of(right), bound_of(left)) {
@@ -34,9 +34,9 @@ pub fn trip_count(
         (None, Some(bound)) => (right, direction.swapped(), bound),
         (None, None) => return None,
     };
-    let place = place(condition, counter)?;
-    let Next::Moved(step) = next(body, place)? else { return None };
-    let start = start_of(place)?;
+    let state_part = state_part(condition, counter)?;
+    let Next::Moved(step) = next(body, state_part)? else { return None };
+    let start = start_of(state_part)?;
     let element_type = condition.instructions[counter].shape.as_array()?.element_type;
     rounds(start, step, direction, bound, element_type)
 }
@@ -75,10 +75,10 @@ fn range(element_type: ElementType) -> Option<(i128, i128)> {
 }
 
 /// A part of the state of a loop: all of it, or one element.
-type Place = Option<i64>;
+type StatePart = Option<i64>;
 
 /// The part of the state that an instruction of the condition or the body reads.
-fn place(computation: &Computation, id: InstrId) -> Option<Place> {
+fn state_part(computation: &Computation, id: InstrId) -> Option<StatePart> {
     let instruction = &computation.instructions[id];
     match instruction.op {
         Op::Parameter { .. } => Some(None),
@@ -97,19 +97,19 @@ enum Next {
     Moved(i128),
 }
 
-fn next(body: &Computation, of: Place) -> Option<Next> {
+fn next(body: &Computation, of: StatePart) -> Option<Next> {
     let root = &body.instructions[body.root];
     let id = match of {
         None => body.root,
         Some(index) if root.op == Op::Tuple => root.operands[usize::try_from(index).ok()?],
         Some(_) => return None,
     };
-    if place(body, id) == Some(of) {
+    if state_part(body, id) == Some(of) {
         return Some(Next::Same);
     }
     let instruction = &body.instructions[id];
     let (Op::Binary(op), [left, right]) = (&instruction.op, &instruction.operands[..]) else { return None };
-    let is_counter = |id: InstrId| place(body, id) == Some(of);
+    let is_counter = |id: InstrId| state_part(body, id) == Some(of);
     match op {
         BinaryOp::Add if is_counter(*left) => Some(Next::Moved(integer(constant(body, *right)?)?)),
         BinaryOp::Add if is_counter(*right) => Some(Next::Moved(integer(constant(body, *left)?)?)),
@@ -130,9 +130,9 @@ fn scalar(instruction: &Instruction) -> Option<Scalar> {
 }
 
 /// The constant at a part of a value.
-fn constant_at(instructions: &Arena<InstrId, Instruction>, value: InstrId, place: Place) -> Option<Scalar> {
+fn constant_at(instructions: &Arena<InstrId, Instruction>, value: InstrId, state_part: StatePart) -> Option<Scalar> {
     let instruction = &instructions[value];
-    match place {
+    match state_part {
         None => scalar(instruction),
         Some(index) if instruction.op == Op::Tuple => {
             scalar(&instructions[*instruction.operands.get(usize::try_from(index).ok()?)?])

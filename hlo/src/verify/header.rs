@@ -1,8 +1,8 @@
 //! The header's numbers, and the parameters whose buffers results may take.
 
-use super::brief::Brief;
 use super::code;
 use super::leaves::part;
+use super::short_shape::ShortShape;
 use crate::ir::{Computation, HeaderAttribute, Module, Shape};
 
 /// One entry of `input_output_alias` or of `buffer_donor`.
@@ -76,9 +76,9 @@ impl Places<'_> {
                 (Some(from), Some(Some(to))) if !same_size(from, to) => format!(
                     "{name} gives part {index} of parameter {parameter}, {}, to part {} of the result, {}, which is of \
                      another size",
-                    Brief(from),
+                    ShortShape(from),
                     braced(entry.output),
-                    Brief(to)
+                    ShortShape(to)
                 ),
                 _ => {
                     taken.push((parameter, entry.index));

@@ -47,7 +47,6 @@
 //! | `HLO123` | a control predecessor does not exist or makes a cycle |
 //! | `HLO124` | an attribute of the header is malformed or out of range |
 
-mod brief;
 mod entry_layout;
 mod extents;
 mod header;
@@ -56,16 +55,17 @@ mod leaves;
 mod order;
 mod pairing;
 mod rules;
+mod short_shape;
 
 pub use crate::diagnostic::code;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span};
 use crate::shape::function::Library;
 use crate::shape::{InferenceCache, InstructionAttributes, called_result, standard_library};
-use brief::Brief;
 use extents::{Extents, agree, extents};
 pub(crate) use inference::{ShapeInference, Unknown};
 use rules::{Expected, Rule};
+use short_shape::ShortShape;
 use std::collections::HashSet;
 
 /// Checks the whole module.
@@ -150,7 +150,7 @@ impl Verifier<'_> {
             ordered
                 .extend(std::iter::from_fn(|| shared.next_if(|(owner, _)| *owner == id)).map(|(_, finding)| finding));
             self.findings.extend(ordered.into_iter().map(|(id, code, message)| {
-                Place { computation, instruction: &computation.instructions[id] }.finding(code, message)
+                Location { computation, instruction: &computation.instructions[id] }.finding(code, message)
             }));
         }
         match self.module.computations.get(self.module.entry) {
@@ -175,7 +175,7 @@ impl Verifier<'_> {
         let mut names = HashSet::with_capacity(computation.instructions.len());
         let mut possible = Vec::with_capacity(computation.instructions.len());
         for (instr, instruction) in computation.instructions.iter() {
-            let place = Place { computation, instruction };
+            let place = Location { computation, instruction };
             let before = self.findings.len();
             if !names.insert(instruction.name.as_str()) {
                 let message = format!("the computation has two instructions of the name {}", instruction.name);
@@ -215,7 +215,7 @@ impl Verifier<'_> {
                 let message = format!(
                     "parameters are numbered 0, 1, 2, … once each; this one has number {number} where {expected} is next"
                 );
-                self.findings.push(Place { computation, instruction }.finding(code::PARAMETER_NUMBERS, message));
+                self.findings.push(Location { computation, instruction }.finding(code::PARAMETER_NUMBERS, message));
                 // The numbers after a gap or a repetition are all shifted; one finding says it.
                 return Some(id);
             }
@@ -224,7 +224,7 @@ impl Verifier<'_> {
     }
 
     /// Whether a value of this shape can exist.
-    fn shape(&mut self, place: &Place<'_>) -> bool {
+    fn shape(&mut self, place: &Location<'_>) -> bool {
         let before = self.findings.len();
         let faults = place.instruction.shape.leaves().into_iter().filter_map(leaves::fault);
         self.findings.extend(faults.map(|(code, message)| place.finding(code, message)));
@@ -232,13 +232,13 @@ impl Verifier<'_> {
     }
 
     /// Checks an instruction against the rule of its operation and the extents that follow.
-    fn instruction(&mut self, operands: &[&Shape], place: &Place<'_>) {
+    fn instruction(&mut self, operands: &[&Shape], place: &Location<'_>) {
         let found = instruction_faults(self.module, &self.parameters, &self.cache, place.instruction, operands);
         self.findings.extend(found.into_iter().map(|(code, message)| place.finding(code, message)));
     }
 
     /// The shapes of the operands, if all of them precede the instruction.
-    fn operands<'a>(&mut self, id: InstrId, place: &Place<'a>) -> Option<Vec<&'a Shape>> {
+    fn operands<'a>(&mut self, id: InstrId, place: &Location<'a>) -> Option<Vec<&'a Shape>> {
         let mut shapes = Vec::with_capacity(place.instruction.operands.len());
         for (position, &operand) in place.instruction.operands.iter().enumerate() {
             match place.computation.instructions.get(operand) {
@@ -254,7 +254,7 @@ impl Verifier<'_> {
     }
 
     /// Whether all computations that are called can be.
-    fn callees(&mut self, caller: ComputationId, place: &Place<'_>) -> bool {
+    fn callees(&mut self, caller: ComputationId, place: &Location<'_>) -> bool {
         let mut callable = true;
         let mut called = place.instruction.op.called_computations();
         called.sort_unstable();
@@ -305,11 +305,11 @@ fn instruction_faults(
         Extents::Known(shape) if differs || !shape.is_compatible(declared) => {
             // Where the text has another kind of value, there are no extents to put into the shape expected.
             let shape = expected.of_extents(&shape);
-            Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
+            Some(if expected.admits(&shape) { ShortShape(&shape).to_string() } else { expected.to_string() })
         }
         Extents::Known(_) => None,
         Extents::Apart(shape) => {
-            Some(if expected.admits(&shape) { Brief(&shape).to_string() } else { expected.to_string() })
+            Some(if expected.admits(&shape) { ShortShape(&shape).to_string() } else { expected.to_string() })
         }
         Extents::Refused(refused) => {
             found.extend(refused.0.into_iter().map(|finding| (finding.code, finding.message)));
@@ -318,7 +318,7 @@ fn instruction_faults(
         Extents::Open => differs.then(|| expected.to_string()),
     };
     if let Some(yielded) = yielded {
-        let declared = Brief(declared);
+        let declared = ShortShape(declared);
         let message = format!("{} yields {yielded}, the text says {declared}", op.name());
         found.push((code::RESULT_SHAPE, message));
     }
@@ -332,12 +332,12 @@ fn name_of(computations: &Arena<ComputationId, Computation>, id: ComputationId) 
 }
 
 /// An instruction and where it stands.
-struct Place<'a> {
+struct Location<'a> {
     computation: &'a Computation,
     instruction: &'a Instruction,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     fn name(&self) -> String {
         format!("{}/{}", self.computation.name, self.instruction.name)
     }

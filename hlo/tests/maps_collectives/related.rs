@@ -4,7 +4,7 @@ use super::program::Program;
 use super::world::World;
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Point};
-use weft_hlo::indexing::{Dependence, Dependences, ElementMap, Exchange, Number, Peers, Source};
+use weft_hlo::indexing::{Dependence, Dependences, ElementMap, Exchange, Number, Participants, Source};
 use weft_hlo::ir::{ComputationId, Instruction, Module, Op};
 use weft_indexing::RuntimeVariable;
 
@@ -47,9 +47,9 @@ impl Reader<'_> {
         }
         let element = map.map.evaluate(dims, ranges, &runtime).expect("small indices do not overflow");
         let mut asked = device;
-        for hop in map.replica_id.iter().flat_map(|id| &id.hops) {
+        for step in map.replica_id.iter().flat_map(|id| &id.steps) {
             let point = Point { dims, ranges, runtime: &runtime };
-            asked = self.peer(&hop.exchange, asked, number(&hop.member, &point))?;
+            asked = self.peer(&step.exchange, asked, number(&step.member, &point))?;
         }
         Some((asked, element))
     }
@@ -100,10 +100,10 @@ impl Reader<'_> {
             let pairs = world.groups(exchange.ids, &lists);
             pairs.iter().find(|pair| pair[own] == device).map(|pair| pair[other])
         };
-        match &exchange.peers {
-            Peers::Source(pairs) => find(pairs, 1, 0),
-            Peers::Target(pairs) => find(pairs, 0, 1),
-            Peers::Group(groups) => {
+        match &exchange.participants {
+            Participants::Source(pairs) => find(pairs, 1, 0),
+            Participants::Target(pairs) => find(pairs, 0, 1),
+            Participants::Group(groups) => {
                 let groups = world.read(exchange.ids, groups);
                 let group = groups.into_iter().find(|group| group.contains(&device))?;
                 group.get(usize::try_from(member).expect("members are counted from 0")).copied()

@@ -5,11 +5,11 @@ use crate::legal::{Support, supports};
 use crate::splat::splats;
 use std::collections::BTreeSet;
 use weft_hlo::eval::converted;
+use weft_hlo::ir::UniqueNames;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, FusionKind, InstrId, Instruction, Literal, Module, Op,
     Scalar, Shape,
 };
-use weft_hlo::ir::UniqueNames;
 
 /// The module whose programs call one fusion per kernel.
 pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy>>) -> Module {
@@ -194,7 +194,8 @@ fn kernel_name(source: &Computation, kernel: &Kernel) -> String {
     let mut words: Vec<&str> = Vec::new();
     for id in &kernel.members {
         let instruction = &source.instructions[*id];
-        let computes = !instruction.op.opcode().only_moves_data() && !matches!(instruction.op, Op::Constant(_) | Op::Iota { .. });
+        let computes =
+            !instruction.op.opcode().only_moves_data() && !matches!(instruction.op, Op::Constant(_) | Op::Iota { .. });
         let word = instruction.name.split('.').next().unwrap_or("fusion");
         if (computes || *id == kernel.root) && words.last() != Some(&word) {
             words.push(word);

@@ -2,8 +2,8 @@
 
 use crate::Target;
 use std::collections::BTreeSet;
-use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Module, Op, Shape};
 use weft_hlo::ir::UniqueNames;
+use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Instruction, Module, Op, Shape};
 
 /// Splits concatenates of more operands than a kernel can bind into concatenates of concatenates, in the
 /// computation of a program.

@@ -2,7 +2,7 @@
 
 use weft_affine::{Expr, Interval};
 
-use super::super::site::dim;
+use super::super::context::dim;
 use crate::ir::{Literal, Scalar};
 
 /// Elements that are looked at.

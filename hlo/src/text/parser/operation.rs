@@ -50,7 +50,7 @@ struct Operation<'a> {
 
 /// The attributes of an instruction as far as they are read.
 #[derive(Default)]
-struct Found<'a> {
+struct ParsedAttributes<'a> {
     seen: Vec<&'a str>,
     values: FieldValues,
     carried: Vec<Attribute>,
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
                 None
             }
         };
-        let mut found = Found::default();
+        let mut found = ParsedAttributes::default();
         self.attributes(name, &opcode, &mut found)?;
         // An attribute that nobody knows may be the one that is missing, misspelled.
         if let Some(failure) = opcode.missing(&found.seen).filter(|_| !found.unknown) {
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         &mut self,
         instruction: Name<'a>,
         opcode: &Operation<'a>,
-        found: &mut Found<'a>,
+        found: &mut ParsedAttributes<'a>,
     ) -> Result<(), Failure> {
         while self.at_attribute() {
             self.cursor.eat(b',');
@@ -287,7 +287,7 @@ impl<'a> Parser<'a> {
         instruction: Name<'a>,
         opcode: &Operation<'a>,
         name: Name<'a>,
-        found: &mut Found<'a>,
+        found: &mut ParsedAttributes<'a>,
     ) -> Result<(), Failure> {
         if found.seen.contains(&name.text) {
             let message = format!("the attribute {} is repeated", quote(name.text));

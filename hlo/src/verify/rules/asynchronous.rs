@@ -2,8 +2,8 @@
 
 use super::{Expected, Rule, control};
 use crate::ir::{ComputationId, OperandAlias, Shape};
-use crate::verify::brief::Brief;
 use crate::verify::code;
+use crate::verify::short_shape::ShortShape;
 
 /// The operands as a tuple, the result of the computation, and whatever the target keeps beside them.
 pub(super) fn start<'a>(
@@ -61,6 +61,9 @@ fn state<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
         return Some(state);
     }
     let opcode = rule.instruction.op.name();
-    rule.refuse(code::ELEMENT_TYPE, format!("operand 0 of {opcode} must be ((...), ..., ...) and is {}", Brief(state)));
+    rule.refuse(
+        code::ELEMENT_TYPE,
+        format!("operand 0 of {opcode} must be ((...), ..., ...) and is {}", ShortShape(state)),
+    );
     None
 }

@@ -4,8 +4,8 @@ use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};
 use crate::ir::{ComputationId, ElementType, Shape};
 use crate::shape::is_in_place;
-use crate::verify::brief::Brief;
 use crate::verify::code;
+use crate::verify::short_shape::ShortShape;
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
 pub(super) fn along<'a>(
@@ -133,7 +133,7 @@ fn permuted<'a>(
     for position in [2, 3] {
         let is_start = |leaf: &&Shape| leaf.is_compatible(&Shape::scalar(ElementType::S32));
         if !rule.operands[position].leaves().iter().all(is_start) {
-            let (opcode, given) = (rule.name(), Brief(rule.operands[position]));
+            let (opcode, given) = (rule.name(), ShortShape(rule.operands[position]));
             let message = format!("operand {position} of {opcode} must be s32[] or a tuple of them and is {given}");
             rule.report(code::ELEMENT_TYPE, message);
         }

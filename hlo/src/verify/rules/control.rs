@@ -2,9 +2,9 @@
 
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};
-use crate::verify::brief::Brief;
 use crate::verify::code;
 use crate::verify::leaves::part;
+use crate::verify::short_shape::ShortShape;
 use std::collections::BTreeSet;
 
 pub(super) fn call<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {
@@ -26,14 +26,14 @@ pub(super) fn while_loop<'a>(
     if let Some(result) = rule.signature(condition, &[value], 0)
         && !is_scalar(result, ElementType::Pred)
     {
-        let message = format!("condition of while must return pred[] and returns {}", Brief(result));
+        let message = format!("condition of while must return pred[] and returns {}", ShortShape(result));
         rule.report(code::SIGNATURE, message);
     }
     if let Some(result) = rule.signature(body, &[value], 0) {
         // A body that takes and returns something else is one finding, about what it takes.
         let taken = rule.parameters_of(body).first().map(|&id| &rule.module.computations[body].instructions[id].shape);
         if !result.is_compatible(taken.unwrap_or(value)) {
-            let (wanted, given) = (Brief(value), Brief(result));
+            let (wanted, given) = (ShortShape(value), ShortShape(result));
             let message = format!("body of while must return {wanted}, its operand's shape, and returns {given}");
             rule.report(code::SIGNATURE, message);
         }
@@ -60,7 +60,7 @@ pub(super) fn conditional<'a>(rule: &mut Rule<'a>, branches: &[ComputationId], i
     let (&(_, first), rest) = results.split_first()?;
     for (number, result) in rest {
         if !result.is_compatible(first) {
-            let (wanted, given) = (Brief(first), Brief(result));
+            let (wanted, given) = (ShortShape(first), ShortShape(result));
             let message =
                 format!("branch {number} of conditional must return {wanted} as branch 0 and returns {given}");
             rule.report(code::SIGNATURE, message);
@@ -85,7 +85,7 @@ pub(super) fn custom_call<'a>(
     }
     for (position, (constraint, operand)) in constraints.iter().zip(rule.operands).enumerate() {
         if !constraint.is_compatible(operand) {
-            let (operand, constraint) = (Brief(operand), Brief(constraint));
+            let (operand, constraint) = (ShortShape(operand), ShortShape(constraint));
             rule.attribute(format!("operand_layout_constraints gives operand {position}, {operand}, as {constraint}"));
         }
     }
@@ -105,8 +105,8 @@ pub(super) fn operand_aliases(rule: &mut Rule<'_>, aliases: &[OperandAlias]) {
             (_, None) => format!("output_to_operand_aliasing={alias} names a part of an operand that does not exist"),
             (Some(output), Some(operand)) if !may_share(output, operand) => format!(
                 "output_to_operand_aliasing={alias} must name parts of one shape, and names {} and {}",
-                Brief(output),
-                Brief(operand)
+                ShortShape(output),
+                ShortShape(operand)
             ),
             _ if !shared.insert(&alias.output) => {
                 format!("output_to_operand_aliasing={alias} names a part of the result that an earlier entry names")

@@ -1,7 +1,7 @@
 //! What a rule says of the result of an operation.
 
 use crate::ir::{ArrayShape, ElementType, Shape};
-use crate::verify::brief::{Brief, SHOWN};
+use crate::verify::short_shape::{SHOWN, ShortShape};
 use std::fmt;
 
 /// The result that follows from the operands, as far as types and kinds go.
@@ -98,7 +98,7 @@ impl fmt::Display for Expected<'_> {
             Expected::Open => f.write_str("..."),
             Expected::Array(element_type) => write!(f, "{element_type}[...]"),
             Expected::Handle => f.write_str("u32[]"),
-            Expected::Same(shape) => Brief(shape).fmt(f),
+            Expected::Same(shape) => ShortShape(shape).fmt(f),
             Expected::Token => f.write_str("token[]"),
             Expected::Tuple(elements) => {
                 f.write_str("(")?;

@@ -3,8 +3,8 @@
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,
 };
-use crate::verify::brief::Brief;
 use crate::verify::code;
+use crate::verify::short_shape::ShortShape;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -110,7 +110,7 @@ impl<'a> Rule<'a> {
     }
 
     fn wrong_kind(&mut self, position: usize, wanted: &str) {
-        let shape = Brief(self.operands[position]);
+        let shape = ShortShape(self.operands[position]);
         let message = format!("operand {position} of {} must be {wanted} and is {shape}", self.name());
         self.refuse(code::ELEMENT_TYPE, message);
     }
@@ -119,7 +119,8 @@ impl<'a> Rule<'a> {
     pub(super) fn declared_array(&mut self) -> Option<&'a ArrayShape> {
         let array = self.declared.as_array();
         if array.is_none() {
-            let message = format!("{} yields an array, the declared shape is {}", self.name(), Brief(self.declared));
+            let message =
+                format!("{} yields an array, the declared shape is {}", self.name(), ShortShape(self.declared));
             self.refuse(code::RESULT_SHAPE, message);
         }
         array
@@ -210,11 +211,11 @@ impl<'a> Rule<'a> {
         for (number, (&id, wanted)) in parameters.iter().zip(wanted).enumerate() {
             let given = &computation.instructions[id].shape;
             if !given.is_compatible(wanted) {
-                faults.push(format!("parameter {number} of {name} must be {wanted} and is {}", Brief(given)));
+                faults.push(format!("parameter {number} of {name} must be {wanted} and is {}", ShortShape(given)));
             }
         }
         if !returned.is_compatible(result) {
-            faults.push(format!("{name} must return {result} and returns {}", Brief(returned)));
+            faults.push(format!("{name} must return {result} and returns {}", ShortShape(returned)));
         }
         // Several faults have one cause: this is another computation.
         let message = match faults.len() {
@@ -243,9 +244,9 @@ impl<'a> Rule<'a> {
             if !wanted.is_compatible(given) {
                 let message = format!(
                     "parameter {number} of {name} is {}, operand {} is {}",
-                    Brief(wanted),
+                    ShortShape(wanted),
                     first + number,
-                    Brief(given)
+                    ShortShape(given)
                 );
                 self.refuse(code::SIGNATURE, message);
             }
@@ -256,8 +257,8 @@ impl<'a> Rule<'a> {
 
 /// A signature as text spells it.
 fn function(parameters: &[&Shape], result: &Shape) -> String {
-    let parameters: Vec<String> = parameters.iter().map(|shape| Brief(shape).to_string()).collect();
-    format!("({}) -> {}", parameters.join(", "), Brief(result))
+    let parameters: Vec<String> = parameters.iter().map(|shape| ShortShape(shape).to_string()).collect();
+    format!("({}) -> {}", parameters.join(", "), ShortShape(result))
 }
 
 /// Dimensions as text spells them.

@@ -2,8 +2,8 @@
 
 use super::{Expected, Rule};
 use crate::ir::{Data, ElementType, Literal, Shape};
-use crate::verify::brief::Brief;
 use crate::verify::code;
+use crate::verify::short_shape::ShortShape;
 
 pub(super) fn parameter<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     rule.count(0)?;
@@ -30,7 +30,7 @@ fn misfit(literal: &Literal) -> Option<String> {
         (Shape::Tuple(shapes), Data::Tuple(elements)) => {
             let fits = shapes.len() == elements.len()
                 && shapes.iter().zip(elements).all(|(shape, element)| shape.is_compatible(&element.shape));
-            let shape = Brief(&literal.shape);
+            let shape = ShortShape(&literal.shape);
             (!fits).then(|| format!("the elements of the constant do not have the shapes {shape}"))
         }
         (Shape::Array(_), Data::Elided) => None,
@@ -45,7 +45,7 @@ fn misfit(literal: &Literal) -> Option<String> {
                 None
             }
         }
-        (shape, _) => Some(format!("a constant cannot be of shape {} with this value", Brief(shape))),
+        (shape, _) => Some(format!("a constant cannot be of shape {} with this value", ShortShape(shape))),
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn get_tuple_element<'a>(rule: &mut Rule<'a>, index: i64) -> Option<E
     let Some(elements) = operand.as_tuple() else {
         rule.refuse(
             code::ELEMENT_TYPE,
-            format!("the operand of get-tuple-element must be a tuple and is {}", Brief(operand)),
+            format!("the operand of get-tuple-element must be a tuple and is {}", ShortShape(operand)),
         );
         return None;
     };

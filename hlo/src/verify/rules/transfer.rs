@@ -2,8 +2,8 @@
 
 use super::{Expected, Rule};
 use crate::ir::Shape;
-use crate::verify::brief::Brief;
 use crate::verify::code;
+use crate::verify::short_shape::ShortShape;
 
 /// The data that the text says, and a token.
 pub(super) fn infeed<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
@@ -16,7 +16,7 @@ pub(super) fn outfeed<'a>(rule: &mut Rule<'a>, shape: Option<&'a Shape>) -> Opti
     let [data, _] = rule.operands()?;
     rule.token(1);
     if let Some(shape) = shape.filter(|shape| !shape.is_compatible(data)) {
-        let (data, shape) = (Brief(data), Brief(shape));
+        let (data, shape) = (ShortShape(data), ShortShape(shape));
         rule.attribute(format!("outfeed_shape must be the shape of operand 0, {data}, and is {shape}"));
     }
     Some(Expected::Token)
@@ -55,7 +55,7 @@ fn transferred<'a>(rule: &mut Rule<'a>) -> Option<&'a Shape> {
     if in_flight(Expected::Open).admits(transfer) {
         return transfer.as_tuple()?.first();
     }
-    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {}", rule.name(), Brief(transfer));
+    let message = format!("operand 0 of {} must be (..., u32[], token[]) and is {}", rule.name(), ShortShape(transfer));
     rule.refuse(code::ELEMENT_TYPE, message);
     None
 }
@@ -76,7 +76,7 @@ pub(super) fn element_done<'a>(rule: &mut Rule<'a>, element: usize) -> Option<Ex
             "operand 0 of {} must be a tuple of {} or more elements and is {}",
             rule.name(),
             element + 1,
-            Brief(started)
+            ShortShape(started)
         );
         rule.refuse(code::ELEMENT_TYPE, message);
     }

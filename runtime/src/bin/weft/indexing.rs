@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use weft_hlo::indexing::{
-    Analysis, Dependence, Direction, Domains, ElementMap, Group, Hop, Number, Owners, Relation, ReplicaId,
+    Analysis, Dependence, Direction, Domains, ElementMap, ExchangeStep, Group, Number, Owners, Relation, ReplicaId,
     Source as Origin,
 };
 use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
@@ -399,8 +399,8 @@ impl View<'_> {
 fn held<'v>(variable: &'v RuntimeVariable, source: Option<&Origin>) -> (&'v [Expr], Option<ReplicaId>) {
     let exchanges = source.map(|source| source.exchanges.as_slice()).unwrap_or_default();
     let (element, members) = variable.access().split_at(variable.access().len().saturating_sub(exchanges.len()));
-    let hops = exchanges.iter().zip(members);
-    let hops: Vec<Hop> =
-        hops.map(|(exchange, member)| Hop { exchange: exchange.clone(), member: member.clone() }).collect();
-    (element, if hops.is_empty() { None } else { Some(ReplicaId { hops }) })
+    let steps = exchanges.iter().zip(members);
+    let steps: Vec<ExchangeStep> =
+        steps.map(|(exchange, member)| ExchangeStep { exchange: exchange.clone(), member: member.clone() }).collect();
+    (element, if steps.is_empty() { None } else { Some(ReplicaId { steps }) })
 }

@@ -3,10 +3,10 @@
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Variable};
 
+use super::context::number;
 use super::owners::Number;
-use super::replica::Peers;
-use super::site::number;
-use super::{ElementMap, Hop, KnownValues, Owners, ReplicaId, Undefined};
+use super::replica::Participants;
+use super::{ElementMap, ExchangeStep, KnownValues, Owners, ReplicaId, Undefined};
 
 /// One map after the other, simplified, with the values of runtime variables that are known.
 ///
@@ -23,20 +23,22 @@ pub(super) fn composed(
     if first.map.is_undefined() || then.map.is_undefined() {
         return Err(weft_indexing::Error::Undefined.into());
     }
-    let hops = |map: &ElementMap| map.replica_id.as_ref().map(|id| id.hops.clone()).unwrap_or_default();
-    let (mut asked, held) = (hops(first), hops(then));
+    let steps = |map: &ElementMap| map.replica_id.as_ref().map(|id| id.steps.clone()).unwrap_or_default();
+    let (mut asked, held) = (steps(first), steps(then));
     let is_one_group = match (asked.last(), held.first()) {
-        (Some(last), Some(next)) => last.exchange == next.exchange && matches!(next.exchange.peers, Peers::Group(_)),
+        (Some(last), Some(next)) => {
+            last.exchange == next.exchange && matches!(next.exchange.participants, Participants::Group(_))
+        }
         _ => false,
     };
     // Which member of a group is asked is rewritten as the results of the map are.
     let mut further = then.map.clone();
-    further.extend_results(held.iter().map(|hop| hop.member.clone()))?;
+    further.extend_results(held.iter().map(|step| step.member.clone()))?;
     let mut map = if asked.is_empty() {
         first.map.then(&further)?
     } else {
         let mut leading = first.map.clone();
-        leading.extend_results(asked.iter().map(|hop| hop.member.clone()))?;
+        leading.extend_results(asked.iter().map(|step| step.member.clone()))?;
         move_to_replica(&mut further, &asked, is_one_group, owners)?;
         leading.then(&further)?
     };
@@ -44,8 +46,8 @@ pub(super) fn composed(
     if is_one_group {
         asked.pop();
     }
-    asked.extend(held.into_iter().zip(members).map(|(hop, member)| Hop { member, ..hop }));
-    let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { hops: asked }) };
+    asked.extend(held.into_iter().zip(members).map(|(step, member)| ExchangeStep { member, ..step }));
+    let replica_id = if asked.is_empty() { None } else { Some(ReplicaId { steps: asked }) };
     let mut composed = ElementMap { map, coarse: first.coarse.or(then.coarse), replica_id };
     composed.simplify_knowing(&mut |owner, element| known.value(owners, owner, element));
     Ok(composed)
@@ -56,13 +58,13 @@ pub(super) fn composed(
 /// known.
 fn move_to_replica(
     map: &mut IndexingMap,
-    asked: &[Hop],
+    asked: &[ExchangeStep],
     is_one_group: bool,
     owners: &mut Owners,
 ) -> Result<(), Undefined> {
     let member = |_| Ok(Expr::var(map.add_dim(Variable::new(Interval::EVERYTHING))?));
     let members = asked.iter().map(member).collect::<Result<Vec<Expr>, Undefined>>()?;
-    let exchanges: Vec<_> = asked.iter().map(|hop| hop.exchange.clone()).collect();
+    let exchanges: Vec<_> = asked.iter().map(|step| step.exchange.clone()).collect();
     let mut known = Vec::new();
     let mut runtime = map.runtime().to_vec();
     for (position, variable) in runtime.iter_mut().enumerate() {

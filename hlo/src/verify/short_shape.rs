@@ -8,9 +8,9 @@ pub(super) const SHOWN: usize = 40;
 
 /// A shape as a message shows it: without layouts, and of a large tuple the first elements only, so that many findings
 /// about large tuples take no more than linear space.
-pub(super) struct Brief<'a>(pub(super) &'a Shape);
+pub(super) struct ShortShape<'a>(pub(super) &'a Shape);
 
-impl fmt::Display for Brief<'_> {
+impl fmt::Display for ShortShape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(self.0, f, &mut SHOWN.clone())
     }
@@ -48,8 +48,8 @@ mod tests {
     fn large_tuples_are_cut() {
         let scalar = Shape::scalar(ElementType::F32);
         let pair = Shape::Tuple(vec![scalar.clone(), Shape::Tuple(vec![Shape::Token])]);
-        assert_eq!(Brief(&pair).to_string(), "(f32[], (token[]))");
-        let large = Brief(&Shape::Tuple(vec![scalar; 1_000_000])).to_string();
+        assert_eq!(ShortShape(&pair).to_string(), "(f32[], (token[]))");
+        let large = ShortShape(&Shape::Tuple(vec![scalar; 1_000_000])).to_string();
         assert!(large.ends_with("f32[], …)") && large.len() < 400, "{large}");
     }
 }

@@ -7,11 +7,11 @@ use super::{Dependence, Direction, Domains, ElementMap, Owners, Relation, Undefi
 use crate::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op, Shape};
 
 /// Dependences, or why there are none.
-pub(super) type Found = Result<Vec<Dependence>, Undefined>;
+pub(super) type OperationMaps = Result<Vec<Dependence>, Undefined>;
 
 /// An instruction among its operands, and what is asked of it.
 #[derive(Copy, Clone)]
-pub(super) struct Site<'a> {
+pub(super) struct InstructionContext<'a> {
     /// The program, where more than one computation is known.
     pub(super) module: Option<&'a Module>,
     pub(super) computation: &'a Computation,
@@ -25,15 +25,20 @@ pub(super) struct Site<'a> {
     pub(super) starts: &'a [usize],
 }
 
-impl<'a> Site<'a> {
-    pub(super) fn new(computation: &'a Computation, id: InstrId, direction: Direction, domains: Domains) -> Site<'a> {
+impl<'a> InstructionContext<'a> {
+    pub(super) fn new(
+        computation: &'a Computation,
+        id: InstrId,
+        direction: Direction,
+        domains: Domains,
+    ) -> InstructionContext<'a> {
         let instruction = &computation.instructions[id];
-        Site { module: None, computation, id, instruction, direction, domains, arrays: &[], starts: &[] }
+        InstructionContext { module: None, computation, id, instruction, direction, domains, arrays: &[], starts: &[] }
     }
 
     /// The same where the program is known.
-    pub(super) fn of(self, module: &'a Module) -> Site<'a> {
-        Site { module: Some(module), ..self }
+    pub(super) fn of(self, module: &'a Module) -> InstructionContext<'a> {
+        InstructionContext { module: Some(module), ..self }
     }
 
     /// True where maps lead from results to operands.
@@ -119,7 +124,7 @@ impl<'a> Site<'a> {
         self.on(result, operand, Relation::Maps(vec![map]))
     }
 
-    /// The map of [`Site::matched`].
+    /// The map of [`InstructionContext::matched`].
     pub(super) fn matched_map(&self, result: usize, operand: usize, pairs: &[(usize, usize)]) -> IndexingMap {
         let (output, input) = (self.result(result), self.operand(operand));
         if self.is_backward() {

@@ -187,3 +187,14 @@ fn random_modules_are_built_again() {
     }
     assert!(inferred > 200, "{inferred}");
 }
+
+/// What users share between threads, or hand over to one.
+#[test]
+fn what_crosses_threads_may() {
+    fn crosses<T: Send + Sync>() {}
+    crosses::<Module>();
+    crosses::<ModuleBuilder>();
+    crosses::<weft_hlo::indexing::Analysis<'_>>();
+    crosses::<weft_hlo::passes::Pipeline>();
+    crosses::<weft_hlo::diagnostic::Diagnostics>();
+}

@@ -117,9 +117,8 @@ fn agree(module: &Module, inputs: &[Literal], tolerance: f64) -> Vec<f64> {
     let wrong = expected.iter().zip(&found).find(|(a, b)| !same(**a, **b));
     assert!(wrong.is_none(), "{wrong:?} in\n{}\n{expected:?}\n{found:?}\n{}", print(module), print(&after));
     // Further passes do what they like with it.
-    let mut passes = vec![&LinearAlgebra as &dyn Pass];
-    passes.extend(PASSES);
-    let optimized = Pipeline::new(passes).run(module).unwrap();
+    let pipeline = PASSES.iter().copied().fold(Pipeline::new().with(LinearAlgebra), Pipeline::with);
+    let optimized = pipeline.run(module).unwrap();
     assert!(optimized.is_fixed_point);
     assert_eq!(numbers(&evaluate(&optimized.module, inputs).unwrap()).len(), found.len());
     expected

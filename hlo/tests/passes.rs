@@ -36,7 +36,7 @@ fn files() -> Vec<(PathBuf, &'static dyn Pass)> {
 
 /// A pass until nothing changes.
 fn fixed_point(pass: &'static dyn Pass, module: &Module) -> Result<Optimized, String> {
-    let optimized = Pipeline::new(vec![pass, &DeadCode]).run(module).map_err(|found| found.to_string())?;
+    let optimized = Pipeline::new().with(pass).with(DeadCode).run(module).map_err(|found| found.to_string())?;
     if !optimized.is_fixed_point {
         return Err("the pass does not come to an end".to_owned());
     }

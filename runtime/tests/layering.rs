@@ -120,6 +120,68 @@ fn only_the_command_prints_reads_files_or_parses_arguments() {
     }
 }
 
+/// The rooms of `weft-hlo` from left to right. (`random` makes modules for tests, and stands behind all of them.)
+const ROOMS: [&str; 10] =
+    ["ir", "diagnostic", "shape", "verify", "build", "text", "eval", "passes", "indexing", "random"];
+
+#[test]
+fn a_room_of_hlo_knows_only_those_before_it() {
+    let root = workspace().join("hlo/src");
+    let mut seen = BTreeSet::new();
+    for (path, text) in sources(&root) {
+        let inside = path.strip_prefix(&root).expect("sources lie below the folder");
+        let mut modules: Vec<String> =
+            inside.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if modules.last().is_some_and(|last| last == "mod" || last == "lib") {
+            modules.pop();
+        }
+        let Some(room) = modules.first() else { continue };
+        let own = ROOMS.iter().position(|known| known == room).unwrap_or_else(|| panic!("{room} is no room"));
+        seen.insert(room.clone());
+        for line in shipped(&text).filter(|line| !line.trim_start().starts_with("//")) {
+            for other in named_rooms(line, modules.len()) {
+                let other_at = ROOMS.iter().position(|known| *known == other);
+                assert!(other_at.is_none_or(|at| at <= own), "{}: {room} names {other}:\n{line}", path.display());
+            }
+        }
+    }
+    assert_eq!(seen, ROOMS.iter().map(|room| (*room).to_owned()).collect());
+}
+
+/// The modules of the crate's top level that a line names, by way of `crate::` or, from a module of this depth, of enough
+/// `super::`.
+fn named_rooms(line: &str, depth: usize) -> Vec<String> {
+    let (own, climb) = ("crate::".to_owned(), "super::".repeat(depth));
+    let starts = [own.as_str(), climb.as_str()];
+    let after = |prefix: &str| -> Vec<String> {
+        let bounded = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        line.match_indices(prefix)
+            .filter(|(at, _)| bounded(*at))
+            .flat_map(|(at, _)| {
+                let rest = &line[at + prefix.len()..];
+                // `crate::{a, b::c}` names several.
+                match rest.strip_prefix('{') {
+                    Some(list) => list.split(',').map(first_word).collect(),
+                    None => vec![first_word(rest)],
+                }
+            })
+            .collect()
+    };
+    starts.into_iter().filter(|prefix| !prefix.is_empty()).flat_map(after).collect()
+}
+
+fn first_word(text: &str) -> String {
+    text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn rooms_are_found_in_lines() {
+    assert_eq!(named_rooms("use crate::ir::{A, B};", 2), ["ir"]);
+    assert_eq!(named_rooms("use crate::{eval, text::parse};", 2), ["eval", "text"]);
+    assert_eq!(named_rooms("use super::super::eval::x;", 2), ["eval"]);
+    assert_eq!(named_rooms("use super::text::x; other_crate::ir", 2), Vec::<String>::new());
+}
+
 #[test]
 fn the_top_level_holds_nothing_else() {
     let entries = std::fs::read_dir(workspace()).expect("the workspace can be listed");

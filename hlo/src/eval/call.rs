@@ -1,8 +1,8 @@
 //! One instruction with the values of its operands, on its way to a result.
 
 use super::Config;
-use super::check::Plan;
 use super::machine;
+use super::plan::Plan;
 use super::region::{Program, Region, Registers};
 use super::value::{Buffer, Value};
 use super::work::{Stop, Work, elements};

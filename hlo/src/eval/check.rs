@@ -1,6 +1,7 @@
-//! Everything that is settled before anything is computed.
+//! Static checks, and what they settle: the execution plan.
 
 use super::Config;
+use super::plan::Plan;
 use super::region::Region;
 use super::scan;
 use super::value::byte_size;
@@ -12,15 +13,6 @@ use crate::ir::{
 };
 use crate::verify;
 use std::collections::BTreeMap;
-
-/// What the checks find out and the machine uses.
-pub(super) struct Plan {
-    /// The computations that are applied element by element.
-    pub(super) regions: BTreeMap<ComputationId, Region>,
-    /// For each computation that runs, the index of the last reader of each instruction; that of an instruction
-    /// without readers is its own, that of the root is past the end.
-    pub(super) last_uses: BTreeMap<ComputationId, Vec<usize>>,
-}
 
 /// Checks everything reachable from the entry and prepares it.
 pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics> {

@@ -74,6 +74,7 @@ mod map;
 mod movement;
 mod multiply_high;
 mod normalization;
+mod plan;
 mod precise;
 mod precision;
 mod product;

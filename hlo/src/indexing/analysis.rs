@@ -1,8 +1,9 @@
 //! The maps of instructions and of computations of one module.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
+use super::Domains;
 use super::asynchronous::callees;
 use super::calls::Callee;
 use super::context::InstructionContext;
@@ -11,17 +12,6 @@ use super::operation::operation;
 use super::walk::Walk;
 use super::{CustomCallMaps, Dependence, Direction, ElementMap, KnownValues, Owners, Relation, Undefined, tuples};
 use crate::ir::{ComputationId, InstrId, Module, Op, Shape};
-
-/// What the maps of dynamic-update-slice say of the elements that it does not read.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Domains {
-    /// As XLA's document prints them: the map to the source does not leave out what is updated, that to the update leads out of
-    /// it where nothing is updated.
-    #[default]
-    Documented,
-    /// The map to the source leaves out what is updated, that to the update covers just what is.
-    Exact,
-}
 
 /// The dependences of an instruction or of a whole computation.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,10 +35,10 @@ pub struct Analysis<'m> {
     module: &'m Module,
     domains: Domains,
     custom_calls: Option<&'m CustomCallMaps>,
-    known: BTreeMap<(ComputationId, Direction), Rc<Dependences>>,
+    known: BTreeMap<(ComputationId, Direction), Arc<Dependences>>,
     links: BTreeMap<(ComputationId, Direction), Links>,
     /// For each tuple of which elements are taken where the arrays of each element begin.
-    starts: BTreeMap<(ComputationId, InstrId), Rc<Vec<usize>>>,
+    starts: BTreeMap<(ComputationId, InstrId), Arc<Vec<usize>>>,
 }
 
 impl<'m> Analysis<'m> {
@@ -116,15 +106,15 @@ impl<'m> Analysis<'m> {
         };
         let starts = match context.instruction.op {
             Op::GetTupleElement { .. } => self.starts(computation, context.instruction.operands[0]),
-            _ => Rc::default(),
+            _ => Arc::default(),
         };
         self.of_site(&InstructionContext { arrays: &arrays, starts: &starts, ..context }, owners)
     }
 
     /// Where the arrays of each element of a tuple begin.
-    fn starts(&mut self, computation: ComputationId, tuple: InstrId) -> Rc<Vec<usize>> {
+    fn starts(&mut self, computation: ComputationId, tuple: InstrId) -> Arc<Vec<usize>> {
         let shape = &self.module.computations[computation].instructions[tuple].shape;
-        Rc::clone(self.starts.entry((computation, tuple)).or_insert_with(|| Rc::new(tuples::starts(shape))))
+        Arc::clone(self.starts.entry((computation, tuple)).or_insert_with(|| Arc::new(tuples::starts(shape))))
     }
 
     /// What walks through a computation have learned so far.
@@ -170,10 +160,10 @@ impl<'m> Analysis<'m> {
     }
 
     /// The dependences of a computation's root on its parameters.
-    pub(super) fn through(&mut self, id: ComputationId, direction: Direction) -> Rc<Dependences> {
+    pub(super) fn through(&mut self, id: ComputationId, direction: Direction) -> Arc<Dependences> {
         // A computation comes after those that it calls, so going through them in order needs no recursion.
         for callee in self.called(id, direction) {
-            let found = Rc::new(self.walk_through(callee, direction));
+            let found = Arc::new(self.walk_through(callee, direction));
             self.known.insert((callee, direction), found);
         }
         self.known.get(&(id, direction)).cloned().unwrap_or_default()

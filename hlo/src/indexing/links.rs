@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::analysis::Analysis;
 use super::{Dependence, Direction, Owners};
@@ -14,10 +14,10 @@ use crate::ir::{ArenaId, Computation, ComputationId, InstrId};
 pub(super) struct Links {
     /// Who yields the runtime variables of all maps found.
     pub(super) owners: Owners,
-    found: BTreeMap<InstrId, Rc<InstructionLinks>>,
-    onward: BTreeMap<InstrId, Rc<Onward>>,
+    found: BTreeMap<InstrId, Arc<InstructionLinks>>,
+    onward: BTreeMap<InstrId, Arc<Onward>>,
     /// The users of each instruction; found when first needed.
-    users: Option<Rc<Vec<Users>>>,
+    users: Option<Arc<Vec<Users>>>,
 }
 
 /// Those that have an instruction for an operand, and which operand.
@@ -94,12 +94,12 @@ impl Analysis<'_> {
         computation: ComputationId,
         id: InstrId,
         direction: Direction,
-    ) -> Rc<InstructionLinks> {
+    ) -> Arc<InstructionLinks> {
         if let Some(known) = links.found.get(&id) {
-            return Rc::clone(known);
+            return Arc::clone(known);
         }
-        let found = Rc::new(InstructionLinks::new(self.dependences(computation, id, direction, &mut links.owners)));
-        links.found.insert(id, Rc::clone(&found));
+        let found = Arc::new(InstructionLinks::new(self.dependences(computation, id, direction, &mut links.owners)));
+        links.found.insert(id, Arc::clone(&found));
         found
     }
 
@@ -111,9 +111,9 @@ impl Analysis<'_> {
         computation: ComputationId,
         id: InstrId,
         direction: Direction,
-    ) -> Rc<Onward> {
+    ) -> Arc<Onward> {
         if let Some(known) = links.onward.get(&id) {
-            return Rc::clone(known);
+            return Arc::clone(known);
         }
         let mut onward = Onward::default();
         match direction {
@@ -128,7 +128,7 @@ impl Analysis<'_> {
             }
             Direction::InputToOutput => {
                 let owner = &self.module().computations[computation];
-                let users = Rc::clone(links.users.get_or_insert_with(|| Rc::new(users(owner))));
+                let users = Arc::clone(links.users.get_or_insert_with(|| Arc::new(users(owner))));
                 for &(user, operand) in &users[id.index()] {
                     let found = self.found(links, computation, user, direction);
                     for position in found.on(operand) {
@@ -138,8 +138,8 @@ impl Analysis<'_> {
             }
         }
         onward.from_one.sort_unstable();
-        let onward = Rc::new(onward);
-        links.onward.insert(id, Rc::clone(&onward));
+        let onward = Arc::new(onward);
+        links.onward.insert(id, Arc::clone(&onward));
         onward
     }
 }

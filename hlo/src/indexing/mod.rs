@@ -98,12 +98,12 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Computation, InstrId, Op};
 use weft_indexing::IndexingMap;
 
-pub use analysis::{Analysis, Dependences, Domains};
+pub use analysis::{Analysis, Dependences};
 pub use custom_calls::{CustomCallMaps, CustomCallRule};
 pub use known::KnownValues;
 pub use owners::{Number, Owners, Source};
 pub use physical::physical;
-pub use relation::{Dependence, Direction, ElementMap, Relation, Undefined};
+pub use relation::{Dependence, Direction, Domains, ElementMap, Relation, Undefined};
 pub use replica::{Exchange, ExchangeStep, Ids, Participants, ReplicaId};
 pub use subgraph::{Endpoint, Group, Subgraph};
 

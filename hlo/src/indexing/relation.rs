@@ -7,6 +7,17 @@ use weft_indexing::{IndexingMap, Owner};
 
 use super::ReplicaId;
 
+/// What the maps of dynamic-update-slice say of the elements that it does not read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Domains {
+    /// As XLA's document prints them: the map to the source does not leave out what is updated, that to the update leads out of
+    /// it where nothing is updated.
+    #[default]
+    Documented,
+    /// The map to the source leaves out what is updated, that to the update covers just what is.
+    Exact,
+}
+
 /// Which way maps lead.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Direction {

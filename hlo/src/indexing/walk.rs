@@ -1,7 +1,7 @@
 //! Maps along paths through a computation, by composition.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::analysis::Analysis;
 use super::compose::composed;
@@ -41,7 +41,7 @@ pub(super) struct Walk<'w, 'm> {
     computation: &'m Computation,
     direction: Direction,
     /// The arrays of tuples that were reached.
-    arrays: BTreeMap<InstrId, Rc<Vec<&'m Shape>>>,
+    arrays: BTreeMap<InstrId, Arc<Vec<&'m Shape>>>,
 }
 
 impl<'w, 'm> Walk<'w, 'm> {
@@ -94,9 +94,9 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The arrays of an instruction's value.
-    fn arrays(&mut self, id: InstrId) -> Rc<Vec<&'m Shape>> {
+    fn arrays(&mut self, id: InstrId) -> Arc<Vec<&'m Shape>> {
         let shape = &self.computation.instructions[id].shape;
-        Rc::clone(self.arrays.entry(id).or_insert_with(|| Rc::new(shape.leaves())))
+        Arc::clone(self.arrays.entry(id).or_insert_with(|| Arc::new(shape.leaves())))
     }
 
     /// Notes for the instructions that follow `at` how they are reached from it.

@@ -1,8 +1,10 @@
 //! Typed ids and the arenas they index.
 
+use super::UnknownName;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
+use std::str::FromStr;
 
 /// A small integer that names one item of an [`Arena`].
 pub trait ArenaId: Copy + Eq + Ord + fmt::Debug {
@@ -13,7 +15,7 @@ pub trait ArenaId: Copy + Eq + Ord + fmt::Debug {
 }
 
 macro_rules! arena_ids {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $prefix:literal),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(u32);
@@ -26,14 +28,31 @@ macro_rules! arena_ids {
                 self.0 as usize
             }
         }
+
+        #[doc = concat!("`", $prefix, "3` and the like: a letter and the index.")]
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&format!("{}{}", $prefix, self.0))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, UnknownName> {
+                let index = name.strip_prefix($prefix).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+                let index = index.and_then(|digits| digits.parse().ok());
+                index.map($name).ok_or_else(|| UnknownName::new(stringify!($name), name))
+            }
+        }
     )*};
 }
 
 arena_ids! {
     /// An instruction of one computation.
-    InstrId,
+    InstrId "i",
     /// A computation of one module.
-    ComputationId,
+    ComputationId "c",
 }
 
 /// A growable list addressed by a typed id.
@@ -113,5 +132,20 @@ impl<I: ArenaId, T> IndexMut<I> for Arena<I, T> {
 impl<I: ArenaId, T> FromIterator<T> for Arena<I, T> {
     fn from_iter<It: IntoIterator<Item = T>>(items: It) -> Self {
         Arena { items: items.into_iter().collect(), id: PhantomData }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_as_they_are_printed() {
+        let id = InstrId::from_index(12);
+        assert_eq!((id.to_string().as_str(), "i12".parse()), ("i12", Ok(id)));
+        assert_eq!("c0".parse(), Ok(ComputationId::from_index(0)));
+        for wrong in ["", "i", "12", "c12", "i+1", "i-1", "i4294967296"] {
+            assert!(wrong.parse::<InstrId>().is_err(), "{wrong}");
+        }
     }
 }

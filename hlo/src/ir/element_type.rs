@@ -1,5 +1,6 @@
 //! Types of tensor elements, with XLA's names.
 
+use super::UnknownName;
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,9 +36,12 @@ macro_rules! element_types {
         }
 
         impl FromStr for ElementType {
-            type Err = ();
-            fn from_str(name: &str) -> Result<Self, ()> {
-                match name { $($name => Ok(ElementType::$variant),)* _ => Err(()) }
+            type Err = UnknownName;
+            fn from_str(name: &str) -> Result<Self, UnknownName> {
+                match name {
+                    $($name => Ok(ElementType::$variant),)*
+                    _ => Err(UnknownName::new("ElementType", name)),
+                }
             }
         }
     };

@@ -14,9 +14,9 @@ use crate::ir::{
 ///
 /// What LAPACK leaves open may come out otherwise: the triangle that `potrf` does not write, and both triangles where it fails;
 /// its `info` is 1 then.
-pub struct CustomCalls;
+pub struct ExpandCustomCalls;
 
-impl Pass for CustomCalls {
+impl Pass for ExpandCustomCalls {
     fn name(&self) -> &'static str {
         "custom-calls"
     }

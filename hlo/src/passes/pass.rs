@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
 
 /// A transformation of modules that keeps what they compute.
-pub trait Pass: Sync {
+pub trait Pass: Send + Sync {
     /// The name, as the command line takes it: words with hyphens.
     fn name(&self) -> &'static str;
 
@@ -16,6 +16,20 @@ pub trait Pass: Sync {
     /// # Errors
     /// If what it would make is too large; the pass says with which code.
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics>;
+}
+
+impl<P: Pass + ?Sized> Pass for &P {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn about(&self) -> &'static str {
+        (**self).about()
+    }
+
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
+        (**self).run(module)
+    }
 }
 
 /// What a pass made of a module.

@@ -3,7 +3,7 @@
 use super::pass::{Change, Pass};
 use super::{
     AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding,
-    Contractions, CustomCalls, DeadCode, InlineCalls, Layouts, LinearAlgebra, Tuples, WhileLoops,
+    Contractions, DeadCode, ExpandCustomCalls, InlineCalls, Layouts, LinearAlgebra, Tuples, WhileLoops,
 };
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
 pub const PASSES: &[&dyn Pass] = &[
     &Layouts,
-    &CustomCalls,
+    &ExpandCustomCalls,
     &Conditionals,
     &WhileLoops,
     &InlineCalls,
@@ -34,9 +34,12 @@ pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {
     PASSES.iter().chain(ON_REQUEST).copied().find(|pass| pass.name() == name)
 }
 
-/// A list of passes that run again and again.
+/// How often a pipeline runs its passes if they do not come to rest before.
+pub const MAX_ROUNDS: usize = 16;
+
+/// A list of passes that run again and again, at most [`MAX_ROUNDS`] times.
 pub struct Pipeline {
-    passes: Vec<&'static dyn Pass>,
+    passes: Vec<Box<dyn Pass>>,
     rounds: usize,
 }
 
@@ -76,16 +79,32 @@ impl PassRun {
 }
 
 impl Default for Pipeline {
-    /// The [`PASSES`], at most 16 rounds of them.
+    /// The [`PASSES`].
     fn default() -> Self {
-        Pipeline::new(PASSES.to_vec())
+        PASSES.iter().copied().fold(Pipeline::new(), Pipeline::with)
     }
 }
 
 impl Pipeline {
-    /// These passes in this order, at most 16 rounds of them.
-    pub fn new(passes: Vec<&'static dyn Pass>) -> Self {
-        Pipeline { passes, rounds: 16 }
+    /// No passes.
+    pub fn new() -> Self {
+        Pipeline { passes: Vec::new(), rounds: MAX_ROUNDS }
+    }
+
+    /// The same with one more pass at the end: one of this crate, by value or as a reference of [`PASSES`], or one's own.
+    ///
+    /// ```
+    /// use weft_hlo::passes::{DeadCode, InlineCalls, Pipeline};
+    ///
+    /// let module = "ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] abs(x)\n  ROOT z = f32[2] negate(x)\n}\n".parse()?;
+    /// let optimized = Pipeline::new().with(InlineCalls).with(DeadCode).run(&module)?;
+    /// assert_eq!(optimized.module.instruction_count(), 2);
+    /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn with(mut self, pass: impl Pass + 'static) -> Self {
+        self.passes.push(Box::new(pass));
+        self
     }
 
     /// The module after all passes have run as often as they change something.

@@ -89,6 +89,16 @@ fn collect(module: &Module, options: &PrintOptions, print: impl FnOnce(&mut Prin
     text
 }
 
+/// The text in XLA's long form, as [`print`] has it.
+///
+/// ```
+/// use weft_hlo::ir::Module;
+///
+/// let module: Module = "ENTRY e { ROOT x = f32[2] parameter(0) }".parse()?;
+/// assert!(module.to_string().contains("ROOT %x = f32[2] parameter(0)"));
+/// assert_eq!(module.to_string().parse(), Ok(module));
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Printer { module: self, options: &PrintOptions::default(), out: f }.module()

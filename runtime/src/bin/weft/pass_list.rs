@@ -17,7 +17,7 @@ impl PassList {
 
     /// The passes in this order.
     pub(crate) fn pipeline(&self) -> Pipeline {
-        Pipeline::new(self.0.iter().filter_map(|name| pass_named(name)).collect())
+        self.0.iter().filter_map(|name| pass_named(name)).fold(Pipeline::new(), Pipeline::with)
     }
 }
 

@@ -1,0 +1,14 @@
+//! What is settled before a module is evaluated.
+
+use super::region::Region;
+use crate::ir::ComputationId;
+use std::collections::BTreeMap;
+
+/// What the checks find out and the machine uses.
+pub(super) struct Plan {
+    /// The computations that are applied element by element.
+    pub(super) regions: BTreeMap<ComputationId, Region>,
+    /// For each computation that runs, the index of the last reader of each instruction; that of an instruction
+    /// without readers is its own, that of the root is past the end.
+    pub(super) last_uses: BTreeMap<ComputationId, Vec<usize>>,
+}

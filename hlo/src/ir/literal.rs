@@ -38,6 +38,14 @@ impl Literal {
         Literal { shape, data: Data::Tuple(elements) }
     }
 
+    /// The arrays of it, left to right: itself, or those of the elements of a tuple.
+    pub fn leaves(&self) -> Vec<&Literal> {
+        match &self.data {
+            Data::Tuple(elements) => elements.iter().flat_map(Literal::leaves).collect(),
+            _ => vec![self],
+        }
+    }
+
     /// The one value every element has, if there is at least one element and they all agree bit for bit.
     pub fn splat(&self) -> Option<Scalar> {
         self.data.splat()

@@ -8,7 +8,8 @@ use super::dead_code::{DeadCode, reachable, without_unreachable};
 use super::pass::Pass;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span, UniqueNames,
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Module, Op, Shape,
+    Span, UniqueNames,
 };
 
 /// Instructions a flattened computation may have: calls of calls of calls can double at every level.
@@ -242,6 +243,17 @@ impl Flatten<'_> {
                         let name = if is_array { kept.name.clone() } else { format!("{}.{leaf}", kept.name) };
                         let op = Op::Parameter { number: first + leaf };
                         body.push(Instruction { name, shape: (*shape).clone(), op, ..kept.clone() })
+                    })
+                    .collect();
+                Ok(Value::of_shape(&instruction.shape, &mut made.into_iter()))
+            }
+            Op::Constant(literal) if matches!(literal.data, Data::Tuple(_)) => {
+                let arrays = instruction.shape.leaves().into_iter().zip(literal.leaves()).enumerate();
+                let made: Vec<InstrId> = arrays
+                    .map(|(leaf, (shape, array))| {
+                        let name = format!("{}.{leaf}", kept.name);
+                        let op = Op::Constant(Literal { shape: shape.clone(), data: array.data.clone() });
+                        body.push(Instruction { name, shape: shape.clone(), op, ..kept.clone() })
                     })
                     .collect();
                 Ok(Value::of_shape(&instruction.shape, &mut made.into_iter()))

@@ -63,13 +63,15 @@ pub(super) fn index(expr: &Expr, known: &Known, variables: &Variables) -> Result
     Ok(sum(expr, known, variables)?.0)
 }
 
-/// An index as a `u32` expression that is right as a number.
+/// The index of an element as a `u32` expression that is right as a number. Where the condition around it holds no element has
+/// an index below 0, so it does not matter what such ones become.
 ///
 /// # Errors
 /// `HLO412` where 32 bits do not suffice.
 pub(super) fn exact_index(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
     let range = known.range(expr);
-    if is_word(range) { index(expr, known, variables) } else { Err(too_wide(expr, range)) }
+    let of_elements = Interval { lo: range.lo.max(0), ..range };
+    if is_word(of_elements) { index(expr, known, variables) } else { Err(too_wide(expr, range)) }
 }
 
 /// Refuses a loop that a `u32` cannot count.

@@ -1,9 +1,9 @@
 //! `cholesky` and `triangular-solve` written out compute what the operations compute, but for rounding.
 
-use crate::random::Rng;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{LinearAlgebra, PASSES, Pass, Pipeline};
+use weft_hlo::random::Rng;
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 
@@ -127,7 +127,7 @@ fn agree(module: &Module, inputs: &[Literal], tolerance: f64) -> Vec<f64> {
 /// Batch dimensions and an order; a few of them empty.
 fn shape(rng: &mut Rng) -> (Vec<i64>, i64) {
     let batches: [&[i64]; 6] = [&[], &[], &[1], &[3], &[2, 2], &[0]];
-    (rng.choose(&batches).unwrap().to_vec(), *rng.choose(&[0, 1, 1, 2, 3, 4, 5]).unwrap())
+    (rng.choose(&batches).unwrap().to_vec(), rng.choose(&[0, 1, 1, 2, 3, 4, 5]).unwrap())
 }
 
 fn digit(rng: &mut Rng) -> f64 {
@@ -142,7 +142,7 @@ fn every_triangular_system_is_solved() {
             let [left_side, lower, unit_diagonal] = [1, 2, 4].map(|bit| case & bit != 0);
             let transpose = ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"][case / 8 % 3];
             let (batch, order) = shape(&mut rng);
-            let other = *rng.choose(&[0, 1, 2, 3]).unwrap();
+            let other = rng.choose(&[0, 1, 2, 3]).unwrap();
             // What must not be read is NaN.
             let element = |rng: &mut Rng, row: i64, column: i64, is_real: bool| match row.cmp(&column) {
                 std::cmp::Ordering::Equal if unit_diagonal => f64::NAN,

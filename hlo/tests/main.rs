@@ -22,8 +22,6 @@ mod maps_oracle;
 mod maps_subgraph;
 mod maps_windows;
 mod passes;
-#[path = "support/random.rs"]
-mod random;
 mod random_distribution;
 mod random_modules;
 mod shape_depth;

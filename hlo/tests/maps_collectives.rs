@@ -7,12 +7,12 @@ mod related;
 mod world;
 
 use crate::count::cases;
-use crate::random::Rng;
 use program::{Array, COLLECTIVES, Program, indices, linear};
 use related::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::{Analysis, Dependences, Direction, Number, Undefined};
 use weft_hlo::ir::Module;
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 

@@ -4,10 +4,10 @@
 //! `WEFT_CASES=N` tries `N` times as many random instances of each operation.
 
 use crate::count;
-use crate::random::Rng;
 use std::collections::BTreeSet;
 use weft_hlo::indexing::{Analysis, Direction, ElementMap, Relation};
 use weft_hlo::ir::{ConvolutionDimensions, Module, Window, WindowDimension};
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 use weft_indexing::IndexingMap;
@@ -366,7 +366,7 @@ fn scales_go_with_blocks() {
                 return Vec::new();
             }
             let divisors = |extent: i64| -> Vec<i64> { (1..=extent.max(1)).filter(|by| extent % by == 0).collect() };
-            extents.iter().map(|&extent| *rng.choose(&divisors(extent)).expect("1 divides")).collect()
+            extents.iter().map(|&extent| rng.choose(&divisors(extent)).expect("1 divides")).collect()
         };
         let (of_left, of_right) = (scales(rng, &left), scales(rng, &right));
         let text = format!(

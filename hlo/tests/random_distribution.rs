@@ -1,7 +1,10 @@
 //! What random modules are made of: nothing is missing, nothing is rare beyond a bound, and a filter is kept.
 
-use weft_hlo::ir::{ElementType, Shape};
-use weft_hlo::random::{self, Distribution, Options};
+use crate::count::cases;
+use weft_hlo::eval::{Config, evaluate, evaluate_precisely};
+use weft_hlo::ir::{Data, ElementType, Op, Shape};
+use weft_hlo::random::{self, Distribution, Numbers, Options};
+use weft_hlo::text::{parse, print};
 
 const MODULES: u64 = 2_000;
 /// The least share, in a thousand, of instructions that each operation must have.
@@ -44,9 +47,132 @@ fn no_operation_type_rank_or_form_is_missing_or_rare() {
         assert!(share(distribution.nesting[&depth], distribution.modules) >= 20, "nested {depth} deep");
     }
     assert!(distribution.callers.keys().any(|&callers| callers > 1));
-    assert_eq!(distribution.forms.len(), 24, "{:?}", distribution.forms);
+    assert_eq!(distribution.forms.len(), 30, "{:?}", distribution.forms);
     for (form, &count) in &distribution.forms {
         assert!(count >= 30, "{form}: {count}");
+    }
+}
+
+/// What compilers of kernels are tested on, tame or not.
+#[test]
+fn computed_modules_hold_all_that_kernels_are_made_of() {
+    for numbers in [Numbers::Any, Numbers::Tame] {
+        let distribution = of_seeds(0..400, &Options { numbers, ..Options::computed() });
+        println!("{distribution}");
+        let missing = random::computed().filter(|name| !distribution.operations.contains_key(*name));
+        assert_eq!(missing.collect::<Vec<_>>(), Vec::<&str>::new());
+        assert_eq!(distribution.operations.len(), random::computed().count());
+        let types = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
+        assert!(distribution.types.keys().all(|it| types.contains(it)) && distribution.types.len() == 4);
+        assert!((0..=5).all(|rank| distribution.ranks.contains_key(&rank)), "{:?}", distribution.ranks);
+        assert!([0, 1, 2, 3, 5, 7].iter().all(|extent| distribution.extents.contains_key(extent)));
+        let reused: usize = distribution.readers.range(2..).map(|(_, count)| count).sum();
+        assert!(reused * 6 > distribution.instructions, "{reused} values are read several times");
+        assert!(distribution.callers.range(2..).next().is_some());
+        let share = |names: &[&str]| -> usize {
+            let count: usize = names.iter().filter_map(|name| distribution.operations.get(*name)).sum();
+            100 * count / distribution.instructions
+        };
+        let moves = ["broadcast", "reshape", "bitcast", "transpose", "slice", "reverse", "concatenate", "pad", "copy"];
+        // What keeps numbers tame are other operations.
+        let (least_moves, least_reduces) = if numbers == Numbers::Any { (25, 3) } else { (20, 2) };
+        let (moves, reduces) = (share(&moves), share(&["reduce"]));
+        assert!(moves >= least_moves && reduces >= least_reduces, "{moves} % move, {reduces} % reduce\n{distribution}");
+        for form in [
+            "a layout",
+            "a tuple within a tuple",
+            "a tuple as parameter",
+            "a copy of a tuple",
+            "a constant of several values",
+            "negative padding",
+            "interior padding",
+            "a slice with strides",
+            "a broadcast that transposes",
+            "a bitcast to a layout",
+            "a reduce of no dimension",
+            "a reduce of several inputs",
+            "a reduce that chooses",
+            "a reduce through a call",
+            "a fusion of several results",
+            "a value combined with itself from other places",
+            "a root before the end",
+        ] {
+            assert!(distribution.forms.get(form).is_some_and(|&count| count >= 10), "{form}: {distribution}");
+        }
+    }
+}
+
+#[test]
+fn computed_operations_are_those_that_the_ir_calls_so() {
+    for name in random::operations().filter(|name| *name != "parameter") {
+        let module = (0..8).find_map(|seed| random::instance(seed, name, &Options::default()));
+        let module = module.unwrap_or_else(|| panic!("no module for {name}"));
+        let entry = module.entry_computation();
+        assert_eq!(random::computed().any(|it| it == name), entry.instructions[entry.root].op.is_computed(), "{name}");
+    }
+}
+
+/// The reference in single precision is as near the precise values as an implementation has to be; what is decided by
+/// comparing, rounding and converting is decided alike.
+#[test]
+fn tame_modules_compute_within_their_error_bounds() {
+    let options = Options { numbers: Numbers::Tame, elements: 150, ..Options::computed() };
+    let (mut inexact, mut largest) = (0, 0f64);
+    for seed in 0..cases(300) {
+        let module = random::module(seed, &options);
+        let fail = |found: &dyn std::fmt::Display| -> ! { panic!("seed {seed}: {found}\n{}", print(&module)) };
+        let bounds = random::error_bounds(&module).unwrap_or_else(|| fail(&"no bounds"));
+        let inputs = random::inputs(&module, seed, &options);
+        let single = evaluate(&module, &inputs).unwrap_or_else(|found| fail(&found));
+        let precise = evaluate_precisely(&module, &inputs, &Config::default()).unwrap_or_else(|found| fail(&found));
+        assert_eq!((single.len(), precise.len()), (bounds.len(), bounds.len()));
+        for ((single, precise), bound) in single.iter().zip(&precise).zip(bounds) {
+            let (Data::F32(single), Data::F64(precise)) = (&single.data, &precise.data) else {
+                if single.data != precise.data || bound != 0.0 {
+                    fail(&format!("{:?} became {:?}", precise.data, single.data));
+                }
+                continue;
+            };
+            for (&single, &precise) in single.iter().zip(precise) {
+                let error = (f64::from(single) - precise).abs();
+                if error.is_nan() || error > bound || precise.abs() > 1e4 {
+                    fail(&format!("{precise} became {single}, further away than {bound}"));
+                }
+                largest = largest.max(if bound > 0.0 { error / bound } else { 0.0 });
+                inexact += usize::from(error > 0.0);
+            }
+        }
+    }
+    println!("{inexact} numbers were rounded, the worst to {largest} of its bound");
+    assert!(inexact > 1000 && largest > 0.01);
+}
+
+/// What a small error can make a large one of, and what is not known of.
+#[test]
+fn what_is_not_tame_has_no_error_bounds() {
+    let bounds = |line: &str| {
+        let text = format!(
+            "HloModule m\n\nENTRY main {{\n  x = f32[2] parameter(0)\n  e = f32[2] exponential(x)\n{line}\n}}\n"
+        );
+        random::error_bounds(&parse(&text).unwrap_or_else(|found| panic!("{text}\n{found}")))
+    };
+    for known in
+        ["  ROOT r = f32[2] floor(x)", "  ROOT r = pred[2] compare(x, x), direction=LT", "  ROOT r = f32[2] add(e, x)"]
+    {
+        assert!(bounds(known).is_some(), "{known}");
+    }
+    for unknown in [
+        "  ROOT r = f32[2] floor(e)",
+        "  ROOT r = pred[2] compare(x, e), direction=LT",
+        "  ROOT r = pred[2] compare(x, x), direction=LT, type=TOTALORDER",
+        "  ROOT r = s32[2] convert(e)",
+        "  ROOT r = u32[2] bitcast-convert(x)",
+        "  ROOT r = f32[2] log(x)",
+        "  ROOT r = f32[2] divide(e, x)",
+        "  ROOT r = f32[2] exponential(e)",
+        "  ROOT r = f16[2] convert(x)",
+    ] {
+        assert_eq!(bounds(unknown), None, "{unknown}");
     }
 }
 
@@ -98,7 +224,25 @@ fn a_seed_gives_the_same_module_and_inputs_each_time() {
     for seed in [0, 1, u64::MAX] {
         let module = random::module(seed, &options);
         assert_eq!(module, random::module(seed, &options));
-        assert_eq!(random::inputs(&module, seed), random::inputs(&module, seed));
+        assert_eq!(random::inputs(&module, seed, &options), random::inputs(&module, seed, &options));
     }
     assert_ne!(random::module(0, &options).computations, random::module(1, &options).computations);
+}
+
+#[test]
+fn tuples_and_numbers_keep_to_what_is_asked() {
+    let options = Options { tuples: false, numbers: Numbers::Small, ..Options::computed() };
+    for seed in 0..60 {
+        let module = random::module(seed, &options);
+        for computation in module.computations.values() {
+            for instruction in computation.instructions.values() {
+                let is_tuple = instruction.shape.as_tuple().is_some();
+                assert!(!is_tuple || !matches!(instruction.op, Op::Parameter { .. } | Op::Constant(_)));
+            }
+        }
+        for input in random::inputs(&module, seed, &options) {
+            let Data::F32(values) = &input.data else { continue };
+            assert!(values.iter().all(|value| value.abs() < 10.0), "{values:?}");
+        }
+    }
 }

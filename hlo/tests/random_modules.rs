@@ -18,7 +18,7 @@ fn seeds() -> std::ops::Range<u64> {
 /// The results, or why there are none: refused by a code, or a panic.
 fn values(module: &Module, seed: u64) -> Result<Vec<Literal>, String> {
     let config = Config { iteration_limit: Some(64), instruction_limit: 1 << 24, ..Config::default() };
-    let inputs = random::inputs(module, seed);
+    let inputs = random::inputs(module, seed, &Options::default());
     match catch_unwind(AssertUnwindSafe(|| evaluate_with(module, &inputs, &config))) {
         Ok(results) => results.map_err(|refused| refused.to_string()),
         Err(_) => Err("a panic".to_owned()),
@@ -53,7 +53,8 @@ fn parts(scalar: Scalar) -> Option<[f64; 2]> {
     }
 }
 
-fn all_same(a: &[Literal], b: &[Literal]) -> bool {
+/// Whether results are the same bit for bit, where a NaN is any NaN.
+pub(crate) fn all_same(a: &[Literal], b: &[Literal]) -> bool {
     let alike = |(a, b): (&Literal, &Literal)| {
         let count = a.data.len().unwrap_or(0);
         a.shape.is_compatible(&b.shape)
@@ -164,7 +165,7 @@ fn every_module_is_flattened_around_what_has_to_stay() {
         }
         // Parameters are flattened, so both take the same list of arrays.
         let config = Config { iteration_limit: Some(64), instruction_limit: 1 << 24, ..Config::default() };
-        let inputs = random::inputs(module, seed);
+        let inputs = random::inputs(module, seed, &Options::default());
         let run = |module| evaluate_with(module, &inputs, &config).map_err(|refused| refused.to_string());
         match (run(module), run(&flat)) {
             (Ok(before), Ok(after)) if !all_same(&before, &after) => {

@@ -4,9 +4,9 @@
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "the helpers of tests fail as tests do")]
 
 use crate::count;
-use crate::random::Rng;
 use crate::shapes::{forget, random_attributes, random_library, random_operands};
 use std::collections::BTreeMap;
+use weft_hlo::random::Rng;
 use weft_hlo::shape::function::{
     AttributeTable, ErrorKind, Form, Library, LowerError, ShapeError, Specialized, Value, parse_function,
 };

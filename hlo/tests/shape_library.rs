@@ -1,9 +1,9 @@
 //! The library of HLO's shape functions.
 
-use crate::random::Rng;
 use crate::support::{FORMS, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArrayShape, Computation, Instruction, Module, Opcode, Shape};
+use weft_hlo::random::Rng;
 use weft_hlo::shape::function::{
     AttributeTable, ErrorKind, Extents, Form, Library, LibraryError, Specialized, Value, parse_function,
 };

@@ -2,8 +2,8 @@
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "the helpers of tests fail as tests do")]
 
 use crate::count;
-use crate::random::Rng;
 use std::collections::BTreeMap;
+use weft_hlo::random::Rng;
 use weft_hlo::shape::function::{AttributeTable, ErrorKind, Form, Library, Value};
 use weft_hlo::shape::standard_library;
 

@@ -1,8 +1,8 @@
 //! The text of shape functions: what is read, and what is said of what is not.
 
 use crate::count::cases;
-use crate::random::Rng;
 use crate::shapes;
+use weft_hlo::random::Rng;
 use weft_hlo::shape::function::{Form, Library, MAX_DEPTH, parse_function};
 
 /// A function of two operands with these lines.
@@ -173,7 +173,7 @@ fn broken_texts_are_refused() {
                 0 => {
                     bytes.remove(at);
                 }
-                1 => bytes[at] = *rng.choose(b"%@^(){}[],:=-\"<!aZ09 \n\\").unwrap(),
+                1 => bytes[at] = rng.choose(b"%@^(){}[],:=-\"<!aZ09 \n\\").unwrap(),
                 _ => {
                     let end = (at + rng.below(40)).min(bytes.len());
                     let piece = bytes[at..end].to_vec();

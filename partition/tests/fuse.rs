@@ -1,15 +1,15 @@
 //! Fusing keeps the meaning of random modules, and what it makes is what kernels can be made of.
 
 use crate::count::{cases, first_seed};
-use crate::random::{Config, inputs, module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Instant;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::eval::evaluate;
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, ElementType, InstrId, Literal, Module, Op};
+use weft_hlo::ir::{Computation, ElementType, InstrId, Instruction, Literal, Module, Op};
 use weft_hlo::passes::flatten;
+use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 use weft_indexing::IndexingMap;
@@ -129,7 +129,13 @@ fn is_justified(refusal: &Diagnostics, module: &Module, limit: u32) -> bool {
     let entry = flat.entry_computation();
     let constant = splats(entry);
     refusal.0.iter().all(|finding| {
-        let named = entry.instructions.iter().find(|(_, instruction)| instruction.name == finding.instruction);
+        // The parts of a concatenate that was taken apart are called after it.
+        let is_named = |instruction: &Instruction| {
+            finding.instruction.strip_prefix(&instruction.name).is_some_and(|rest| {
+                rest.is_empty() || (matches!(instruction.op, Op::Concatenate { .. }) && rest.starts_with('.'))
+            })
+        };
+        let named = entry.instructions.iter().find(|(_, instruction)| is_named(instruction));
         let Some((id, instruction)) = named else { return false };
         let is_read = |operand: &&InstrId| constant[weft_hlo::ir::ArenaId::index(**operand)].is_none();
         let read: BTreeSet<&InstrId> = instruction.operands.iter().filter(is_read).collect();
@@ -141,9 +147,9 @@ fn is_justified(refusal: &Diagnostics, module: &Module, limit: u32) -> bool {
 }
 
 /// Fuses and compares; whether the program was refused.
-fn check(seed: u64, config: &Config, limit: u32) -> bool {
-    let module = module(seed, config);
-    let inputs = inputs(&module, seed, config);
+fn check(seed: u64, options: &Options, limit: u32) -> bool {
+    let module = module(seed, options);
+    let inputs = inputs(&module, seed, options);
     let fused = match fuse(&module, &target(limit)) {
         Ok(fused) => fused,
         Err(found) => {
@@ -175,7 +181,7 @@ fn check(seed: u64, config: &Config, limit: u32) -> bool {
 #[test]
 fn fusing_keeps_the_results() {
     for seed in first_seed()..first_seed() + cases(SEEDS) {
-        let refused = check(seed, &Config::default(), 8);
+        let refused = check(seed, &Options::computed(), 8);
         assert!(!refused, "seed {seed} is refused with the buffers that every adapter has");
     }
 }
@@ -183,29 +189,30 @@ fn fusing_keeps_the_results() {
 #[test]
 fn fusing_keeps_the_results_with_many_buffers() {
     for seed in SEEDS..SEEDS + cases(SEEDS) {
-        assert!(!check(seed, &Config::default(), 32));
+        assert!(!check(seed, &Options::computed(), 32));
     }
 }
 
 /// With few buffers nearly every producer has to be weighed against the limit.
 #[test]
 fn fusing_keeps_the_results_with_few_buffers() {
-    let config = Config { fusions: false, ..Config::default() };
+    let options = Options::computed().without("fusion");
     let mut refused = BTreeMap::new();
     for limit in [2, 3, 4, 5, 6] {
-        let count = (0..SEEDS / 2).filter(|seed| check(1000 * u64::from(limit) + seed, &config, limit)).count();
+        let count = (0..SEEDS / 2).filter(|seed| check(1000 * u64::from(limit) + seed, &options, limit)).count();
         refused.insert(limit, count);
     }
     println!("refused of {}: {refused:?}", SEEDS / 2);
     // A select reads three and writes one; an argmax reads two, has two initial values, and writes two.
-    assert!(refused[&6] == 0 && refused[&4] < 30, "{refused:?}");
+    // Most modules without one are fused with four.
+    assert!(refused[&6] == 0 && refused[&4] < 40, "{refused:?}");
 }
 
 #[test]
 fn fusing_keeps_the_results_of_large_modules() {
-    let config = Config { instructions: 150, ..Config::default() };
+    let options = Options { instructions: 150, ..Options::computed() };
     for seed in 0..cases(30) {
-        assert!(!check(seed, &config, 8));
+        assert!(!check(seed, &options, 8));
     }
 }
 
@@ -350,7 +357,7 @@ fn arrays_without_elements_are_fused() {
 #[test]
 fn decisions_are_repeatable_and_explained() {
     for seed in 0..40 {
-        let module = module(seed, &Config::default());
+        let module = module(seed, &Options::computed());
         let once = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
         let twice = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!(once.decisions, twice.decisions);
@@ -362,9 +369,9 @@ fn decisions_are_repeatable_and_explained() {
 /// What is already kernels stays the same kernels.
 #[test]
 fn fusing_twice_is_fusing_once() {
-    let config = Config { fusions: false, ..Config::default() };
+    let options = Options::computed().without("fusion");
     for seed in 0..100 {
-        let once = fuse(&module(seed, &config), &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
+        let once = fuse(&module(seed, &options), &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
         let twice = fuse(&once, &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&once)));
         let kernels = |module: &Module| {
             let instructions = module.entry_computation().instructions.values();
@@ -379,7 +386,7 @@ fn fusing_twice_is_fusing_once() {
 #[test]
 fn what_can_be_compiled_is_fused_alike() {
     for seed in 0..100 {
-        let module = module(seed, &Config::default());
+        let module = module(seed, &Options::computed());
         let strict = fuse(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
         let fused = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
         assert!(strict == fused.module, "seed {seed}\n{}\n{}", print(&strict), print(&fused.module));
@@ -406,7 +413,7 @@ fn what_cannot_be_compiled_is_set_apart() {
     let config = weft_hlo::eval::Config { iteration_limit: Some(64), ..weft_hlo::eval::Config::default() };
     let (mut evaluated, mut apart) = (0, BTreeMap::new());
     for seed in 0..150 {
-        let module = weft_hlo::random::module(seed, &weft_hlo::random::Options::default());
+        let module = module(seed, &Options::default());
         let fail = |found: &dyn std::fmt::Display, fused: &str| -> ! {
             panic!("seed {seed}: {found}\n{}\n{fused}", print(&module))
         };
@@ -422,7 +429,7 @@ fn what_cannot_be_compiled_is_set_apart() {
         fused.uncompiled.iter().for_each(|one| *apart.entry(one.reason.code).or_insert(0) += 1);
         // Not the other way round: a parameter that only passes through needs no kernel, whatever its type.
         assert!(fuse(&module, &target(8)).is_err() || fused.uncompiled.is_empty(), "seed {seed}\n{text}");
-        let inputs = weft_hlo::random::inputs(&module, seed);
+        let inputs = inputs(&module, seed, &Options::default());
         let Ok(expected) = weft_hlo::eval::evaluate_with(&module, &inputs, &config) else { continue };
         let actual =
             weft_hlo::eval::evaluate_with(&fused.module, &inputs, &config).unwrap_or_else(|found| fail(&found, &text));
@@ -580,15 +587,15 @@ fn what_can_be_compiled_still_can_after_passes() {
         }
     };
     for seed in 0..150 {
-        check(&format!("seed {seed}"), &module(seed, &Config::default()));
+        check(&format!("seed {seed}"), &module(seed, &Options::computed()));
     }
     let types = vec![ElementType::F32, ElementType::S32, ElementType::U32, ElementType::Pred];
     let moves = vec!["bitcast", "bitcast-convert", "broadcast", "transpose", "reshape", "slice", "reverse", "copy"];
     let arithmetic = vec!["add", "multiply", "select", "compare", "convert", "concatenate", "pad", "reduce", "iota"];
     for seed in 0..200 {
         let operations = if seed % 2 == 0 { moves.clone() } else { [&moves[..], &arithmetic].concat() };
-        let options = weft_hlo::random::Options { operations, types: types.clone(), ..Default::default() };
-        check(&format!("random {seed}"), &weft_hlo::random::module(seed, &options));
+        let options = Options { operations, types: types.clone(), ..Default::default() };
+        check(&format!("random {seed}"), &module(seed, &options));
     }
     assert!(count > 200, "{count}");
 }

@@ -5,5 +5,3 @@
 mod count;
 mod fuse;
 mod plan;
-#[path = "../../hlo/tests/support/random.rs"]
-mod random;

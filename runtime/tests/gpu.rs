@@ -12,8 +12,6 @@ mod differential;
 mod drivers;
 mod math;
 mod program;
-#[path = "../../hlo/tests/support/random.rs"]
-mod random;
 mod run;
 mod support;
 #[path = "../../hlo/tests/support/understood.rs"]

@@ -1,8 +1,9 @@
 //! A computation under construction: how operands are found and instructions added.
 
 use super::operation::Maker;
+use super::value_range::ValueRange;
 use super::world::{World, extents, ranked_extents};
-use super::{element, structure};
+use super::{element, error_bounds, structure};
 use crate::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Layout, Op, Shape, Span,
 };
@@ -67,15 +68,20 @@ impl Adaptation {
 pub(super) struct Body<'w> {
     pub(super) world: &'w mut World,
     pub(super) instructions: Arena<InstrId, Instruction>,
+    /// For each instruction the ranges of its arrays, where numbers are tame.
+    ranges: Vec<Vec<ValueRange>>,
     pub(super) parameters: Vec<Shape>,
     pub(super) place: Place,
+    /// Whether its parameters are arrays and what it yields is one, or a tuple of arrays.
+    pub(super) is_plain: bool,
     /// How many computations deep it is called.
     pub(super) depth: usize,
 }
 
 impl<'w> Body<'w> {
     pub(super) fn new(world: &'w mut World, place: Place, depth: usize) -> Self {
-        Body { world, instructions: Arena::new(), parameters: Vec::new(), place, depth }
+        let is_plain = !world.options.tuples;
+        Body { world, instructions: Arena::new(), ranges: Vec::new(), parameters: Vec::new(), place, is_plain, depth }
     }
 
     /// A computation that this one is to call.
@@ -143,10 +149,39 @@ impl<'w> Body<'w> {
 
     /// Adds an instruction whose shape is known.
     pub(super) fn push(&mut self, op: Op, operands: Vec<InstrId>, shape: Shape) -> InstrId {
+        if self.world.is_tame() {
+            let unknown = || vec![ValueRange::UNKNOWN; shape.leaves().len()];
+            let ranges = self.ranges(&op, &operands, &shape).unwrap_or_else(unknown);
+            self.ranges.push(ranges);
+        }
         let mut instruction = Instruction::new("", shape, op, operands);
         self.lay_out(&mut instruction);
         instruction.name = format!("{}.{}", instruction.op.name(), self.instructions.len());
         self.instructions.push(instruction)
+    }
+
+    /// The ranges of what an instruction would yield; `None` where it would not be tame.
+    fn ranges(&self, op: &Op, operands: &[InstrId], shape: &Shape) -> Option<Vec<ValueRange>> {
+        let float = match self.place {
+            Place::Entry | Place::Around => ValueRange::INPUT,
+            Place::Function | Place::Settled | Place::Region => ValueRange::ARGUMENT,
+        };
+        if let Op::Parameter { .. } = op {
+            return Some(error_bounds::given(shape, float));
+        }
+        let operand = |id: &InstrId| (self.shape(*id), &self.ranges[id.index()][..]);
+        let operands: Vec<error_bounds::Ranged<'_>> = operands.iter().map(operand).collect();
+        error_bounds::ranges(&self.world.computations, op, shape, &operands)
+    }
+
+    /// The range of an array, where numbers are tame.
+    pub(super) fn range(&self, id: InstrId) -> ValueRange {
+        self.ranges.get(id.index()).and_then(|ranges| ranges.first().copied()).unwrap_or(ValueRange::UNKNOWN)
+    }
+
+    /// Whether an instruction may be added: where numbers are tame, its result has to be so.
+    pub(super) fn is_allowed(&self, op: &Op, operands: &[InstrId], shape: &Shape) -> bool {
+        !self.world.is_tame() || self.ranges(op, operands, shape).is_some()
     }
 
     /// Gives an array a layout, in modules that have layouts.
@@ -181,7 +216,8 @@ impl<'w> Body<'w> {
                 array.rank() <= MOST_DIMENSIONS && array.element_count().is_some_and(|count| count <= self.elements())
             })
         };
-        shape.leaves().iter().all(fits).then(|| self.push(op, operands, shape))
+        let is_allowed = shape.leaves().iter().all(fits) && self.is_allowed(&op, &operands, &shape);
+        is_allowed.then(|| self.push(op, operands, shape))
     }
 
     /// An element type that is among those asked for, one of the module's few most of the time.
@@ -215,11 +251,12 @@ impl<'w> Body<'w> {
                 return self.world.extents[at].clone();
             }
         }
-        let any = extents(&mut self.world.rng, elements);
+        let is_empty = self.world.is_empty;
+        let any = extents(&mut self.world.rng, elements, is_empty);
         if any.len() >= least_rank {
             return any;
         }
-        ranked_extents(&mut self.world.rng, least_rank, elements)
+        ranked_extents(&mut self.world.rng, least_rank, elements, is_empty)
     }
 
     /// An array of a type that is accepted and asked for: one that is there most of the time, else a new one.
@@ -335,7 +372,8 @@ impl<'w> Body<'w> {
     /// A new constant; of a tuple, the tuple of new constants.
     pub(super) fn constant(&mut self, shape: &Shape) -> InstrId {
         let Some(array) = shape.as_array() else { return self.value(shape) };
-        let literal = element::array(&mut self.world.rng, array.element_type, &array.extents);
+        let literal =
+            element::array(&mut self.world.rng, self.world.options.numbers, array.element_type, &array.extents);
         self.literal(literal)
     }
 
@@ -364,8 +402,43 @@ impl<'w> Body<'w> {
         }
     }
 
+    /// A value of this shape that a computation may be called with: where numbers are tame, its are small.
+    pub(super) fn argument(&mut self, shape: &Shape) -> InstrId {
+        if !self.world.is_tame() {
+            return self.value(shape);
+        }
+        let mut there = self.values_like(shape);
+        there.retain(|&id| self.is_argument(id));
+        if self.world.rng.chance(90)
+            && let Some(id) = self.late(&there)
+        {
+            return id;
+        }
+        match shape.as_tuple() {
+            Some(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element)).collect();
+                self.push(Op::Tuple, elements, shape.without_layout())
+            }
+            None => {
+                let value = self.value(shape);
+                if self.is_argument(value) { value } else { self.constant(shape) }
+            }
+        }
+    }
+
+    fn is_argument(&self, id: InstrId) -> bool {
+        let is_small = |(leaf, range): (&Shape, &ValueRange)| {
+            range.is_argument() || leaf.as_array().is_some_and(|array| array.element_type != ElementType::F32)
+        };
+        self.shape(id).leaves().into_iter().zip(&self.ranges[id.index()]).all(is_small)
+    }
+
     /// The shape of a value to hand around: an array, or a tuple of some.
     pub(super) fn any_shape(&mut self) -> Option<Shape> {
+        if self.is_plain {
+            let element_type = self.element_type(|_| true)?;
+            return Some(Shape::array(element_type, self.extents(0)));
+        }
         let count = if self.world.rng.chance(75) { 1 } else { self.world.rng.below(4) };
         let mut elements = Vec::with_capacity(count);
         for _ in 0..count {
@@ -384,6 +457,9 @@ impl<'w> Body<'w> {
         let readers = self.readers();
         let mut unread: Vec<InstrId> =
             self.instructions.ids().filter(|id| readers[id.index()] == 0 && *self.shape(*id) != Shape::Token).collect();
+        if self.is_plain {
+            unread.retain(|id| self.shape(*id).as_array().is_some());
+        }
         if self.world.rng.chance(20) {
             self.world.rng.shuffle(&mut unread);
             unread.truncate(1 + self.world.rng.below(3));
@@ -395,7 +471,7 @@ impl<'w> Body<'w> {
         }
         match unread[..] {
             [one] => one,
-            [] if self.instructions.is_empty() => self.constant(&Shape::scalar(ElementType::F32)),
+            [] if self.is_plain || self.instructions.is_empty() => self.constant(&Shape::scalar(ElementType::F32)),
             [one, ..] if self.world.rng.chance(10) => one,
             _ => {
                 let shape = Shape::Tuple(unread.iter().map(|&id| self.shape(id).without_layout()).collect());

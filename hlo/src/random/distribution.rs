@@ -1,7 +1,7 @@
 //! What random modules are made of, counted.
 
 use super::operation::operations;
-use crate::ir::{ArenaId, Computation, ElementType, Module, Op, Shape};
+use crate::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Module, Op, Shape};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -47,13 +47,13 @@ impl Distribution {
                 }
             }
             depths.push(depth);
-            self.computation(computation);
+            self.computation(module, computation);
         }
         *self.nesting.entry(depths[module.entry.index()]).or_default() += 1;
         callers.into_iter().for_each(|count| *self.callers.entry(count).or_default() += 1);
     }
 
-    fn computation(&mut self, computation: &Computation) {
+    fn computation(&mut self, module: &Module, computation: &Computation) {
         for readers in computation.users() {
             *self.readers.entry(readers.len()).or_default() += 1;
         }
@@ -76,6 +76,17 @@ impl Distribution {
             if instruction.shape.as_tuple().is_some_and(|elements| elements.iter().any(|it| it.as_tuple().is_some())) {
                 self.form("a tuple within a tuple");
             }
+            if combines_places(computation, instruction) {
+                self.form("a value combined with itself from other places");
+            }
+            if let Op::Reduce { to_apply, .. } = instruction.op {
+                let root = &module.computations[to_apply].instructions[module.computations[to_apply].root];
+                match root.op {
+                    Op::Call { .. } => self.form("a reduce through a call"),
+                    Op::Tuple if is_choice(&module.computations[to_apply], root) => self.form("a reduce that chooses"),
+                    _ => {}
+                }
+            }
             if let Some(name) = form(&instruction.op, &instruction.shape, instruction.operands.len()) {
                 self.form(name);
             }
@@ -97,16 +108,47 @@ impl Distribution {
     }
 }
 
+/// How many operations that move elements are looked through for the value that they move.
+const MAX_MOVES: usize = 6;
+
+/// Whether both operands of an operation hold elements of one value, which other operations moved for one of them at least.
+fn combines_places(computation: &Computation, instruction: &Instruction) -> bool {
+    let (Op::Binary(_), &[left, right]) = (&instruction.op, &instruction.operands[..]) else { return false };
+    let (left_origins, right_origins) = (origins(computation, left), origins(computation, right));
+    left != right && left_origins.iter().any(|origin| right_origins.contains(origin))
+}
+
+/// A value, and those that operations move its elements from.
+fn origins(computation: &Computation, value: InstrId) -> Vec<InstrId> {
+    let mut origins = vec![value];
+    for at in 0..MAX_MOVES {
+        let Some(&id) = origins.get(at) else { break };
+        let moved = &computation.instructions[id];
+        if moved.op.opcode().only_moves_data() || matches!(moved.op, Op::Concatenate { .. }) {
+            origins.extend(&moved.operands);
+        }
+    }
+    origins
+}
+
+/// Whether a computation yields some of its parameters, as it compares them.
+fn is_choice(computation: &Computation, root: &Instruction) -> bool {
+    root.operands.iter().all(|&element| matches!(computation.instructions[element].op, Op::Select))
+}
+
 /// The first thing that is special about an instruction.
 fn form(op: &Op, shape: &Shape, operands: usize) -> Option<&'static str> {
     Some(match op {
         Op::Parameter { .. } if shape.as_tuple().is_some() => "a tuple as parameter",
         Op::Constant(_) if shape.as_tuple().is_some() => "a tuple as constant",
+        Op::Constant(literal) if literal.splat().is_none() => "a constant of several values",
+        Op::Copy if shape.as_tuple().is_some() => "a copy of a tuple",
         Op::Pad { padding } if padding.iter().any(|entry| entry.interior > 0) => "interior padding",
         Op::Pad { padding } if padding.iter().any(|entry| entry.low < 0 || entry.high < 0) => "negative padding",
         Op::Slice { dimensions } if dimensions.iter().any(|entry| entry.stride > 1) => "a slice with strides",
         Op::Broadcast { dimensions } if !dimensions.is_sorted() => "a broadcast that transposes",
         Op::Bitcast if shape.as_array().is_some_and(|array| array.layout.is_some()) => "a bitcast to a layout",
+        Op::Reduce { dimensions, .. } if dimensions.is_empty() => "a reduce of no dimension",
         Op::Reduce { .. } if operands > 2 => "a reduce of several inputs",
         Op::ReduceWindow { .. } if operands > 2 => "a reduce-window of several inputs",
         Op::Scatter { .. } if operands > 3 => "a scatter of several inputs",

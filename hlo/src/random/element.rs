@@ -1,30 +1,31 @@
 //! Random elements: small numbers most of the time, the corners of the type often, and any bits.
 
+use super::options::Numbers;
 use super::rng::Rng;
 use crate::eval::reinterpreted;
 use crate::ir::{Complex, Data, ElementType, FloatFormat, Literal};
 
 /// An array of random elements.
-pub(super) fn array(rng: &mut Rng, element_type: ElementType, extents: &[i64]) -> Literal {
+pub(super) fn array(rng: &mut Rng, numbers: Numbers, element_type: ElementType, extents: &[i64]) -> Literal {
     let count = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(usize::try_from(extent).ok()?));
-    Literal::array(extents, elements(rng, element_type, count.unwrap_or(0)))
+    Literal::array(extents, elements(rng, numbers, element_type, count.unwrap_or(0)))
 }
 
 /// So many random elements.
-fn elements(rng: &mut Rng, element_type: ElementType, count: usize) -> Data {
+fn elements(rng: &mut Rng, numbers: Numbers, element_type: ElementType, count: usize) -> Data {
     let part = match element_type {
         ElementType::C64 => ElementType::F32,
         ElementType::C128 => ElementType::F64,
         other => other,
     };
-    let same = rng.chance(15).then(|| bits(rng, part));
     // Most arrays are of small numbers throughout, so that specials do not spread to everything.
-    let tame = rng.chance(60);
-    let mut draw = || match same {
-        Some(bits) => bits,
-        None if tame => small(rng, part),
-        None => bits(rng, part),
+    let draw: fn(&mut Rng, ElementType) -> u64 = match numbers {
+        Numbers::Any if rng.chance(40) => bits,
+        Numbers::Any | Numbers::Small => small,
+        Numbers::Tame => tame,
     };
+    let same = rng.chance(15).then(|| draw(rng, part));
+    let mut draw = || same.unwrap_or_else(|| draw(rng, part));
     match element_type {
         ElementType::C64 => {
             let mut single = || f32::from_bits(draw() as u32);
@@ -46,25 +47,41 @@ fn bits(rng: &mut Rng, element_type: ElementType) -> u64 {
     match rng.weighted(&[55, 25, 20]) {
         0 => small(rng, element_type),
         1 => special(rng, element_type),
-        _ => rng.next() & mask(element_type),
+        _ => rng.next_u64() & mask(element_type),
     }
 }
 
 /// A number of small magnitude.
 fn small(rng: &mut Rng, element_type: ElementType) -> u64 {
-    if element_type == ElementType::Pred {
-        return rng.next() & 1;
+    let number = match rng.below(4) {
+        // Quarters are exact in most types; the others round them.
+        0 => rng.between(-16, 32) as f64 / 4.0,
+        1 if element_type.is_float() => rng.between(-1_000_000, 1_000_000) as f64 * 7.3e-6,
+        _ => rng.between(-4, 8) as f64,
+    };
+    nearest(element_type, number)
+}
+
+/// A number that errors of rounding do not come from.
+fn tame(rng: &mut Rng, element_type: ElementType) -> u64 {
+    if element_type.is_float() {
+        return nearest(element_type, rng.between(-16, 16) as f64 / 4.0);
     }
-    let number = rng.between(-4, 8);
-    if !element_type.is_float() {
-        return number as u64 & mask(element_type);
+    match rng.weighted(&[88, 9, 3]) {
+        0 => rng.between(-9, 9) as u64 & mask(element_type),
+        1 => rng.next_u64() & mask(element_type),
+        _ => special(rng, element_type),
     }
-    // Quarters are exact in most types; the others round them.
-    let number = number as f64 / if rng.chance(50) { 1.0 } else { 4.0 };
+}
+
+/// The bits of an element near a number; of integers, those of its whole part.
+fn nearest(element_type: ElementType, number: f64) -> u64 {
     match (element_type, FloatFormat::of(element_type)) {
+        (ElementType::Pred, _) => number as u64 & 1,
         (_, Some(format)) => u64::from(format.nearest(number).unwrap_or(1)),
         (ElementType::F32, None) => u64::from((number as f32).to_bits()),
-        _ => number.to_bits(),
+        (ElementType::F64, None) => number.to_bits(),
+        _ => number as i64 as u64 & mask(element_type),
     }
 }
 
@@ -72,7 +89,7 @@ fn small(rng: &mut Rng, element_type: ElementType) -> u64 {
 fn special(rng: &mut Rng, element_type: ElementType) -> u64 {
     let (all, negative) = (mask(element_type), rng.chance(50));
     let sign = all ^ (all >> 1);
-    if element_type.is_integer() {
+    if element_type.is_integer() || element_type == ElementType::Pred {
         return [0, 1, all, sign, sign - 1][rng.below(5)] & all;
     }
     if let Some(format) = FloatFormat::of(element_type) {

@@ -1,7 +1,9 @@
 //! Operations that compute element by element.
 
 use super::body::Body;
+use super::movement::elsewhere;
 use super::region::has_value;
+use super::steady;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, InstrId, Op, UnaryOp};
 use crate::shape::unary_accepts;
 
@@ -13,19 +15,25 @@ pub(super) fn unary(body: &mut Body<'_>, op: UnaryOp) -> Option<InstrId> {
         UnaryOp::Abs => part(element_type),
         _ => element_type,
     };
+    let operand = steady::unary(body, op, operand)?;
     body.emit(Op::Unary(op), vec![operand], result)
 }
 
 pub(super) fn binary(body: &mut Body<'_>, op: BinaryOp) -> Option<InstrId> {
     let (operands, element_type) = two(body, |element_type| has_value(op, element_type))?;
+    let operands = steady::binary(body, op, &operands)?;
     body.emit(Op::Binary(op), operands, element_type)
 }
 
-/// Two arrays alike, rarely one array twice.
+/// Two arrays alike: often one array and its own elements in other places, rarely one array twice.
 fn two(body: &mut Body<'_>, accepts: impl Fn(ElementType) -> bool) -> Option<(Vec<InstrId>, ElementType)> {
     let one = body.array(accepts, 0)?;
     let array = body.array_shape(one);
-    let other = if body.world.rng.chance(10) { one } else { body.operand(array.element_type, &array.extents) };
+    let other = match body.world.rng.weighted(&[10, 25, 65]) {
+        0 => one,
+        1 => elsewhere(body, one).unwrap_or(one),
+        _ => body.operand(array.element_type, &array.extents),
+    };
     let operands = if body.world.rng.chance(50) { vec![one, other] } else { vec![other, one] };
     Some((operands, array.element_type))
 }
@@ -90,6 +98,7 @@ pub(super) fn convert(body: &mut Body<'_>) -> Option<InstrId> {
     let operand = body.array(|_| true, 0)?;
     let from = body.array_shape(operand).element_type;
     let to = body.element_type(|to| to.is_complex() || !from.is_complex())?;
+    let operand = if to == ElementType::F32 { steady::convertible(body, operand)? } else { operand };
     body.emit(Op::Convert, vec![operand], to)
 }
 

@@ -6,30 +6,34 @@ use super::world::Function;
 use crate::ir::{FusionKind, InstrId, Op, Shape};
 
 pub(super) fn call(body: &mut Body<'_>) -> Option<InstrId> {
-    let function = function(body, "function")?;
+    let function = function(body, "function", false)?;
     let op = Op::Call { to_apply: function.id };
     // Calls of one function with different operands.
     if body.world.rng.chance(35) {
         apply(body, &function, op.clone());
     }
-    Some(apply(body, &function, op))
+    apply(body, &function, op)
 }
 
 pub(super) fn fusion(body: &mut Body<'_>) -> Option<InstrId> {
-    let function = function(body, "fused")?;
+    let is_plain = body.world.options.plain_fusions;
+    let function = function(body, "fused", is_plain)?;
     let kind = body.world.rng.choose(&[FusionKind::Loop, FusionKind::Input, FusionKind::Output])?;
-    Some(apply(body, &function, Op::fusion(kind, function.id)))
+    apply(body, &function, Op::fusion(kind, function.id))
 }
 
-fn apply(body: &mut Body<'_>, function: &Function, op: Op) -> InstrId {
-    let operands = function.parameters.iter().map(|shape| body.value(shape)).collect();
-    body.push(op, operands, function.result.clone())
+fn apply(body: &mut Body<'_>, function: &Function, op: Op) -> Option<InstrId> {
+    let operands: Vec<InstrId> = function.parameters.iter().map(|shape| body.argument(shape)).collect();
+    let is_allowed = body.is_allowed(&op, &operands, &function.result);
+    is_allowed.then(|| body.push(op, operands, function.result.clone()))
 }
 
-/// A function that is there, or a new one.
-fn function(body: &mut Body<'_>, purpose: &str) -> Option<Function> {
+/// A function that is there, or a new one; a plain one, if asked for.
+fn function(body: &mut Body<'_>, purpose: &str, is_plain: bool) -> Option<Function> {
     let (depth, is_small) = (body.depth + 1, body.place == Place::Region);
-    let fits = |function: &&Function| function.depth >= depth && (function.is_small || !is_small);
+    let fits = |function: &&Function| {
+        function.depth >= depth && (function.is_small || !is_small) && (function.is_plain || !is_plain)
+    };
     let known: Vec<usize> = (0..body.world.functions.len()).filter(|&at| fits(&&body.world.functions[at])).collect();
     if body.world.rng.chance(40)
         && let Some(at) = body.world.rng.choose(&known)
@@ -37,6 +41,7 @@ fn function(body: &mut Body<'_>, purpose: &str) -> Option<Function> {
         return Some(body.world.functions[at].clone());
     }
     let mut inner = body.nested(Place::Function);
+    inner.is_plain |= is_plain;
     for _ in 0..inner.world.rng.below(3) {
         let shape = inner.any_shape()?;
         inner.parameter(shape);
@@ -45,12 +50,20 @@ fn function(body: &mut Body<'_>, purpose: &str) -> Option<Function> {
     inner.grow(count);
     let root = inner.root();
     let result = inner.shape(root).without_layout();
-    let parameters = inner.parameters.iter().map(Shape::without_layout).collect();
+    let parameters: Vec<Shape> = inner.parameters.iter().map(Shape::without_layout).collect();
     let name = inner.world.name(purpose);
     let id = inner.finish(name, root);
-    let function = Function { id, parameters, result, depth, is_small };
+    let is_plain = is_plain_function(&parameters, &result);
+    let function = Function { id, parameters, result, depth, is_small, is_plain };
     body.world.functions.push(function.clone());
     Some(function)
+}
+
+/// Whether a function takes arrays, and yields an array or a tuple of at least one.
+fn is_plain_function(parameters: &[Shape], result: &Shape) -> bool {
+    let is_array = |shape: &Shape| shape.as_array().is_some();
+    let is_plain = |elements: &[Shape]| !elements.is_empty() && elements.iter().all(is_array);
+    parameters.iter().all(is_array) && result.as_tuple().map_or(is_array(result), is_plain)
 }
 
 pub(super) fn map(body: &mut Body<'_>) -> Option<InstrId> {

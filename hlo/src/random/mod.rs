@@ -12,6 +12,10 @@
 //! [`MOST_ROUNDS`] rounds. `indices_are_sorted`, `unique_indices` and `is_associative` are promises and are given only where
 //! they hold.
 //!
+//! Which of all that is made [`Options`] say. [`Options::computed`] are for those who compile kernels, and
+//! [tame numbers](Numbers::Tame) for those who compare with an implementation that rounds otherwise: [`error_bounds`] tells
+//! how far its results may be off. A test that draws something else takes its numbers from [`Rng`].
+//!
 //! Not made are operations with effects or without a fixed value (`rng`, `infeed`, …), collectives, what runs
 //! asynchronously, custom calls, and extents that are known at run time only.
 //!
@@ -42,6 +46,7 @@ mod distribution;
 mod dynamic_slice;
 mod element;
 mod elementwise;
+mod error_bounds;
 mod function;
 mod indexed;
 mod inputs;
@@ -57,16 +62,20 @@ mod reinterpretation;
 mod rng;
 mod scan;
 mod sort;
+mod steady;
 mod structure;
+mod value_range;
 mod window;
 mod world;
 
 pub use distribution::Distribution;
+pub use error_bounds::error_bounds;
 pub use inputs::inputs;
 pub use instance::instance;
 pub use looping::MOST_ROUNDS;
-pub use operation::operations;
-pub use options::Options;
+pub use operation::{computed, operations};
+pub use options::{Numbers, Options};
+pub use rng::Rng;
 
 use crate::ir::Module;
 use body::{Body, Place};

@@ -1,6 +1,6 @@
 //! Operations that move elements without computing with them.
 
-use super::body::{Body, MOST_DIMENSIONS};
+use super::body::{Body, MOST_DIMENSIONS, Place};
 use crate::ir::{ArrayShape, ElementType, InstrId, Op, PadDimension, Shape, SliceDimension};
 
 pub(super) fn iota(body: &mut Body<'_>) -> Option<InstrId> {
@@ -86,8 +86,10 @@ pub(super) fn slice(body: &mut Body<'_>) -> Option<InstrId> {
     let (operand, array) = ranked(body)?;
     let rng = &mut body.world.rng;
     let part = |&extent: &i64| {
-        let (whole, start) = (rng.chance(40), rng.between(0, extent));
-        let (start, limit) = if whole { (0, extent) } else { (start, rng.between(start, extent)) };
+        let (whole, start) = (rng.chance(40), rng.between(0, (extent - 1).max(0)));
+        // Rarely nothing.
+        let least = if rng.chance(10) { start } else { (start + 1).min(extent) };
+        let (start, limit) = if whole { (0, extent) } else { (start, rng.between(least, extent)) };
         SliceDimension { start, limit, stride: if rng.chance(70) { 1 } else { rng.between(1, 4) } }
     };
     let dimensions = array.extents.iter().map(part).collect();
@@ -135,4 +137,49 @@ pub(super) fn pad(body: &mut Body<'_>) -> Option<InstrId> {
     };
     let padding = (0..array.rank()).map(entry).collect();
     body.emit(Op::Pad { padding }, vec![operand, value], array.element_type)
+}
+
+/// The elements of an array under the same extents, in other places: reversed, transposed, or rotated along a dimension,
+/// rarely two of that. So a value is read through several maps.
+pub(super) fn elsewhere(body: &mut Body<'_>, array: InstrId) -> Option<InstrId> {
+    if body.place == Place::Around {
+        return None;
+    }
+    let moved = moved(body, array)?;
+    if body.world.rng.chance(30) { self::moved(body, moved) } else { Some(moved) }
+}
+
+fn moved(body: &mut Body<'_>, operand: InstrId) -> Option<InstrId> {
+    let array = body.array_shape(operand);
+    let asks = |body: &Body<'_>, operations: &[&str]| operations.iter().all(|name| body.world.is_asked(name));
+    let (rank, element_type) = (array.rank(), array.element_type);
+    if rank == 0 {
+        return None;
+    }
+    match body.world.rng.below(3) {
+        0 if asks(body, &["reverse"]) => {
+            let count = 1 + body.world.rng.below(rank);
+            let dimensions = body.world.rng.dimensions(rank, count).into_iter().map(|it| it as i64).collect();
+            body.emit(Op::Reverse { dimensions }, vec![operand], element_type)
+        }
+        // A transposition that the reshape back does not undo.
+        1 if asks(body, &["transpose", "reshape"]) => {
+            let permutation = body.world.rng.dimensions(rank, rank).into_iter().map(|it| it as i64).collect();
+            let transposed = body.emit(Op::Transpose { permutation }, vec![operand], element_type)?;
+            body.emit_as(Op::Reshape, vec![transposed], Shape::array(element_type, array.extents))
+        }
+        2 if asks(body, &["slice", "concatenate"]) => {
+            let along = body.world.rng.below(rank);
+            let middle = body.world.rng.between(0, array.extents[along]);
+            let mut part = |start: i64, limit: i64| {
+                let whole = array.extents.iter().map(|&limit| SliceDimension { start: 0, limit, stride: 1 });
+                let mut dimensions: Vec<SliceDimension> = whole.collect();
+                dimensions[along] = SliceDimension { start, limit, stride: 1 };
+                body.emit(Op::Slice { dimensions }, vec![operand], element_type)
+            };
+            let parts = vec![part(middle, array.extents[along])?, part(0, middle)?];
+            body.emit(Op::Concatenate { dimension: along as i64 }, parts, element_type)
+        }
+        _ => None,
+    }
 }

@@ -101,10 +101,49 @@ pub fn operations() -> impl Iterator<Item = &'static str> {
     makers().map(|maker| maker.name())
 }
 
+/// Those of the [`operations`] that one device computes of arrays by going through elements, with what connects them:
+/// [`Op::is_computed`](crate::ir::Op::is_computed).
+pub fn computed() -> impl Iterator<Item = &'static str> {
+    const COMPUTED: [&str; 22] = [
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "copy",
+        "compare",
+        "select",
+        "clamp",
+        "convert",
+        "bitcast-convert",
+        "bitcast",
+        "iota",
+        "broadcast",
+        "reshape",
+        "transpose",
+        "slice",
+        "reverse",
+        "concatenate",
+        "pad",
+        "reduce",
+        "call",
+        "fusion",
+    ];
+    let is_computed = |maker: &Maker| match maker {
+        Maker::Unary(_) | Maker::Binary(_) => true,
+        Maker::Other { name, .. } => COMPUTED.contains(name),
+    };
+    makers().filter(is_computed).map(|maker| maker.name())
+}
+
 pub(super) fn makers() -> impl Iterator<Item = Maker> {
     let unary = UnaryOp::ALL.iter().map(|&op| Maker::Unary(op));
     let binary = BinaryOp::ALL.iter().map(|&op| Maker::Binary(op));
     unary.chain(binary).chain(OTHERS.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind }))
+}
+
+/// What makes an operation, by opcode.
+pub(super) fn maker(name: &str) -> Option<Maker> {
+    makers().find(|maker| maker.name() == name)
 }
 
 /// What makes an operation that stands alone.

@@ -16,7 +16,8 @@ pub(super) struct Combiner {
 /// How many inputs an operation of any number of them has, and their types: that of the first, and others.
 pub(super) fn types(body: &mut Body<'_>, first: ElementType) -> Vec<ElementType> {
     let mut types = vec![first];
-    for _ in 0..body.world.rng.weighted(&[65, 25, 10]) {
+    let further = body.world.rng.weighted(&[65, 25, 10]);
+    for _ in 0..further.min(body.world.options.inputs.saturating_sub(1)) {
         types.extend(body.element_type(|_| true));
     }
     types
@@ -63,7 +64,8 @@ pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> Computatio
     {
         return id;
     }
-    let is_disorderly = body.world.options.disorderly && body.world.rng.chance(30);
+    let options = &body.world.options;
+    let is_disorderly = options.disorderly && !body.world.is_tame() && body.world.rng.chance(30);
     let (mut inner, parameters) = region(body, types.iter().chain(types).copied());
     let values = if is_disorderly {
         let count = 1 + inner.world.rng.below(5);
@@ -76,14 +78,53 @@ pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> Computatio
     let name = inner.world.name("combine");
     let id = inner.finish(name, root);
     body.world.combiners.push(Combiner { id, types: types.to_vec(), depth });
-    id
+    let may_call = !is_disorderly && depth < body.world.options.nesting && body.world.is_asked("call");
+    if may_call && body.world.rng.chance(20) { by_call(body, id, types) } else { id }
+}
+
+/// A computation that calls another one to combine accumulators and elements of these types.
+fn by_call(body: &mut Body<'_>, to_apply: ComputationId, types: &[ElementType]) -> ComputationId {
+    let (mut inner, parameters) = region(body, types.iter().chain(types).copied());
+    let root = inner.push(Op::Call { to_apply }, parameters, results(types));
+    let name = inner.world.name("combine");
+    inner.finish(name, root)
+}
+
+/// JAX's argmax: the larger value, and of equal values the one of the lesser index; a NaN is larger than any number.
+fn argmax(region: &mut Body<'_>, types: [ElementType; 2], parameters: &[InstrId; 4]) -> Vec<InstrId> {
+    let &[a, i, b, j] = parameters;
+    let mut pred =
+        |op: Op, operands: [InstrId; 2]| region.push(op, operands.to_vec(), Shape::scalar(ElementType::Pred));
+    let compare = |direction| Op::Compare { direction, order: None };
+    let greater = pred(compare(ComparisonDirection::Gt), [a, b]);
+    let is_nan = pred(compare(ComparisonDirection::Ne), [a, a]);
+    let larger = pred(Op::Binary(BinaryOp::Or), [greater, is_nan]);
+    let equal = pred(compare(ComparisonDirection::Eq), [a, b]);
+    let before = pred(compare(ComparisonDirection::Lt), [i, j]);
+    let first = pred(Op::Binary(BinaryOp::And), [equal, before]);
+    let taken = pred(Op::Binary(BinaryOp::Or), [larger, first]);
+    let value = region.push(Op::Select, vec![larger, a, b], Shape::scalar(types[0]));
+    vec![value, region.push(Op::Select, vec![taken, i, j], Shape::scalar(types[1]))]
 }
 
 /// Sums, products and the like, or for several inputs all of those of which the first is greater.
 fn orderly(region: &mut Body<'_>, types: &[ElementType], parameters: &[InstrId]) -> Vec<InstrId> {
     let (accumulators, elements) = parameters.split_at(types.len());
     let pairs = accumulators.iter().zip(elements).zip(types);
-    if types.len() > 1 && !types[0].is_complex() && region.world.rng.chance(60) {
+    if let (&[value, index], &[a, i, b, j]) = (types, parameters)
+        && index.is_integer()
+        && !value.is_complex()
+        && region.world.rng.chance(60)
+    {
+        return argmax(region, [value, index], &[a, i, b, j]);
+    }
+    // Of equal ones the first, so that the order matters.
+    if region.world.options.disorderly
+        && !region.world.is_tame()
+        && types.len() > 1
+        && !types[0].is_complex()
+        && region.world.rng.chance(60)
+    {
         let order = total_order(types[0]);
         let op = Op::Compare { direction: ComparisonDirection::Ge, order };
         let chooser = region.push(op, vec![accumulators[0], elements[0]], Shape::scalar(ElementType::Pred));
@@ -98,7 +139,9 @@ fn orderly(region: &mut Body<'_>, types: &[ElementType], parameters: &[InstrId])
         let fits = |op: &BinaryOp| has_value(*op, element_type);
         let ops: Vec<BinaryOp> = [Add, Multiply, Maximum, Minimum, And, Or, Xor].into_iter().filter(fits).collect();
         let op = region.world.rng.choose(&ops).unwrap_or(Add);
-        values.push(region.push(Op::Binary(op), vec![accumulator, element], Shape::scalar(element_type)));
+        let turned = region.world.rng.chance(30);
+        let operands = if turned { vec![element, accumulator] } else { vec![accumulator, element] };
+        values.push(region.push(Op::Binary(op), operands, Shape::scalar(element_type)));
     }
     values
 }

@@ -40,10 +40,10 @@ pub(super) fn constant(body: &mut Body<'_>) -> Option<InstrId> {
     let draw = |body: &mut Body<'_>| {
         let element_type = body.element_type(|_| true)?;
         let extents = body.extents(0);
-        Some(array(&mut body.world.rng, element_type, &extents))
+        Some(array(&mut body.world.rng, body.world.options.numbers, element_type, &extents))
     };
     let mut literal = draw(body)?;
-    while body.world.rng.chance(15) {
+    while !body.is_plain && body.world.rng.chance(15) {
         let mut elements = vec![literal];
         while body.world.rng.chance(40) {
             elements.push(draw(body)?);
@@ -100,8 +100,10 @@ pub(super) fn opt_barrier(body: &mut Body<'_>) -> Option<InstrId> {
     Some(body.push(Op::OptimizationBarrier, vec![operand], shape))
 }
 
+/// Of an array, rarely of a tuple.
 pub(super) fn copy(body: &mut Body<'_>) -> Option<InstrId> {
-    let operand = body.array(|_| true, 0)?;
+    let tuple = if body.world.rng.chance(35) { any(body, |shape| shape.as_tuple().is_some()) } else { None };
+    let operand = tuple.or_else(|| body.array(|_| true, 0))?;
     let shape = body.shape(operand).without_layout();
     Some(body.push(Op::Copy, vec![operand], shape))
 }

@@ -1,8 +1,8 @@
 //! Modules from text, and indices into arrays.
 
-use crate::random::Rng;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 
 pub(crate) fn module(text: &str) -> Module {

@@ -1,10 +1,10 @@
 //! `sort` and `topk`.
 
 use super::common::{codes, count, indices, listed, module, position, random, run, s32};
-use crate::random::Rng;
 use std::cmp::Reverse;
 use weft_hlo::eval::{Config, evaluate_with};
 use weft_hlo::ir::{Data, Literal};
+use weft_hlo::random::Rng;
 
 #[test]
 fn sort_is_stable_along_any_dimension_and_moves_all_operands_alike() {
@@ -94,7 +94,7 @@ fn topk_takes_the_extremes_of_the_total_order_and_of_equals_the_first() {
     let some = [0.0, -0.0, 1.0, -1.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 2.0];
     for _ in 0..200 {
         let mut extents: Vec<i64> = (0..rng.between(1, 3)).map(|_| rng.between(0, 7)).collect();
-        let values: Vec<f32> = (0..count(&extents)).map(|_| *rng.choose(&some).unwrap()).collect();
+        let values: Vec<f32> = (0..count(&extents)).map(|_| rng.choose(&some).unwrap()).collect();
         let (length, from) = (*extents.last().unwrap(), listed(&extents));
         let (k, largest) = (rng.between(0, length), rng.chance(50));
         let input = Literal::array(&extents[..], values.clone());

@@ -1,9 +1,9 @@
 //! `scan`.
 
 use super::common::{codes, combined, indices, listed, module, position, random, run, s32};
-use crate::random::Rng;
 use weft_hlo::eval::{Config, check};
 use weft_hlo::ir::Literal;
+use weft_hlo::random::Rng;
 
 #[test]
 fn scan_hands_on_from_slice_to_slice_in_either_direction() {

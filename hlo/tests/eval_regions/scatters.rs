@@ -1,8 +1,8 @@
 //! `scatter`.
 
 use super::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
-use crate::random::Rng;
 use weft_hlo::ir::Literal;
+use weft_hlo::random::Rng;
 
 /// The dimension numbers of a scatter and the extents that it works on.
 struct Scatter {

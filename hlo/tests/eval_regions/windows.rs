@@ -1,8 +1,8 @@
 //! `reduce-window` and `select-and-scatter`.
 
 use super::common::{COMBINE, combined, count, indices, listed, position, random, run, s32};
-use crate::random::Rng;
 use weft_hlo::ir::{Literal, Window, WindowDimension};
+use weft_hlo::random::Rng;
 
 /// A window over a base, and how many positions it has along each dimension.
 fn window(rng: &mut Rng, base: &[i64]) -> (Window, Vec<i64>) {

@@ -2,9 +2,9 @@
 //! which device's parameters have gone into it.
 
 use super::world::{Groups, Wanted, World};
-use crate::random::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::Ids;
+use weft_hlo::random::Rng;
 
 /// An element of a parameter: the device, the parameter, the position in row-major order.
 pub(crate) type Cell = (usize, usize, usize);

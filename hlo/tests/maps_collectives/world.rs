@@ -1,8 +1,8 @@
 //! Who runs a program, and in which groups.
 
-use crate::random::Rng;
 use weft_hlo::indexing::Ids;
 use weft_hlo::ir::ReplicaGroups;
+use weft_hlo::random::Rng;
 
 /// The devices that run a program; device `r * partitions + p` is partition `p` of replica `r`.
 #[derive(Copy, Clone, Debug)]

@@ -6,7 +6,8 @@ use super::values::Values;
 use super::{judge::judge, provenance};
 use weft_hlo::indexing::{Analysis, Direction, Domains};
 use weft_hlo::ir::Module;
-use weft_hlo::{random, text};
+use weft_hlo::random::{self, Options};
+use weft_hlo::text;
 
 fn module(text: &str) -> Module {
     text::parse(text).expect("the text is a module")
@@ -17,7 +18,8 @@ fn wrong(module: &Module) -> Vec<String> {
     let id = module.entry_computation().root;
     let mut wrong = Vec::new();
     for seed in 0..8 {
-        let values = Values::new(module, module.entry, &random::inputs(module, seed)).expect("the module has a value");
+        let inputs = random::inputs(module, seed, &Options::default());
+        let values = Values::new(module, module.entry, &inputs).expect("the module has a value");
         let scene = Scene { module, computation: module.entry, id, values: &values };
         let reads = provenance::reads(scene).expect("there is provenance");
         for domains in [Domains::Documented, Domains::Exact] {

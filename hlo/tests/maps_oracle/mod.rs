@@ -75,7 +75,7 @@ impl Tally {
     }
 
     fn judged(&mut self, module: &Module, seed: u64, operation: &str) -> Result<Vec<String>, String> {
-        let values = Values::new(module, module.entry, &random::inputs(module, seed))?;
+        let values = Values::new(module, module.entry, &random::inputs(module, seed, &Options::default()))?;
         let id = module.entry_computation().root;
         let scene = Scene { module, computation: module.entry, id, values: &values };
         let reads = provenance::reads(scene)?;

@@ -92,7 +92,7 @@ impl Alone {
     }
 
     pub(crate) fn random_arguments(&self, seed: u64) -> Vec<Literal> {
-        weft_hlo::random::inputs(&self.module, seed)
+        weft_hlo::random::inputs(&self.module, seed, &weft_hlo::random::Options::default())
     }
 
     /// The leaves of the value.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use weft_affine::Interval;
 use weft_hlo::shape::function::{AttributeTable, Extents, Known, KnownShape, Value};
 
-use super::random::Rng;
+use weft_hlo::random::Rng;
 
 /// The types that values of random functions have.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Maker<'_> {
         let fitting: Vec<usize> = (0..self.values.len()).filter(|&index| self.values[index].1 == ty).collect();
         let recent = &fitting[fitting.len().saturating_sub(5)..];
         let from = if self.rng.chance(60) { recent } else { &fitting[..] };
-        if let Some(&index) = self.rng.choose(from)
+        if let Some(index) = self.rng.choose(from)
             && !(ty == Ty::Size && self.rng.chance(20))
         {
             return self.values[index].0.clone();
@@ -209,27 +209,27 @@ impl Maker<'_> {
                 self.line(Ty::Size, &format!("shape.num_elements {shape}{error}"));
             }
             10..=13 => {
-                let name = *self.rng.choose(&["add", "sub", "mul", "div", "ceil_div", "mod"]).unwrap();
+                let name = self.rng.choose(&["add", "sub", "mul", "div", "ceil_div", "mod"]).unwrap();
                 let (a, b) = (self.value(Ty::Size), self.value(Ty::Size));
                 self.line(Ty::Size, &format!("shape.{name} {a}, {b}{error}"));
             }
             14 => {
-                let name = *self.rng.choose(&["min", "max"]).unwrap();
+                let name = self.rng.choose(&["min", "max"]).unwrap();
                 let (a, b) = (self.value(Ty::Size), self.value(Ty::Size));
                 self.line(Ty::Size, &format!("shape.{name} {a}, {b}"));
             }
             15 => {
-                let name = *self.rng.choose(&["eq", "ne", "lt", "le", "gt", "ge"]).unwrap();
+                let name = self.rng.choose(&["eq", "ne", "lt", "le", "gt", "ge"]).unwrap();
                 let (a, b) = (self.value(Ty::Size), self.value(Ty::Size));
                 self.line(Ty::Bool, &format!("shape.{name} {a}, {b}"));
             }
             16 => {
-                let ty = *self.rng.choose(&[Ty::Size, Ty::Shape, Ty::Bool]).unwrap();
+                let ty = self.rng.choose(&[Ty::Size, Ty::Shape, Ty::Bool]).unwrap();
                 let (c, a, b) = (self.value(Ty::Bool), self.value(ty), self.value(ty));
                 self.line(ty, &format!("shape.select {c}, {a}, {b}"));
             }
             17 => {
-                let name = *self.rng.choose(&["and", "or"]).unwrap();
+                let name = self.rng.choose(&["and", "or"]).unwrap();
                 let (a, b) = (self.value(Ty::Bool), self.value(Ty::Bool));
                 self.line(Ty::Bool, &format!("shape.{name} {a}, {b}"));
             }
@@ -238,7 +238,7 @@ impl Maker<'_> {
                 self.line(Ty::Bool, &format!("shape.not {a}"));
             }
             19 => {
-                let name = *self.rng.choose(&["shape_eq", "is_broadcastable"]).unwrap();
+                let name = self.rng.choose(&["shape_eq", "is_broadcastable"]).unwrap();
                 let (a, b) = (self.value(Ty::Shape), self.value(Ty::Shape));
                 self.line(Ty::Bool, &format!("shape.{name} {a}, {b}"));
             }
@@ -247,7 +247,7 @@ impl Maker<'_> {
                 self.line(Ty::Shape, &format!("shape.broadcast {a}, {b}{error}"));
             }
             21 | 22 => {
-                let ty = *self.rng.choose(&[Ty::Size, Ty::Shape]).unwrap();
+                let ty = self.rng.choose(&[Ty::Size, Ty::Shape]).unwrap();
                 let a = self.value(ty);
                 let b = if self.rng.chance(20) { a.clone() } else { self.value(ty) };
                 self.line(ty, &format!("shape.meet {a}, {b}{error}"));
@@ -261,7 +261,7 @@ impl Maker<'_> {
                 self.line(Ty::Size, &format!("shape.any {a}, {a}"));
             }
             26 => {
-                let (name, ty) = *self
+                let (name, ty) = self
                     .rng
                     .choose(&[("size", Ty::Size), ("sizes", Ty::Sizes), ("shape", Ty::Shape), ("missing", Ty::Size)])
                     .unwrap();
@@ -294,7 +294,7 @@ impl Maker<'_> {
 
     fn branch(&mut self, depth: usize) {
         let condition = self.value(Ty::Bool);
-        let ty = *self.rng.choose(&[Ty::Size, Ty::Shape]).unwrap();
+        let ty = self.rng.choose(&[Ty::Size, Ty::Shape]).unwrap();
         let place = self.text.len();
         let visible = self.values.len();
         let mut regions = Vec::new();
@@ -313,10 +313,10 @@ impl Maker<'_> {
     }
 
     fn reduce(&mut self, depth: usize) {
-        let list_type = *self.rng.choose(&[Ty::Shape, Ty::Shape, Ty::Sizes, Ty::Shapes]).unwrap();
+        let list_type = self.rng.choose(&[Ty::Shape, Ty::Shape, Ty::Sizes, Ty::Shapes]).unwrap();
         let list = self.value(list_type);
         let types: Vec<Ty> =
-            (0..1 + self.rng.below(2)).map(|_| *self.rng.choose(&[Ty::Size, Ty::Shape, Ty::Bool]).unwrap()).collect();
+            (0..1 + self.rng.below(2)).map(|_| self.rng.choose(&[Ty::Size, Ty::Shape, Ty::Bool]).unwrap()).collect();
         let initial: Vec<String> = types.iter().map(|&ty| self.value(ty)).collect();
         let place = self.text.len();
         let visible = self.values.len();
@@ -338,7 +338,7 @@ impl Maker<'_> {
 
     fn call(&mut self) {
         let callees = self.callees;
-        let Some(callee) = self.rng.choose(callees) else { return };
+        let Some(callee) = callees.get(self.rng.below(callees.len())) else { return };
         let operands: Vec<String> = callee
             .parameters
             .iter()
@@ -380,7 +380,7 @@ pub(crate) fn random_extents(rng: &mut Rng) -> Extents {
 pub(crate) fn random_operands(rng: &mut Rng, types: &[&str]) -> Vec<Value> {
     let mut before: Vec<Extents> = Vec::new();
     let mut shape = |rng: &mut Rng| {
-        let mut extents = match rng.choose(&before) {
+        let mut extents = match before.get(rng.below(before.len())) {
             Some(same) if rng.chance(60) => same.clone(),
             _ => random_extents(rng),
         };

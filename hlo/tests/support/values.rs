@@ -1,7 +1,7 @@
 //! Inputs of every type: ordinary numbers, and the special ones of each type.
 
-use super::random::Rng;
 use weft_hlo::ir::*;
+use weft_hlo::random::Rng;
 
 /// One literal per array among the entry's parameters, in order; the same for the same seed.
 pub(crate) fn inputs(module: &Module, seed: u64) -> Vec<Literal> {
@@ -16,7 +16,7 @@ pub(crate) fn inputs(module: &Module, seed: u64) -> Vec<Literal> {
 fn real(rng: &mut Rng) -> f64 {
     let special = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 1.0, 1e30, 1e-40, 7.5, 65504.0];
     match rng.below(3) {
-        0 => *rng.choose(&special).unwrap_or(&0.0),
+        0 => rng.choose(&special).unwrap_or(0.0),
         1 => rng.between(-1_000_000, 1_000_000) as f64 * 7.3e-6,
         _ => rng.between(-16, 16) as f64 * 0.25,
     }
@@ -26,8 +26,8 @@ fn real(rng: &mut Rng) -> f64 {
 fn integer(rng: &mut Rng) -> i64 {
     let special = [i64::MIN, i64::MAX, -1, 0, 1, 127, -128, i64::from(i32::MIN), i64::from(i32::MAX)];
     match rng.below(3) {
-        0 => *rng.choose(&special).unwrap_or(&0),
-        1 => rng.next().cast_signed(),
+        0 => rng.choose(&special).unwrap_or(0),
+        1 => rng.next_u64().cast_signed(),
         _ => rng.between(-9, 9),
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, ComputationId, ElementType, InstrId, Layout, Module, Op, ReplicaGroups, Shape,
 };
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 
@@ -21,84 +22,82 @@ fn texts() -> Vec<&'static str> {
         .collect()
 }
 
-/// Numbers as in Knuth's MMIX, to make the same cases on every machine.
-struct Random(u64);
+fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
+    items[rng.below(items.len())].clone()
+}
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
+fn pick_mut<'a, T, const N: usize>(rng: &mut Rng, items: [&'a mut T; N]) -> &'a mut T {
+    items.into_iter().nth(rng.below(N)).unwrap()
+}
 
-    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())].clone()
-    }
-
-    fn number(&mut self) -> i64 {
-        self.pick(&[0, 1, 2, 3, -1, 5, 9, 1000, i64::MAX, i64::MIN])
-    }
+/// A number that an attribute may have, or one that it may not.
+fn any_number(rng: &mut Rng) -> i64 {
+    pick(rng, &[0, 1, 2, 3, -1, 5, 9, 1000, i64::MAX, i64::MIN])
 }
 
 /// Changes one leaf of a shape, or its structure.
-fn shape(random: &mut Random, shape: &mut Shape) {
+fn shape(rng: &mut Rng, shape: &mut Shape) {
     match shape {
-        Shape::Tuple(elements) if !elements.is_empty() && random.below(4) > 0 => {
-            let at = random.below(elements.len());
-            self::shape(random, &mut elements[at]);
+        Shape::Tuple(elements) if !elements.is_empty() && rng.below(4) > 0 => {
+            let at = rng.below(elements.len());
+            self::shape(rng, &mut elements[at]);
         }
-        Shape::Tuple(elements) => match random.below(2) {
+        Shape::Tuple(elements) => match rng.below(2) {
             0 => drop(elements.pop()),
             _ => elements.push(Shape::Token),
         },
-        Shape::Array(array) => self::array(random, array),
+        Shape::Array(array) => self::array(rng, array),
         Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
-            *shape = random.pick(&[Shape::Token, Shape::Opaque, Shape::scalar(ElementType::S32)])
+            *shape = pick(rng, &[Shape::Token, Shape::Opaque, Shape::scalar(ElementType::S32)])
         }
     }
-    if random.below(12) == 0 {
-        *shape = random.pick(&[
-            Shape::Token,
-            Shape::Tuple(Vec::new()),
-            Shape::Tuple(vec![shape.clone()]),
-            Shape::scalar(ElementType::Pred),
-        ]);
+    if rng.below(12) == 0 {
+        *shape = pick(
+            rng,
+            &[
+                Shape::Token,
+                Shape::Tuple(Vec::new()),
+                Shape::Tuple(vec![shape.clone()]),
+                Shape::scalar(ElementType::Pred),
+            ],
+        );
     }
 }
 
-fn array(random: &mut Random, array: &mut ArrayShape) {
+fn array(rng: &mut Rng, array: &mut ArrayShape) {
     let rank = array.rank();
-    match random.below(5) {
-        0 => array.element_type = random.pick(ElementType::ALL),
-        1 if rank > 0 => array.extents[random.below(rank)] = random.number(),
+    match rng.below(5) {
+        0 => array.element_type = pick(rng, ElementType::ALL),
+        1 if rank > 0 => array.extents[rng.below(rank)] = any_number(rng),
         2 => {
             array.layout = None;
-            array.extents.push(random.pick(&[0, 1, 4]));
+            array.extents.push(pick(rng, &[0, 1, 4]));
         }
         3 if rank > 0 => {
             array.layout = None;
             array.extents.pop();
         }
-        4 => array.dynamic = vec![random.below(rank + 1)],
+        4 => array.dynamic = vec![rng.below(rank + 1)],
         _ => array.layout = Some(Layout { minor_to_major: vec![0], ..Layout::default() }),
     }
 }
 
-fn numbers(random: &mut Random, list: &mut Vec<i64>) {
-    match random.below(3) {
+fn numbers(rng: &mut Rng, list: &mut Vec<i64>) {
+    match rng.below(3) {
         0 => drop(list.pop()),
-        1 => list.push(random.number()),
+        1 => list.push(any_number(rng)),
         _ => {
-            let at = random.below(list.len());
+            let at = rng.below(list.len());
             if let Some(number) = list.get_mut(at) {
-                *number = random.number();
+                *number = any_number(rng);
             }
         }
     }
 }
 
 /// Changes one attribute of an operation, where one of these kinds is there.
-fn attribute(random: &mut Random, op: &mut Op) -> bool {
-    let number = random.number();
+fn attribute(rng: &mut Rng, op: &mut Op) -> bool {
+    let number = any_number(rng);
     match op {
         Op::Parameter { number: at }
         | Op::Iota { dimension: at }
@@ -114,14 +113,14 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
         | Op::ReducePrecision { exponent_bits: at, .. }
         | Op::AllGatherStart { dimension: at, .. }
         | Op::ReduceScatter { dimension: at, .. } => *at = number,
-        Op::Scan { dimension, num_carries, .. } => *random.pick_mut([dimension, num_carries]) = number,
+        Op::Scan { dimension, num_carries, .. } => *pick_mut(rng, [dimension, num_carries]) = number,
         Op::Broadcast { dimensions: list }
         | Op::Transpose { permutation: list }
         | Op::Reverse { dimensions: list }
         | Op::Reduce { dimensions: list, .. }
         | Op::Map { dimensions: list, .. }
         | Op::DynamicSlice { dynamic_slice_sizes: list }
-        | Op::Fft { fft_length: list, .. } => numbers(random, list),
+        | Op::Fft { fft_length: list, .. } => numbers(rng, list),
         Op::Gather {
             offset_dims,
             collapsed_slice_dims,
@@ -132,7 +131,7 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
             index_vector_dim,
             ..
         } => {
-            if random.below(6) == 0 {
+            if rng.below(6) == 0 {
                 *index_vector_dim = number;
             } else {
                 let lists = [
@@ -143,8 +142,8 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
                     start_indices_batching_dims,
                     slice_sizes,
                 ];
-                let list = random.pick_mut(lists);
-                numbers(random, list);
+                let list = pick_mut(rng, lists);
+                numbers(rng, list);
             }
         }
         Op::Scatter {
@@ -162,33 +161,33 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
                 input_batching_dims,
                 scatter_indices_batching_dims,
             ];
-            let list = random.pick_mut(lists);
-            numbers(random, list);
+            let list = pick_mut(rng, lists);
+            numbers(rng, list);
         }
         Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
         | Op::RaggedDot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. }
         | Op::ScaledDot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. } => {
             let lists = [lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims];
-            let list = random.pick_mut(lists);
-            numbers(random, list);
+            let list = pick_mut(rng, lists);
+            numbers(rng, list);
         }
-        Op::Convolution { window, dim_labels, feature_group_count, batch_group_count, .. } => match random.below(4) {
-            0 => *random.pick_mut([feature_group_count, batch_group_count]) = number,
+        Op::Convolution { window, dim_labels, feature_group_count, batch_group_count, .. } => match rng.below(4) {
+            0 => *pick_mut(rng, [feature_group_count, batch_group_count]) = number,
             1 => dim_labels.kernel_input_feature = number,
-            2 => numbers(random, &mut dim_labels.output_spatial),
+            2 => numbers(rng, &mut dim_labels.output_spatial),
             _ => window.dimensions[0].stride = number,
         },
-        Op::ReduceWindow { window, .. } | Op::SelectAndScatter { window, .. } => match random.below(3) {
+        Op::ReduceWindow { window, .. } | Op::SelectAndScatter { window, .. } => match rng.below(3) {
             0 => drop(window.dimensions.pop()),
             1 => window.dimensions[0].size = number,
             _ => window.dimensions.iter_mut().for_each(|dimension| dimension.window_dilation = number),
         },
-        Op::Slice { dimensions } => match random.below(3) {
+        Op::Slice { dimensions } => match rng.below(3) {
             0 => drop(dimensions.pop()),
             1 => dimensions[0].limit = number,
             _ => dimensions.iter_mut().for_each(|dimension| dimension.stride = number),
         },
-        Op::Pad { padding } => match random.below(3) {
+        Op::Pad { padding } => match rng.below(3) {
             0 => drop(padding.pop()),
             1 => padding[0].interior = number,
             _ => padding[1].low = number,
@@ -198,63 +197,56 @@ fn attribute(random: &mut Random, op: &mut Op) -> bool {
         | Op::AllToAll { replica_groups, .. }
         | Op::RaggedAllToAll { replica_groups, .. }
         | Op::CollectiveBroadcast { replica_groups, .. } => match replica_groups {
-            ReplicaGroups::List(groups) => groups.push(vec![number, random.number()]),
-            ReplicaGroups::Iota { dimensions, .. } => numbers(random, dimensions),
+            ReplicaGroups::List(groups) => groups.push(vec![number, any_number(rng)]),
+            ReplicaGroups::Iota { dimensions, .. } => numbers(rng, dimensions),
             ReplicaGroups::Mesh(_) => return false,
         },
         Op::CollectivePermute { source_target_pairs, .. } | Op::CollectivePermuteStart { source_target_pairs, .. } => {
-            source_target_pairs.push(vec![number, random.number()]);
+            source_target_pairs.push(vec![number, any_number(rng)]);
         }
-        Op::AsyncShorthand { operation: Some(operation), .. } => return attribute(random, operation),
+        Op::AsyncShorthand { operation: Some(operation), .. } => return attribute(rng, operation),
         _ => return false,
     }
     true
 }
 
-impl Random {
-    fn pick_mut<'a, T, const N: usize>(&mut self, items: [&'a mut T; N]) -> &'a mut T {
-        let at = self.below(N);
-        items.into_iter().nth(at).unwrap()
-    }
-}
-
 /// The module with one attribute, operand, shape, callee or reference changed, and what that was.
-fn mutated(random: &mut Random, module: &Module) -> (Module, &'static str) {
+fn mutated(rng: &mut Rng, module: &Module) -> (Module, &'static str) {
     let mut module = module.clone();
     let computations = module.computations.len();
-    let at = ComputationId::from_index(random.below(computations));
+    let at = ComputationId::from_index(rng.below(computations));
     let computation = &mut module.computations[at];
     let count = computation.instructions.len();
     // Parameters are many and have little to change.
-    let picks: Vec<InstrId> = (0..4).map(|_| InstrId::from_index(random.below(count))).collect();
+    let picks: Vec<InstrId> = (0..4).map(|_| InstrId::from_index(rng.below(count))).collect();
     let pick = picks.iter().find(|id| !matches!(computation.instructions[**id].op, Op::Parameter { .. }));
     let instruction = &mut computation.instructions[*pick.unwrap_or(&picks[0])];
-    let what = match random.below(6) {
-        0 | 1 if attribute(random, &mut instruction.op) => "attribute",
+    let what = match rng.below(6) {
+        0 | 1 if attribute(rng, &mut instruction.op) => "attribute",
         0..=2 => {
-            shape(random, &mut instruction.shape);
+            shape(rng, &mut instruction.shape);
             "shape"
         }
         3 => {
-            match random.below(3) {
+            match rng.below(3) {
                 0 => drop(instruction.operands.pop()),
-                1 => instruction.operands.push(InstrId::from_index(random.below(count + 1))),
+                1 => instruction.operands.push(InstrId::from_index(rng.below(count + 1))),
                 _ => {
                     let operands = instruction.operands.len();
-                    if let Some(operand) = instruction.operands.get_mut(random.below(operands)) {
-                        *operand = InstrId::from_index(random.below(count + 1));
+                    if let Some(operand) = instruction.operands.get_mut(rng.below(operands)) {
+                        *operand = InstrId::from_index(rng.below(count + 1));
                     }
                 }
             }
             "operand"
         }
         4 => {
-            let to = ComputationId::from_index(random.below(computations + 1));
+            let to = ComputationId::from_index(rng.below(computations + 1));
             instruction.op.rename_computations(|_| to);
             "callee"
         }
         _ => {
-            let other = random.below(count + 1);
+            let other = rng.below(count + 1);
             computation.root = InstrId::from_index(other);
             "root"
         }
@@ -266,11 +258,11 @@ fn mutated(random: &mut Random, module: &Module) -> (Module, &'static str) {
 fn whatever_is_changed_is_answered() {
     let cases = cases(40_000);
     let modules: Vec<Module> = texts().into_iter().map(|text| parse(text).unwrap()).collect();
-    let mut random = Random(7);
+    let rng = &mut Rng::new(7);
     let (mut changed, mut refused, mut outcomes) = (0, 0, BTreeMap::<(&str, &str), usize>::new());
     for _ in 0..cases {
-        let original = &modules[random.below(modules.len())];
-        let (module, what) = mutated(&mut random, original);
+        let original = &modules[rng.below(modules.len())];
+        let (module, what) = mutated(rng, original);
         let verdict = verify(&module);
         if module == *original {
             assert_eq!(verdict, Ok(()));

@@ -43,19 +43,20 @@ struct Case {
 }
 
 impl Case {
-    fn random(random: &mut Random) -> Self {
-        let rank = random.within(0, 2) as usize;
-        let (feature_groups, batch_groups) = random.pick(&[(1, 1), (2, 1), (3, 1), (1, 2), (1, 3)]);
-        let (features, columns) = (random.within(1, 2), random.within(1, 2) * feature_groups * batch_groups);
-        let batch = random.within(1, 2);
+    fn random(random: &mut Rng) -> Self {
+        let rank = random.between(0, 2) as usize;
+        let (feature_groups, batch_groups) =
+            random.choose(&[(1, 1), (2, 1), (3, 1), (1, 2), (1, 3)]).expect("there are some");
+        let (features, columns) = (random.between(1, 2), random.between(1, 2) * feature_groups * batch_groups);
+        let batch = random.between(1, 2);
         let mut case = Case {
-            sizes: random.many(rank, 1, 3),
-            strides: random.many(rank, 1, 3),
-            low: random.many(rank, -2, 3),
-            high: random.many(rank, -2, 3),
-            base_dilations: random.many(rank, 1, 3),
-            window_dilations: random.many(rank, 1, 3),
-            reversals: (0..rank).map(|_| random.is(2)).collect(),
+            sizes: many(random, rank, 1, 3),
+            strides: many(random, rank, 1, 3),
+            low: many(random, rank, -2, 3),
+            high: many(random, rank, -2, 3),
+            base_dilations: many(random, rank, 1, 3),
+            window_dilations: many(random, rank, 1, 3),
+            reversals: (0..rank).map(|_| random.below(2) == 0).collect(),
             feature_groups,
             batch_groups,
             extents: [
@@ -63,10 +64,10 @@ impl Case {
                 vec![features, columns],
                 vec![batch, columns],
             ],
-            places: [0, 1, 2].map(|_| random.shuffled((0..rank + 2).collect())),
+            places: [0, 1, 2].map(|_| shuffled(random, (0..rank + 2).collect())),
         };
         for d in 0..rank {
-            let extent = random.within(0, 5);
+            let extent = random.between(0, 5);
             let dilated = |extent: i64, dilation: i64| if extent == 0 { 0 } else { (extent - 1) * dilation + 1 };
             let padded = dilated(extent, case.base_dilations[d]) + case.low[d] + case.high[d];
             let window = dilated(case.sizes[d], case.window_dilations[d]);
@@ -155,15 +156,16 @@ impl Case {
 
 #[test]
 fn convolutions_of_random_windows_and_labels_are_those_of_the_definition() {
-    let mut random = Random(5);
+    let random = &mut Rng::new(5);
     let mut some = 0;
     for _ in 0..500 {
-        let case = Case::random(&mut random);
+        let case = Case::random(random);
         let [input, kernel, result] = [0, 1, 2].map(|array| case.placed(array, &case.extents[array]));
-        let (a, b) = (random.many(count(&input), -9, 9), random.many(count(&kernel), -9, 9));
+        let (a, b) = (many(random, count(&input), -9, 9), many(random, count(&kernel), -9, 9));
         let wanted = case.naive(&a, &b);
         some += usize::from(wanted.iter().any(|&value| value != 0));
-        let element_type = random.pick(&[F32, S32, ElementType::F64, ElementType::Bf16, ElementType::S16]);
+        let element_type =
+            random.choose(&[F32, S32, ElementType::F64, ElementType::Bf16, ElementType::S16]).expect("there are some");
         let accumulated = if element_type == ElementType::Bf16 { F32 } else { element_type };
         let call = format!("convolution;{}", case.attributes());
         let operands = [(element_type, input, a), (element_type, kernel, b)];

@@ -16,16 +16,16 @@ struct Dimensions {
 }
 
 impl Dimensions {
-    fn random(random: &mut Random) -> Self {
+    fn random(random: &mut Rng) -> Self {
         let mut some = |most: i64| {
-            let rank = random.within(0, most) as usize;
-            let least = i64::from(!random.is(8));
-            random.many(rank, least, 3)
+            let rank = random.between(0, most) as usize;
+            let least = i64::from(random.below(8) != 0);
+            many(random, rank, least, 3)
         };
         let (batch, summed, free) = (some(2), some(2), [some(2), some(2)]);
         let places = [0, 1].map(|side| {
             let named = batch.len() + summed.len();
-            let mut places: Vec<usize> = random.shuffled((0..named + free[side].len()).collect());
+            let mut places: Vec<usize> = shuffled(random, (0..named + free[side].len()).collect());
             // The dimensions that remain keep their order.
             places[named..].sort_unstable();
             places
@@ -82,17 +82,17 @@ impl Dimensions {
 
 #[test]
 fn dots_of_random_dimension_numbers_and_integer_types_wrap_in_the_type_of_the_result() {
-    let mut random = Random(3);
+    let random = &mut Rng::new(3);
     let integers_and_pred = types(is_integral);
     for _ in 0..400 {
-        let dimensions = Dimensions::random(&mut random);
-        let [left, right, mut result] = [0, 1, 2].map(|_| random.pick(&integers_and_pred));
+        let dimensions = Dimensions::random(random);
+        let [left, right, mut result] = [0, 1, 2].map(|_| random.choose(&integers_and_pred).expect("there are some"));
         if result == ElementType::Pred {
             // A sum that is zero only modulo a power of two is not compared here.
             result = if left == result && right == result { result } else { S32 };
         }
         let [a, b] = [(0, left), (1, right)].map(|(side, element_type)| {
-            let values = random.many(count(&dimensions.extents(side)), -1 << 40, 1 << 40);
+            let values = many(random, count(&dimensions.extents(side)), -1 << 40, 1 << 40);
             (element_type, dimensions.extents(side), values)
         });
         let held = |operand: &Operand, at: usize| wrapped(ElementType::S64, wrapped(operand.0, operand.2[at].into()));
@@ -114,7 +114,7 @@ fn dots_of_random_dimension_numbers_and_integer_types_wrap_in_the_type_of_the_re
 
 #[test]
 fn dots_of_every_two_floats_into_every_float_are_rounded_once() {
-    let mut random = Random(4);
+    let random = &mut Rng::new(4);
     let floats = types(ElementType::is_float);
     let call = "dot;lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     for &left in &floats {
@@ -122,7 +122,7 @@ fn dots_of_every_two_floats_into_every_float_are_rounded_once() {
             for &result in if left == right { &floats[..] } else { &floats[floats.len() - 2..] } {
                 // Powers of two are numbers of every type, and sums of so few are exact in f32.
                 let [a, b] = [vec![2, 5], vec![5, 2]]
-                    .map(|extents| (extents, (0..10).map(|_| 1 << random.within(0, 2)).collect::<Vec<i64>>()));
+                    .map(|extents| (extents, (0..10).map(|_| 1 << random.between(0, 2)).collect::<Vec<i64>>()));
                 let sum = |i: usize, j: usize| (0..5).map(|k| a.1[i * 5 + k] * b.1[k * 2 + j]).sum::<i64>() as f64;
                 let wanted = converted(result, &[sum(0, 0), sum(0, 1), sum(1, 0), sum(1, 1)]);
                 let given = reals(&[(left, a.0, a.1), (right, b.0, b.1)], (result, &[2, 2]), call);
@@ -160,17 +160,21 @@ fn products_are_added_in_order_in_the_accumulator() {
 
 #[test]
 fn factors_of_mixed_types_become_numbers_of_the_accumulator() {
-    let mut random = Random(5);
+    let random = &mut Rng::new(5);
     let [all, integral] = [types(|element_type| !element_type.is_complex()), types(is_integral)];
     let results = [ElementType::F16, ElementType::Bf16, F32, ElementType::F64];
     let call = "dot;lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     for _ in 0..300 {
-        let (one, other, result) = (random.pick(&integral), random.pick(&all), random.pick(&results));
-        let [left, right] = if random.is(2) { [one, other] } else { [other, one] };
+        let (one, other, result) = (
+            random.choose(&integral).expect("there are some"),
+            random.choose(&all).expect("there are some"),
+            random.choose(&results).expect("there are some"),
+        );
+        let [left, right] = if random.below(2) == 0 { [one, other] } else { [other, one] };
         let [a, b] = [(left, vec![2, 5]), (right, vec![5, 2])].map(|(element_type, extents)| {
             // Of unsigned types negative numbers are large.
             let least = if is_integral(element_type) && !element_type.is_signed() { 0 } else { -9 };
-            (element_type, extents, random.many(10, least, 9))
+            (element_type, extents, many(random, 10, least, 9))
         });
         let held = |(element_type, _, values): &Operand| -> Vec<f64> {
             match is_integral(*element_type) {

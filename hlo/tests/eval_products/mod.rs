@@ -8,45 +8,17 @@ mod slices;
 
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module};
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 
-/// The same numbers on every machine, for each seed.
-struct Random(u64);
+/// So many numbers, each one of `least..=greatest`.
+fn many(rng: &mut Rng, count: usize, least: i64, greatest: i64) -> Vec<i64> {
+    (0..count).map(|_| rng.between(least, greatest)).collect()
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// One of `least..=greatest`.
-    fn within(&mut self, least: i64, greatest: i64) -> i64 {
-        least + (self.next() % (greatest - least + 1) as u64) as i64
-    }
-
-    fn is(&mut self, one_in: u64) -> bool {
-        self.next().is_multiple_of(one_in)
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[(self.next() % of.len() as u64) as usize]
-    }
-
-    /// So many numbers, each one of `least..=greatest`.
-    fn many(&mut self, count: usize, least: i64, greatest: i64) -> Vec<i64> {
-        (0..count).map(|_| self.within(least, greatest)).collect()
-    }
-
-    fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
-        for last in (1..items.len()).rev() {
-            items.swap(last, (self.next() % (last as u64 + 1)) as usize);
-        }
-        items
-    }
+fn shuffled<T>(rng: &mut Rng, mut items: Vec<T>) -> Vec<T> {
+    rng.shuffle(&mut items);
+    items
 }
 
 /// An operand: the type that it is converted to, its extents, and its elements.

@@ -110,15 +110,15 @@ fn every_float_is_normalized_and_rounded_once() {
 
 #[test]
 fn training_gives_each_feature_mean_0_and_variance_1_wherever_features_lie() {
-    let mut random = Random(6);
+    let random = &mut Rng::new(6);
     for _ in 0..60 {
-        let rank = random.within(1, 4) as usize;
-        let extents = random.many(rank, 1, 4);
-        let feature = random.within(0, rank as i64 - 1) as usize;
+        let rank = random.between(1, 4) as usize;
+        let extents = many(random, rank, 1, 4);
+        let feature = random.between(0, rank as i64 - 1) as usize;
         let features = extents[feature] as usize;
-        let x: Vec<f64> = random.many(count(&extents), -9, 9).iter().map(|&x| x as f64).collect();
-        let scale: Vec<f64> = random.many(features, -3, 3).iter().map(|&x| x as f64).collect();
-        let offset: Vec<f64> = random.many(features, -3, 3).iter().map(|&x| x as f64).collect();
+        let x: Vec<f64> = many(random, count(&extents), -9, 9).iter().map(|&x| x as f64).collect();
+        let scale: Vec<f64> = many(random, features, -3, 3).iter().map(|&x| x as f64).collect();
+        let offset: Vec<f64> = many(random, features, -3, 3).iter().map(|&x| x as f64).collect();
         let given = normalized("f64", "training", &extents, feature, &[x.clone(), scale.clone(), offset.clone()]);
         let all = indices(&extents);
         for at in 0..features {
@@ -139,14 +139,14 @@ fn training_gives_each_feature_mean_0_and_variance_1_wherever_features_lie() {
 /// The gradient of `sum of dy * training(x)` by x, scale and offset, by differences.
 #[test]
 fn the_gradient_is_that_of_training() {
-    let mut random = Random(7);
+    let random = &mut Rng::new(7);
     for _ in 0..10 {
-        let rank = random.within(1, 3) as usize;
-        let extents = random.many(rank, 2, 3);
-        let feature = random.within(0, rank as i64 - 1) as usize;
+        let rank = random.between(1, 3) as usize;
+        let extents = many(random, rank, 2, 3);
+        let feature = random.between(0, rank as i64 - 1) as usize;
         let features = extents[feature] as usize;
         let mut some =
-            |count: usize| -> Vec<f64> { random.many(count, -90, 90).iter().map(|&x| x as f64 / 10.0).collect() };
+            |count: usize| -> Vec<f64> { many(random, count, -90, 90).iter().map(|&x| x as f64 / 10.0).collect() };
         let inputs = [some(count(&extents)), some(features), some(features)];
         let dy = some(count(&extents));
         let training = |inputs: &[Vec<f64>; 3]| normalized("f64", "training", &extents, feature, inputs);

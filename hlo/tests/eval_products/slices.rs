@@ -27,19 +27,19 @@ fn starts_of_every_index_type_are_clamped_by_their_value() {
 
 #[test]
 fn dynamic_slices_and_updates_are_those_of_random_shapes() {
-    let mut random = Random(1);
+    let random = &mut Rng::new(1);
     for _ in 0..300 {
-        let rank = random.within(0, 4) as usize;
-        let extents = random.many(rank, 0, 5);
-        let sizes: Vec<i64> = extents.iter().map(|&extent| random.within(0, extent)).collect();
-        let starts = random.many(rank, -3, 7);
-        let element = random.pick(ElementType::ALL);
+        let rank = random.between(0, 4) as usize;
+        let extents = many(random, rank, 0, 5);
+        let sizes: Vec<i64> = extents.iter().map(|&extent| random.between(0, extent)).collect();
+        let starts = many(random, rank, -3, 7);
+        let element = random.choose(ElementType::ALL).expect("there are some");
         let element = if is_integral(element) { element } else { S32 };
         let values: Vec<i64> = (0..count(&extents) as i64).map(|value| wrapped(element, value.into()) as i64).collect();
         let updates: Vec<i64> =
             (0..count(&sizes) as i64).map(|value| wrapped(element, (value ^ 1).into()) as i64).collect();
         let mut operands = vec![(element, extents.clone(), values.clone())];
-        if rank > 0 && random.is(3) {
+        if rank > 0 && random.below(3) == 0 {
             operands.push((ElementType::S8, vec![rank as i64], starts.clone()));
         } else {
             operands.extend(starts.iter().map(|&start| (ElementType::S16, vec![], vec![start])));
@@ -64,16 +64,16 @@ fn dynamic_slices_and_updates_are_those_of_random_shapes() {
 /// The document's definition, index by index.
 #[test]
 fn gathers_of_random_dimension_numbers_are_those_of_the_definition() {
-    let mut random = Random(2);
+    let random = &mut Rng::new(2);
     let mut batched = 0;
     for _ in 0..400 {
-        let rank = random.within(0, 4) as usize;
-        let extents = random.many(rank, 1, 4);
+        let rank = random.between(0, 4) as usize;
+        let extents = many(random, rank, 1, 4);
         // Each dimension of the operand is mapped, or batched, or neither; those batched and some others are dropped.
         let (mut batching, mut collapsed, mut map, mut sizes) = (vec![], vec![], vec![], vec![]);
         for (dimension, &extent) in extents.iter().enumerate() {
-            let size = random.within(1, extent);
-            match random.within(0, 4) {
+            let size = random.between(1, extent);
+            match random.between(0, 4) {
                 0 => {
                     batching.push(dimension);
                     sizes.push(1);
@@ -83,22 +83,22 @@ fn gathers_of_random_dimension_numbers_are_those_of_the_definition() {
                 _ => {}
             }
             sizes.push(size);
-            if size == 1 && random.is(2) {
+            if size == 1 && random.below(2) == 0 {
                 collapsed.push(dimension);
             }
         }
-        let map = random.shuffled(map);
+        let map = shuffled(random, map);
         // The indices' dimensions: batch ones, some of them paired with the operand's, and the vector among them.
         let mut batch: Vec<(i64, Option<usize>)> = batching.iter().map(|&d| (extents[d], Some(d))).collect();
-        for _ in 0..random.within(0, 2) {
-            batch.push((random.within(0, 3), None));
+        for _ in 0..random.between(0, 2) {
+            batch.push((random.between(0, 3), None));
         }
-        let batch = random.shuffled(batch);
+        let batch = shuffled(random, batch);
         let vector = match map.len() {
-            1 if random.is(2) => batch.len(),
-            _ => random.within(0, batch.len() as i64) as usize,
+            1 if random.below(2) == 0 => batch.len(),
+            _ => random.between(0, batch.len() as i64) as usize,
         };
-        let is_implicit = map.len() == 1 && vector == batch.len() && random.is(2);
+        let is_implicit = map.len() == 1 && vector == batch.len() && random.below(2) == 0;
         let mut index_extents: Vec<i64> = batch.iter().map(|(extent, _)| *extent).collect();
         if !is_implicit {
             index_extents.insert(vector, map.len() as i64);
@@ -113,7 +113,7 @@ fn gathers_of_random_dimension_numbers_are_those_of_the_definition() {
         batched += usize::from(!paired.is_empty());
         let kept: Vec<usize> = (0..rank).filter(|d| !batching.contains(d) && !collapsed.contains(d)).collect();
         let result_rank = batch.len() + kept.len();
-        let mut offsets = random.shuffled((0..result_rank).collect());
+        let mut offsets = shuffled(random, (0..result_rank).collect());
         offsets.truncate(kept.len());
         offsets.sort_unstable();
         let (mut slices, mut batches) = (kept.iter().map(|&d| sizes[d]), batch.iter().map(|(extent, _)| *extent));
@@ -121,9 +121,10 @@ fn gathers_of_random_dimension_numbers_are_those_of_the_definition() {
             .map(|d| if offsets.contains(&d) { slices.next().unwrap() } else { batches.next().unwrap() })
             .collect();
 
-        let index_type = random.pick(&types(|index| index.is_integer() && index.bits() >= 8));
-        let operand = random.many(count(&extents), -1000, 1000);
-        let starts = random.many(count(&index_extents), -2, 5);
+        let index_type =
+            random.choose(&types(|index| index.is_integer() && index.bits() >= 8)).expect("there are some");
+        let operand = many(random, count(&extents), -1000, 1000);
+        let starts = many(random, count(&index_extents), -2, 5);
         let call = format!(
             "gather;offset_dims={{{}}}, collapsed_slice_dims={{{}}}, start_index_map={{{}}}, \
              operand_batching_dims={{{}}}, start_indices_batching_dims={{{}}}, index_vector_dim={vector}, \

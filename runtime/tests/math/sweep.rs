@@ -1,5 +1,7 @@
 //! Operands: special values, bit patterns of all magnitudes, and dense ranges.
 
+use weft_hlo::random::Rng;
+
 /// Values at which functions change their course.
 pub(crate) const SPECIAL: &[f32] = &[
     0.0,
@@ -65,23 +67,14 @@ pub(crate) const SPECIAL: &[f32] = &[
     std::f32::consts::E,
 ];
 
-/// A fixed sequence of words without visible pattern (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
+/// The next word of a fixed sequence.
+pub(crate) fn word(rng: &mut Rng) -> u32 {
+    (rng.next_u64() >> 32) as u32
+}
 
-impl Random {
-    /// The next word.
-    pub(crate) fn word(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
-    }
-
-    /// The next number in `[low, high)`.
-    pub(crate) fn between(&mut self, low: f32, high: f32) -> f32 {
-        low + (high - low) * (self.word() as f32 / 4_294_967_296.0)
-    }
+/// The next number in `[low, high)`.
+pub(crate) fn between(rng: &mut Rng, low: f32, high: f32) -> f32 {
+    low + (high - low) * (word(rng) as f32 / 4_294_967_296.0)
 }
 
 /// Operands of a function of one number, with `dense` a range to look at closely.
@@ -100,10 +93,10 @@ pub(crate) fn one(dense: (f32, f32)) -> Vec<f32> {
 /// Pairs of operands, half of them of any magnitude and half from the ranges given.
 pub(crate) fn two(first: (f32, f32), second: (f32, f32)) -> [Vec<f32>; 2] {
     let mut pairs: Vec<_> = SPECIAL.iter().flat_map(|x| SPECIAL.iter().map(|y| (*x, *y))).collect();
-    let mut random = Random(1);
+    let rng = &mut Rng::new(1);
     for _ in 0..25_000 {
-        pairs.push((f32::from_bits(random.word()), f32::from_bits(random.word())));
-        pairs.push((random.between(first.0, first.1), random.between(second.0, second.1)));
+        pairs.push((f32::from_bits(word(rng)), f32::from_bits(word(rng))));
+        pairs.push((between(rng, first.0, first.1), between(rng, second.0, second.1)));
     }
     [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()]
 }
@@ -116,11 +109,11 @@ pub(crate) fn words() -> [Vec<u32>; 2] {
         .map(i32::cast_unsigned)
         .collect();
     let mut pairs: Vec<_> = special.iter().flat_map(|x| special.iter().map(|y| (*x, *y))).collect();
-    let mut random = Random(2);
+    let rng = &mut Rng::new(2);
     for _ in 0..10_000 {
-        pairs.push((random.word(), random.word()));
-        pairs.push((random.word(), random.word() % 40));
-        pairs.push((random.word() % 1_000, random.word() % 100));
+        pairs.push((word(rng), word(rng)));
+        pairs.push((word(rng), word(rng) % 40));
+        pairs.push((word(rng) % 1_000, word(rng) % 100));
     }
     [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()]
 }

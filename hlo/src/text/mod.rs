@@ -2,7 +2,7 @@
 //!
 //! The reader takes what XLA's reader takes: the text that JAX and XLA print before and after optimization, with and
 //! without `%`, signatures, operand shapes, layouts, comments, metadata and the tables of source locations, and what
-//! people write by hand. Every operation of [`OPCODES`](crate::ir::OPCODES) is read into an [`Op`](crate::ir::Op) that
+//! people write by hand. Every [`Opcode`](crate::ir::Opcode) is read into an [`Op`](crate::ir::Op) that
 //! owns its attributes, and the header into [`HeaderAttribute`](crate::ir::HeaderAttribute)s. What any instruction may
 //! carry besides (`metadata`, `sharding`, …) is checked for its grammar and kept as text. A byte order mark before the
 //! text is passed over. Lines end with a newline, a carriage return, or both.

@@ -89,7 +89,7 @@ fn collect(module: &Module, options: &PrintOptions, print: impl FnOnce(&mut Prin
     text
 }
 
-/// The text in XLA's long form, as [`print`] has it.
+/// The text in XLA's long form, as [`print()`] has it.
 ///
 /// ```
 /// use weft_hlo::ir::Module;

@@ -154,8 +154,8 @@ fn walk(chain: Chain, steps: usize, side: Side, config: Config) -> Vec<Step> {
         };
         let start = Instant::now();
         let composed = match side {
-            Side::Results | Side::ResultsKept => map.compose(&next),
-            Side::Variables => next.compose(map),
+            Side::Results | Side::ResultsKept => map.then(&next),
+            Side::Variables => next.then(map),
         };
         let composed = composed.expect("shapes follow one another and the numbers are small");
         if let Side::Variables = side {

@@ -25,7 +25,7 @@ fn main() -> Result<(), weft_affine::Error> {
     let flatten = affine_map!((i, j) -> (i * 8 + j));
     let rows_of_four = affine_map!((k) -> (k.floor_div(4), k.modulo(4)));
     let mut simplifier = Simplifier::new(&ranges, &[]);
-    let reshape = flatten.compose(&rows_of_four)?.map_results(|e| simplifier.simplify(e))?;
+    let reshape = flatten.then(&rows_of_four)?.map_results(|e| simplifier.simplify(e))?;
     println!("{reshape}");
     assert_eq!(reshape.to_string(), "(d0, d1) -> (d0 * 2 + d1 floordiv 4, d1 mod 4)");
 

@@ -34,7 +34,7 @@ fn main() -> Result<(), Error> {
     let mut simplifier = Simplifier::new(&ranges, &[]);
     let mut whole = AffineMap::identity(3);
     for map in chain.iter().rev() {
-        whole = whole.compose(map)?;
+        whole = whole.then(map)?;
         whole = whole.map_results(|result| simplifier.simplify(result))?;
         println!("{whole}");
     }

@@ -157,7 +157,7 @@
 //!
 //! # Maps and text
 //!
-//! An [`AffineMap`] is a list of results over counted variables; [`AffineMap::compose`] puts one after another, and
+//! An [`AffineMap`] is a list of results over counted variables; [`AffineMap::then`] puts one after another, and
 //! [`affine_map!`] writes one in Rust. Expressions and maps print in the notation of the specification and are read
 //! back to the same value; [`text`] has the grammar.
 //!

@@ -102,29 +102,29 @@ impl AffineMap {
         self.results.iter().map(|e| e.evaluate_at(point)).collect()
     }
 
-    /// `self` first, then `then`: the results of `self` are the dimensions of `then`. Range and runtime variables of
-    /// both are kept, those of `self` first.
+    /// `self` first, then `next`: `next(self(x))`. The results of `self` are the dimensions of `next`. Range and runtime
+    /// variables of both are kept, those of `self` first.
     ///
     /// # Errors
-    /// When the number of results is not the number of dimensions of `then`, and on overflow.
+    /// When the number of results is not the number of dimensions of `next`, and on overflow.
     ///
     /// ```
     /// use weft_affine::affine_map;
     ///
     /// let flatten = affine_map!((row, column) -> (row * 8 + column));
     /// let tile = affine_map!((i)[k] -> (i.floor_div(4), i.modulo(4) + k));
-    /// let both = flatten.compose(&tile)?;
+    /// let both = flatten.then(&tile)?;
     /// assert_eq!(both.to_string(), "(d0, d1)[s0] -> ((d0 * 8 + d1) floordiv 4, s0 + (d0 * 8 + d1) mod 4)");
-    /// assert_eq!(tile.compose(&tile).unwrap_err().code(), "AFF005");
+    /// assert_eq!(tile.then(&tile).unwrap_err().code(), "AFF005");
     /// # Ok::<(), weft_affine::Error>(())
     /// ```
-    pub fn compose(&self, then: &AffineMap) -> Result<AffineMap, Error> {
-        let wanted = usize::try_from(then.dims).map_err(|_| Error::overflow("a number of dimensions"))?;
+    pub fn then(&self, next: &AffineMap) -> Result<AffineMap, Error> {
+        let wanted = usize::try_from(next.dims).map_err(|_| Error::overflow("a number of dimensions"))?;
         if self.results.len() != wanted {
             return Err(Error::Arity { what: "results of the first map", expected: wanted, found: self.results.len() });
         }
         let plus = |a: u32, b: u32| a.checked_add(b).ok_or(Error::overflow("a number of variables"));
-        let (ranges, runtime) = (plus(self.ranges, then.ranges)?, plus(self.runtime, then.runtime)?);
+        let (ranges, runtime) = (plus(self.ranges, next.ranges)?, plus(self.runtime, next.runtime)?);
         let rename = |v: Var| match v {
             Var::Dim(i) => self.results.get(usize::try_from(i).ok()?).cloned(),
             Var::Range(i) => Some(Expr::range(self.ranges.saturating_add(i))),
@@ -132,7 +132,7 @@ impl AffineMap {
         };
         let mut shared = Shared::new();
         let results =
-            then.results.iter().map(|e| e.substitute_sharing(&rename, &mut shared)).collect::<Result<_, _>>()?;
+            next.results.iter().map(|e| e.substitute_sharing(&rename, &mut shared)).collect::<Result<_, _>>()?;
         Ok(AffineMap { dims: self.dims, ranges, runtime, results })
     }
 }

@@ -31,7 +31,7 @@ impl Walk {
     }
 
     fn then(&mut self, next: &AffineMap) {
-        let composed = self.map.compose(next).expect("shapes follow one another and the numbers are small");
+        let composed = self.map.then(next).expect("shapes follow one another and the numbers are small");
         self.map = simplified(&mut Simplifier::new(&self.ranges, &self.facts), &composed);
     }
 
@@ -109,7 +109,7 @@ fn source_and_back_by_substitution(ops: &[Op]) -> Result<(), String> {
     let forth = ops.iter().map(|op| (&op.result, op.to_operand()));
     let back = ops.iter().rev().map(|op| (&op.operand, op.to_result()));
     for (shape, first) in forth.chain(back) {
-        let composed = first.compose(&walk.map).expect("shapes follow one another and the numbers are small");
+        let composed = first.then(&walk.map).expect("shapes follow one another and the numbers are small");
         walk.ranges = index_ranges(shape);
         walk.map = simplified(&mut Simplifier::new(&walk.ranges, &[]), &composed);
     }
@@ -229,7 +229,7 @@ fn what_does_not_cancel_gets_cheaper() {
         let mut walk = Walk::from(&ops[ops.len() - 1].result);
         let mut directed = walk.map.clone();
         for op in ops.iter().rev() {
-            let composed = walk.map.compose(&op.to_operand()).expect("shapes follow one another");
+            let composed = walk.map.then(&op.to_operand()).expect("shapes follow one another");
             walk.then(&op.to_operand());
             let (before, after) = (cost(&composed), cost(&walk.map));
             assert!(after <= before, "{composed} became dearer: {}", walk.map);

@@ -33,7 +33,7 @@ fn reshapes_compose_to_one() {
         let [a, b, c] = [(); 3].map(|()| of_rank(&mut random, elements, 2 + case % 4));
         let ranges = index_ranges(&a);
         let first = simple(&ranges, &Op::reshape(a.clone(), b.clone()).to_result());
-        let both = first.compose(&Op::reshape(b, c.clone()).to_result()).expect("shapes follow one another");
+        let both = first.then(&Op::reshape(b, c.clone()).to_result()).expect("shapes follow one another");
         let (found, wanted) = (simple(&ranges, &both), simple(&ranges, &Op::reshape(a, c).to_result()));
         if found != wanted {
             failures.push(format!("{found}, not {wanted}"));
@@ -61,7 +61,7 @@ fn power_of_two_chains_stay_sums_of_digits() {
                 random.shuffle(&mut permutation);
                 Op::transpose(last, permutation)
             };
-            map = simple(&ranges, &map.compose(&op.to_result()).expect("shapes follow one another"));
+            map = simple(&ranges, &map.then(&op.to_result()).expect("shapes follow one another"));
             moved = op.to_result().evaluate(&at(&moved)).expect("small numbers");
             assert_eq!(map.evaluate(&at(&index)).as_ref(), Ok(&moved), "{map}");
             // A digit is at most a remainder of a quotient.
@@ -90,7 +90,7 @@ fn kept_simplifiers_answer_as_new_ones() {
                 random.shuffle(&mut permutation);
                 Op::transpose(last, permutation)
             };
-            let composed = map.compose(&op.to_result()).expect("shapes follow one another");
+            let composed = map.then(&op.to_result()).expect("shapes follow one another");
             map = simplified(&mut kept, &composed);
             assert_eq!(map, simple(&ranges, &composed), "step {step}");
             last = op.result;

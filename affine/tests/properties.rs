@@ -94,10 +94,10 @@ proptest! {
 fn affine_maps_compose_and_print() {
     let first: AffineMap = "(d0)[s0]{rt0} -> (d0 + s0, rt0)".parse().unwrap();
     let then: AffineMap = "(a, b)[k] -> (a * 4 + k, b mod 3)".parse().unwrap();
-    let both = first.compose(&then).unwrap();
+    let both = first.then(&then).unwrap();
     assert_eq!(both.to_string(), "(d0)[s0, s1]{rt0} -> (d0 * 4 + s0 * 4 + s1, rt0 mod 3)");
     assert_eq!(both.to_string().parse::<AffineMap>().unwrap(), both);
-    assert_eq!(AffineMap::identity(2).compose(&both).unwrap_err().code(), "AFF005");
+    assert_eq!(AffineMap::identity(2).then(&both).unwrap_err().code(), "AFF005");
 }
 
 /// An expression as it is written.

@@ -1,12 +1,15 @@
 //! HLO, the language that JAX, TensorFlow and PyTorch/XLA lower to: its IR, its text, a verifier, a reference evaluator,
 //! passes, and for every operation the map that says which elements it reads.
 //!
-//! Take this crate to read, check, rewrite, analyse or evaluate HLO. It runs anywhere, knows no device, and reads no
-//! file; what runs HLO on a GPU is `weft-runtime`.
-//!
 //! ```
 #![doc = include_str!("../examples/front_page.rs")]
 //! ```
+//!
+//! computes `[2, 8, 4, 10, 6, 12]` and finds the map `(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]`.
+//!
+//! Take this crate to read, check, build, rewrite, analyse or evaluate HLO. It is not for running programs fast: the evaluator
+//! is an oracle, and what runs HLO on a GPU is `weft-runtime`. It knows no device, reads no file, and reads neither StableHLO
+//! nor HLO protocol buffers.
 //!
 //! | Module | What it answers |
 //! |---|---|
@@ -44,3 +47,8 @@ pub mod random;
 pub mod shape;
 pub mod text;
 pub mod verify;
+
+/// The examples of `README.md`, run as the documentation's are.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,9 +46,34 @@ pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use pass::{Change, Pass, Rewritten};
-pub use pipeline::{MAX_ROUNDS, ON_REQUEST, Optimized, PASSES, PassRun, Pipeline, pass_named};
+pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use scatter_canonical::CanonicalScatter;
 pub use specialize::specialize;
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
 pub use while_loops::WhileLoops;
+
+/// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
+pub const PASSES: &[&dyn Pass] = &[
+    &Layouts,
+    &ExpandCustomCalls,
+    &Conditionals,
+    &WhileLoops,
+    &InlineCalls,
+    &Tuples,
+    &CanonicalGather,
+    &CanonicalScatter,
+    &Contractions,
+    &ConstantFolding,
+    &AlgebraicSimplification,
+    &CommonSubexpressions,
+    &DeadCode,
+];
+
+/// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding.
+pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra];
+
+/// The pass of this name.
+pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {
+    PASSES.iter().chain(ON_REQUEST).copied().find(|pass| pass.name() == name)
+}

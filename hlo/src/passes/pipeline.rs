@@ -1,38 +1,10 @@
 //! Passes one after the other, until none changes anything.
 
+use super::PASSES;
 use super::pass::{Change, Pass};
-use super::{
-    AlgebraicSimplification, CanonicalGather, CanonicalScatter, CommonSubexpressions, Conditionals, ConstantFolding,
-    Contractions, DeadCode, ExpandCustomCalls, InlineCalls, Layouts, LinearAlgebra, Tuples, WhileLoops,
-};
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
 use std::collections::BTreeMap;
-
-/// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
-pub const PASSES: &[&dyn Pass] = &[
-    &Layouts,
-    &ExpandCustomCalls,
-    &Conditionals,
-    &WhileLoops,
-    &InlineCalls,
-    &Tuples,
-    &CanonicalGather,
-    &CanonicalScatter,
-    &Contractions,
-    &ConstantFolding,
-    &AlgebraicSimplification,
-    &CommonSubexpressions,
-    &DeadCode,
-];
-
-/// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding.
-pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra];
-
-/// The pass of this name.
-pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {
-    PASSES.iter().chain(ON_REQUEST).copied().find(|pass| pass.name() == name)
-}
 
 /// How often a pipeline runs its passes if they do not come to rest before.
 pub const MAX_ROUNDS: usize = 16;

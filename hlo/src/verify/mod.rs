@@ -20,32 +20,7 @@
 //! no implicit conversions, and the rules have none but for products (`dot`, `convolution`): their factors become numbers of
 //! the result's kind, an integer a float or a complex number, never the other way round.
 //!
-//! # Codes
-//!
-//! | Code | Finding |
-//! |---|---|
-//! | `HLO101` | an operand does not precede its user (the order in which a scheduled module runs), or does not exist |
-//! | `HLO102` | the module has no entry, or a computation has no root |
-//! | `HLO103` | parameters are not numbered 0, 1, 2, … once each |
-//! | `HLO104` | an operation has too few or too many operands |
-//! | `HLO105` | an operand is of a kind or element type that the operation is not defined for |
-//! | `HLO106` | the shape that the text gives is not the one that follows from the operands |
-//! | `HLO107` | an attribute is out of range, not sorted, names something twice, or contradicts another |
-//! | `HLO108` | ranks or extents of operands do not fit each other, or do not fit an attribute |
-//! | `HLO109` | a layout is no permutation of the dimensions |
-//! | `HLO110` | a computation applied to elements (`reduce`, `sort`, …) has the wrong signature |
-//! | `HLO111` | a computation called with whole values (`call`, `while`, …) does not fit |
-//! | `HLO112` | a computation that is called does not exist or does not precede its caller |
-//! | `HLO113` | `entry_computation_layout` does not describe the entry |
-//! | `HLO114` | a name is used twice |
-//! | `HLO115` | the value of a constant does not fit its shape |
-//! | `HLO116` | a shape is impossible |
-//! | `HLO118` | groups, or pairs of sources and targets, name members wrongly |
-//! | `HLO119` | channels are missing or disagree |
-//! | `HLO120` | a start and an end of an asynchronous operation do not belong together, or two starts share a computation |
-//! | `HLO121` | values that share a buffer do not exist, do not fit, or share it twice |
-//! | `HLO123` | a control predecessor does not exist or makes a cycle |
-//! | `HLO124` | an attribute of the header is malformed or out of range |
+//! The codes of findings, and what each means, are the constants of [`code`].
 
 mod entry_layout;
 mod extents;

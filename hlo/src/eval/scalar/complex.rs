@@ -61,16 +61,7 @@ pub(super) fn unary<T: ComplexNumber>(op: UnaryOp) -> Option<Unary<T>> {
         UnaryOp::Sqrt => rounded!(wide::sqrt),
         UnaryOp::Tan => rounded!(wide::tan),
         UnaryOp::Tanh => rounded!(wide::tanh),
-        UnaryOp::Abs
-        | UnaryOp::Ceil
-        | UnaryOp::CountLeadingZeros
-        | UnaryOp::Erf
-        | UnaryOp::Floor
-        | UnaryOp::IsFinite
-        | UnaryOp::Not
-        | UnaryOp::PopulationCount
-        | UnaryOp::RoundNearestAfz
-        | UnaryOp::RoundNearestEven => return None,
+        _ => return None,
     })
 }
 

@@ -70,6 +70,11 @@ impl ModuleBuilder {
         Ok(self.module.computations.push(computation))
     }
 
+    /// The module, whose entry is `entry`, without the checks of [`finish`](Self::finish).
+    pub(crate) fn finish_unchecked(self, entry: ComputationId) -> Module {
+        Module { entry, ..self.module }
+    }
+
     /// The module, whose entry is `entry`.
     ///
     /// # Errors
@@ -77,7 +82,7 @@ impl ModuleBuilder {
     /// ([`ComputationBuilder::push`]), of the module what concerns several of them, such as the pairing of asynchronous
     /// operations.
     pub fn finish(self, entry: ComputationId) -> Result<Module, Diagnostics> {
-        let module = Module { entry, ..self.module };
+        let module = self.finish_unchecked(entry);
         verify(&module)?;
         Ok(module)
     }

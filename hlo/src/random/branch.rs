@@ -1,6 +1,6 @@
 //! Choices between computations.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use crate::ir::{ComputationId, ElementType, InstrId, Op, Shape};
 
 /// By `pred` between two, or by number between some.
@@ -29,7 +29,7 @@ pub(super) fn conditional(body: &mut Body<'_>) -> Option<InstrId> {
 
 /// A branch that yields what the first one does.
 fn branch(body: &mut Body<'_>, taken: &Shape, result: &mut Option<Shape>) -> ComputationId {
-    let mut inner = body.nested(Place::Settled);
+    let mut inner = body.nested(ComputationKind::FixedSignature);
     inner.parameter(taken.clone());
     let count = 1 + inner.world.rng.below(5);
     inner.grow(count);
@@ -38,6 +38,5 @@ fn branch(body: &mut Body<'_>, taken: &Shape, result: &mut Option<Shape>) -> Com
         Some(result) => inner.value(result),
     };
     result.get_or_insert_with(|| inner.shape(root).without_layout());
-    let name = inner.world.name("branch");
-    inner.finish(name, root)
+    inner.finish("branch", root)
 }

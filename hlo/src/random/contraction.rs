@@ -1,6 +1,7 @@
 //! Dot products and their kin.
 
-use super::body::{Body, MOST_DIMENSIONS};
+use super::body::Body;
+use super::shape::MAX_RANK;
 use crate::ir::{DotAlgorithm, ElementType, InstrId, Op, Precision};
 
 /// Whether products of two types can be added up: both are integers (or `pred`), floats or complex numbers.
@@ -32,7 +33,7 @@ struct Right {
 
 /// An operand that has these batch and contracting extents in any order, and some more dimensions.
 fn right(body: &mut Body<'_>, element_type: ElementType, batch: &[i64], contracting: &[i64]) -> Option<Right> {
-    let rank_left = MOST_DIMENSIONS.saturating_sub(batch.len() + contracting.len());
+    let rank_left = MAX_RANK.saturating_sub(batch.len() + contracting.len());
     let own = body.world.rng.weighted(&[25, 50, 25]).min(rank_left);
     let own: Vec<i64> = (0..own).map(|_| body.world.rng.extent(3)).collect();
     let all: Vec<i64> = batch.iter().chain(contracting).chain(&own).copied().collect();

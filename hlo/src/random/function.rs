@@ -1,6 +1,6 @@
 //! Computations that are called with whole values, or applied to the elements of several arrays.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use super::region::region;
 use super::world::Function;
 use crate::ir::{FusionKind, InstrId, Op, Shape};
@@ -30,7 +30,7 @@ fn apply(body: &mut Body<'_>, function: &Function, op: Op) -> Option<InstrId> {
 
 /// A function that is there, or a new one; a plain one, if asked for.
 fn function(body: &mut Body<'_>, purpose: &str, is_plain: bool) -> Option<Function> {
-    let (depth, is_small) = (body.depth + 1, body.place == Place::Region);
+    let (depth, is_small) = (body.depth + 1, body.kind == ComputationKind::Region);
     let fits = |function: &&Function| {
         function.depth >= depth && (function.is_small || !is_small) && (function.is_plain || !is_plain)
     };
@@ -40,7 +40,7 @@ fn function(body: &mut Body<'_>, purpose: &str, is_plain: bool) -> Option<Functi
     {
         return Some(body.world.functions[at].clone());
     }
-    let mut inner = body.nested(Place::Function);
+    let mut inner = body.nested(ComputationKind::Function);
     inner.is_plain |= is_plain;
     for _ in 0..inner.world.rng.below(3) {
         let shape = inner.any_shape()?;
@@ -51,8 +51,7 @@ fn function(body: &mut Body<'_>, purpose: &str, is_plain: bool) -> Option<Functi
     let root = inner.root();
     let result = inner.shape(root).without_layout();
     let parameters: Vec<Shape> = inner.parameters.iter().map(Shape::without_layout).collect();
-    let name = inner.world.name(purpose);
-    let id = inner.finish(name, root);
+    let id = inner.finish(purpose, root);
     let is_plain = is_plain_function(&parameters, &result);
     let function = Function { id, parameters, result, depth, is_small, is_plain };
     body.world.functions.push(function.clone());
@@ -79,8 +78,7 @@ pub(super) fn map(body: &mut Body<'_>) -> Option<InstrId> {
     let count = 1 + inner.world.rng.below(5);
     inner.grow(count);
     let root = inner.operand(result, &[]);
-    let name = inner.world.name("mapped");
-    let to_apply = inner.finish(name, root);
+    let to_apply = inner.finish("mapped", root);
     let dimensions = (0..array.rank() as i64).collect();
     body.emit(Op::Map { dimensions, to_apply }, operands, result)
 }

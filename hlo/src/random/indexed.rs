@@ -5,7 +5,7 @@ use super::region::{combiner, results, types};
 use crate::ir::{ArrayShape, ElementType, InstrId, Op};
 
 /// How slices, or windows, of an operand lie.
-struct Places {
+struct IndexedSlices {
     /// Dimensions of one element that results, or updates, do not have.
     left_out: Vec<i64>,
     /// Batch dimensions of the operand, and those of the indices that go with them.
@@ -23,9 +23,13 @@ struct Places {
     is_single: bool,
 }
 
-impl Places {
+impl IndexedSlices {
     fn new(body: &mut Body<'_>, array: &ArrayShape) -> Option<Self> {
-        if body.world.rng.chance(30) { Places::canonical(body, array) } else { Places::general(body, array) }
+        if body.world.rng.chance(30) {
+            IndexedSlices::canonical(body, array)
+        } else {
+            IndexedSlices::general(body, array)
+        }
     }
 
     /// One list of indices, the first dimensions of the operand in order, whole slices (the form XLA's gather simplifier
@@ -35,7 +39,7 @@ impl Places {
         let count = body.world.rng.between(0, 4);
         let index = body.index_type();
         let indices = body.small_operand(index, &[count, components as i64])?;
-        Some(Places {
+        Some(IndexedSlices {
             left_out: Vec::new(),
             operand_batch: Vec::new(),
             indices_batch: Vec::new(),
@@ -88,7 +92,7 @@ impl Places {
         let indices = body.small_operand(index, &extents)?;
         let sizes = sizes(body, array, |dimension| left_out.contains(&dimension) || operand_batch.contains(&dimension));
         let numbers = |dimensions: Vec<usize>| dimensions.into_iter().map(|dimension| dimension as i64).collect();
-        Some(Places {
+        Some(IndexedSlices {
             is_single: batch.iter().product::<i64>() <= 1,
             left_out: numbers(left_out),
             operand_batch: numbers(operand_batch),
@@ -138,20 +142,20 @@ pub(super) fn gather(body: &mut Body<'_>) -> Option<InstrId> {
     let least = usize::from(body.world.rng.chance(90));
     let operand = body.array(|_| true, least)?;
     let array = body.array_shape(operand);
-    let places = Places::new(body, &array)?;
-    let (offset_dims, _) = places.offsets(body);
-    let indices_are_sorted = places.is_single && body.world.rng.chance(50);
+    let slices = IndexedSlices::new(body, &array)?;
+    let (offset_dims, _) = slices.offsets(body);
+    let indices_are_sorted = slices.is_single && body.world.rng.chance(50);
     let op = Op::Gather {
         offset_dims,
-        collapsed_slice_dims: places.left_out,
-        start_index_map: places.index_map,
-        operand_batching_dims: places.operand_batch,
-        start_indices_batching_dims: places.indices_batch,
-        index_vector_dim: places.index_vector_dim,
-        slice_sizes: places.sizes,
+        collapsed_slice_dims: slices.left_out,
+        start_index_map: slices.index_map,
+        operand_batching_dims: slices.operand_batch,
+        start_indices_batching_dims: slices.indices_batch,
+        index_vector_dim: slices.index_vector_dim,
+        slice_sizes: slices.sizes,
         indices_are_sorted,
     };
-    body.emit(op, vec![operand, places.indices], array.element_type)
+    body.emit(op, vec![operand, slices.indices], array.element_type)
 }
 
 pub(super) fn scatter(body: &mut Body<'_>) -> Option<InstrId> {
@@ -159,29 +163,29 @@ pub(super) fn scatter(body: &mut Body<'_>) -> Option<InstrId> {
     let first = body.array(|_| true, least)?;
     let array = body.array_shape(first);
     let types: Vec<ElementType> = types(body, array.element_type);
-    let places = Places::new(body, &array)?;
-    let (update_window_dims, updates) = places.offsets(body);
-    if updates.iter().product::<i64>() > body.elements() || updates.len() > super::body::MOST_DIMENSIONS {
+    let slices = IndexedSlices::new(body, &array)?;
+    let (update_window_dims, updates) = slices.offsets(body);
+    if updates.iter().product::<i64>() > body.elements() || updates.len() > super::shape::MAX_RANK {
         return None;
     }
     let mut operands = vec![first];
     for &element_type in &types[1..] {
         operands.push(body.operand(element_type, &array.extents));
     }
-    operands.push(places.indices);
+    operands.push(slices.indices);
     for &element_type in &types {
         operands.push(body.operand(element_type, &updates));
     }
     let to_apply = combiner(body, &types);
     let op = Op::Scatter {
         update_window_dims,
-        inserted_window_dims: places.left_out,
-        scatter_dims_to_operand_dims: places.index_map,
-        input_batching_dims: places.operand_batch,
-        scatter_indices_batching_dims: places.indices_batch,
-        index_vector_dim: places.index_vector_dim,
-        indices_are_sorted: places.is_single && body.world.rng.chance(50),
-        unique_indices: places.is_single && body.world.rng.chance(50),
+        inserted_window_dims: slices.left_out,
+        scatter_dims_to_operand_dims: slices.index_map,
+        input_batching_dims: slices.operand_batch,
+        scatter_indices_batching_dims: slices.indices_batch,
+        index_vector_dim: slices.index_vector_dim,
+        indices_are_sorted: slices.is_single && body.world.rng.chance(50),
+        unique_indices: slices.is_single && body.world.rng.chance(50),
         to_apply,
     };
     body.emit_as(op, operands, results(&types))

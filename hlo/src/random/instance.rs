@@ -1,6 +1,6 @@
 //! Modules around one operation.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use super::operation::maker_alone;
 use super::options::Options;
 use super::world::World;
@@ -24,8 +24,8 @@ const ATTEMPTS: usize = 16;
 /// ```
 pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module> {
     let maker = maker_alone(operation)?;
-    let mut world = World::new(seed, options);
-    let mut body = Body::new(&mut world, Place::Around, 0);
+    let mut world = World::new(format!("{}_{seed}", operation.replace('-', "_")), seed, options);
+    let mut body = Body::new(&mut world, ComputationKind::SingleOperation, 0);
     // Operations on values of any shape take one that is there.
     if matches!(operation, "tuple" | "get-tuple-element" | "opt-barrier" | "add-dependency") {
         for _ in 0..1 + body.world.rng.below(3) {
@@ -34,12 +34,6 @@ pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module>
         }
     }
     let root = (0..ATTEMPTS).find_map(|_| maker.make(&mut body))?;
-    let entry = body.finish("main".to_owned(), root);
-    Some(Module {
-        name: format!("{}_{seed}", operation.replace('-', "_")),
-        attributes: Vec::new(),
-        tables: Vec::new(),
-        computations: world.computations,
-        entry,
-    })
+    let entry = body.finish_as("main".to_owned(), root);
+    Some(world.module.finish_unchecked(entry))
 }

@@ -1,12 +1,12 @@
 //! Loops, which end.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use super::structure::element;
 use crate::eval::converted;
 use crate::ir::{BinaryOp, ComparisonDirection, ComputationId, Data, ElementType, InstrId, Literal, Op, Shape};
 
-/// How many rounds a loop makes at most.
-pub const MOST_ROUNDS: i64 = 5;
+/// The greatest number of iterations of a loop.
+pub const MAX_TRIP_COUNT: i64 = 5;
 
 /// What a loop goes on with.
 struct State {
@@ -53,11 +53,11 @@ fn number(body: &mut Body<'_>, counted: ElementType, number: i64) -> InstrId {
 /// Where counting starts: a number, or what is computed, between bounds.
 fn start(body: &mut Body<'_>, state: &State) -> InstrId {
     if body.world.rng.chance(60) {
-        let first = if state.rises { body.world.rng.between(0, 2) } else { body.world.rng.between(0, MOST_ROUNDS) };
+        let first = if state.rises { body.world.rng.between(0, 2) } else { body.world.rng.between(0, MAX_TRIP_COUNT) };
         return number(body, state.counted, first);
     }
     let any = body.operand(state.counted, &[]);
-    let (low, high) = (number(body, state.counted, 0), number(body, state.counted, MOST_ROUNDS));
+    let (low, high) = (number(body, state.counted, 0), number(body, state.counted, MAX_TRIP_COUNT));
     body.push(Op::Clamp, vec![low, any, high], Shape::scalar(state.counted))
 }
 
@@ -67,10 +67,10 @@ fn counter(body: &mut Body<'_>, state: &State, whole: InstrId) -> InstrId {
 
 /// Whether the counter has not reached its end, and sometimes something else.
 fn condition(body: &mut Body<'_>, state: &State) -> ComputationId {
-    let mut inner = body.nested(Place::Settled);
+    let mut inner = body.nested(ComputationKind::FixedSignature);
     let whole = inner.parameter(state.shape.clone());
     let counter = counter(&mut inner, state, whole);
-    let last = if state.rises { inner.world.rng.between(0, MOST_ROUNDS) } else { 0 };
+    let last = if state.rises { inner.world.rng.between(0, MAX_TRIP_COUNT) } else { 0 };
     let last = number(&mut inner, state.counted, last);
     let turned = inner.world.rng.chance(20);
     let direction = match state.rises != turned {
@@ -84,12 +84,11 @@ fn condition(body: &mut Body<'_>, state: &State) -> ComputationId {
         let other = inner.operand(ElementType::Pred, &[]);
         root = inner.push(Op::Binary(BinaryOp::And), vec![root, other], Shape::scalar(ElementType::Pred));
     }
-    let name = inner.world.name("condition");
-    inner.finish(name, root)
+    inner.finish("condition", root)
 }
 
 fn round(body: &mut Body<'_>, state: &State) -> ComputationId {
-    let mut inner = body.nested(Place::Settled);
+    let mut inner = body.nested(ComputationKind::FixedSignature);
     let whole = inner.parameter(state.shape.clone());
     let counter = counter(&mut inner, state, whole);
     let shapes = state.shape.as_tuple().unwrap_or_default();
@@ -104,12 +103,12 @@ fn round(body: &mut Body<'_>, state: &State) -> ComputationId {
     let next = inner.push(Op::Binary(op), vec![counter, step], Shape::scalar(state.counted));
     let root = match state.counter {
         None => next,
-        Some(place) => {
+        Some(counter) => {
             let mut values = Vec::with_capacity(shapes.len());
             for (at, shape) in shapes.iter().enumerate() {
                 // Some elements never change.
                 let kept = inner.world.rng.chance(25);
-                values.push(match at == place {
+                values.push(match at == counter {
                     true => next,
                     false if kept => elements[at],
                     false => inner.value(shape),
@@ -118,6 +117,5 @@ fn round(body: &mut Body<'_>, state: &State) -> ComputationId {
             inner.push(Op::Tuple, values, state.shape.clone())
         }
     };
-    let name = inner.world.name("round");
-    inner.finish(name, root)
+    inner.finish("round", root)
 }

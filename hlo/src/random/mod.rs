@@ -8,8 +8,8 @@
 //! They hold every operation that computes on one device and gives the same value each time ([`operations`]), every element
 //! type, ranks 0 to 6, extents 0 and 1, values with several readers and with none, tuples within tuples, computations that
 //! are called, fused, looped over, chosen and applied element by element, several times and within one another, layouts, and
-//! constants with NaNs, infinities, zeros of both signs, subnormal numbers and the ends of the integers. Loops make at most
-//! [`MOST_ROUNDS`] rounds. `indices_are_sorted`, `unique_indices` and `is_associative` are promises and are given only where
+//! constants with NaNs, infinities, zeros of both signs, subnormal numbers and the ends of the integers. Loops have at
+//! most [`MAX_TRIP_COUNT`] iterations. `indices_are_sorted`, `unique_indices` and `is_associative` are promises and are given only where
 //! they hold.
 //!
 //! Which of all that is made [`Options`] say. [`Options::computed`] are for those who compile kernels, and
@@ -54,6 +54,7 @@ mod instance;
 mod linear;
 mod looping;
 mod movement;
+mod operand;
 mod operation;
 mod options;
 mod reduction;
@@ -61,6 +62,7 @@ mod region;
 mod reinterpretation;
 mod rng;
 mod scan;
+mod shape;
 mod sort;
 mod steady;
 mod structure;
@@ -72,27 +74,21 @@ pub use distribution::Distribution;
 pub use error_bounds::error_bounds;
 pub use inputs::inputs;
 pub use instance::instance;
-pub use looping::MOST_ROUNDS;
+pub use looping::MAX_TRIP_COUNT;
 pub use operation::{computed, operations};
 pub use options::{Numbers, Options};
 pub use rng::Rng;
 
 use crate::ir::Module;
-use body::{Body, Place};
+use body::{Body, ComputationKind};
 use world::World;
 
 /// The module of a seed.
 pub fn module(seed: u64, options: &Options) -> Module {
-    let mut world = World::new(seed, options);
-    let mut body = Body::new(&mut world, Place::Entry, 0);
+    let mut world = World::new(format!("random_{seed}"), seed, options);
+    let mut body = Body::new(&mut world, ComputationKind::Entry, 0);
     body.grow(options.instructions);
     let root = body.root();
-    let entry = body.finish("main".to_owned(), root);
-    Module {
-        name: format!("random_{seed}"),
-        attributes: Vec::new(),
-        tables: Vec::new(),
-        computations: world.computations,
-        entry,
-    }
+    let entry = body.finish_as("main".to_owned(), root);
+    world.module.finish_unchecked(entry)
 }

@@ -1,6 +1,7 @@
 //! Operations that move elements without computing with them.
 
-use super::body::{Body, MOST_DIMENSIONS, Place};
+use super::body::{Body, ComputationKind};
+use super::shape::MAX_RANK;
 use crate::ir::{ArrayShape, ElementType, InstrId, Op, PadDimension, Shape, SliceDimension};
 
 pub(super) fn iota(body: &mut Body<'_>) -> Option<InstrId> {
@@ -14,7 +15,7 @@ pub(super) fn iota(body: &mut Body<'_>) -> Option<InstrId> {
 pub(super) fn broadcast(body: &mut Body<'_>) -> Option<InstrId> {
     let operand = body.array(|_| true, 0)?;
     let array = body.array_shape(operand);
-    let rank = body.world.rng.between(array.rank() as i64, MOST_DIMENSIONS as i64) as usize;
+    let rank = body.world.rng.between(array.rank() as i64, MAX_RANK as i64) as usize;
     let mut dimensions = body.world.rng.dimensions(rank, array.rank());
     if body.world.rng.chance(55) {
         dimensions.sort_unstable();
@@ -38,12 +39,12 @@ pub(super) fn factors(body: &mut Body<'_>, count: i64) -> Vec<i64> {
     let mut extents = Vec::new();
     if count == 0 {
         extents.push(0);
-        for _ in 0..rng.below(MOST_DIMENSIONS) {
+        for _ in 0..rng.below(MAX_RANK) {
             extents.push(rng.between(0, 4));
         }
     } else {
         let mut rest = count;
-        while rest > 1 && extents.len() + 1 < MOST_DIMENSIONS && rng.chance(65) {
+        while rest > 1 && extents.len() + 1 < MAX_RANK && rng.chance(65) {
             let divisors: Vec<i64> = (2..=rest).filter(|divisor| rest % divisor == 0).collect();
             let divisor = rng.choose(&divisors).unwrap_or(rest);
             extents.push(divisor);
@@ -52,7 +53,7 @@ pub(super) fn factors(body: &mut Body<'_>, count: i64) -> Vec<i64> {
         if rest > 1 {
             extents.push(rest);
         }
-        while extents.len() < MOST_DIMENSIONS && rng.chance(30) {
+        while extents.len() < MAX_RANK && rng.chance(30) {
             extents.push(1);
         }
     }
@@ -142,7 +143,7 @@ pub(super) fn pad(body: &mut Body<'_>) -> Option<InstrId> {
 /// The elements of an array under the same extents, in other places: reversed, transposed, or rotated along a dimension,
 /// rarely two of that. So a value is read through several maps.
 pub(super) fn elsewhere(body: &mut Body<'_>, array: InstrId) -> Option<InstrId> {
-    if body.place == Place::Around {
+    if body.kind == ComputationKind::SingleOperation {
         return None;
     }
     let moved = moved(body, array)?;

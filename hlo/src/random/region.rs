@@ -1,6 +1,6 @@
 //! Computations that are applied to elements.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use super::elementwise::comparison;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ComputationId, ElementType, InstrId, Op, Shape};
 use crate::shape::binary_accepts;
@@ -36,7 +36,7 @@ pub(super) fn region<'b>(
     body: &'b mut Body<'_>,
     types: impl IntoIterator<Item = ElementType>,
 ) -> (Body<'b>, Vec<InstrId>) {
-    let mut region = body.nested(Place::Region);
+    let mut region = body.nested(ComputationKind::Region);
     let parameters = types.into_iter().map(|element_type| region.parameter(Shape::scalar(element_type))).collect();
     (region, parameters)
 }
@@ -75,8 +75,7 @@ pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> Computatio
         orderly(&mut inner, types, &parameters)
     };
     let root = yielded(&mut inner, values);
-    let name = inner.world.name("combine");
-    let id = inner.finish(name, root);
+    let id = inner.finish("combine", root);
     body.world.combiners.push(Combiner { id, types: types.to_vec(), depth });
     let may_call = !is_disorderly && depth < body.world.options.nesting && body.world.is_asked("call");
     if may_call && body.world.rng.chance(20) { by_call(body, id, types) } else { id }
@@ -86,8 +85,7 @@ pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> Computatio
 fn by_call(body: &mut Body<'_>, to_apply: ComputationId, types: &[ElementType]) -> ComputationId {
     let (mut inner, parameters) = region(body, types.iter().chain(types).copied());
     let root = inner.push(Op::Call { to_apply }, parameters, results(types));
-    let name = inner.world.name("combine");
-    inner.finish(name, root)
+    inner.finish("combine", root)
 }
 
 /// JAX's argmax: the larger value, and of equal values the one of the lesser index; a NaN is larger than any number.
@@ -163,8 +161,7 @@ pub(super) fn comparator(body: &mut Body<'_>, types: &[ElementType]) -> Computat
         let key = inner.world.rng.below(types.len());
         ordered(&mut inner, types[key], [parameters[2 * key], parameters[2 * key + 1]])
     };
-    let name = inner.world.name("order");
-    inner.finish(name, root)
+    inner.finish("order", root)
 }
 
 /// Whether the first of two elements comes first; of complex numbers by their real parts.
@@ -195,8 +192,7 @@ pub(super) fn preference(body: &mut Body<'_>, element_type: ElementType) -> Comp
     let direction = if element_type.is_complex() { ComparisonDirection::Ne } else { ComparisonDirection::Ge };
     let op = Op::Compare { direction, order: None };
     let root = inner.push(op, parameters, Shape::scalar(ElementType::Pred));
-    let name = inner.world.name("prefer");
-    inner.finish(name, root)
+    inner.finish("prefer", root)
 }
 
 /// Whether an operation is defined for a type, and has a value there: complex numbers have no order.

@@ -17,7 +17,7 @@ pub(super) fn bitcast_convert(body: &mut Body<'_>) -> Option<InstrId> {
         let from = body.element_type(|from| fits(from) && i64::from(from.bits()) * ratio == i64::from(to.bits()))?;
         let mut extents = body.extents(0);
         extents.push(ratio);
-        if extents.iter().product::<i64>() > body.elements() || extents.len() > super::body::MOST_DIMENSIONS {
+        if extents.iter().product::<i64>() > body.elements() || extents.len() > super::shape::MAX_RANK {
             extents = vec![ratio];
         }
         let operand = body.operand(from, &extents);

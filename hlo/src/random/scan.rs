@@ -1,6 +1,6 @@
 //! Scans: a computation applied to slice after slice.
 
-use super::body::{Body, Place};
+use super::body::{Body, ComputationKind};
 use super::region::yielded;
 use crate::ir::{ArrayShape, InstrId, Op, Shape};
 
@@ -31,7 +31,7 @@ pub(super) fn scan(body: &mut Body<'_>) -> Option<InstrId> {
     }
     slices.extend(carried.iter().cloned());
 
-    let mut inner = body.nested(Place::Settled);
+    let mut inner = body.nested(ComputationKind::FixedSignature);
     for shape in slices {
         inner.parameter(shape);
     }
@@ -39,8 +39,7 @@ pub(super) fn scan(body: &mut Body<'_>) -> Option<InstrId> {
     inner.grow(count);
     let values = outputs.iter().chain(&carried).map(|shape| inner.value(shape)).collect();
     let root = yielded(&mut inner, values);
-    let name = inner.world.name("step");
-    let to_apply = inner.finish(name, root);
+    let to_apply = inner.finish("step", root);
 
     let whole = |slice: &Shape| {
         let mut array = slice.as_array().cloned()?;

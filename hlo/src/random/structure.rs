@@ -25,8 +25,8 @@ pub(super) fn element(body: &mut Body<'_>, id: InstrId, index: usize) -> InstrId
 }
 
 pub(super) fn parameter(body: &mut Body<'_>) -> Option<InstrId> {
-    use super::body::Place;
-    if !matches!(body.place, Place::Entry | Place::Function) || body.parameters.len() >= 8 {
+    use super::body::ComputationKind;
+    if !matches!(body.kind, ComputationKind::Entry | ComputationKind::Function) || body.parameters.len() >= 8 {
         return None;
     }
     let shape = body.any_shape()?;
@@ -56,7 +56,7 @@ pub(super) fn constant(body: &mut Body<'_>) -> Option<InstrId> {
 /// A value that is there.
 fn any(body: &mut Body<'_>, accepts: impl Fn(&Shape) -> bool) -> Option<InstrId> {
     let there: Vec<InstrId> =
-        body.instructions.iter().filter(|(_, instruction)| accepts(&instruction.shape)).map(|(id, _)| id).collect();
+        body.instructions().iter().filter(|(_, instruction)| accepts(&instruction.shape)).map(|(id, _)| id).collect();
     body.late(&there)
 }
 

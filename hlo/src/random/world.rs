@@ -1,14 +1,15 @@
-//! What all computations of a module under construction share.
+//! A random module under construction.
 
-use super::body::MOST_ELEMENTS;
 use super::operation::{Maker, computed, maker};
 use super::options::{Numbers, Options};
 use super::region::Combiner;
 use super::rng::Rng;
-use crate::ir::{Arena, Computation, ComputationId, ElementType, Shape};
+use super::shape::{MAX_ELEMENTS, extents};
+use crate::build::ModuleBuilder;
+use crate::ir::{ComputationId, ElementType, Shape};
 use crate::shape::{InferenceCache, standard_library};
 
-/// A module under construction.
+/// What all computations of a random module under construction share.
 pub(super) struct World {
     pub(super) rng: Rng,
     pub(super) options: Options,
@@ -25,7 +26,7 @@ pub(super) struct World {
     pub(super) is_empty: bool,
     /// Whether this module has layouts.
     pub(super) layouts: bool,
-    pub(super) computations: Arena<ComputationId, Computation>,
+    pub(super) module: ModuleBuilder,
     /// What can be called once more.
     pub(super) functions: Vec<Function>,
     /// What can be applied once more.
@@ -48,7 +49,7 @@ pub(super) struct Function {
 }
 
 impl World {
-    pub(super) fn new(seed: u64, options: &Options) -> Self {
+    pub(super) fn new(name: String, seed: u64, options: &Options) -> Self {
         let (mut rng, mut options) = (Rng::new(seed), options.clone());
         if options.numbers == Numbers::Tame {
             let computed: Vec<&str> = computed().collect();
@@ -62,7 +63,7 @@ impl World {
         let count = rng.between(2, 4) as usize;
         let types = (0..count).filter_map(|_| rng.choose(&options.types)).collect();
         let is_empty = rng.chance(25);
-        let extents = (0..count).map(|_| extents(&mut rng, options.elements.min(MOST_ELEMENTS), is_empty)).collect();
+        let extents = (0..count).map(|_| extents(&mut rng, options.elements.min(MAX_ELEMENTS), is_empty)).collect();
         let layouts = options.layouts && rng.chance(35);
         World {
             options,
@@ -73,7 +74,7 @@ impl World {
             extents,
             is_empty,
             layouts,
-            computations: Arena::new(),
+            module: ModuleBuilder::new(name),
             functions: Vec::new(),
             combiners: Vec::new(),
             cache: InferenceCache::new(standard_library()),
@@ -90,30 +91,4 @@ impl World {
     pub(super) fn is_tame(&self) -> bool {
         self.options.numbers == Numbers::Tame
     }
-
-    /// The name of the next computation, which tells what it is for.
-    pub(super) fn name(&self, purpose: &str) -> String {
-        format!("{purpose}_{}", self.computations.len())
-    }
-}
-
-/// Random extents of any rank up to 6 that come to at most so many elements, often to none if so wished.
-pub(super) fn extents(rng: &mut Rng, elements: i64, is_empty: bool) -> Vec<i64> {
-    let rank = rng.weighted(&[12, 22, 24, 18, 11, 7, 6]);
-    ranked_extents(rng, rank, elements, is_empty)
-}
-
-/// Random extents of a rank that come to at most so many elements, often to none if so wished.
-pub(super) fn ranked_extents(rng: &mut Rng, rank: usize, elements: i64, is_empty: bool) -> Vec<i64> {
-    let mut extents = vec![1; rank];
-    let mut room = elements.max(1);
-    for dimension in rng.dimensions(rank, rank) {
-        extents[dimension] = match rng.weighted(&[if is_empty { 14 } else { 0 }, 24, 72]) {
-            0 => 0,
-            2 if room > 1 => rng.between(2, room.min(7)),
-            _ => 1,
-        };
-        room /= extents[dimension].max(1);
-    }
-    extents
 }

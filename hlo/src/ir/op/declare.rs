@@ -35,8 +35,8 @@ macro_rules! operations {
         }
 
         impl Opcode {
-            fn flags(self) -> u8 {
-                use opcode::flags::*;
+            pub(in crate::ir::op) fn flags(self) -> u8 {
+                use crate::ir::op::opcode::flags::*;
                 match self {
                     $( Opcode::$own => 0 $(| $own_flag)*, )*
                     $( Opcode::$unary )|* => ELEMENTWISE | SHAPE_FOLLOWS,
@@ -69,7 +69,7 @@ macro_rules! operations {
         }
 
         /// The attributes owned by the operation of an opcode; `None` for those with a syntax of their own.
-        fn declared_fields(opcode: Opcode) -> Option<&'static [Field]> {
+        pub(super) fn declared_fields(opcode: Opcode) -> Option<&'static [Field]> {
             match opcode {
                 $( Opcode::$unit )|* => Some(&[]),
                 $( Opcode::$unary )|* => Some(&[]),
@@ -86,7 +86,7 @@ macro_rules! operations {
         }
 
         /// The operation of an opcode with these attributes; fails with the name of one that is missing.
-        fn declared_op(opcode: Opcode, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
+        pub(super) fn declared_op(opcode: Opcode, values: &mut FieldValues) -> Option<Result<Op, &'static str>> {
             match opcode {
                 $( Opcode::$unary => Some(Ok(Op::Unary(UnaryOp::$unary))), )*
                 $( Opcode::$binary => Some(Ok(Op::Binary(BinaryOp::$binary))), )*
@@ -119,7 +119,7 @@ macro_rules! operations {
             }
 
             /// Shows the attributes it owns, in the order of the text; those that are not printed only if `all`.
-            fn declared_visit<'a>(&'a self, all: bool, mut show: impl FnMut(&'static Field, FieldView<'a>)) {
+            pub(super) fn declared_visit<'a>(&'a self, all: bool, mut show: impl FnMut(&'static Field, FieldView<'a>)) {
                 match self {
                     $( Op::$variant { $($field),* } => {
                         let mut fields = declared_fields(Opcode::$variant).unwrap_or(&[]).iter();
@@ -131,7 +131,7 @@ macro_rules! operations {
                 }
             }
 
-            fn declared_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
+            pub(super) fn declared_callees(&mut self, visit: &mut dyn FnMut(&mut ComputationId)) {
                 match self {
                     $( Op::$variant { $($field),* } => { $( presence_callees!($presence $field, visit); )* } )*
                     _ => {}

@@ -44,7 +44,7 @@ pub(crate) const COLLECTIVES: [&str; 7] = [
     "collective-permute",
     "collective-broadcast",
 ];
-const MOST_ELEMENTS: i64 = 48;
+const MAX_ELEMENTS: i64 = 48;
 
 /// All indices of an array in row-major order.
 pub(crate) fn indices(extents: &[i64]) -> Vec<Vec<i64>> {
@@ -176,7 +176,7 @@ impl Program {
                     let extent = operand.extents[dimension];
                     let mut extents = operand.extents.clone();
                     extents[dimension] = if is_gather { extent * members } else { extent / members };
-                    if (!is_gather && extent % members != 0) || extents.iter().product::<i64>() > MOST_ELEMENTS {
+                    if (!is_gather && extent % members != 0) || extents.iter().product::<i64>() > MAX_ELEMENTS {
                         return false;
                     }
                     let own = if is_gather { extent } else { extents[dimension] };

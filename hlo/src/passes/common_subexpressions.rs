@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub struct CommonSubexpressions;
 
 /// Constants of more elements are compared only where they are the same instruction.
-const MOST_ELEMENTS: usize = 1 << 12;
+const MAX_ELEMENTS: usize = 1 << 12;
 
 impl Pass for CommonSubexpressions {
     fn name(&self) -> &'static str {
@@ -59,7 +59,7 @@ impl Pass for CommonSubexpressions {
 /// What two instructions have in common exactly when one can stand for the other: all but names and metadata.
 fn key(instruction: &Instruction) -> Option<String> {
     if let Op::Constant(literal) = &instruction.op
-        && (literal.data == Data::Elided || literal.data.len().is_none_or(|count| count > MOST_ELEMENTS))
+        && (literal.data == Data::Elided || literal.data.len().is_none_or(|count| count > MAX_ELEMENTS))
     {
         return None;
     }

@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 pub struct ConstantFolding;
 
 /// Elements that a result may have.
-const MOST_ELEMENTS: i64 = 1 << 12;
+const MAX_ELEMENTS: i64 = 1 << 12;
 /// Elements that operands may have.
-const MOST_READ: i64 = 1 << 16;
+const MAX_READ: i64 = 1 << 16;
 /// Products that a contraction or a window may come to, as a bound on the work.
-const MOST_WORK: i64 = 1 << 22;
+const MAX_WORK: i64 = 1 << 22;
 
 impl Pass for ConstantFolding {
     fn name(&self) -> &'static str {
@@ -71,7 +71,7 @@ fn fold(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     }
     let read =
         literals.iter().try_fold(0i64, |sum, literal| sum.checked_add(literal.shape.as_array()?.element_count()?))?;
-    let is_small = count <= MOST_ELEMENTS && read <= MOST_READ && count.checked_mul(read.max(1))? <= MOST_WORK;
+    let is_small = count <= MAX_ELEMENTS && read <= MAX_READ && count.checked_mul(read.max(1))? <= MAX_WORK;
     let grows = count > read.max(1) && !matches!(candidate.op, Op::Dot { .. });
     if !is_small || grows {
         return None;

@@ -7,19 +7,19 @@ use crate::passes::build::Build;
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// Constants of at most so many elements are looked through again and again; larger ones become broadcasts of a scalar.
-const MOST_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 /// Constants of at most so many elements are searched for NaNs.
-const MOST_SEARCHED: usize = 1 << 12;
+const MAX_SEARCHED: usize = 1 << 12;
 /// Operations that move elements, looked through for a constant.
-const MOST_MOVES: usize = 8;
+const MAX_MOVES: usize = 8;
 
 /// The one element that an array holds everywhere, if that is known. The array may have no elements.
 pub(super) fn splat(rebuild: &Rebuild<'_>, id: InstrId) -> Option<Scalar> {
     let mut id = id;
-    for _ in 0..MOST_MOVES {
+    for _ in 0..MAX_MOVES {
         let instruction = rebuild.get(id);
         match &instruction.op {
-            Op::Constant(literal) if literal.data.len()? <= MOST_LISTED => return literal.splat(),
+            Op::Constant(literal) if literal.data.len()? <= MAX_LISTED => return literal.splat(),
             Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } | Op::Slice { .. } | Op::Reverse { .. } => {
                 id = *instruction.operands.first()?;
             }
@@ -53,7 +53,7 @@ pub(super) fn is_constant_number(rebuild: &Rebuild<'_>, id: InstrId) -> bool {
     let Some(data) = constant_data(rebuild, id) else { return false };
     match (data.element_type(), data.len()) {
         (Some(element_type), _) if super::number::is_discrete(element_type) => true,
-        (_, Some(count)) if count <= MOST_SEARCHED => {
+        (_, Some(count)) if count <= MAX_SEARCHED => {
             (0..count).filter_map(|position| data.get(position)).all(|value| !super::number::number(value).is_nan())
         }
         _ => false,
@@ -99,7 +99,7 @@ pub(super) fn copies_like(
 
 /// A large constant of one element.
 pub(super) fn constant(rebuild: &mut Rebuild<'_>, candidate: &Instruction, literal: &Literal) -> Option<Rule> {
-    if literal.data.len()? <= MOST_LISTED {
+    if literal.data.len()? <= MAX_LISTED {
         return None;
     }
     let value = literal.splat()?;

@@ -7,11 +7,11 @@ use crate::ir::{BinaryOp, InstrId, Op};
 use crate::passes::rebuild::Rebuild;
 
 /// How many operations deep a range is looked for.
-const MOST_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The least and the greatest integer that an element may be; `None` for arrays of other types.
 pub(super) fn range(rebuild: &Rebuild<'_>, id: InstrId) -> Option<(i128, i128)> {
-    range_within(rebuild, id, MOST_DEPTH)
+    range_within(rebuild, id, MAX_DEPTH)
 }
 
 fn range_within(rebuild: &Rebuild<'_>, id: InstrId, depth: usize) -> Option<(i128, i128)> {

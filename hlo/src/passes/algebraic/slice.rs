@@ -7,7 +7,7 @@ use crate::ir::{InstrId, Instruction, Op, PadDimension, Shape, SliceDimension};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// Operands of a concatenation that each of its slices is searched for.
-const MOST_JOINED: usize = 1 << 10;
+const MAX_JOINED: usize = 1 << 10;
 
 pub(super) fn slice(rebuild: &mut Rebuild<'_>, candidate: &Instruction, parts: &[SliceDimension]) -> Option<Rule> {
     let operand = *candidate.operands.first()?;
@@ -65,7 +65,7 @@ fn of_concatenate(
     let joined = parts.get(dimension)?;
     let canonical = part(joined.start, *to.get(dimension)?, Some(joined.stride))?;
     let mut begin = 0i64;
-    for &operand in operands.iter().take(MOST_JOINED) {
+    for &operand in operands.iter().take(MAX_JOINED) {
         let extent = *array(rebuild, operand)?.extents.get(dimension)?;
         let end = begin.checked_add(extent)?;
         if begin <= canonical.start && canonical.limit <= end {

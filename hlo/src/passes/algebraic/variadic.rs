@@ -8,7 +8,7 @@ use crate::passes::build::Build;
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// Computations of at most so many instructions are written out where they are applied once.
-const MOST_WRITTEN_OUT: usize = 32;
+const MAX_WRITTEN_OUT: usize = 32;
 
 /// A reduction of several arrays.
 pub(super) fn reduce(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
@@ -43,7 +43,7 @@ pub(super) fn folded_once(
     to: &[i64],
 ) -> Option<Vec<InstrId>> {
     let region = rebuild.computations().get(to_apply)?.clone();
-    if region.instructions.len() > MOST_WRITTEN_OUT || !is_plain(&region) {
+    if region.instructions.len() > MAX_WRITTEN_OUT || !is_plain(&region) {
         return None;
     }
     // Every value is taken in the type it has.

@@ -4,10 +4,10 @@
 const LEAST: i32 = -308;
 
 /// The greatest power that is held: the least `f64` times this has 17 digits before the point.
-const GREATEST: i32 = 340;
+const MAX_EXPONENT: i32 = 340;
 
 /// How many are held.
-const COUNT: usize = (GREATEST - LEAST + 1) as usize;
+const COUNT: usize = (MAX_EXPONENT - LEAST + 1) as usize;
 
 /// The powers that are exact, since 5^55 fits 128 bits.
 const EXACT: std::ops::RangeInclusive<i32> = 0..=55;
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn powers_are_close_and_exact_where_they_say_so() {
         let mut integer = vec![1];
-        for power in 0..=GREATEST {
+        for power in 0..=MAX_EXPONENT {
             let found = PowerOfTen::of(power).unwrap();
             let (expected, exponent) = top(&integer);
             assert_eq!(found.exponent, exponent, "10^{power}");
@@ -98,7 +98,7 @@ mod tests {
             assert!(!found.exact || found.significand == expected, "10^{power}");
             times(&mut integer, 10);
         }
-        assert!(PowerOfTen::of(GREATEST + 1).is_none() && PowerOfTen::of(LEAST - 1).is_none());
+        assert!(PowerOfTen::of(MAX_EXPONENT + 1).is_none() && PowerOfTen::of(LEAST - 1).is_none());
     }
 
     #[test]

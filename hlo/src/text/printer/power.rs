@@ -1,13 +1,13 @@
 //! Powers of ten, to 128 bits.
 
 /// The least power that is held: the greatest `f64` times this has one digit before the point.
-const LEAST: i32 = -308;
+const MIN_EXPONENT: i32 = -308;
 
 /// The greatest power that is held: the least `f64` times this has 17 digits before the point.
 const MAX_EXPONENT: i32 = 340;
 
 /// How many are held.
-const COUNT: usize = (MAX_EXPONENT - LEAST + 1) as usize;
+const COUNT: usize = (MAX_EXPONENT - MIN_EXPONENT + 1) as usize;
 
 /// The powers that are exact, since 5^55 fits 128 bits.
 const EXACT: std::ops::RangeInclusive<i32> = 0..=55;
@@ -29,7 +29,7 @@ pub(super) struct PowerOfTen {
 impl PowerOfTen {
     /// The power, if it is one that some float needs.
     pub(super) fn of(power: i32) -> Option<Self> {
-        let significand = *SIGNIFICANDS.get(usize::try_from(power - LEAST).ok()?)?;
+        let significand = *SIGNIFICANDS.get(usize::try_from(power - MIN_EXPONENT).ok()?)?;
         // 1741647 / 2^19 is the logarithm of 10 to the base 2, closely enough that this is its floor for these powers.
         let exponent = ((power * 1_741_647) >> 19) - 127;
         Some(PowerOfTen { significand, exponent, exact: EXACT.contains(&power) })
@@ -37,7 +37,7 @@ impl PowerOfTen {
 }
 
 const fn significands() -> [u128; COUNT] {
-    let zero = -LEAST as usize;
+    let zero = -MIN_EXPONENT as usize;
     let mut powers = [TOP; COUNT];
     let mut index = zero;
     while index + 1 < COUNT {
@@ -98,12 +98,12 @@ mod tests {
             assert!(!found.exact || found.significand == expected, "10^{power}");
             times(&mut integer, 10);
         }
-        assert!(PowerOfTen::of(MAX_EXPONENT + 1).is_none() && PowerOfTen::of(LEAST - 1).is_none());
+        assert!(PowerOfTen::of(MAX_EXPONENT + 1).is_none() && PowerOfTen::of(MIN_EXPONENT - 1).is_none());
     }
 
     #[test]
     fn a_power_times_its_inverse_is_one() {
-        for power in LEAST..0 {
+        for power in MIN_EXPONENT..0 {
             let (low, high) = (PowerOfTen::of(power).unwrap(), PowerOfTen::of(-power).unwrap());
             // The upper halves suffice for 60 bits.
             let product = (low.significand >> 64) * (high.significand >> 64);

@@ -3,6 +3,8 @@
 use crate::support::case::Case;
 use crate::support::count::cases;
 use crate::support::run::run;
+use std::collections::BTreeSet;
+use std::time::Instant;
 use weft_affine::law::Condition;
 use weft_affine::{
     Atom, Constraint, Expr, Interval, Law, Obstacle, Ranges, RemainingDivision, Simplifier, Trial, UnprovedCondition,
@@ -247,5 +249,42 @@ fn a_division_knows_the_laws_of_its_operation() {
     for (operation, law) in of_operations {
         let entry = why.divisions.iter().find(|entry| entry.expr.to_string().contains(operation)).expect(operation);
         assert!(names(entry).contains(&law) && names(entry)[0] == "known-value", "{entry}");
+    }
+}
+
+/// Expressions with so many divisions: one within the other, side by side in one sum, and in sums of ten within each other.
+fn with_divisions(n: u32) -> [(&'static str, Expr); 3] {
+    let own = |i: u32| Expr::dim(i % 50) * (2 + i64::from(i / 50)) + Expr::dim((i + 1) % 50);
+    let nested = (0..n).fold(Expr::dim(0), |e, i| (e * 3 + own(i)).floor_div(7 + i64::from(i % 5)));
+    let sum = (0..n).fold(Expr::constant(0), |e, i| e + own(i).floor_div(7 + i64::from(i % 5)));
+    let mut level: Vec<Expr> = (0..n).map(|i| own(i).modulo(7 + i64::from(i % 5))).collect();
+    while level.len() > 1 {
+        let joined = level.chunks(10).map(|ten| ten.iter().fold(Expr::constant(0), |e, one| e * 2 + one));
+        level = joined.map(|e| e.floor_div(11)).collect();
+    }
+    [("nested", nested), ("one sum", sum), ("sums of ten", level.remove(0))]
+}
+
+/// Ten times the divisions are tried about ten times as often. What it takes is printed, since time is the machine's: it grows
+/// alike where no sum has all of the divisions; of one sum of them, each form that a law gives is as long as the sum itself.
+#[test]
+fn the_trials_grow_with_the_divisions() {
+    let ranges = Ranges::of_dims([Interval::of_extent(1000); 50]);
+    let mut before: Option<[usize; 3]> = None;
+    for n in [10, 100, 1000] {
+        let trials = with_divisions(n).map(|(shape, e)| {
+            let mut simplifier = Simplifier::new(&ranges, &[]);
+            let began = Instant::now();
+            let why = simplifier.why_not(&e);
+            let took = began.elapsed();
+            let distinct: BTreeSet<&Expr> = why.divisions.iter().map(|division| &division.expr).collect();
+            assert!(distinct.len() == why.divisions.len() && distinct.len() >= n as usize, "{shape} of {n}: {why:?}");
+            let trials = why.divisions.iter().map(|division| division.trials.len()).sum();
+            println!("{shape} of {n}: {trials} trials in {took:?}");
+            trials
+        });
+        if let Some(before) = before.replace(trials) {
+            assert!(trials.iter().zip(before).all(|(now, before)| *now <= 12 * before), "{before:?} became {trials:?}");
+        }
     }
 }

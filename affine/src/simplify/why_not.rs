@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use super::context::Context;
 use super::rules::sum::{self, KNOWN_VALUE};
 use super::rules::{floordiv, modulo};
 use crate::expr::postorder;
 use crate::law::{Condition, Relation};
 use crate::range::Analysis;
-use crate::{Atom, Constraint, Expr, Interval, Law, Ranges, Simplifier};
+use crate::{Atom, Constraint, Expr, Interval, Law, Ranges, Simplifier, Term};
 
 /// Why the divisions and remainders of an expression are still there; [`why_not`] and [`Simplifier::why_not`] find it out.
 ///
@@ -131,25 +133,20 @@ impl Simplifier {
     /// The answer is computed when it is asked for: it takes about as long as a simplification, and costs those nothing.
     pub fn why_not(&mut self, simple: &Expr) -> WhyNot {
         let sums = postorder([simple]);
-        let mut divisions: Vec<RemainingDivision> = Vec::new();
         self.normalizer.context.start_probe();
-        for sum in &sums {
-            for term in sum.terms().iter().filter(|term| term.atom.argument().is_some()) {
-                let expr = Expr::from_atom(term.atom.clone());
-                if divisions.iter().all(|known| known.expr != expr) {
-                    let around: Vec<&Expr> =
-                        sums.iter().filter(|s| s.terms().iter().any(|t| t.atom == term.atom)).collect();
-                    let trials = distinct(self.trials(simple, &term.atom, &around));
-                    let range = self.range_of(&expr);
-                    divisions.push(RemainingDivision { expr, range, trials });
-                }
-            }
+        let mut divisions: Vec<RemainingDivision> = Vec::new();
+        for occurrences in occurrences(&sums) {
+            let Some((_, term)) = occurrences.first() else { continue };
+            let expr = Expr::from_atom(term.atom.clone());
+            let trials = distinct(self.trials(simple, &term.atom, &occurrences));
+            let range = self.range_of(&expr);
+            divisions.push(RemainingDivision { expr, range, trials });
         }
         self.normalizer.context.take_log();
         WhyNot { expr: simple.clone(), divisions }
     }
 
-    fn trials(&mut self, whole: &Expr, atom: &Atom, sums: &[&Expr]) -> Vec<Trial> {
+    fn trials(&mut self, whole: &Expr, atom: &Atom, occurrences: &[Occurrence<'_>]) -> Vec<Trial> {
         let (x, c, of_operation, of_sums) = match atom {
             Atom::Var(_) => return Vec::new(),
             Atom::FloorDiv(x, c) => (x, *c, [floordiv::RULES, floordiv::EXPLORING], sum::OF_FLOORDIV),
@@ -165,7 +162,7 @@ impl Simplifier {
             match becomes {
                 Some(becomes) => {
                     let (letters, _) = self.normalizer.context.notes();
-                    trials.push(trial(letters, self.obstacle_of_operation(atom, &becomes, sums)));
+                    trials.push(trial(letters, self.obstacle_of_operation(atom, &becomes, occurrences)));
                 }
                 None => {
                     let unproved = unproved_trials(context, rule.law, &division);
@@ -176,13 +173,12 @@ impl Simplifier {
             }
         }
         let has_facts = self.normalizer.context.analysis.has_facts();
-        for sum in sums {
+        for (sum, term) in occurrences {
             let is_one_atom = matches!(sum.terms(), [term] if matches!(term.coefficient, -1 | 1));
             if is_one_atom && !has_facts {
                 continue;
             }
             for rule in of_sums {
-                let Some(term) = sum.terms().iter().find(|term| term.atom == *atom) else { continue };
                 let normalizer = &mut self.normalizer;
                 normalizer.allow_steps(self.config.steps);
                 normalizer.context.forget();
@@ -230,9 +226,9 @@ impl Simplifier {
     }
 
     /// Why a law that holds of the division was not used, by the first of the sums that it would make cheaper.
-    fn obstacle_of_operation(&mut self, atom: &Atom, becomes: &Expr, sums: &[&Expr]) -> Obstacle {
+    fn obstacle_of_operation(&mut self, atom: &Atom, becomes: &Expr, occurrences: &[Occurrence<'_>]) -> Obstacle {
         let mut obstacle = None;
-        for sum in sums {
+        for (sum, _) in occurrences {
             let Ok(new) = sum.with_replaced(atom, becomes) else { continue };
             let (cost, instead_of) = (new.cost(), sum.cost());
             if cost >= instead_of {
@@ -250,6 +246,25 @@ impl Simplifier {
         // Where a coefficient would overflow there is no rewrite.
         obstacle.unwrap_or(Obstacle::OtherForm)
     }
+}
+
+/// A sum, and the one of its terms that is the division asked about.
+type Occurrence<'a> = (&'a Expr, &'a Term);
+
+/// Where each distinct division or remainder stands, those that are met first before others.
+fn occurrences(sums: &[Expr]) -> Vec<Vec<Occurrence<'_>>> {
+    let mut all: Vec<Vec<Occurrence<'_>>> = Vec::new();
+    let mut position: FxHashMap<u128, usize> = FxHashMap::default();
+    for sum in sums {
+        for term in sum.terms().iter().filter(|term| term.atom.argument().is_some()) {
+            let own = *position.entry(Expr::hash_of_atom(&term.atom)).or_insert(all.len());
+            if own == all.len() {
+                all.push(Vec::new());
+            }
+            all[own].push((sum, term));
+        }
+    }
+    all
 }
 
 /// The ways in which the law was tried that failed for a condition.

@@ -5,3 +5,4 @@
 mod count;
 mod fuse;
 mod plan;
+mod uncompiled;

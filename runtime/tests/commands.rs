@@ -10,3 +10,5 @@ mod indexing_spec;
 mod layering;
 mod map_command;
 mod opt_command;
+mod simplify_command;
+mod stages;

@@ -1,0 +1,167 @@
+//! Fusion of programs of which not all can be compiled: what has no kernel is set apart, and the results stay.
+
+use crate::fuse::{difference, read, target};
+use std::collections::BTreeMap;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Computation, ElementType, Literal, Module, Op};
+use weft_hlo::random::{Options, inputs, module};
+use weft_hlo::text::{parse, print};
+use weft_hlo::verify::verify;
+use weft_partition::{Target, Verdict, fuse, fuse_explained};
+
+/// Whether two results are the same, where a NaN is any NaN.
+fn alike(expected: &[Literal], actual: &[Literal]) -> bool {
+    let parts = |literal: &Literal, element_type| weft_hlo::eval::converted(&literal.data, element_type);
+    let same = |a: &Literal, b: &Literal| {
+        let is_complex = a.data.element_type().is_some_and(ElementType::is_complex);
+        let wide = if is_complex { ElementType::C128 } else { ElementType::F64 };
+        let (wide_a, wide_b) = (parts(a, wide), parts(b, wide));
+        a.shape.is_compatible(&b.shape)
+            && (a.data == b.data || wide_a.zip(wide_b).is_some_and(|(a, b)| format!("{a:?}") == format!("{b:?}")))
+    };
+    expected.len() == actual.len() && expected.iter().zip(actual).all(|(a, b)| same(a, b))
+}
+
+/// Programs of every operation and type are fused, and compute what they did.
+#[test]
+fn what_cannot_be_compiled_is_set_apart() {
+    let config = weft_hlo::eval::Config { iteration_limit: Some(64), ..weft_hlo::eval::Config::default() };
+    let (mut evaluated, mut apart) = (0, BTreeMap::new());
+    for seed in 0..150 {
+        let module = module(seed, &Options::default());
+        let fail = |found: &dyn std::fmt::Display, fused: &str| -> ! {
+            panic!("seed {seed}: {found}\n{}\n{fused}", print(&module))
+        };
+        let fused = match fuse_explained(&module, &target(8)) {
+            Ok(fused) => fused,
+            Err(found) if found.0.iter().all(|finding| finding.code == "HLO404") => continue,
+            Err(found) => fail(&found, ""),
+        };
+        let text = print(&fused.module);
+        verify(&fused.module).unwrap_or_else(|found| fail(&found, &text));
+        let again = parse(&text).unwrap_or_else(|found| fail(&found, &text));
+        assert!(again == fused.module, "seed {seed}\n{text}");
+        fused.uncompiled.iter().for_each(|one| *apart.entry(one.reason.code).or_insert(0) += 1);
+        // Not the other way round: a parameter that only passes through needs no kernel, whatever its type.
+        assert!(fuse(&module, &target(8)).is_err() || fused.uncompiled.is_empty(), "seed {seed}\n{text}");
+        let inputs = inputs(&module, seed, &Options::default());
+        let Ok(expected) = weft_hlo::eval::evaluate_with(&module, &inputs, &config) else { continue };
+        let actual =
+            weft_hlo::eval::evaluate_with(&fused.module, &inputs, &config).unwrap_or_else(|found| fail(&found, &text));
+        if !alike(&expected, &actual) {
+            fail(&format!("{expected:?} became {actual:?}"), &text);
+        }
+        evaluated += 1;
+    }
+    println!("{evaluated} evaluated; not compiled: {apart:?}");
+    assert!(evaluated > 100 && apart.len() > 1, "{evaluated} {apart:?}");
+}
+
+/// The kernels of a computation by name, and how many instructions each has, parameters aside.
+fn kernels(module: &Module, computation: &Computation) -> Vec<(String, usize)> {
+    let sizes = computation.instructions.values().filter_map(|instruction| match instruction.op {
+        Op::Fusion { calls, .. } => {
+            let members = module.computations[calls].instructions.values();
+            let count = members.filter(|member| !matches!(member.op, Op::Parameter { .. })).count();
+            Some((instruction.name.clone(), count))
+        }
+        _ => None,
+    });
+    sizes.collect()
+}
+
+/// What a loop runs is a program of its own, with kernels of its own.
+#[test]
+fn loops_and_branches_are_programs() {
+    let module = read(
+        "HloModule control
+        less {
+            s = (s32[], f32[4]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            n = s32[] constant(3)
+            ROOT l = pred[] compare(i, n), direction=LT
+        }
+        step {
+            s = (s32[], f32[4]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            x = f32[4] get-tuple-element(s), index=1
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            e = f32[4] exponential(x)
+            y = f32[4] tanh(e)
+            ROOT t = (s32[], f32[4]) tuple(j, y)
+        }
+        up {
+            p = f32[4] parameter(0)
+            a = f32[4] add(p, p)
+            ROOT m = f32[4] multiply(a, a)
+        }
+        down {
+            p = f32[4] parameter(0)
+            ROOT n = f32[4] negate(p)
+        }
+        twice {
+            p = f32[4] parameter(0)
+            ROOT a = f32[4] add(p, p)
+        }
+        ENTRY main {
+            x = f32[4] parameter(0)
+            k = s32[] parameter(1)
+            c = f32[4] call(x), to_apply=twice
+            l = f32[4] log(c)
+            s = (s32[], f32[4]) tuple(k, l)
+            w = (s32[], f32[4]) while(s), condition=less, body=step
+            y = f32[4] get-tuple-element(w), index=1
+            b = f32[4] conditional(k, y, y), branch_computations={up, down}
+            ROOT r = f32[4] floor(b)
+        }",
+    );
+    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
+    let named = |name: &str| {
+        let found = fused.module.computations.values().find(|computation| computation.name == name);
+        kernels(&fused.module, found.unwrap_or_else(|| panic!("{name}\n{}", print(&fused.module))))
+    };
+    let kernel = |name: &str, size| (name.to_owned(), size);
+    assert_eq!(named("main"), [kernel("a_l_fusion", 2), kernel("r_fusion", 1)]);
+    assert_eq!(named("less"), [kernel("l_fusion", 2)]);
+    assert_eq!(named("step"), [kernel("j_fusion", 2), kernel("e_y_fusion", 2)]);
+    assert_eq!((named("up"), named("down")), (vec![kernel("a_m_fusion", 2)], vec![kernel("n_fusion", 1)]));
+    assert_eq!(fused.programs.len(), 5);
+    let apart: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.instruction.as_str()).collect();
+    assert_eq!(apart, ["main/w", "main/b"]);
+    let decision = |name: &str| fused.decisions.iter().find(|decision| decision.instruction == name);
+    assert_eq!(decision("w").map(|decision| decision.verdict), Some(Verdict::Stays));
+    assert_eq!(decision("step/e").map(|decision| decision.verdict), Some(Verdict::Fused));
+    let inputs = [Literal::array([4], vec![1f32, 2.0, 3.0, 4.0]), Literal::scalar(weft_hlo::ir::Scalar::S32(1))];
+    let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+    let actual = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(difference(&expected, &actual), None);
+}
+
+/// Types without a form in kernels are fused with their like; operations without code are kernels of their own.
+#[test]
+fn types_and_operations_without_code_stand_apart() {
+    let module = read(
+        "HloModule apart
+        ENTRY main {
+            x = f64[4,4] parameter(0)
+            a = f64[4,4] exponential(x)
+            b = f64[4,4] negate(a)
+            n = f32[4,4] convert(b)
+            t = f32[4,4] tanh(n)
+            d = f32[4,4] dot(t, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+            s = f32[4,4] sqrt(d)
+            ROOT u = f32[4,4] floor(s)
+        }",
+    );
+    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let own = kernels(&fused.module, fused.module.entry_computation());
+    let sizes: Vec<(&str, usize)> = own.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+    assert_eq!(sizes, [("a_b_n_fusion", 3), ("t_fusion", 1), ("d_fusion", 1), ("s_u_fusion", 2)]);
+    let reasons: Vec<(&str, &str)> =
+        fused.uncompiled.iter().map(|one| (one.reason.code, one.reason.instruction.as_str())).collect();
+    assert_eq!(reasons, [("HLO402", "main/a_b_n_fusion"), ("HLO401", "main/d_fusion")]);
+    let found = fuse(&module, &Target::default()).expect_err("kernels cannot be made of all of it");
+    assert!(found.0.iter().any(|finding| finding.code == "HLO401"), "{found}");
+}

@@ -1,0 +1,176 @@
+//! The commands that show a stage of compilation: `weft emit`, `fuse`, `indexing` and `partition`.
+
+use crate::cli::DOUBLE;
+use crate::command::{fed, stderr, stdout, weft};
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn kernels_are_emitted_at_every_stage() {
+    for (stage, sign) in [
+        ("functions", "sum"),
+        ("kernel", "sum"),
+        ("flat", "sum"),
+        ("wgsl", "@compute"),
+        ("msl", "kernel void"),
+        ("hlsl", "numthreads"),
+        ("glsl", "local_size_x"),
+    ] {
+        let output = fed(&["emit", "-", "--stage", stage], DOUBLE);
+        assert_eq!(output.status.code(), Some(0), "{stage}: {}", stderr(&output));
+        assert!(stdout(&output).contains(sign), "{stage}: {}", stdout(&output));
+        assert!(output.stderr.is_empty(), "no device is touched");
+    }
+    let output = fed(&["emit", "-", "--stage", "spirv"], DOUBLE);
+    assert_eq!(&output.stdout[..4], &0x0723_0203u32.to_le_bytes());
+    let output = fed(&["emit", "-", "--stage", "spirv", "--format", "json"], DOUBLE);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!(value["kernels"][0]["words"][0], 0x0723_0203);
+}
+
+#[test]
+fn one_kernel_can_be_asked_for() {
+    let text = "HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] negate(x)\n  y = f32[7] parameter(1)\n  b = f32[7] negate(y)\n  ROOT r = (f32[4], f32[7]) tuple(a, b)\n}\n";
+    let all = fed(&["emit", "-"], text);
+    assert!(stdout(&all).contains("// kernel 0: ") && stdout(&all).contains("// kernel 1: "), "{}", stdout(&all));
+    let first = fed(&["emit", "-", "--kernel", "0"], text);
+    assert!(stdout(&all).contains(&stdout(&first)));
+    let wrong = fed(&["emit", "-", "--kernel", "nothing"], text);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(stderr(&wrong).contains("there is no kernel nothing; there are: 0 "), "{}", stderr(&wrong));
+    let both = fed(&["emit", "-", "--stage", "spirv"], text);
+    assert_eq!(both.status.code(), Some(2), "two binaries do not fit one pipe");
+}
+
+#[test]
+fn fused_text_is_a_program_again() {
+    let fused = fed(&["fuse", "-", "--explain"], DOUBLE);
+    assert_eq!(fused.status.code(), Some(0), "{}", stderr(&fused));
+    let again = fed(&["verify", "-"], &stdout(&fused));
+    assert_eq!(again.status.code(), Some(0), "{}\n{}", stdout(&fused), stderr(&again));
+    let ran = fed(&["run", "-", "--device", "evaluator"], &stdout(&fused));
+    let original = fed(&["run", "-", "--device", "evaluator"], DOUBLE);
+    assert_eq!(stdout(&ran), stdout(&original));
+}
+
+#[test]
+fn maps_and_partitions_are_shown() {
+    let maps = fed(&["indexing", "-"], DOUBLE);
+    let map = "operand 0 (x): (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]";
+    assert!(stdout(&maps).contains(map), "{}", stdout(&maps));
+    let plan = fed(&["partition", "-"], DOUBLE);
+    assert_eq!(plan.status.code(), Some(0), "{}", stderr(&plan));
+    assert!(stdout(&plan).contains("function"), "{}", stdout(&plan));
+    for command in ["indexing", "partition", "fuse", "compile"] {
+        let output = fed(&[command, "-", "--format", "json"], DOUBLE);
+        let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+        assert!(value.is_array() || value.is_object(), "{command}");
+    }
+}
+
+/// Everything of a partition is in its JSON by itself, with maps that can be read again.
+#[test]
+fn partitions_are_structured() {
+    let text = "HloModule m\nENTRY e {\n  p = f32[20,20] parameter(0)\n  l = f32[20,20] log(p)\n  \
+                t = f32[20,20] transpose(l), dimensions={1,0}\n  ROOT a = f32[20,20] add(l, t)\n}\n";
+    let output = fed(&["partition", "-", "--format", "json"], text);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    assert_eq!((&value["program"], &value["instructions"]), (&"m".into(), &serde_json::json!([])));
+    let fusion = &value["fusions"][0];
+    assert_eq!(
+        (&fusion["compiled"], &fusion["computation"], &fusion["operands"][0]),
+        (&true.into(), &"e".into(), &"p".into())
+    );
+    assert_eq!(fusion["parameters"][0], serde_json::json!({ "name": "p", "number": 0, "shape": "f32[20,20]" }));
+    let functions = fusion["functions"].as_array().expect("a list");
+    let names: Vec<&Value> = functions.iter().map(|function| &function["name"]).collect();
+    assert_eq!(names, ["a", "t", "l"]);
+    let [add, transpose, log] = functions.as_slice() else { panic!("three functions") };
+    assert_eq!((&add["roots"], &add["extents"]), (&serde_json::json!(["a"]), &serde_json::json!([20, 20])));
+    assert_eq!(log["why"], "its users access it in 2 different ways");
+    let read = &transpose["members"][0]["reads"][0];
+    let map = "(d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]";
+    assert_eq!(
+        (&read["operand"], &read["function"], &read["maps"]),
+        (&"l".into(), &"l".into(), &serde_json::json!([map]))
+    );
+    assert_eq!((&transpose["parameters"], &log["parameters"][0]["name"]), (&serde_json::json!([]), &"p".into()));
+    assert_eq!((&log["members"][0]["operation"], &log["members"][0]["shape"]), (&"log".into(), &"f32[20,20]".into()));
+}
+
+/// What has no kernel yet is shown with the reason, and refused by no command that only looks.
+#[test]
+fn what_has_no_kernel_is_shown() {
+    let text = "HloModule m
+less {
+  s = (s32[], f64[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=0
+  d = s32[] multiply(i, n)
+  ROOT l = pred[] compare(i, d), direction=LT
+}
+step {
+  s = (s32[], f64[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f64[4,4] get-tuple-element(s), index=1
+  j = s32[] add(i, i)
+  y = f64[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], f64[4,4]) tuple(j, y)
+}
+ENTRY e {
+  k = s32[] parameter(0)
+  x = f64[4,4] parameter(1)
+  s = (s32[], f64[4,4]) tuple(k, x)
+  w = (s32[], f64[4,4]) while(s), condition=less, body=step
+  ROOT r = f64[4,4] get-tuple-element(w), index=1
+}";
+    let shown = |arguments: &[&str]| {
+        let output = fed(arguments, text);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let fused = shown(&["fuse", "-", "--no-opt"]);
+    assert!(
+        fused.contains("// e/w: not yet compiled: HLO401: 'while' cannot be compiled to a kernel yet\n"),
+        "{fused}"
+    );
+    assert!(fused.contains("// step/y_fusion: not yet compiled: HLO401: 'dot' cannot"), "{fused}");
+    assert!(stdout(&fed(&["verify", "-"], &fused)).starts_with("valid: "), "{fused}");
+    let divided = shown(&["partition", "-", "--no-opt"]);
+    assert!(divided.contains("instruction w = while\n  not yet compiled: HLO401: "), "{divided}");
+    assert!(divided.contains("fusion step/y_fusion\n  not yet compiled: HLO401: "), "{divided}");
+    assert!(divided.contains("fusion step/j_fusion\n  function j [] -> %j\n"), "{divided}");
+    let value: Value = serde_json::from_str(&shown(&["partition", "-", "--no-opt", "--format", "json"])).expect("JSON");
+    let dot = value["fusions"].as_array().into_iter().flatten().find(|fusion| fusion["fusion"] == "y_fusion");
+    let dot = dot.expect("the dot is a fusion");
+    assert_eq!((&dot["compiled"], &dot["reason"]["code"]), (&false.into(), &"HLO401".into()));
+    let reads = &dot["functions"][0]["members"][0]["reads"];
+    let map = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]";
+    assert_eq!(reads[0]["maps"][0], map);
+    assert_eq!(value["instructions"][0]["operation"], "while");
+    assert!(shown(&["indexing", "-"]).contains("instruction step/y"));
+    // What runs or writes kernels refuses it, with the place.
+    for command in ["compile", "emit"] {
+        let output = fed(&[command, "-"], text);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("error[HLO40"), "{}", stderr(&output));
+    }
+}
+
+/// No program of the corpus is refused by what only looks at it.
+#[test]
+fn the_corpus_is_looked_at_whole() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
+    for name in ["cond_switch", "while_newton", "x64_random", "sorting", "cholesky_solve", "ew_bf16", "random_all"] {
+        for form in ["unoptimized", "optimized_cpu"] {
+            let path = corpus.join(name).join(format!("{form}.hlo")).display().to_string();
+            if !Path::new(&path).exists() {
+                continue;
+            }
+            for command in ["fuse", "partition", "indexing", "fmt"] {
+                let output = weft(&[command, &path]);
+                assert_eq!(output.status.code(), Some(0), "{command} {path}: {}", stderr(&output));
+            }
+        }
+    }
+}

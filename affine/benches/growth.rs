@@ -6,7 +6,7 @@
 //!
 //! A step is one composition: substituting the results into the next operation's map and simplifying all its results with one
 //! simplifier, a fresh one for each step. Where the results move on, the domain stays, and the same is measured with one
-//! simplifier *kept* for the whole chain, as a compiler would. A chain stops early where its map has grown beyond [`MOST_NODES`] or a step takes longer than
+//! simplifier *kept* for the whole chain, as a compiler would. A chain stops early where its map has grown beyond [`MAX_NODES`] or a step takes longer than
 //! [`LONGEST_STEP`].
 
 #![allow(clippy::print_stdout, reason = "a table on the terminal is what this program is for")]
@@ -24,7 +24,7 @@ use weft_affine::{AffineMap, Config, Expr, Ranges, Simplifier};
 const CHECKPOINTS: [usize; 4] = [10, 30, 100, 1000];
 /// Chains of each kind, each with its own seed.
 const CHAINS: u64 = 3;
-const MOST_NODES: usize = 100_000;
+const MAX_NODES: usize = 100_000;
 const LONGEST_STEP: Duration = Duration::from_secs(2);
 
 fn main() {
@@ -168,7 +168,7 @@ fn walk(chain: Chain, steps: usize, side: Side, config: Config) -> Vec<Step> {
         let time = start.elapsed();
         let nodes = node_count(map.results());
         measured.push(Step { time, nodes, results: map.results().len() });
-        if nodes > MOST_NODES || time > LONGEST_STEP {
+        if nodes > MAX_NODES || time > LONGEST_STEP {
             break;
         }
     }

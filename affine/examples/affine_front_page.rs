@@ -1,4 +1,4 @@
-//! The example of the front page of the crate.
+//! The example of the documentation's first page.
 
 use weft_affine::{Constraint, Expr, Interval, Ranges, Simplifier, Var, affine_map, explain, range_of, simplify};
 

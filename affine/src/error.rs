@@ -1,4 +1,4 @@
-//! The error type of the crate, with stable codes and positions in text.
+//! The error type of the crate, with stable codes and byte ranges in the source.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Closed intervals of integers: the facts every side condition is proved from.
+//! Closed intervals of integers.
 //!
 //! Bounds are inclusive. The ends of `i64` stand for "no bound", also of integers beyond `i64`: arithmetic is exact where it
 //! fits, widens to the ends where it does not, and an end stays an end whatever is added to it or divides it. So what

@@ -1,7 +1,7 @@
 //! Integer expressions with ranges: the algebra under index arithmetic.
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/affine_front_page.rs")]
 //! ```
 //!
 //! It prints

@@ -1,4 +1,4 @@
-//! Deciding by trial: what an expression is at every point of a domain, where the points that matter are few.
+//! Decision by enumeration: linear forms and implied constraints, from finitely many points of a domain.
 //!
 //! A quasi-affine expression repeats itself: it has a period in each variable, after which it has grown by a known amount.
 //! So of each variable only one period counts, whatever its bounds. Where that leaves few points, all of them are tried,

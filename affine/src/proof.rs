@@ -1,4 +1,4 @@
-//! Derivations: why one expression equals another, as a calculation that can be checked without the simplifier.
+//! Derivations: proofs that one expression equals another, checked without the simplifier.
 //!
 //! Each step is an instance of a law, true by itself over the domain. Each link of the chain replaces one side of a step by the
 //! other inside the whole expression. The law `equal-at-every-point` says no more than what it is used for: its condition is that both

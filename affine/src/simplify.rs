@@ -1,4 +1,4 @@
-//! Simplification: an equal expression over a domain, never dearer, in a form that depends on nothing but the input.
+//! Simplification: an equal expression over a domain, never of higher cost, deterministic.
 //!
 //! First a directed pass brings the expression into normal form; where two or more divisions or remainders survive, a
 //! small e-graph looks for something cheaper; what is left may be seen to be linear by trying points. All of it is bounded by
@@ -34,7 +34,7 @@ use rules::sum::EQUAL_AT_EVERY_POINT;
 use upper::UpperLevels;
 
 /// What a variable costs.
-const LEAST_COST: u64 = 1;
+const MIN_COST: u64 = 1;
 
 /// Of the points that an expression may take, one in so many may go to one that is linear already, and could only get plainer.
 const PLAINER: u64 = 1024;
@@ -361,7 +361,7 @@ impl Simplifier {
             (true, true) => self.config.points / PLAINER,
             _ => 0,
         };
-        if work == 0 || e.cost() <= LEAST_COST {
+        if work == 0 || e.cost() <= MIN_COST {
             return None;
         }
         let context = &mut self.normalizer.context;

@@ -1,4 +1,4 @@
-//! The text of expressions and maps, both ways.
+//! Parsing and printing of expressions and maps.
 //!
 //! ```text
 //! expression := product {(+ | -) product} [where NAME = expression {, NAME = expression}]

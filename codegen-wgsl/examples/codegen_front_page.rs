@@ -1,4 +1,4 @@
-//! The example of the front page of the crate.
+//! The example of the documentation's first page.
 
 use weft_hlo::text;
 use weft_partition::{Target, fuse};

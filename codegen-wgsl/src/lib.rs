@@ -14,7 +14,7 @@
 //! | wgsl | the shader | [`Shader::source`] |
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/codegen_front_page.rs")]
 //! ```
 //!
 //! Features: `spirv`, `msl`, `hlsl`, `glsl` translate a shader with naga's other writers, for reading.

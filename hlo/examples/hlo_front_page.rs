@@ -1,4 +1,4 @@
-//! The example of the front page of the crate.
+//! The example of the documentation's first page.
 
 use weft_hlo::ir::{Data, Literal};
 use weft_hlo::{diagnostic::Diagnostics, eval, indexing, text, verify};

@@ -2,7 +2,7 @@
 //! passes, and for every operation the map that says which elements it reads.
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/hlo_front_page.rs")]
 //! ```
 //!
 //! computes `[2, 8, 4, 10, 6, 12]` and finds the map `(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]`.

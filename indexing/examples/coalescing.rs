@@ -8,7 +8,7 @@ use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var, Verdict};
 
 /// Runs the example.
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (matrix, device) = (Tensor::new(&[1024, 1024], 4), MemoryModel::default());
+    let (matrix, device) = (Tensor::try_new(&[1024, 1024], 4)?, MemoryModel::default());
 
     // From an index of the transposed matrix to the element that is read.
     let transpose: IndexingMap = "(d0, d1) -> (d1, d0), domain: d0 in [0, 1023], d1 in [0, 1023]".parse()?;
@@ -27,7 +27,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         "(th_x, th_y, bl_x, bl_y)[s0] -> (bl_x * 32 + s0 * 8 + th_y, bl_y * 32 + th_x), domain: \
         th_x in [0, 31], th_y in [0, 7], bl_x in [0, 31], bl_y in [0, 31], s0 in [0, 3]"
             .parse()?;
-    let block = Launch::of_block(&[(Var::Dim(0), 32), (Var::Dim(1), 8)]);
+    let block = Launch::of_block(&[(Var::Dim(0), 32), (Var::Dim(1), 8)])?;
     let reads = by_tile.coalescing(&matrix, &block, &device)?;
     println!("by tile: {by_tile}\n  {reads}");
     assert_eq!(reads.verdict, Verdict::Coalesced);

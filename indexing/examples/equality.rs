@@ -24,7 +24,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(less.is_subset_of(&two, &limits), Answer::Yes);
 
     // A bound on the work may leave a question open; the answer says which.
-    let few = Limits { points: 100, ..limits };
+    let few = limits.with_points(100);
     println!("within 100 points: {}", two.equals(&one, &few));
     assert!(matches!(two.equals(&one, &few).unknown(), Some(Unknown::TooManyPoints { limit: 100, .. })));
 

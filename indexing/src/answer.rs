@@ -1,8 +1,8 @@
-//! Answers to questions about maps, the limits of the work for one, and reasons why one stays open.
+//! Answers with counterexamples, limits on enumeration, and reasons for unknown answers.
 
 use std::fmt;
 
-use crate::Inexact;
+use crate::OverapproximationReason;
 
 /// How much may be enumerated to answer a question: counts, not times: the answer is the same on every machine.
 ///
@@ -15,15 +15,35 @@ use crate::Inexact;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// The most points of boxes that are looked at one by one, for one question.
-    pub points: u64,
-    /// The most members of a [`MapSet`](crate::MapSet) that an operation may return.
-    pub members: usize,
+    points: u64,
+    /// At least one.
+    members: usize,
 }
 
 impl Limits {
     /// No points and one member: structure alone decides, and nothing is enumerated.
     pub const STRUCTURE: Limits = Limits { points: 0, members: 1 };
+
+    /// With up to so many points of boxes that are looked at one by one, for one question.
+    pub const fn with_points(self, points: u64) -> Limits {
+        Limits { points, ..self }
+    }
+
+    /// With up to so many members of a [`MapSet`](crate::MapSet) that an operation returns. A set has a member at least, so that
+    /// zero is taken for one.
+    pub const fn with_members(self, members: usize) -> Limits {
+        Limits { members: if members == 0 { 1 } else { members }, ..self }
+    }
+
+    /// The most points of boxes that are looked at one by one, for one question.
+    pub const fn points(&self) -> u64 {
+        self.points
+    }
+
+    /// The most members of a [`MapSet`](crate::MapSet) that an operation returns; at least one.
+    pub const fn members(&self) -> usize {
+        self.members
+    }
 }
 
 /// 65,536 points and 64 members.
@@ -127,7 +147,7 @@ pub enum Unknown {
     /// A thread index may lie beyond the extents of the block.
     BeyondBlock,
     /// The question is about a set that may hold more points than it should.
-    Overapproximation(Inexact),
+    Overapproximation(OverapproximationReason),
 }
 
 impl Unknown {
@@ -149,6 +169,8 @@ impl Unknown {
         }
     }
 }
+
+impl std::error::Error for Unknown {}
 
 /// A sentence without its stop.
 impl fmt::Display for Unknown {

@@ -209,9 +209,9 @@ impl IndexingMap {
         let dims = target.iter().map(|b| Variable::new(*b)).collect();
         let wanted = IndexingMap::of_valid(dims, Vec::new(), runtime, Vec::new(), Vec::new());
         let points = self.box_size().max(wanted.box_size());
-        if points > u128::from(limits.points) {
+        if points > u128::from(limits.points()) {
             let missed = wanted.corners().find(|missed| self.surely_misses(missed, limits));
-            let reason = Unknown::TooManyPoints { points, limit: limits.points };
+            let reason = Unknown::TooManyPoints { points, limit: limits.points() };
             return missed.map_or(Answer::Unknown(reason), Answer::No);
         }
         let mut hit = BTreeSet::new();

@@ -106,7 +106,7 @@ impl IndexingMap {
         let counted = counted(&domain, limits);
         match counted {
             // The given constraints have values where simplified ones overflow.
-            Cardinality::Between { .. } if given.box_size() <= u128::from(limits.points) => {
+            Cardinality::Between { .. } if given.box_size() <= u128::from(limits.points()) => {
                 Cardinality::Exactly(given.points().count() as u128)
             }
             _ => counted,
@@ -116,7 +116,7 @@ impl IndexingMap {
 
 /// The number of points of a simplified domain.
 fn counted(domain: &IndexingMap, limits: &Limits) -> Cardinality {
-    let mut counter = Counter { rest: limits.points, limit: limits.points };
+    let mut counter = Counter { rest: limits.points(), limit: limits.points() };
     let mut product = Cardinality::Exactly(1);
     for group in groups(domain) {
         let size = group.box_size();

@@ -1,4 +1,4 @@
-//! The domain: its constraints in their canonical form, and what follows from them for bounds.
+//! Canonicalization of a domain: its constraints, and the bounds of variables that follow from them.
 //!
 //! What a rule may do with constraints is the business of `weft-affine`; here they are applied to a whole domain until
 //! none changes it.
@@ -29,11 +29,11 @@ impl IndexingMap {
     ///
     /// Where narrowing does not come to an end it is left out, so that half of it is not taken for a result that simplifying
     /// again would move.
-    pub(crate) fn settle_domain(&mut self, steps: &mut Vec<ConstraintStep>) -> bool {
+    pub(crate) fn canonicalize_domain(&mut self, steps: &mut Vec<ConstraintStep>) -> bool {
         let original = self.clone();
         for narrowing in [Narrowing::On, Narrowing::Off] {
             self.take_apart(steps);
-            if self.comes_to_an_end(narrowing, steps) || narrowing == Narrowing::Off {
+            if self.reaches_a_fixed_point(narrowing, steps) || narrowing == Narrowing::Off {
                 break;
             }
             *self = original.clone();
@@ -42,11 +42,11 @@ impl IndexingMap {
         *self != original
     }
 
-    /// Simplifies the domain round after round; true when that came to an end.
+    /// Simplifies the domain round after round; true where that reaches a fixed point.
     ///
     /// Mostly the last round changes nothing. Where domains take turns, as those do where a sum and its negative simplify to
     /// different forms of one cost, the end is the first of them in the order of their constraints, wherever the turn began.
-    fn comes_to_an_end(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) -> bool {
+    fn reaches_a_fixed_point(&mut self, narrowing: Narrowing, steps: &mut Vec<ConstraintStep>) -> bool {
         // Each domain on the way, and how many steps led to it.
         let mut passed = vec![(self.domain(), steps.len())];
         while !self.is_known_empty() && passed.len() <= MAX_ROUNDS {

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 
-use crate::map_set::{Inexact, MapSet};
+use crate::map_set::{MapSet, OverapproximationReason};
 use crate::pieces::{Lanes, Program, may_overflow, visit};
 use crate::points::{Walk, all_bounds};
 use crate::{Answer, DomainPoint, Error, IndexingMap, Limits, OutOfBounds, Unknown};
@@ -142,7 +142,7 @@ impl IndexingMap {
             i -= 1;
             let mut without = self.clone();
             let dropped = without.constraints.remove(i);
-            if without.box_size().saturating_mul(self.constraints.len() as u128) > u128::from(limits.points) {
+            if without.box_size().saturating_mul(self.constraints.len() as u128) > u128::from(limits.points()) {
                 return;
             }
             let holds = |p: DomainPoint| {
@@ -220,7 +220,7 @@ fn conditions(map: &IndexingMap) -> Vec<Constraint> {
 }
 
 /// The points of `whole` that are not in `taken`, in disjoint parts; with the reason where they are more than that.
-pub(crate) fn without(whole: &IndexingMap, taken: &IndexingMap) -> (Vec<IndexingMap>, Option<Inexact>) {
+pub(crate) fn without(whole: &IndexingMap, taken: &IndexingMap) -> (Vec<IndexingMap>, Option<OverapproximationReason>) {
     if taken.is_known_empty() || taken.variable_ranges().has_empty() {
         return (vec![whole.clone()], None);
     }
@@ -237,7 +237,7 @@ pub(crate) fn without(whole: &IndexingMap, taken: &IndexingMap) -> (Vec<Indexing
         if !fits(&expr, &mut Simplifier::new(&rest.variable_ranges(), &[])) {
             // Where the value overflows a point is in neither part, so none may be taken away.
             parts.push(rest);
-            return (parts, Some(Inexact::Overflow));
+            return (parts, Some(OverapproximationReason::Overflow));
         }
         let below = bounds.lo.checked_sub(1).map(|h| Interval::new(range.lo, h.min(range.hi)));
         let above = bounds.hi.checked_add(1).map(|l| Interval::new(l.max(range.lo), range.hi));

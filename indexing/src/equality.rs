@@ -73,14 +73,8 @@ impl IndexingMap {
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
     pub fn equals(&self, other: &IndexingMap, limits: &Limits) -> Answer<Difference> {
-        if self.is_undefined() || other.is_undefined() {
-            return Answer::Unknown(Unknown::Undefined);
-        }
-        if self.dims.len() != other.dims.len() {
-            return Answer::No(Difference::Dimensions(self.dims.len(), other.dims.len()));
-        }
-        if self.results.len() != other.results.len() {
-            return Answer::No(Difference::Results(self.results.len(), other.results.len()));
+        if let Some(answer) = self.compared_in_form(other) {
+            return answer;
         }
         let (mut a, mut b) = (self.clone(), other.clone());
         for map in [&mut a, &mut b] {
@@ -100,6 +94,18 @@ impl IndexingMap {
         equal_by_points(&given, &other, limits)
     }
 
+    /// The answer to a comparison that the numbers of dimensions and results, or an undefined map, decide.
+    fn compared_in_form(&self, other: &IndexingMap) -> Option<Answer<Difference>> {
+        if self.is_undefined() || other.is_undefined() {
+            return Some(Answer::Unknown(Unknown::Undefined));
+        }
+        if self.dims.len() != other.dims.len() {
+            return Some(Answer::No(Difference::Dimensions(self.dims.len(), other.dims.len())));
+        }
+        let results = (self.results.len(), other.results.len());
+        (results.0 != results.1).then_some(Answer::No(Difference::Results(results.0, results.1)))
+    }
+
     /// Whether the other map relates each index to all elements that this one relates it to, for any values of the runtime
     /// variables: whether the relation is a subset of the other.
     ///
@@ -117,14 +123,8 @@ impl IndexingMap {
     /// # Ok::<(), weft_indexing::Error>(())
     /// ```
     pub fn is_subset_of(&self, other: &IndexingMap, limits: &Limits) -> Answer<Difference> {
-        if self.is_undefined() || other.is_undefined() {
-            return Answer::Unknown(Unknown::Undefined);
-        }
-        if self.dims.len() != other.dims.len() {
-            return Answer::No(Difference::Dimensions(self.dims.len(), other.dims.len()));
-        }
-        if self.results.len() != other.results.len() {
-            return Answer::No(Difference::Results(self.results.len(), other.results.len()));
+        if let Some(answer) = self.compared_in_form(other) {
+            return answer;
         }
         if self.is_known_empty() {
             return Answer::Yes;
@@ -134,8 +134,8 @@ impl IndexingMap {
             return Answer::Yes;
         }
         let points = self.box_size().max(other.box_size());
-        if points > u128::from(limits.points) {
-            return Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points });
+        if points > u128::from(limits.points()) {
+            return Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points() });
         }
         let renamed = places(self, other).and_then(|places| with_runtime_at(&places, other, self));
         let Some(other) = renamed else { return Answer::Unknown(Unknown::RuntimeVariables) };
@@ -245,7 +245,7 @@ fn relation(map: &IndexingMap) -> Option<Relation> {
 
 fn equal_by_points(a: &IndexingMap, b: &IndexingMap, limits: &Limits) -> Answer<Difference> {
     let points = a.box_size().max(b.box_size());
-    if points <= u128::from(limits.points) {
+    if points <= u128::from(limits.points()) {
         return match (relation(a), relation(b)) {
             (Some(first), Some(second)) => compared(&first, &second).map_or(Answer::Yes, Answer::No),
             _ => Answer::Unknown(Unknown::Overflow),
@@ -263,7 +263,7 @@ fn equal_by_points(a: &IndexingMap, b: &IndexingMap, limits: &Limits) -> Answer<
                     variable.bounds = variable.bounds.intersect(narrow.bounds);
                 }
             }
-            if pair.iter().any(|map| map.box_size() > u128::from(limits.points)) {
+            if pair.iter().any(|map| map.box_size() > u128::from(limits.points())) {
                 continue;
             }
             if let [Some(first), Some(second)] = pair.each_ref().map(relation)
@@ -274,7 +274,7 @@ fn equal_by_points(a: &IndexingMap, b: &IndexingMap, limits: &Limits) -> Answer<
             }
         }
     }
-    Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points })
+    Answer::Unknown(Unknown::TooManyPoints { points, limit: limits.points() })
 }
 
 fn compared(first: &Relation, second: &Relation) -> Option<Difference> {

@@ -1,4 +1,4 @@
-//! Errors, with a stable code and, where text was read, the bytes they are about.
+//! Errors with a stable code and, for text, the byte range in the source.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Simplification with its derivation.
+//! Simplification with a derivation of each result.
 
 use weft_affine::{Constraint, ConstraintStep, Expr, Proof, Ranges, explain};
 
@@ -41,7 +41,7 @@ impl IndexingMap {
     /// use weft_indexing::{IndexingMap, SimplifyOptions};
     ///
     /// let mut map: IndexingMap = "(d0, d1) -> (d0 + d1 floordiv 4), domain: d0 in [2, 2], d1 in [0, 3]".parse()?;
-    /// let why = map.explain_with(&SimplifyOptions { keep_point_variables: true });
+    /// let why = map.explain_with(&SimplifyOptions::default().with_point_variables(true));
     /// assert_eq!(map.to_string(), "(d0, d1) -> (d0), domain: d0 in [2, 2], d1 in [0, 3]");
     /// assert!(why.results[0][0].check().is_ok());
     /// # Ok::<(), weft_indexing::Error>(())

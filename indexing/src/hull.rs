@@ -1,4 +1,4 @@
-//! The least bounds of variables that hold all points of a domain.
+//! The tightest bounds of variables that hold all points of a domain.
 
 use std::ops::ControlFlow;
 

@@ -217,8 +217,8 @@ impl LeftInverse {
         let unproved = self.unproved(map, limits);
         let Some(first) = unproved.first() else { return Ok(self) };
         let points = given.box_size();
-        if points > u128::from(limits.points) {
-            return Err(NoInverse::Unverified(*first, Unknown::TooManyPoints { points, limit: limits.points }));
+        if points > u128::from(limits.points()) {
+            return Err(NoInverse::Unverified(*first, Unknown::TooManyPoints { points, limit: limits.points() }));
         }
         for point in given.points() {
             let results = given
@@ -320,7 +320,7 @@ fn is_zero_everywhere(e: &Expr, ranges: &Ranges, limits: &Limits) -> bool {
     let runtime = bounds(Var::Runtime, &ranges.runtime).into_iter().map(|v| RuntimeVariable::new(v.bounds)).collect();
     let (dims, range_variables) = (bounds(Var::Dim, &ranges.dims), bounds(Var::Range, &ranges.ranges));
     let all = IndexingMap::of_valid(dims, range_variables, runtime, Vec::new(), Vec::new());
-    all.box_size() <= u128::from(limits.points) && all.points().all(|p| e.evaluate_at(&p.as_point()) == Ok(0))
+    all.box_size() <= u128::from(limits.points()) && all.points().all(|p| e.evaluate_at(&p.as_point()) == Ok(0))
 }
 
 /// The ranges of the results as those of dimensions, and the runtime variables.

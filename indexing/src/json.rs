@@ -1,4 +1,4 @@
-//! Numbers in the JSON form.
+//! Serialization of 128-bit counts.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Indexing maps: for each index of one tensor, the elements of another that belong to it.
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/indexing_front_page.rs")]
 //! ```
 //!
 //! Longer examples are programs: `examples/inverse.rs`, `operand_tile.rs`, `coalescing.rs` and `equality.rs`.
@@ -12,9 +12,8 @@
 //!
 //! # Indexing maps
 //!
-//! A tensor is an array of numbers with some extents, and a program computes tensors of tensors. Who wants to run it quickly asks
-//! over and over which elements of an operand one element of a result needs. The transpose of a `[4, 6]` matrix has at `(d0, d1)`
-//! what the matrix has at `(d1, d0)`, for `d0` up to 5 and `d1` up to 3:
+//! A compiler that fuses operations on tensors asks of each which elements of an operand one element of the result depends on. The
+//! transpose of a `[4, 6]` matrix has at `(d0, d1)` the element that the matrix has at `(d1, d0)`, for `d0` up to 5 and `d1` up to 3:
 //!
 //! ```text
 //! (d0, d1) -> (d1, d0), domain: d0 in [0, 5], d1 in [0, 3]
@@ -34,7 +33,7 @@
 //! | 3 of 8 elements, from a start read at run time | `(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]` |
 //! | 3 elements with a zero between each two | `(d0) -> (d0 floordiv 2), domain: d0 in [0, 4], d0 mod 2 in [0, 0]` |
 //!
-//! The map of several operations, one after another, is the composition of theirs; simplified, it shows what they do together.
+//! The map of a chain of operations is the composition of their maps; simplified, it is the map of the fused operation.
 //!
 //! The idea and the notation are those of the *indexing analysis* of the compiler XLA; this crate needs no compiler.
 //!
@@ -116,7 +115,7 @@
 //!
 //! Questions to be answered with yes or no have an [`Answer`]. Structure decides where it can, enumeration within [`Limits`]
 //! where it cannot; with [`Limits::STRUCTURE`] nothing is enumerated. What neither decides is [unknown](Unknown), a
-//! [refusal](NoInverse) or an [overapproximation](Inexact), each with a reason of a closed list; a "no" comes with what shows it.
+//! [refusal](NoInverse) or an [overapproximation](OverapproximationReason), each with a reason of a closed list; a "no" comes with what shows it.
 //!
 //! # Analyses
 //!
@@ -141,7 +140,7 @@
 //! assert_eq!(found.to_string(), "used 24 of 48 (1/2); 24 reads, 0 to 1 each; exact, in closed form");
 //!
 //! // Were d1 the number of a thread, neighbors would read elements eight apart: each fetches 32 bytes for its 4.
-//! let reads = map.coalescing(&Tensor::new(&[6, 8], 4), &Launch::of_thread(Var::Dim(1)), &MemoryModel::default())?;
+//! let reads = map.coalescing(&Tensor::try_new(&[6, 8], 4)?, &Launch::of_thread(Var::Dim(1)), &MemoryModel::default())?;
 //! assert_eq!(reads.verdict, Verdict::Uncoalesced);
 //!
 //! // A tile of the result, at offset (o0, o1) and of size (t0, t1), needs every second column of t0.
@@ -202,7 +201,7 @@ pub use error::Error;
 pub use explain::Explanation;
 pub use inverse::NoInverse;
 pub use map::IndexingMap;
-pub use map_set::{Inexact, MapSet};
+pub use map_set::{MapSet, OverapproximationReason};
 pub use points::{DomainPoint, Points};
 pub use rational::Rational;
 pub use simplify::SimplifyOptions;

@@ -3,17 +3,19 @@
 mod text;
 mod widen;
 
+use std::fmt;
+
 use weft_affine::Interval;
 
 use crate::domain_set::{has_results_of, with_common_runtime, without};
 use crate::{Answer, Cardinality, DomainPoint, Error, IndexingMap, Limits, Unknown};
 use widen::{merged, widened};
 
-/// Why a set may hold more than it should.
+/// Why a set of maps is an overapproximation: it holds every point that it should, and maybe others.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Inexact {
-    /// It would have more members than [`Limits`] allow.
+pub enum OverapproximationReason {
+    /// The exact set would have more members than [`Limits`] allow.
     Members,
     /// A value that decides about a point may leave `i64`.
     Overflow,
@@ -21,16 +23,27 @@ pub enum Inexact {
     Undefined,
 }
 
-impl Inexact {
-    const ALL: [Inexact; 3] = [Inexact::Members, Inexact::Overflow, Inexact::Undefined];
+impl OverapproximationReason {
+    const ALL: [Self; 3] = [Self::Members, Self::Overflow, Self::Undefined];
 
     /// The stable code of the reason, which also stands in the text of a set.
     pub fn code(self) -> &'static str {
         match self {
-            Inexact::Members => "members",
-            Inexact::Overflow => "overflow",
-            Inexact::Undefined => "undefined",
+            Self::Members => "members",
+            Self::Overflow => "overflow",
+            Self::Undefined => "undefined",
         }
+    }
+}
+
+/// A clause, such as `a map is undefined`.
+impl fmt::Display for OverapproximationReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Members => "the exact set has too many members",
+            Self::Overflow => "numbers leave their range",
+            Self::Undefined => "a map is undefined",
+        })
     }
 }
 
@@ -59,7 +72,7 @@ pub struct MapSet {
     /// Never empty: a set without points keeps one map that is known to be empty, for its variables and results; an undefined
     /// set is the one undefined map.
     maps: Vec<IndexingMap>,
-    inexact: Option<Inexact>,
+    overapproximation: Option<OverapproximationReason>,
 }
 
 /// The set of one map.
@@ -71,9 +84,12 @@ impl From<IndexingMap> for MapSet {
 
 impl MapSet {
     /// The set of maps that are known to be disjoint, in normal form. At least one map is given.
-    fn of(mut maps: Vec<IndexingMap>, inexact: Option<Inexact>) -> MapSet {
+    fn of(mut maps: Vec<IndexingMap>, overapproximation: Option<OverapproximationReason>) -> MapSet {
         if maps.iter().any(IndexingMap::is_undefined) {
-            return MapSet { maps: vec![IndexingMap::undefined()], inexact: inexact.or(Some(Inexact::Undefined)) };
+            return MapSet {
+                maps: vec![IndexingMap::undefined()],
+                overapproximation: overapproximation.or(Some(OverapproximationReason::Undefined)),
+            };
         }
         maps.iter_mut().for_each(IndexingMap::settle);
         let spare = maps.first().cloned();
@@ -86,7 +102,7 @@ impl MapSet {
             }));
         }
         with_common_runtime(&mut maps);
-        MapSet { maps: merged(maps), inexact }
+        MapSet { maps: merged(maps), overapproximation }
     }
 
     /// The maps; none where there are no points or the set is undefined.
@@ -96,12 +112,12 @@ impl MapSet {
 
     /// True when the set holds no point but those it should.
     pub fn is_exact(&self) -> bool {
-        self.inexact.is_none()
+        self.overapproximation.is_none()
     }
 
-    /// Why the set may hold more points than it should; nothing where it is exact.
-    pub fn inexact(&self) -> Option<Inexact> {
-        self.inexact
+    /// Why the set is an overapproximation; nothing where it is exact.
+    pub fn overapproximation(&self) -> Option<OverapproximationReason> {
+        self.overapproximation
     }
 
     /// True when nothing is known about the relation.
@@ -131,9 +147,9 @@ impl MapSet {
         }
         let mut reason = None;
         for member in self.members() {
-            match (member.is_empty(limits), self.inexact) {
+            match (member.is_empty(limits), self.overapproximation) {
                 (Answer::Yes, _) => {}
-                (Answer::No(_), Some(inexact)) => reason = reason.or(Some(Unknown::Overapproximation(inexact))),
+                (Answer::No(_), Some(why)) => reason = reason.or(Some(Unknown::Overapproximation(why))),
                 (Answer::No(point), None) => return Answer::No(point),
                 (Answer::Unknown(why), _) => reason = reason.or(Some(why)),
             }
@@ -194,18 +210,18 @@ impl MapSet {
             return Err(Error::Arity { what: "results", expected: a.results.len(), found: b.results.len() });
         }
         if self.is_undefined() || other.is_undefined() {
-            return Ok(MapSet::of(vec![IndexingMap::undefined()], self.inexact.or(other.inexact)));
+            return Ok(MapSet::of(vec![IndexingMap::undefined()], self.overapproximation.or(other.overapproximation)));
         }
-        let inexact = self.inexact.or(other.inexact);
+        let overapproximation = self.overapproximation.or(other.overapproximation);
         // The points of `self` are taken away from `other` also where there may be too many of them: they stay in the union.
         let (mut rest, reason) = taken_away(other.maps.clone(), self.members(), limits);
         let mut maps = self.maps.clone();
         maps.append(&mut rest);
         if reason.is_some() {
             // Parts may overlap now.
-            return Ok(MapSet::of(widened(maps, limits.members), inexact.or(reason)));
+            return Ok(MapSet::of(widened(maps, limits.members()), overapproximation.or(reason)));
         }
-        Ok(MapSet::of(maps, inexact).capped(limits))
+        Ok(MapSet::of(maps, overapproximation).capped(limits))
     }
 
     /// The points that are in both, with the results of `self`.
@@ -214,9 +230,9 @@ impl MapSet {
     /// When the variables are not the same.
     pub fn intersection(&self, other: &MapSet, limits: &Limits) -> Result<MapSet, Error> {
         self.expect_same_variables(other)?;
-        let inexact = self.inexact.or(other.inexact);
+        let overapproximation = self.overapproximation.or(other.overapproximation);
         if self.is_undefined() || other.is_undefined() {
-            return Ok(MapSet::of(vec![IndexingMap::undefined()], inexact));
+            return Ok(MapSet::of(vec![IndexingMap::undefined()], overapproximation));
         }
         let mut maps = Vec::new();
         for own in &self.maps {
@@ -226,11 +242,15 @@ impl MapSet {
                     maps.push(both);
                 }
             }
-            if maps.len() > limits.members.saturating_mul(4) {
-                return Ok(MapSet { inexact: inexact.or(Some(Inexact::Members)), ..self.clone() }.capped(limits));
+            if maps.len() > limits.members().saturating_mul(4) {
+                return Ok(MapSet {
+                    overapproximation: overapproximation.or(Some(OverapproximationReason::Members)),
+                    ..self.clone()
+                }
+                .capped(limits));
             }
         }
-        Ok(MapSet::of(maps, inexact).capped(limits))
+        Ok(MapSet::of(maps, overapproximation).capped(limits))
     }
 
     /// The points of `self` that are not in `other`.
@@ -242,17 +262,19 @@ impl MapSet {
         if self.is_undefined() {
             return Ok(self.clone());
         }
-        if let Some(reason) = other.inexact {
+        if let Some(reason) = other.overapproximation {
             // Points that are not really in `other` may not be taken away.
-            return Ok(MapSet { inexact: self.inexact.or(Some(reason)), ..self.clone() }.capped(limits));
+            return Ok(
+                MapSet { overapproximation: self.overapproximation.or(Some(reason)), ..self.clone() }.capped(limits)
+            );
         }
         let (maps, reason) = taken_away(self.maps.clone(), other.members(), limits);
         if maps.is_empty() {
             let mut nothing = self.maps.clone();
             nothing.iter_mut().for_each(IndexingMap::set_known_empty);
-            return Ok(MapSet::of(nothing, self.inexact));
+            return Ok(MapSet::of(nothing, self.overapproximation));
         }
-        Ok(MapSet::of(maps, self.inexact.or(reason)).capped(limits))
+        Ok(MapSet::of(maps, self.overapproximation.or(reason)).capped(limits))
     }
 
     /// The points of a box of dimensions and range variables that are not in the set; runtime variables keep their bounds.
@@ -273,22 +295,25 @@ impl MapSet {
     /// As for maps.
     pub fn then(&self, next: &IndexingMap) -> Result<MapSet, Error> {
         let maps = self.maps.iter().map(|m| m.then(next)).collect::<Result<_, _>>()?;
-        Ok(MapSet::of(maps, self.inexact))
+        Ok(MapSet::of(maps, self.overapproximation))
     }
 
     /// Simplifies the domains of all members, drops those without points and joins those that are one domain; true when
     /// something changed. Results keep their form, by which parts of one map are known to be that.
     pub fn simplify(&mut self) -> bool {
         let before = self.clone();
-        *self = MapSet::of(std::mem::take(&mut self.maps), self.inexact);
+        *self = MapSet::of(std::mem::take(&mut self.maps), self.overapproximation);
         *self != before
     }
 
     fn capped(self, limits: &Limits) -> MapSet {
-        if self.maps.len() <= limits.members.max(1) {
+        if self.maps.len() <= limits.members() {
             return self;
         }
-        MapSet::of(widened(self.maps, limits.members), self.inexact.or(Some(Inexact::Members)))
+        MapSet::of(
+            widened(self.maps, limits.members()),
+            self.overapproximation.or(Some(OverapproximationReason::Members)),
+        )
     }
 
     fn expect_same_variables(&self, other: &MapSet) -> Result<(), Error> {
@@ -306,7 +331,7 @@ impl IndexingMap {
     /// As [`IndexingMap::then`].
     pub fn then_set(&self, next: &MapSet) -> Result<MapSet, Error> {
         let maps = next.maps.iter().map(|m| self.then(m)).collect::<Result<_, _>>()?;
-        Ok(MapSet::of(maps, next.inexact))
+        Ok(MapSet::of(maps, next.overapproximation))
     }
 
     /// True when the domains have no point in common, as far as simplification shows.
@@ -332,21 +357,21 @@ fn taken_away<'a>(
     mut maps: Vec<IndexingMap>,
     others: impl Iterator<Item = &'a IndexingMap>,
     limits: &Limits,
-) -> (Vec<IndexingMap>, Option<Inexact>) {
-    let mut inexact = None;
+) -> (Vec<IndexingMap>, Option<OverapproximationReason>) {
+    let mut overapproximation = None;
     for other in others {
         let mut parts = Vec::new();
         for map in &maps {
             let (mut rest, reason) = without(map, other);
-            inexact = inexact.or(reason);
+            overapproximation = overapproximation.or(reason);
             parts.append(&mut rest);
         }
         let parts = merged(parts);
-        if parts.len() > limits.members.max(1) {
-            inexact = inexact.or(Some(Inexact::Members));
+        if parts.len() > limits.members() {
+            overapproximation = overapproximation.or(Some(OverapproximationReason::Members));
         } else {
             maps = parts;
         }
     }
-    (maps, inexact)
+    (maps, overapproximation)
 }

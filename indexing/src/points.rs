@@ -1,4 +1,4 @@
-//! The points of a domain, and parts of it that are small enough to be enumerated.
+//! Enumeration of the points of a domain, and of boxes within it.
 
 use std::fmt;
 
@@ -133,10 +133,10 @@ impl Walk {
     /// `map` has the narrow bounds of its simplified form; see [`IndexingMap::within_bounds_of`].
     pub(crate) fn of(map: &IndexingMap, limits: &Limits) -> Walk {
         let points = map.box_size();
-        if points <= u128::from(limits.points) {
+        if points <= u128::from(limits.points()) {
             return Walk { boxes: vec![map.clone()], left_out: None };
         }
-        let widths = widths(map, u128::from(limits.points) / 3);
+        let widths = widths(map, u128::from(limits.points()) / 3);
         let placed = |place: fn(Interval, u128) -> Interval| {
             let mut part = map.clone();
             for (bounds, width) in all_bounds(&mut part).into_iter().zip(&widths) {
@@ -145,7 +145,7 @@ impl Walk {
             part
         };
         let boxes = vec![placed(from_below), placed(from_above), placed(in_the_middle)];
-        Walk { boxes, left_out: Some(Unknown::TooManyPoints { points, limit: limits.points }) }
+        Walk { boxes, left_out: Some(Unknown::TooManyPoints { points, limit: limits.points() }) }
     }
 }
 

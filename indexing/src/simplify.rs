@@ -10,9 +10,16 @@ use crate::{IndexingMap, OutOfBounds, RuntimeVariable};
 /// What [`IndexingMap::simplify_with`] does beyond what always happens.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimplifyOptions {
-    /// Variables with a single value stay in results and accesses, where otherwise the value takes their place: a kernel
-    /// whose grid has one block may still want to name the block.
-    pub keep_point_variables: bool,
+    keep_point_variables: bool,
+}
+
+impl SimplifyOptions {
+    /// Whether variables with a single value stay in results and accesses, where by default the value takes their place: a
+    /// kernel whose grid has one block may still want to name the block.
+    #[must_use]
+    pub const fn with_point_variables(self, stay: bool) -> SimplifyOptions {
+        SimplifyOptions { keep_point_variables: stay }
+    }
 }
 
 impl IndexingMap {
@@ -46,7 +53,7 @@ impl IndexingMap {
     ///
     /// let mut map: IndexingMap = "(d0, d1) -> ((d0 * 4 + d1) floordiv 4), domain: d0 in [2, 2], d1 in [0, 3]".parse()?;
     /// let mut replaced = map.clone();
-    /// map.simplify_with(&SimplifyOptions { keep_point_variables: true });
+    /// map.simplify_with(&SimplifyOptions::default().with_point_variables(true));
     /// assert_eq!(map.to_string(), "(d0, d1) -> (d0), domain: d0 in [2, 2], d1 in [0, 3]");
     /// replaced.simplify();
     /// assert_eq!(replaced.to_string(), "(d0, d1) -> (2), domain: d0 in [2, 2], d1 in [0, 3]");
@@ -80,7 +87,7 @@ impl IndexingMap {
         if self.is_undefined() || self.is_known_empty() {
             return false;
         }
-        let changed = !self.constraints.is_empty() && self.settle_domain(steps);
+        let changed = !self.constraints.is_empty() && self.canonicalize_domain(steps);
         if self.is_known_empty() {
             // Those on the way to that verdict may say things that a domain says with bounds, and would not be read back.
             self.constraints.clear();

@@ -1,4 +1,4 @@
-//! The notation of the specification, both ways.
+//! Parsing and printing of indexing maps.
 //!
 //! ```text
 //! (d0, d1)[s0]{rt0} -> (d0 + s0, rt0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 1], rt0 in [0, 4], d0 + s0 in [0, 3]

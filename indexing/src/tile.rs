@@ -1,4 +1,4 @@
-//! Tiles: boxes of a tensor, and what maps make of them.
+//! Tiles: boxes of a tensor, and their images under indexing maps.
 
 mod concrete;
 mod cut;

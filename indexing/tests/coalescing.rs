@@ -2,229 +2,35 @@
 //!
 //! The long run is `WEFT_CASES=100 cargo test --release -p weft-indexing coalescing:: -- --nocapture`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod simulation;
+
+use std::collections::BTreeMap;
 
 use crate::fusion::{Read, chain, of_case, shape};
 use crate::spelling::respelled;
 use crate::support::count::cases;
 use crate::support::generate;
 use crate::support::random::Random;
+use simulation::{extents, judge};
 use weft_indexing::{
-    Coalescing, DomainPoint, Expr, FusedOperand, IndexingMap, Interval, Known, Launch, MemoryModel, Pattern, Stride,
-    Tensor, Unknown, Var, Variable, Verdict, fusion_coalescing,
+    Coalescing, Error, Expr, FusedOperand, IndexingMap, Interval, Launch, MemoryModel, Pattern, Stride, Tensor,
+    Unknown, Var, Variable, Verdict, fusion_coalescing,
 };
 
 /// Kernels that run by default.
 const STANDARD: u64 = 600;
 /// The least share of verdicts on kernels that are known, in percent, and that of strides.
-const LEAST_KNOWN: [usize; 2] = [100, 100];
+const MIN_KNOWN: [usize; 2] = [100, 100];
 /// The same for random maps, of which many have bounds near the ends of `i64` or negative threads.
-const LEAST_KNOWN_RANDOM: [usize; 2] = [75, 97];
+const MIN_KNOWN_RANDOM: [usize; 2] = [75, 97];
 
-/// What a simulation knows of a map.
-struct Simulation {
-    /// Elements of each request, by runtime values and by all that tells requests apart.
-    requests: BTreeMap<(Vec<i64>, Vec<i64>), BTreeSet<i64>>,
-    /// Addresses in each lane by the value of the vector variable, by runtime values and all else.
-    vectors: BTreeMap<(Vec<i64>, Vec<i64>), BTreeMap<i64, i64>>,
-    points: BTreeMap<Vec<i64>, i64>,
+/// Threads in blocks by the bounds of the map.
+fn launch_of(threads: Vec<Var>, vector: Option<Var>) -> Launch {
+    Launch::try_new(threads, None, vector).expect("variables named once")
 }
 
-fn value(p: &DomainPoint, v: Var) -> i64 {
-    match v {
-        Var::Dim(i) => p.dims[i as usize],
-        Var::Range(i) => p.ranges[i as usize],
-        Var::Runtime(i) => p.runtime[i as usize],
-    }
-}
-
-fn variables(map: &IndexingMap) -> Vec<(Var, Interval)> {
-    let ranges = map.variable_ranges();
-    let dims = (0..).map(Var::Dim).zip(ranges.dims);
-    dims.chain((0..).map(Var::Range).zip(ranges.ranges)).chain((0..).map(Var::Runtime).zip(ranges.runtime)).collect()
-}
-
-/// Reads everything; nothing where an address overflows.
-fn simulate(
-    map: &IndexingMap,
-    shape: &[i64],
-    launch: &Launch,
-    block: &[i64],
-    model: &MemoryModel,
-) -> Option<Simulation> {
-    let mut found = Simulation { requests: BTreeMap::new(), vectors: BTreeMap::new(), points: BTreeMap::new() };
-    let all = variables(map);
-    for p in map.points() {
-        let index = map.evaluate(&p.dims, &p.ranges, &p.runtime).ok()?;
-        let address = index.iter().zip(shape).try_fold(0i64, |at, (i, n)| at.checked_mul(*n)?.checked_add(*i))?;
-        let (mut position, mut below) = (0, 1);
-        for (v, extent) in launch.threads.iter().zip(block) {
-            position += below * value(&p, *v);
-            below *= extent;
-        }
-        let others = all.iter().filter(|(v, _)| !launch.threads.contains(v) && launch.vector != Some(*v));
-        let others: Vec<i64> =
-            others.filter(|(v, _)| !matches!(v, Var::Runtime(_))).map(|(v, _)| value(&p, *v)).collect();
-        let subgroup: Vec<i64> = others.iter().copied().chain([position / i64::from(model.subgroup_size)]).collect();
-        found.requests.entry((p.runtime.clone(), subgroup)).or_default().insert(address);
-        let thread: Vec<i64> = others.into_iter().chain([position]).collect();
-        let in_vector = launch.vector.map_or(0, |v| value(&p, v));
-        found.vectors.entry((p.runtime.clone(), thread)).or_default().insert(in_vector, address);
-        found.points.insert(all.iter().map(|(v, _)| value(&p, *v)).collect(), address);
-    }
-    Some(found)
-}
-
-fn segments(elements: &BTreeSet<i64>, bytes: i64, model: &MemoryModel) -> u64 {
-    let of_element = |e: &i64| i128::from(*e) * i128::from(bytes)..(i128::from(*e) + 1) * i128::from(bytes);
-    let all = elements.iter().flat_map(of_element).map(|byte| byte / i128::from(model.segment_bytes));
-    all.collect::<BTreeSet<i128>>().len() as u64
-}
-
-/// The extents of the block by the bounds of the thread variables.
-fn extents(map: &IndexingMap, launch: &Launch) -> Vec<i64> {
-    let extent = |v: &Var| map.variable(*v).map_or(1, |own| own.bounds().hi.saturating_add(1).max(1));
-    launch.threads.iter().map(extent).collect()
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Whether vectors of the width are adjacent, aligned and complete.
-fn is_safe(found: &Simulation, bounds: Interval, width: i64, bytes: i64, model: &MemoryModel) -> bool {
-    let size = width * bytes;
-    let possible = (bounds.hi - bounds.lo + 1) % width == 0
-        && size <= i64::from(model.vector_bytes)
-        && i64::from(model.base_alignment) % size == 0;
-    possible
-        && found.vectors.values().all(|lane| {
-            (bounds.lo..=bounds.hi).step_by(width as usize).all(|first| {
-                let vector: Vec<Option<i64>> = (first..first + width).map(|v| lane.get(&v).copied()).collect();
-                vector.iter().all(Option::is_none)
-                    || vector[0].is_some_and(|start| {
-                        start % width == 0 && (start..).zip(&vector).all(|(address, own)| *own == Some(address))
-                    })
-            })
-        })
-}
-
-fn judge(
-    map: &IndexingMap,
-    tensor: &Tensor,
-    launch: &Launch,
-    model: &MemoryModel,
-    found: &Coalescing,
-) -> Result<(), String> {
-    let block = launch.block.clone().unwrap_or_else(|| extents(map, launch));
-    expect("block", &found.block, &block)?;
-    let Some(simulation) = simulate(map, &tensor.shape, launch, &block, model) else { return Ok(()) };
-    let bytes = i64::from(tensor.element_bytes);
-    judge_strides(map, &simulation, found)?;
-    if matches!(found.verdict, Verdict::Unknown(_)) {
-        return Ok(());
-    }
-    let Some(reads) = &found.reads else {
-        return if found.verdict == Verdict::Nothing && simulation.requests.is_empty() {
-            Ok(())
-        } else {
-            Err("something is read".into())
-        };
-    };
-    let needed: Vec<(u64, u64, u64)> = simulation
-        .requests
-        .values()
-        .map(|elements| {
-            let own = elements.len() as u64;
-            (segments(elements, bytes, model), (own * bytes as u64).div_ceil(u64::from(model.segment_bytes)), own)
-        })
-        .collect();
-    let best = needed.iter().map(|n| n.0).min().ok_or("nothing is read")?;
-    let worst = needed.iter().map(|n| n.0).max().unwrap_or(0);
-    expect("transactions", (reads.best, reads.worst), (best, worst))?;
-    let coalesced = needed.iter().all(|(own, least, _)| own - least <= 1);
-    let shares = needed.iter().any(|(own, _, elements)| own < elements);
-    let verdict = match (coalesced, shares) {
-        (true, _) => Verdict::Coalesced,
-        (false, true) => Verdict::Partial,
-        (false, false) => Verdict::Uncoalesced,
-    };
-    expect("verdict", found.verdict, verdict)?;
-    let adjacent = |e: &BTreeSet<i64>| e.last().zip(e.first()).is_some_and(|(a, b)| a - b + 1 == e.len() as i64);
-    let pattern = if needed.iter().all(|n| n.2 == 1) {
-        Pattern::Uniform
-    } else if simulation.requests.values().all(adjacent) {
-        Pattern::Contiguous
-    } else if coalesced {
-        Pattern::Close
-    } else if shares {
-        Pattern::Sparse
-    } else {
-        Pattern::Scattered
-    };
-    expect("pattern", reads.pattern, pattern)?;
-    let starts = simulation.requests.values().filter_map(|e| e.first()).map(|e| *e as u128 * bytes as u128);
-    expect(
-        "alignment",
-        reads.alignment,
-        starts.fold(u64::from(model.base_alignment), |a, b| gcd(a, (b % u128::from(a)) as u64)),
-    )?;
-    let mut width = 1;
-    if let Some(v) = launch.vector {
-        let values: Vec<i64> = map.points().map(|p| value(&p, v)).collect();
-        let (least, greatest) = (values.iter().min().copied(), values.iter().max().copied());
-        let bounds = least.zip(greatest).map_or(Interval::EMPTY, |(lo, hi)| Interval::new(lo, hi));
-        while is_safe(&simulation, bounds, width * 2, bytes, model) {
-            width *= 2;
-        }
-    }
-    expect("vector", (reads.vector_width, reads.bytes_per_lane), (width as u64, (width * bytes) as u64))?;
-    if let Known::Known(totals) = &reads.totals {
-        let mut each: BTreeMap<&Vec<i64>, [u128; 4]> = BTreeMap::new();
-        for (((runtime, _), _), (own, least, elements)) in simulation.requests.iter().zip(&needed) {
-            let sums = each.entry(runtime).or_default();
-            let more = [1, *own, *least, elements * bytes as u64];
-            sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += u128::from(n));
-        }
-        let claimed = [totals.requests, totals.transactions, totals.least_transactions, totals.bytes];
-        for counted in each.values() {
-            expect("totals", claimed, *counted)?;
-        }
-    }
-    Ok(())
-}
-
-fn judge_strides(map: &IndexingMap, simulation: &Simulation, found: &Coalescing) -> Result<(), String> {
-    if found.strides.is_empty() {
-        return expect("verdict without an address", found.verdict, Verdict::Unknown(Unknown::Overflow));
-    }
-    for (i, (v, _)) in variables(map).into_iter().enumerate() {
-        let own = &found.strides[i];
-        assert_eq!(own.variable, v);
-        let moved = |distance: i64| {
-            simulation.points.iter().filter_map(move |(p, address)| {
-                let mut other = p.clone();
-                other[i] = p[i].checked_add(distance)?;
-                Some(simulation.points.get(&other)? - address)
-            })
-        };
-        let steps: BTreeSet<i64> = moved(1).collect();
-        let right = match own.stride {
-            Stride::Constant(step) => steps == BTreeSet::from([step]),
-            Stride::Isolated => steps.is_empty(),
-            Stride::Irregular => steps.len() > 1,
-            Stride::Piecewise { period, advance } => steps.len() > 1 && moved(period).all(|step| step == advance),
-            Stride::Unknown(_) => true,
-        };
-        if !right {
-            return Err(format!("the stride of {v} is not {:?}: {steps:?}", own.stride));
-        }
-    }
-    Ok(())
-}
-
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, simulated: T) -> Result<(), String> {
-    if found == simulated { Ok(()) } else { Err(format!("{what}: found {found:?}, simulated {simulated:?}")) }
+fn tensor_of(shape: &[i64], element_bytes: u32) -> Tensor {
+    Tensor::try_new(shape, element_bytes).expect("a tensor")
 }
 
 /// Threads over the elements of an output, as kernels have them: block after block in row-major order with a guard at the end,
@@ -260,10 +66,7 @@ fn threads(random: &mut Random, output: &[i64]) -> (IndexingMap, Launch) {
         for (e, n) in results.iter().zip(output) {
             map.add_constraint(e.clone(), Interval::of_extent(*n)).expect("its variables are those of the map");
         }
-        return (
-            map,
-            Launch { threads: vec![th_x, th_y], block: None, vector: random.chance(80).then_some(Var::Range(0)) },
-        );
+        return (map, launch_of(vec![th_x, th_y], random.chance(80).then_some(Var::Range(0))));
     }
     let block = random.pick(&[4, 8, 8, 16, 12]);
     let blocks = (elements + block * per_thread - 1).div_euclid(block * per_thread).max(1);
@@ -285,17 +88,14 @@ fn threads(random: &mut Random, output: &[i64]) -> (IndexingMap, Launch) {
         .expect("the results are over these variables");
     map.add_constraint(position, Interval::of_extent(elements)).expect("its variables are those of the map");
     let vector = random.chance(70).then_some(Var::Range(0));
-    (map, Launch { threads: vec![th_x], block: None, vector })
+    (map, launch_of(vec![th_x], vector))
 }
 
 fn machine(random: &mut Random) -> MemoryModel {
     let segment_bytes = random.pick(&[8, 16, 32, 64]);
-    MemoryModel {
-        subgroup_size: random.pick(&[4, 8, 8, 32, 3]),
-        segment_bytes,
-        base_alignment: segment_bytes * random.pick(&[1, 2, 4]),
-        vector_bytes: random.pick(&[4, 8, 16]),
-    }
+    let subgroup_size = random.pick(&[4, 8, 8, 32, 3]);
+    let base_alignment = segment_bytes * random.pick(&[1, 2, 4]);
+    MemoryModel::try_new(subgroup_size, segment_bytes, base_alignment, random.pick(&[4, 8, 16])).expect("a device")
 }
 
 #[derive(Default)]
@@ -340,13 +140,14 @@ fn kernels_read_as_simulated() {
         let output = shape(&mut random, 150);
         let (threads, launch) = threads(&mut random, &output);
         // Half of them by the block of the threads, which what is read does not narrow.
-        let launch = Launch { block: (number % 2 == 0).then(|| extents(&threads, &launch)), ..launch };
+        let block = extents(&threads, &launch);
+        let launch = if number % 2 == 0 { launch.with_block(&block).expect("an extent for each") } else { launch };
         let Read { map, shape } = chain(&mut random, &output, 150);
         let map = threads.then(&map).expect("small numbers");
         if map.box_size() > 3000 {
             continue;
         }
-        let tensor = Tensor::new(&shape, random.pick(&[4, 4, 4, 1, 2, 8, 16, 3]));
+        let tensor = tensor_of(&shape, random.pick(&[4, 4, 4, 1, 2, 8, 16, 3]));
         let model = machine(&mut random);
         let found = map.coalescing(&tensor, &launch, &model).expect("a possible launch");
         outcomes.add(&found);
@@ -355,7 +156,7 @@ fn kernels_read_as_simulated() {
         });
     }
     println!("kernels: {:?}", outcomes.0);
-    outcomes.judge("kernels", LEAST_KNOWN);
+    outcomes.judge("kernels", MIN_KNOWN);
 }
 
 #[test]
@@ -370,8 +171,8 @@ fn random_maps_read_as_simulated() {
         let is_thread = |v: &&Var| map.variable(**v).is_some_and(|own| own.bounds().lo >= 0);
         let Some(thread) = named.iter().find(is_thread).or(named.first()).copied() else { continue };
         let vector = named.iter().copied().find(|v| *v != thread).filter(|_| random.chance(60));
-        let launch = Launch { threads: vec![thread], block: None, vector };
-        let (tensor, model) = (Tensor::new(&shape, random.pick(&[4, 2, 12])), machine(&mut random));
+        let launch = launch_of(vec![thread], vector);
+        let (tensor, model) = (tensor_of(&shape, random.pick(&[4, 2, 12])), machine(&mut random));
         let found = map.coalescing(&tensor, &launch, &model).expect("a possible launch");
         if case.is_enumerated() {
             outcomes.add(&found);
@@ -381,7 +182,7 @@ fn random_maps_read_as_simulated() {
         }
     }
     println!("random maps: {:?}", outcomes.0);
-    outcomes.judge("random maps", LEAST_KNOWN_RANDOM);
+    outcomes.judge("random maps", MIN_KNOWN_RANDOM);
 }
 
 /// How often two spellings had one answer, and how often one of them had none.
@@ -414,8 +215,8 @@ fn judge_spellings(
     counts: &mut Spellings,
 ) {
     let mut random = Random::new(!number);
-    let block = extents(map, launch).iter().map(|n| n.saturating_add(random.between(0, 2))).collect();
-    let launch = Launch { block: Some(block), ..launch.clone() };
+    let block: Vec<i64> = extents(map, launch).iter().map(|n| n.saturating_add(random.between(0, 2))).collect();
+    let launch = launch.clone().with_block(&block).expect("an extent for each thread");
     let found = map.coalescing(tensor, &launch, model).expect("a possible launch");
     for _ in 0..2 {
         let other = respelled(&mut random, map);
@@ -455,7 +256,7 @@ fn one_domain_has_one_answer_in_all_spellings() {
         let Read { map, shape } = chain(&mut random, &output, 150);
         let map = threads.then(&map).expect("small numbers");
         if map.box_size() <= 3000 {
-            let tensor = Tensor::new(&shape, random.pick(&[4, 4, 2, 8, 3]));
+            let tensor = tensor_of(&shape, random.pick(&[4, 4, 2, 8, 3]));
             judge_spellings(number, &map, &tensor, &launch, &machine(&mut random), &mut counts);
         }
     }
@@ -473,8 +274,8 @@ fn one_domain_has_one_answer_in_all_spellings() {
         if named.is_empty() || !case.is_enumerated() {
             continue;
         }
-        let launch = Launch { threads: named, block: None, vector };
-        judge_spellings(number, &map, &Tensor::new(&shape, 4), &launch, &machine(&mut random), &mut counts);
+        let launch = launch_of(named, vector);
+        judge_spellings(number, &map, &tensor_of(&shape, 4), &launch, &machine(&mut random), &mut counts);
     }
     println!("random maps: {counts:?}");
     counts.judge("random maps", 5);
@@ -486,8 +287,8 @@ fn the_block_of_a_fusion_is_that_of_its_threads() {
     let threads: IndexingMap =
         "(th_x, th_y) -> (th_y, th_x), domain: th_x in [0, 63], th_y in [0, 3]".parse().expect("a map");
     let part: IndexingMap = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 15]".parse().expect("a map");
-    let launch = Launch { threads: vec![Var::Dim(0), Var::Dim(1)], block: None, vector: None };
-    let operand = FusedOperand { tensor: Tensor::new(&[4, 16], 4), uses: vec![part] };
+    let launch = launch_of(vec![Var::Dim(0), Var::Dim(1)], None);
+    let operand = FusedOperand::try_new(tensor_of(&[4, 16], 4), vec![part]).expect("an index of two dimensions");
     let fusion = fusion_coalescing(&threads, &[operand], &launch, &MemoryModel::default()).expect("a possible launch");
     let found = &fusion.operands[0].uses[0];
     let totals = found.reads.as_ref().and_then(|reads| reads.totals.known()).expect("known");
@@ -498,7 +299,7 @@ fn the_block_of_a_fusion_is_that_of_its_threads() {
 fn known(map: &str, shape: &[i64], element_bytes: u32) -> Coalescing {
     let map: IndexingMap = map.parse().expect("a map");
     let launch = Launch::of_thread(Var::Dim(0));
-    map.coalescing(&Tensor::new(shape, element_bytes), &launch, &MemoryModel::default()).expect("a possible launch")
+    map.coalescing(&tensor_of(shape, element_bytes), &launch, &MemoryModel::default()).expect("a possible launch")
 }
 
 /// The work does not depend on the size of the grid: a thousand million threads, with a guard.
@@ -572,35 +373,46 @@ fn what_cannot_be_said_has_a_reason() {
     assert_eq!(known("(d0) -> (d0), domain: d0 in [0, 7]", &[7], 4).verdict, Verdict::Unknown(Unknown::OutOfBounds));
     let negative = known("(d0) -> (d0 + 2), domain: d0 in [-2, 7]", &[10], 4);
     assert_eq!(negative.verdict, Verdict::Unknown(Unknown::NegativeThread));
-    let block = |extents: &[i64]| Launch { block: Some(extents.to_vec()), ..Launch::of_thread(Var::Dim(0)) };
-    let of_block = |extents: &[i64], domain: &str| {
+    let of_block = |domain: &str| {
         let map: IndexingMap = format!("(d0) -> (d0 + 0), domain: {domain}").parse().expect("a map");
-        map.coalescing(&Tensor::new(&[100], 4), &block(extents), &MemoryModel::default()).map(|found| found.verdict)
+        let launch = Launch::of_block(&[(Var::Dim(0), 64)]).expect("a possible launch");
+        map.coalescing(&tensor_of(&[100], 4), &launch, &MemoryModel::default()).map(|found| found.verdict)
     };
-    assert_eq!(of_block(&[64], "d0 in [0, 64]"), Ok(Verdict::Unknown(Unknown::BeyondBlock)));
-    assert_eq!(of_block(&[64], "d0 in [-3, 64], d0 * 2 in [0, 127]"), Ok(Verdict::Coalesced));
-    assert_eq!(of_block(&[64, 2], "d0 in [0, 3]").map_err(|e| e.code()), Err("IDX020"));
-    assert_eq!(of_block(&[0], "d0 in [0, 3]").map_err(|e| e.code()), Err("IDX020"));
+    assert_eq!(of_block("d0 in [0, 64]"), Ok(Verdict::Unknown(Unknown::BeyondBlock)));
+    assert_eq!(of_block("d0 in [-3, 64], d0 * 2 in [0, 127]"), Ok(Verdict::Coalesced));
     assert_eq!(known("(d0) -> (d0), domain: d0 in [0, -1]", &[0], 4).verdict, Verdict::Nothing);
     let launch = Launch::of_thread(Var::Dim(0));
-    let tensor = Tensor::new(&[4], 4);
+    let tensor = tensor_of(&[4], 4);
     let undefined = IndexingMap::undefined().coalescing(&tensor, &launch, &MemoryModel::default()).unwrap();
     assert_eq!(undefined.verdict, Verdict::Unknown(Unknown::Undefined));
 
     let many: IndexingMap =
         "(d0)[s0] -> (d0 * 1000 + s0), domain: d0 in [0, 31], s0 in [0, 999]".parse().expect("a map");
-    let vectors = launch.clone().with_vector(Var::Range(0));
-    let large = many.coalescing(&Tensor::new(&[32000], 4), &vectors, &MemoryModel::default()).unwrap();
+    let vectors = launch.clone().with_vector(Var::Range(0)).expect("another variable");
+    let large = many.coalescing(&tensor_of(&[32000], 4), &vectors, &MemoryModel::default()).unwrap();
     assert_eq!(large.verdict, Verdict::Unknown(Unknown::LargeRequest));
     let far = known("(d0) -> (d0 * 4611686018427387904 - d0), domain: d0 in [0, 7]", &[i64::MAX], 4);
     assert_eq!(far.verdict, Verdict::Unknown(Unknown::Overflow));
+}
 
-    let map = IndexingMap::identity(&[4]);
-    let refused = |launch: &Launch, model: &MemoryModel| map.coalescing(&tensor, launch, model).unwrap_err().code();
-    let model = MemoryModel::default();
-    assert_eq!(refused(&Launch::of_thread(Var::Dim(1)), &model), "IDX020");
-    assert_eq!(refused(&launch.clone().with_vector(Var::Dim(0)), &model), "IDX020");
-    assert_eq!(refused(&launch, &MemoryModel { segment_bytes: 0, ..model }), "IDX020");
-    assert_eq!(refused(&launch, &MemoryModel { base_alignment: 16, ..model }), "IDX020");
-    assert!(map.coalescing(&Tensor::new(&[2, 2], 4), &launch, &model).is_err());
+#[test]
+fn an_impossible_machine_launch_or_tensor_is_refused() {
+    let refused = |found: Result<(), Error>| assert_eq!(found.expect_err("it cannot be").code(), "IDX020");
+    for [subgroup, segment, alignment, vector] in
+        [[0, 32, 256, 16], [32, 0, 256, 16], [32, 32, 0, 16], [32, 32, 256, 0], [32, 32, 16, 16]]
+    {
+        refused(MemoryModel::try_new(subgroup, segment, alignment, vector).map(|_| ()));
+    }
+    assert_eq!(MemoryModel::try_new(32, 32, 256, 16), Ok(MemoryModel::default()));
+    let launch = Launch::of_thread(Var::Dim(0));
+    refused(launch.clone().with_block(&[64, 2]).map(|_| ()));
+    refused(launch.clone().with_block(&[0]).map(|_| ()));
+    refused(launch.clone().with_vector(Var::Dim(0)).map(|_| ()));
+    refused(Launch::of_block(&[(Var::Dim(0), 4), (Var::Dim(0), 4)]).map(|_| ()));
+    refused(Tensor::try_new(&[4, -1], 4).map(|_| ()));
+    refused(Tensor::try_new(&[4], 0).map(|_| ()));
+    let (map, tensor, model) = (IndexingMap::identity(&[4]), tensor_of(&[2, 2], 4), MemoryModel::default());
+    refused(map.coalescing(&tensor_of(&[4], 4), &Launch::of_thread(Var::Dim(1)), &model).map(|_| ()));
+    assert_eq!(map.coalescing(&tensor, &launch, &model).expect_err("one result for two extents").code(), "IDX001");
+    assert_eq!(FusedOperand::try_new(tensor, vec![map]).expect_err("one result for two extents").code(), "IDX001");
 }

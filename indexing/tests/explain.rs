@@ -38,7 +38,7 @@ fn explained_maps_are_the_simplified_ones() {
         let mut random = Random::new(0x77 ^ case.wrapping_mul(0xd129_0d3c_5bff_9a21));
         let (dims, results) = (random.pick(&[1, 2, 3]), random.pick(&[1, 2, 3]));
         let given = map(&mut random, dims, results);
-        let options = SimplifyOptions { keep_point_variables: random.chance(20) };
+        let options = SimplifyOptions::default().with_point_variables(random.chance(20));
         let (mut simple, mut explained) = (given.clone(), given.clone());
         simple.simplify_with(&options);
         let why = explained.explain_with(&options);

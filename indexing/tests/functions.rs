@@ -18,13 +18,13 @@ use weft_indexing::{
 /// Cases that run by default.
 const STANDARD: u64 = 300;
 /// So many points that everything is walked that is enumerated here.
-const FEW: Limits = Limits { points: 4096, members: 16 };
+const FEW: Limits = Limits::STRUCTURE.with_points(4096).with_members(16);
 /// So many that hardly anything is, so that answers come from structure.
-const NONE: Limits = Limits { points: 8, members: 16 };
+const NONE: Limits = Limits::STRUCTURE.with_points(8).with_members(16);
 /// The least shares of answers other than "unknown", in percent, of maps whose points are enumerated here.
-const LEAST_KNOWN: f64 = 99.0;
+const MIN_KNOWN: f64 = 99.0;
 /// The same where nothing may be enumerated.
-const LEAST_KNOWN_BY_STRUCTURE: f64 = 80.0;
+const MIN_KNOWN_BY_STRUCTURE: f64 = 80.0;
 
 fn code<C>(answer: &Answer<C>) -> String {
     match answer {
@@ -76,7 +76,7 @@ fn check_injective(case: &Case, limits: &Limits) -> Result<(bool, String), Strin
 
 #[test]
 fn injectivity_is_decided_by_points() {
-    println!("{}", judge("injective", LEAST_KNOWN, |case| check_injective(case, &FEW)));
+    println!("{}", judge("injective", MIN_KNOWN, |case| check_injective(case, &FEW)));
 }
 
 /// A box around the results, cut, moved or grown by the number of the case.
@@ -118,7 +118,7 @@ fn check_surjective(case: &Case, limits: &Limits) -> Result<(bool, String), Stri
 
 #[test]
 fn surjectivity_is_decided_by_points() {
-    println!("{}", judge("surjective", LEAST_KNOWN, |case| check_surjective(case, &FEW)));
+    println!("{}", judge("surjective", MIN_KNOWN, |case| check_surjective(case, &FEW)));
 }
 
 fn check_cardinality(case: &Case, limits: &Limits) -> Result<(bool, String), String> {
@@ -140,14 +140,14 @@ fn check_cardinality(case: &Case, limits: &Limits) -> Result<(bool, String), Str
 
 #[test]
 fn cardinality_is_the_number_of_points() {
-    println!("{}", judge("cardinality", LEAST_KNOWN, |case| check_cardinality(case, &FEW)));
+    println!("{}", judge("cardinality", MIN_KNOWN, |case| check_cardinality(case, &FEW)));
 }
 
 #[test]
 fn structure_alone_decides_much_and_never_wrongly() {
-    println!("{}", judge("injective by structure", LEAST_KNOWN_BY_STRUCTURE, |case| check_injective(case, &NONE)));
-    println!("{}", judge("surjective by structure", LEAST_KNOWN_BY_STRUCTURE, |case| check_surjective(case, &NONE)));
-    println!("{}", judge("cardinality by structure", LEAST_KNOWN_BY_STRUCTURE, |case| check_cardinality(case, &NONE)));
+    println!("{}", judge("injective by structure", MIN_KNOWN_BY_STRUCTURE, |case| check_injective(case, &NONE)));
+    println!("{}", judge("surjective by structure", MIN_KNOWN_BY_STRUCTURE, |case| check_surjective(case, &NONE)));
+    println!("{}", judge("cardinality by structure", MIN_KNOWN_BY_STRUCTURE, |case| check_cardinality(case, &NONE)));
 }
 
 /// The same domain, said differently or bent a little.
@@ -197,7 +197,7 @@ fn relation(graph: &[Pair]) -> Relation {
 
 #[test]
 fn equality_is_that_of_relations() {
-    let told = judge("equal", LEAST_KNOWN, |case| {
+    let told = judge("equal", MIN_KNOWN, |case| {
         let given = map(case, 2);
         let other = variant(case, &given);
         let answer = given.equals(&other, &FEW);
@@ -230,7 +230,7 @@ fn read(text: &str) -> IndexingMap {
 
 #[test]
 fn large_domains_are_counted_in_closed_form() {
-    let count = |text: &str| read(text).cardinality(&Limits { points: 1000, members: 1 }).exact();
+    let count = |text: &str| read(text).cardinality(&Limits::STRUCTURE.with_points(1000).with_members(1)).exact();
     let m: u128 = 1_000_000;
     for (domain, points) in [
         ("d0 in [0, 999999], d1 in [0, 999999]", m * m),

@@ -24,22 +24,22 @@ const SAMPLES: usize = 10;
 /// Chains without an inverse that are shown, the shortest first.
 const SHOWN: usize = 6;
 /// Of chains without slices so many of a hundred have an inverse that is found; all should.
-const LEAST_OF_BIJECTIONS: f64 = 99.0;
+const MIN_SHARE_OF_BIJECTIONS: f64 = 99.0;
 /// Of chains with slices so many of a hundred have an inverse that is found.
-const LEAST_WITH_SLICES: f64 = 98.5;
+const MIN_SHARE_WITH_SLICES: f64 = 98.5;
 /// Of injective random maps so many of a hundred have an inverse that is found.
-const LEAST_OF_INJECTIVE: f64 = 80.0;
+const MIN_SHARE_OF_INJECTIVE: f64 = 80.0;
 /// So many points that random maps are all walked whose graphs are.
-const FEW: Limits = Limits { points: 4096, members: 16 };
+const FEW: Limits = Limits::STRUCTURE.with_points(4096).with_members(16);
 const ELEMENTS: [i64; 8] = [12, 24, 36, 48, 60, 120, 180, 360];
 /// Numbers of elements of tensors that are too large to be walked.
 const BINARY: [i64; 4] = [1 << 17, 1 << 20, 1 << 24, 1 << 31];
 /// The same with many divisors.
 const COMPOSITE: [i64; 4] = [720_720, 1_000_000, 1_441_440, 2_985_984];
 /// Of chains on tensors of each kind so many of a hundred have an inverse that is found.
-const LEAST_OF_BINARY: f64 = 99.0;
-/// See [`LEAST_OF_BINARY`].
-const LEAST_OF_COMPOSITE: f64 = 95.0;
+const MIN_SHARE_OF_BINARY: f64 = 99.0;
+/// See [`MIN_SHARE_OF_BINARY`].
+const MIN_SHARE_OF_COMPOSITE: f64 = 95.0;
 
 fn to_operand(op: &Op) -> IndexingMap {
     let variables = op.result.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
@@ -115,14 +115,14 @@ fn chains(seed: u64, elements: &[i64], slices: bool) -> (Tally, String) {
 fn chains_of_bijections_have_their_inverses() {
     let (tally, missed) = chains(22, &ELEMENTS, false);
     println!("without slices:\n{tally}{missed}");
-    assert!(tally.share("found") >= LEAST_OF_BIJECTIONS, "{tally}{missed}");
+    assert!(tally.share("found") >= MIN_SHARE_OF_BIJECTIONS, "{tally}{missed}");
 }
 
 #[test]
 fn chains_with_slices_have_theirs() {
     let (tally, missed) = chains(21, &ELEMENTS, true);
     println!("with slices:\n{tally}{missed}");
-    assert!(tally.share("found") >= LEAST_WITH_SLICES, "{tally}{missed}");
+    assert!(tally.share("found") >= MIN_SHARE_WITH_SLICES, "{tally}{missed}");
 }
 
 /// Tensors of powers of two, and of numbers with many divisors, too large for the inverse to be tried at all points.
@@ -130,10 +130,10 @@ fn chains_with_slices_have_theirs() {
 fn chains_on_large_tensors_have_theirs() {
     let (binary, missed) = chains(23, &BINARY, false);
     println!("powers of two:\n{binary}{missed}");
-    assert!(binary.share("found") >= LEAST_OF_BINARY, "{binary}{missed}");
+    assert!(binary.share("found") >= MIN_SHARE_OF_BINARY, "{binary}{missed}");
     let (composite, missed) = chains(24, &COMPOSITE, false);
     println!("many divisors:\n{composite}{missed}");
-    assert!(composite.share("found") >= LEAST_OF_COMPOSITE, "{composite}{missed}");
+    assert!(composite.share("found") >= MIN_SHARE_OF_COMPOSITE, "{composite}{missed}");
 }
 
 /// Shapes too large to be walked, so that the proof is one of algebra.
@@ -164,7 +164,7 @@ fn inverses_of_random_maps_are_right() {
         tally.add(answer);
     });
     println!("all maps:\n{tally}of those known to be injective:\n{injective}");
-    assert!(injective.share("found") >= LEAST_OF_INJECTIVE, "{injective}");
+    assert!(injective.share("found") >= MIN_SHARE_OF_INJECTIVE, "{injective}");
 }
 
 fn check(case: &Case) -> Result<(String, Option<bool>), String> {

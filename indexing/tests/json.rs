@@ -27,8 +27,10 @@ fn utilization_has_stable_names() {
 #[test]
 fn coalescing_has_stable_names() {
     let reads = map("(th_x)[v] -> (th_x * 2 + v), domain: th_x in [0, 31], v in [0, 1]");
-    let launch = Launch::of_thread(Var::Dim(0)).with_vector(Var::Range(0));
-    let found = reads.coalescing(&Tensor::new(&[64], 4), &launch, &MemoryModel::default()).expect("a possible launch");
+    let launch = Launch::of_thread(Var::Dim(0)).with_vector(Var::Range(0)).expect("another variable");
+    let found = reads
+        .coalescing(&Tensor::try_new(&[64], 4).expect("a tensor"), &launch, &MemoryModel::default())
+        .expect("a possible launch");
     let expected = json!({
         "verdict": { "code": "coalesced", "reason": "coalesced" },
         "reads": {
@@ -45,8 +47,9 @@ fn coalescing_has_stable_names() {
         ],
     });
     assert_eq!(to_value(&found).expect("numbers and texts"), expected);
-    let outside =
-        reads.coalescing(&Tensor::new(&[63], 4), &launch, &MemoryModel::default()).expect("a possible launch");
+    let outside = reads
+        .coalescing(&Tensor::try_new(&[63], 4).expect("a tensor"), &launch, &MemoryModel::default())
+        .expect("a possible launch");
     let outside = to_value(&outside).expect("numbers and texts");
     assert_eq!(outside["reads"], json!(null));
     assert_eq!(outside["verdict"]["reason"], json!("unknown, since the map may lead out of the shape"));

@@ -10,7 +10,7 @@
 //! [`Function::reason`].
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/partition_front_page.rs")]
 //! ```
 //!
 //! [`Work`] counts what a program reads, writes and computes at the least, which is what speeds are measured against.

@@ -81,7 +81,7 @@ fn used<'a>(dependences: impl Iterator<Item = &'a Dependence>, shape: &ArrayShap
         }
         let maps: Vec<IndexingMap> = maps.iter().map(|one| one.map.clone()).collect();
         let Ok(found) = operand_utilization(&maps, &shape.extents) else { return Some(all) };
-        used = used.saturating_add(u64::try_from(found.union.used.greatest).unwrap_or(u64::MAX));
+        used = used.saturating_add(u64::try_from(found.union.used.greatest()).unwrap_or(u64::MAX));
     }
     Some(used.min(all))
 }

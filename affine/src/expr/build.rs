@@ -1,4 +1,4 @@
-//! Constructors: everything that makes an expression keeps the canonical form.
+//! Constructors of expressions, all of which keep the canonical form.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Operators, so that index arithmetic written by hand reads like mathematics.
+//! Arithmetic operators of expressions and variables.
 //!
 //! Variables are `Copy`, so `(d0 * 8 + d1).floor_div(4)` leaves `d0` and `d1` as they are; expressions that are used
 //! again are borrowed, as in `&flat + 1`. Rust's `/` and `%` round towards zero on integers and are therefore not

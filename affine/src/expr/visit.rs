@@ -1,4 +1,4 @@
-//! Walks over the DAG: each distinct node is met once, and nothing recurses by depth.
+//! Traversals of the expression DAG: evaluation, substitution, and the variables that occur.
 
 use std::collections::BTreeSet;
 

@@ -8,13 +8,13 @@ pub(super) struct Elimination {
     unknowns: usize,
 }
 
-/// What a point says that the others have not said.
+/// How the equation of a point stands to those of the points before.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    /// Nothing.
-    Nothing,
-    /// A further equation.
-    News,
+pub(super) enum PointEquation {
+    /// It follows from them.
+    Dependent,
+    /// It does not follow from them.
+    Independent,
     /// No linear form goes through all of the points, or the numbers get too large to tell.
     Contradiction,
 }
@@ -31,26 +31,26 @@ impl Elimination {
     }
 
     /// The form has this value at this point.
-    pub(super) fn add(&mut self, point: &[i64], value: i64) -> Said {
+    pub(super) fn add(&mut self, point: &[i64], value: i64) -> PointEquation {
         let mut row: Vec<i128> =
             std::iter::once(1).chain(point.iter().chain([&value]).map(|v| i128::from(*v))).collect();
         for (pivot, known) in &self.rows {
             match reduced(&row, known, *pivot) {
                 Some(next) => row = next,
-                None => return Said::Contradiction,
+                None => return PointEquation::Contradiction,
             }
         }
         let Some(pivot) = row.iter().take(self.unknowns).position(|x| *x != 0) else {
-            return if row.iter().all(|x| *x == 0) { Said::Nothing } else { Said::Contradiction };
+            return if row.iter().all(|x| *x == 0) { PointEquation::Dependent } else { PointEquation::Contradiction };
         };
         for (_, known) in &mut self.rows {
             match reduced(known, &row, pivot) {
                 Some(next) => *known = next,
-                None => return Said::Contradiction,
+                None => return PointEquation::Contradiction,
             }
         }
         self.rows.push((pivot, row));
-        Said::News
+        PointEquation::Independent
     }
 
     /// The constant and the factors of the variables, those that are free zero; nothing where one is no integer.

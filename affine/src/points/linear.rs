@@ -1,6 +1,6 @@
 //! Linear forms of expressions that are linear at every point of their domain.
 
-use super::elimination::{Elimination, Said};
+use super::elimination::{Elimination, PointEquation};
 use super::period::Fraction;
 use super::program::LANES;
 use super::region::Region;
@@ -108,9 +108,9 @@ fn fitted(region: &Region, growing: Form) -> Option<Form> {
         let others: Vec<i64> = (0..count).map(|i| if region.growth(i).is_none() { point[i] } else { 0 }).collect();
         let rest = growing.at(point).and_then(|known| i64::try_from(i128::from(value) - known).ok());
         match rest.map(|rest| elimination.add(&others, rest)) {
-            Some(Said::Nothing) => {}
-            Some(Said::News) => said.push((point.to_vec(), value)),
-            None | Some(Said::Contradiction) => contradicts = true,
+            Some(PointEquation::Dependent) => {}
+            Some(PointEquation::Independent) => said.push((point.to_vec(), value)),
+            None | Some(PointEquation::Contradiction) => contradicts = true,
         }
         !contradicts && !elimination.is_complete()
     });

@@ -1,4 +1,4 @@
-//! The checker of derivations, which trusts nothing of the simplifier.
+//! The checker of derivations, independent of the simplifier.
 
 use super::closure::{Claim, reasons_for};
 use super::condition::{Domain, Evidence, evidence};

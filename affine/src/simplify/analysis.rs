@@ -1,4 +1,4 @@
-//! What is known of a class of equal expressions: the range of their value, and the cheapest of them so far.
+//! The e-graph analysis: the range and the cheapest expression of each class.
 
 use egg::{Analysis as EggAnalysis, DidMerge, Id};
 

@@ -1,4 +1,4 @@
-//! Digits of one number in a sum: written apart where a division needs it, and together the cheapest way.
+//! Digits of one number in a sum: split where a division needs it, and joined in the cheapest way.
 //!
 //! `x // k` is what is left of `x` above `k`, `(x // k) mod c` the digit between `k` and `k·c`, and `x mod k` what lies below
 //! `k`. A whole sum is cheapest where these overlap, as in `d0 mod 8 + 63·(d0 mod 2)`; but what a division or remainder does

@@ -1,4 +1,4 @@
-//! The final pass: constants and signs moved to where they are cheapest.
+//! The final pass: placement of constants and signs where they cost least.
 //!
 //! The normal form keeps them in one canonical place, which may not be the cheapest. Here constants move into or out of a
 //! division, and reversed remainders turn back, where that makes the expression cheaper, and no dividend negative that was not:

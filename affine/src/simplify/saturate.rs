@@ -1,4 +1,4 @@
-//! Equality saturation, for forms that no order of directed rules reaches.
+//! Equality saturation: the search of an e-graph for a cheaper form.
 //!
 //! Remainders are tight in range and divisions cancel in sums; here both forms live side by side. Every rule returns an
 //! expression, which joins the class of what it was applied to, as it is and in normal form. Classes are visited in the

@@ -1,4 +1,4 @@
-//! Tokens of the text, each with the bytes it came from.
+//! The lexer: tokens, each with its byte range in the source.
 
 use std::ops::Range;
 

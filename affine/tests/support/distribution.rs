@@ -7,7 +7,7 @@ use weft_affine::{Atom, Expr, Interval, Var};
 use super::case::{Case, EXTREME};
 
 /// The least share of the cases, in percent, that each required class must hold.
-pub(crate) const LEAST_SHARE: usize = 5;
+pub(crate) const MIN_SHARE: usize = 5;
 
 /// How many cases fall into each class.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,7 @@ impl Distribution {
 
     /// The required classes that are rare.
     pub(crate) fn rare(&self) -> Vec<&'static str> {
-        let rare = |(_, count, required): &&(&str, usize, bool)| *required && count * 100 < self.cases * LEAST_SHARE;
+        let rare = |(_, count, required): &&(&str, usize, bool)| *required && count * 100 < self.cases * MIN_SHARE;
         self.classes.iter().filter(rare).map(|(name, ..)| *name).collect()
     }
 }

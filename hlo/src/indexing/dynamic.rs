@@ -100,7 +100,7 @@ fn outside(whole: &[i64], starts: Vec<RuntimeVariable>, sizes: &[i64]) -> Result
         return Err(weft_indexing::Error::Undefined.into());
     }
     let reason = "the part outside of the update takes too many boxes";
-    let map = |map: &IndexingMap| match outside.inexact() {
+    let map = |map: &IndexingMap| match outside.overapproximation() {
         None => ElementMap::exact(map.clone()),
         Some(_) => ElementMap::coarse(map.clone(), reason),
     };

@@ -12,7 +12,7 @@
 //! // 128 threads a block, element by element; a tensor of 64 × 128 floats.
 //! let rows: IndexingMap = "(th_x, bl_x) -> (bl_x, th_x), domain: th_x in [0, 127], bl_x in [0, 63]".parse()?;
 //! let launch = Launch::of_thread(Var::Dim(0));
-//! let found = rows.coalescing(&Tensor::new(&[64, 128], 4), &launch, &MemoryModel::default())?;
+//! let found = rows.coalescing(&Tensor::try_new(&[64, 128], 4)?, &launch, &MemoryModel::default())?;
 //! assert_eq!(
 //!     found.to_string(),
 //!     "coalesced, since the elements that a subgroup reads are adjacent; 4 transactions per request; \
@@ -22,7 +22,7 @@
 //!
 //! // The same threads read the transposed tensor: every lane a row of its own.
 //! let columns: IndexingMap = "(th_x, bl_x) -> (th_x, bl_x), domain: th_x in [0, 127], bl_x in [0, 63]".parse()?;
-//! let found = columns.coalescing(&Tensor::new(&[128, 64], 4), &launch, &MemoryModel::default())?;
+//! let found = columns.coalescing(&Tensor::try_new(&[128, 64], 4)?, &launch, &MemoryModel::default())?;
 //! let reads = found.reads.as_ref().expect("it is known");
 //! assert_eq!((found.verdict, reads.best, reads.worst), (Verdict::Uncoalesced, 32, 32));
 //! # Ok::<(), weft_indexing::Error>(())
@@ -43,8 +43,8 @@
 //! ```
 //! # use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var};
 //! let four: IndexingMap = "(th_x)[v] -> (th_x * 4 + v), domain: th_x in [0, 127], v in [0, 3]".parse()?;
-//! let launch = Launch::of_thread(Var::Dim(0)).with_vector(Var::Range(0));
-//! let found = four.coalescing(&Tensor::new(&[512], 4), &launch, &MemoryModel::default())?;
+//! let launch = Launch::of_thread(Var::Dim(0)).with_vector(Var::Range(0))?;
+//! let found = four.coalescing(&Tensor::try_new(&[512], 4)?, &launch, &MemoryModel::default())?;
 //! let reads = found.reads.expect("it is known");
 //! assert_eq!((reads.vector_width, reads.bytes_per_lane, reads.worst), (4, 16, 16));
 //! assert_eq!(reads.vector_limit.to_string(), "more does not divide the extent of the vector variable");
@@ -59,10 +59,10 @@
 //!
 //! ```
 //! # use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, Var};
-//! let launch = Launch::of_block(&[(Var::Dim(0), 64), (Var::Dim(1), 4)]);
+//! let launch = Launch::of_block(&[(Var::Dim(0), 64), (Var::Dim(1), 4)])?;
 //! let requests = |domain: &str| -> Result<u128, Box<dyn std::error::Error>> {
 //!     let map: IndexingMap = format!("(th_x, th_y) -> (th_y, th_x), domain: {domain}").parse()?;
-//!     let found = map.coalescing(&Tensor::new(&[4, 64], 4), &launch, &MemoryModel::default())?;
+//!     let found = map.coalescing(&Tensor::try_new(&[4, 64], 4)?, &launch, &MemoryModel::default())?;
 //!     Ok(found.reads.and_then(|reads| reads.totals.known().copied()).ok_or("it is known")?.requests)
 //! };
 //! // A quarter of each row: half of one of its two subgroups reads, however that is written.
@@ -90,11 +90,11 @@
 //! let reads = |map: &str| -> Result<Vec<IndexingMap>, weft_indexing::Error> {
 //!     Ok(vec![format!("{map}, domain: d0 in [0, 63], d1 in [0, 63]").parse()?])
 //! };
-//! let square = Tensor::new(&[64, 64], 4);
+//! let square = Tensor::try_new(&[64, 64], 4)?;
 //! let operands = [
-//!     FusedOperand { tensor: square.clone(), uses: reads("(d0, d1) -> (d0, d1)")? },
-//!     FusedOperand { tensor: square, uses: reads("(d0, d1) -> (d1, d0)")? },
-//!     FusedOperand { tensor: Tensor::new(&[64], 4), uses: reads("(d0, d1) -> (d0)")? },
+//!     FusedOperand::try_new(square.clone(), reads("(d0, d1) -> (d0, d1)")?)?,
+//!     FusedOperand::try_new(square, reads("(d0, d1) -> (d1, d0)")?)?,
+//!     FusedOperand::try_new(Tensor::try_new(&[64], 4)?, reads("(d0, d1) -> (d0)")?)?,
 //! ];
 //! let launch = Launch::of_thread(Var::Dim(0));
 //! let fusion = fusion_coalescing(&threads, &operands, &launch, &MemoryModel::default())?;
@@ -121,12 +121,10 @@ mod requests;
 mod strides;
 mod vector;
 
-pub use model::{Launch, MemoryModel, Tensor};
+pub use model::{FusedOperand, Launch, MemoryModel, Tensor};
 pub use report::{Coalescing, FusionCoalescing, Known, OperandCoalescing, Pattern, Reads, Totals, Verdict};
 pub use strides::{Stride, VariableStride};
 pub use vector::VectorLimit;
-
-use weft_affine::Var;
 
 use lanes::Subgroups;
 use requests::{Requests, requests};
@@ -139,15 +137,6 @@ use num_integer::gcd;
 
 /// Parts of a domain that are counted one by one.
 const MAX_PARTS: usize = 1 << 14;
-
-/// A tensor that a fusion reads, with the maps from the output of the fusion to its elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FusedOperand {
-    /// What is read.
-    pub tensor: Tensor,
-    /// From the index of the output to the index of the tensor, one map for each way in which it is read.
-    pub uses: Vec<IndexingMap>,
-}
 
 /// How a fusion reads its operands, where `threads` maps thread, block and other variables to the index of the output.
 ///
@@ -175,11 +164,9 @@ impl IndexingMap {
     /// documentation of [this module](self) explains it.
     ///
     /// # Errors
-    /// When there is not one result for each extent of the shape, the launch names a variable that the map does not have or one
-    /// twice, its block has not one extent of at least one for each thread variable, and where a size of the model or of an
-    /// element is zero.
+    /// When there is not one result for each extent of the shape, and when the launch names a variable that the map does not have.
     pub fn coalescing(&self, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<Coalescing, Error> {
-        check(self, tensor, launch, model)?;
+        check(self, tensor, launch)?;
         let block = launch.on(self).block.unwrap_or_default();
         let without = |verdict: Verdict, strides: Vec<VariableStride>| {
             Ok(Coalescing { verdict, reads: None, block: block.clone(), strides })
@@ -209,29 +196,11 @@ impl IndexingMap {
     }
 }
 
-fn check(map: &IndexingMap, tensor: &Tensor, launch: &Launch, model: &MemoryModel) -> Result<(), Error> {
-    if let Some(what) = model.flaw().or(launch.flaw()) {
-        return Err(Error::Setting { what });
-    }
-    if tensor.element_bytes == 0 {
-        return Err(Error::Setting { what: "an element has a size of at least one byte" });
-    }
-    if map.is_undefined() {
-        return Ok(());
-    }
-    if map.results.len() != tensor.shape.len() {
-        return Err(Error::Arity {
-            what: "results of the map",
-            expected: tensor.shape.len(),
-            found: map.results.len(),
-        });
-    }
-    let named: Vec<Var> = launch.threads.iter().copied().chain(launch.vector).collect();
-    if named.iter().any(|v| map.variable(*v).is_none()) {
+fn check(map: &IndexingMap, tensor: &Tensor, launch: &Launch) -> Result<(), Error> {
+    tensor.expect_indexed_by(map)?;
+    let mut named = launch.threads.iter().copied().chain(launch.vector);
+    if !map.is_undefined() && named.any(|v| map.variable(v).is_none()) {
         return Err(Error::Setting { what: "threads and vectors are dimension or range variables of the map" });
-    }
-    if (1..named.len()).any(|i| named[..i].contains(&named[i])) {
-        return Err(Error::Setting { what: "each variable of a launch is named once" });
     }
     Ok(())
 }

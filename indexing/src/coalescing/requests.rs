@@ -1,4 +1,4 @@
-//! Requests: what a subgroup reads together, and the segments that takes.
+//! Memory requests of a subgroup, and the segments that each needs.
 
 use crate::pieces::Piece;
 use crate::{MemoryModel, Unknown};

@@ -1,4 +1,4 @@
-//! How the address moves with each variable.
+//! Strides: the distance in memory between neighboring values of each variable.
 
 use std::fmt;
 use std::ops::ControlFlow;

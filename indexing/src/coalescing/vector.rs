@@ -1,4 +1,4 @@
-//! How many elements one thread may read by one instruction.
+//! The widest vector that one thread may read by one instruction.
 
 use std::fmt;
 

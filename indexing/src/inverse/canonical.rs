@@ -1,5 +1,4 @@
-//! One form for remainders that say the same: coefficients matter up to multiples of the modulus, and
-//! `(-x - 1) mod c = c - 1 - x mod c`.
+//! The canonical form of remainders, up to multiples of the modulus and `(-x - 1) mod c = c - 1 - x mod c`.
 
 use weft_affine::{Atom, Expr};
 

@@ -1,4 +1,4 @@
-//! Other variables for the same points: a variable taken apart into digits, or two variables as the digits of one.
+//! Changes of variables: a variable split into digits, or two variables joined as the digits of one.
 //!
 //! `d0 * 3 - (d0 floordiv 8) * 25` is `q * -1 + r * 3` for `d0 = q * 8 + r`. Where that makes a map cheaper, the equations
 //! are solved for the new variables, which determine the old ones.

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Inexact, MapSet};
+use super::{MapSet, OverapproximationReason};
 use crate::domain_set::with_common_runtime;
 use crate::{Error, IndexingMap, Limits};
 
@@ -35,7 +35,7 @@ impl MapSet {
         f: &mut fmt::Formatter<'_>,
         member: impl Fn(&IndexingMap, &mut fmt::Formatter<'_>) -> fmt::Result,
     ) -> fmt::Result {
-        if let Some(reason) = self.inexact {
+        if let Some(reason) = self.overapproximation {
             write!(f, "AT MOST ({}) ", reason.code())?;
         }
         let (open, between, close) = if f.alternate() { ("{\n  ", ";\n  ", "\n}") } else { ("{", "; ", "}") };
@@ -56,7 +56,7 @@ impl FromStr for MapSet {
 
     fn from_str(source: &str) -> Result<MapSet, Error> {
         let mut reader = Reader { source, at: 0 };
-        let inexact = reader.reason()?;
+        let overapproximation = reader.reason()?;
         reader.expect("{")?;
         let end = source.trim_end();
         let body_end = end.len().saturating_sub(1);
@@ -76,9 +76,9 @@ impl FromStr for MapSet {
             maps.push(map);
             start += text.len() + 1;
         }
-        let inexact = match maps.first() {
-            Some(map) if map.is_undefined() => inexact.or(Some(Inexact::Undefined)),
-            _ => inexact,
+        let overapproximation = match maps.first() {
+            Some(map) if map.is_undefined() => overapproximation.or(Some(OverapproximationReason::Undefined)),
+            _ => overapproximation,
         };
         for (i, map) in maps.iter().enumerate() {
             if maps.iter().skip(i + 1).any(|other| shares_a_point(map, other)) {
@@ -86,7 +86,7 @@ impl FromStr for MapSet {
             }
         }
         with_common_runtime(&mut maps);
-        Ok(MapSet { maps, inexact })
+        Ok(MapSet { maps, overapproximation })
     }
 }
 
@@ -119,13 +119,13 @@ impl Reader<'_> {
         }
     }
 
-    fn reason(&mut self) -> Result<Option<Inexact>, Error> {
+    fn reason(&mut self) -> Result<Option<OverapproximationReason>, Error> {
         if !self.accept("AT") {
             return Ok(None);
         }
         self.expect("MOST")?;
         self.expect("(")?;
-        let Some(reason) = Inexact::ALL.into_iter().find(|reason| self.accept(reason.code())) else {
+        let Some(reason) = OverapproximationReason::ALL.into_iter().find(|reason| self.accept(reason.code())) else {
             return Err(self.error("expected `members`, `overflow` or `undefined`", self.at..self.source.len()));
         };
         self.expect(")")?;

@@ -1,4 +1,4 @@
-//! A domain, taken apart until a map is affine on each part.
+//! Decomposition of a domain into parts on which a map is affine.
 //!
 //! Floor divisions, remainders and constraints are what keeps a map from being affine. Each is decided on a region of the
 //! domain, a box of digits, or the region is divided further:

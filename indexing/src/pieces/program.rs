@@ -1,4 +1,4 @@
-//! The sums of a map as a list, arguments before those that use them, so that they are computed over and over in one loop.
+//! The expressions of a map as a straight-line program, arguments before the sums that use them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Names of owners in a text: anything up to the end of a line, which is no notation of ours.
+//! Names of owners in the text of a map, each of which extends to the end of its line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

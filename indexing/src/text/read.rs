@@ -1,4 +1,4 @@
-//! Reading maps.
+//! The parser of indexing maps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Writing maps.
+//! The printer of indexing maps.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};

@@ -70,6 +70,7 @@ pub struct TilePart {
 
 /// One dimension of a box: `offset + stride · k` for `k` in `[0, size − 1]`, of those the ones in the mask.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct BoxAxis {
     /// The first value.
     pub offset: i64,

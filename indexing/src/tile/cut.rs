@@ -54,17 +54,17 @@ impl Search {
     pub(super) fn cut(&self) -> Result<Option<Vec<Search>>, TileRefusal> {
         for (i, c) in self.constraints.iter().enumerate() {
             let Some(sum) = self.linear(&c.expr) else { continue };
-            let (sum, limits) = self.without_private(i, c, &sum)?;
+            let (sum, bounds) = self.without_private(i, c, &sum)?;
             return Ok(Some(match sum.terms.as_slice() {
-                [] => self.open_or_shut(i, &limits),
-                [(run, factor)] if !self.is_movable(*run) => self.cut_run(i, &limits, *run, *factor)?,
+                [] => self.open_or_shut(i, &bounds),
+                [(run, factor)] if !self.is_movable(*run) => self.cut_run(i, &bounds, *run, *factor)?,
                 terms => {
                     if let Some(masked) = self.masked(i, c)? {
                         return Ok(Some(vec![masked]));
                     }
                     match terms {
-                        [(run, factor)] => self.cut_run(i, &limits, *run, *factor)?,
-                        _ => self.cut_sum(i, &limits, &sum)?,
+                        [(run, factor)] => self.cut_run(i, &bounds, *run, *factor)?,
+                        _ => self.cut_sum(i, &bounds, &sum)?,
                     }
                 }
             }));
@@ -76,7 +76,7 @@ impl Search {
     ///
     /// Some value of each other run must satisfy the constraint. `f·a + e in [lo, hi]` does for one of consecutive `a` exactly if
     /// `e` lies in `[lo − max f·a, hi − min f·a]`, provided that the steps leave no gap: `f ≤ hi − lo + 1`.
-    fn without_private(&self, i: usize, c: &Constraint, sum: &Linear) -> Result<(Linear, Limits), TileRefusal> {
+    fn without_private(&self, i: usize, c: &Constraint, sum: &Linear) -> Result<(Linear, SumBounds), TileRefusal> {
         let mut others = self.clone();
         others.constraints.remove(i);
         let used = others.used();
@@ -100,8 +100,8 @@ impl Search {
         let end = |bound: i64, open: i64, rest: &Expr| -> Result<Option<Expr>, TileRefusal> {
             Ok(if bound == open { None } else { Some(Expr::constant(bound).checked_sub(rest)?) })
         };
-        let limits = Limits { lo: end(c.bounds.lo, i64::MIN, &rest_lo)?, hi: end(c.bounds.hi, i64::MAX, &rest_hi)? };
-        Ok((Linear { rest: Expr::constant(0), terms }, limits))
+        let bounds = SumBounds { lo: end(c.bounds.lo, i64::MIN, &rest_lo)?, hi: end(c.bounds.hi, i64::MAX, &rest_hi)? };
+        Ok((Linear { rest: Expr::constant(0), terms }, bounds))
     }
 
     /// Whether the values of a run depend on where the tile is.
@@ -117,19 +117,19 @@ impl Search {
         empty.require(expr, bounds).then_some(empty)
     }
 
-    /// A constraint that is the same all over the tile: zero lies within the limits, or not.
-    fn open_or_shut(&self, i: usize, limits: &Limits) -> Vec<Search> {
+    /// A constraint that is the same all over the tile: zero lies within the bounds, or not.
+    fn open_or_shut(&self, i: usize, bounds: &SumBounds) -> Vec<Search> {
         let mut open = self.clone();
         open.constraints.remove(i);
         let (not_positive, not_negative) = (Interval::new(i64::MIN, 0), Interval::new(0, i64::MAX));
         let mut ways = Vec::new();
-        if limits.lo.as_ref().is_none_or(|lo| open.require(lo, not_positive))
-            && limits.hi.as_ref().is_none_or(|hi| open.require(hi, not_negative))
+        if bounds.lo.as_ref().is_none_or(|lo| open.require(lo, not_positive))
+            && bounds.hi.as_ref().is_none_or(|hi| open.require(hi, not_negative))
         {
             ways.push(open);
         }
-        ways.extend(limits.lo.as_ref().and_then(|lo| self.empty_where(lo, Interval::new(1, i64::MAX))));
-        ways.extend(limits.hi.as_ref().and_then(|hi| self.empty_where(hi, Interval::new(i64::MIN, -1))));
+        ways.extend(bounds.lo.as_ref().and_then(|lo| self.empty_where(lo, Interval::new(1, i64::MAX))));
+        ways.extend(bounds.hi.as_ref().and_then(|hi| self.empty_where(hi, Interval::new(i64::MIN, -1))));
         ways
     }
 
@@ -156,7 +156,7 @@ impl Search {
     }
 
     /// A constraint on a sum of several runs: it holds all over the tile, or nowhere on it, or it is one on a single run.
-    fn cut_sum(&self, i: usize, limits: &Limits, sum: &Linear) -> Result<Vec<Search>, TileRefusal> {
+    fn cut_sum(&self, i: usize, bounds: &SumBounds, sum: &Linear) -> Result<Vec<Search>, TileRefusal> {
         match self.compound(sum)? {
             Compound::One(search) => return Ok(vec![*search]),
             Compound::If(ways) => return Ok(ways),
@@ -168,11 +168,11 @@ impl Search {
         all.constraints.remove(i);
         let mut holds = true;
         let mut empty = Vec::new();
-        if let Some(lo) = &limits.lo {
+        if let Some(lo) = &bounds.lo {
             holds &= all.require(&low.checked_sub(lo)?, Interval::new(0, i64::MAX));
             empty.extend(self.empty_where(&high.checked_sub(lo)?, Interval::new(i64::MIN, -1)));
         }
-        if let Some(hi) = &limits.hi {
+        if let Some(hi) = &bounds.hi {
             holds &= all.require(&hi.checked_sub(&high)?, Interval::new(0, i64::MAX));
             empty.extend(self.empty_where(&hi.checked_sub(&low)?, Interval::new(i64::MIN, -1)));
         }
@@ -184,8 +184,8 @@ impl Search {
     }
 
     /// A constraint on one run: what it leaves is a run again, cut at neither end, at one of them, or at both.
-    fn cut_run(&self, i: usize, limits: &Limits, run: u32, factor: i64) -> Result<Vec<Search>, TileRefusal> {
-        let (from, to) = if factor > 0 { (&limits.lo, &limits.hi) } else { (&limits.hi, &limits.lo) };
+    fn cut_run(&self, i: usize, bounds: &SumBounds, run: u32, factor: i64) -> Result<Vec<Search>, TileRefusal> {
+        let (from, to) = if factor > 0 { (&bounds.lo, &bounds.hi) } else { (&bounds.hi, &bounds.lo) };
         let from = from.as_ref().map(|e| e.checked_ceil_div(factor)).transpose()?;
         let to = to.as_ref().map(|e| e.checked_floor_div(factor)).transpose()?;
         let Run { offset, size, .. } = self.run(run).clone();
@@ -212,7 +212,7 @@ impl Search {
             ways.extend(self.empty_where(&offset.checked_sub(to)?, positive));
         }
         if let (Some(from), Some(to)) = (&from, &to) {
-            // No multiple of the factor lies between the limits.
+            // No multiple of the factor lies between the bounds.
             ways.extend(self.empty_where(&from.checked_sub(to)?, positive));
         }
         Ok(ways)
@@ -235,7 +235,7 @@ impl Search {
 }
 
 /// What a sum of runs may be, over parameters; no limit where there is none.
-struct Limits {
+struct SumBounds {
     lo: Option<Expr>,
     hi: Option<Expr>,
 }

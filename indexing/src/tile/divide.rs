@@ -1,4 +1,4 @@
-//! Quotients and remainders of runs: how a tile passes through a reshape.
+//! Quotients and remainders of runs, as reshapes have them.
 //!
 //! Write `y` for what is divided, a run from `y₀` of `n` values, and `c` for the divisor. What can become of `y floordiv c` and
 //! `y mod c`:

@@ -1,4 +1,4 @@
-//! Enumeration of a tile, to show that it is no box.
+//! Enumeration of a tile, to prove that it is not a box.
 
 use std::collections::{BTreeMap, BTreeSet};
 

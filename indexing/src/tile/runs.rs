@@ -1,4 +1,4 @@
-//! What is known while a tile is looked for: runs of consecutive values, expressions over them, and conditions so far.
+//! The state of the search for the cases of a tile: runs of consecutive values, expressions over them, and conditions.
 //!
 //! One name space holds everything. `d0 …` stand for the offsets of the tile and `s0 …` for its sizes, one for each tiled
 //! dimension; `rt0 …` are the runtime variables; the dimension variables after the offsets stand for runs. A run variable

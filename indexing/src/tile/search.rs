@@ -1,4 +1,4 @@
-//! From a map to its cases: one step after another until every result is a progression of its own runs.
+//! The search for the cases of a tile, in which every result is an arithmetic progression.
 
 use std::collections::BTreeSet;
 

@@ -10,6 +10,7 @@ use num_integer::gcd;
 
 /// One dimension of a tile: `offset + stride · k` for `k` in `[0, size − 1]`, as far as the mask admits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TileAxis {
     /// The first value, over the parameters of the tile.
     pub offset: Expr,
@@ -24,6 +25,7 @@ pub struct TileAxis {
 
 /// A tile under conditions: a box, exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TileCase {
     /// What offsets and sizes satisfy where the case holds, in conjunction, sorted.
     pub conditions: Vec<Constraint>,

@@ -61,7 +61,6 @@
 //! ```
 
 mod bounds;
-mod enumerate;
 mod exact;
 mod image;
 mod profile;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Rational, Unknown};
+use crate::{Error, Rational, Unknown};
 
 /// A count between two ends, both included.
 ///
@@ -11,23 +11,42 @@ use crate::{Rational, Unknown};
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CountRange {
-    /// The least it can be.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::count"))]
-    pub least: u128,
-    /// The greatest it can be.
+    least: u128,
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::count"))]
-    pub greatest: u128,
+    greatest: u128,
 }
 
 impl CountRange {
     /// From `least` to `greatest`.
-    pub fn new(least: u128, greatest: u128) -> CountRange {
-        CountRange { least, greatest }
+    ///
+    /// # Errors
+    /// When the least is above the greatest.
+    pub fn try_new(least: u128, greatest: u128) -> Result<CountRange, Error> {
+        if least > greatest {
+            return Err(Error::Setting { what: "the least count is not above the greatest" });
+        }
+        Ok(CountRange { least, greatest })
+    }
+
+    /// The least range that holds both counts.
+    pub(super) fn between(one: u128, other: u128) -> CountRange {
+        CountRange { least: one.min(other), greatest: one.max(other) }
     }
 
     /// One count.
     pub fn exactly(count: u128) -> CountRange {
         CountRange { least: count, greatest: count }
+    }
+
+    /// The least it can be.
+    pub fn least(self) -> u128 {
+        self.least
+    }
+
+    /// The greatest it can be.
+    pub fn greatest(self) -> u128 {
+        self.greatest
     }
 
     /// The count, where there is only one.
@@ -38,7 +57,7 @@ impl CountRange {
     /// The least range that holds both.
     #[must_use]
     pub fn hull(self, other: CountRange) -> CountRange {
-        CountRange { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+        CountRange::between(self.least.min(other.least), self.greatest.max(other.greatest))
     }
 
     /// True when the count may be `count`.
@@ -145,7 +164,7 @@ impl fmt::Display for Utilization {
             Some([least, greatest]) => write!(f, " ({least} to {greatest})")?,
             None => {}
         }
-        let each = CountRange::new(self.fewest_reads.least, self.most_reads.greatest);
+        let each = CountRange::between(self.fewest_reads.least, self.most_reads.greatest);
         write!(f, "; {} reads, {each} each; {}", self.reads, self.basis)
     }
 }

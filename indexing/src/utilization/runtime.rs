@@ -1,4 +1,4 @@
-//! Runtime variables of several maps, seen as one list.
+//! A common list of runtime variables for several maps.
 
 use weft_affine::{Atom, Constraint, Expr, Var};
 

@@ -1,4 +1,4 @@
-//! Range and runtime variables made dimensions.
+//! Conversion of range and runtime variables to dimensions.
 
 use weft_affine::{Expr, Var};
 

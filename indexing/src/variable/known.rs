@@ -1,4 +1,4 @@
-//! Replacement of runtime variables whose values are known before the program runs.
+//! Replacement of runtime variables by values that are known at compile time.
 
 use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 

@@ -1,4 +1,4 @@
-//! Range variables with a stride, counted instead.
+//! Rescaling of range variables of which constraints leave one residue.
 
 use std::collections::BTreeMap;
 

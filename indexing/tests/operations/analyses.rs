@@ -9,16 +9,16 @@ use crate::tiles::judge as tiles;
 use crate::worlds::{pairs, related, set};
 
 /// So many points that random maps are all walked, whose graphs are.
-const FEW: Limits = Limits { points: 4096, members: 16 };
+const FEW: Limits = Limits::STRUCTURE.with_points(4096).with_members(16);
 /// Inverses with larger boxes are not enumerated.
-const MOST_POINTS: u128 = 1 << 13;
+const MAX_POINTS: u128 = 1 << 13;
 /// The most elements of an operand.
-const MOST_ELEMENTS: i64 = 1 << 20;
+const MAX_ELEMENTS: i64 = 1 << 20;
 /// Of a thousand sizes that give boxes everywhere, so many may be turned down; and of a thousand maps, so many may be refused that
 /// give boxes for some size tried. These maps are of no operation: digits of sums with gaps.
-const MOST_TURNED_DOWN: [usize; 2] = [200, 120];
+const MAX_TURNED_DOWN: [usize; 2] = [200, 120];
 /// The same where the map is read backwards.
-const MOST_TURNED_DOWN_BACKWARDS: [usize; 2] = [350, 450];
+const MAX_TURNED_DOWN_BACKWARDS: [usize; 2] = [350, 450];
 
 /// The inverse has exactly the results for indices, and each belongs to the index that it came from.
 #[test]
@@ -27,7 +27,7 @@ fn inverse() {
     run("inverse", 11, &least, |_, given, world, counts| {
         let old = related(given, world)?;
         match given.inverse(&FEW) {
-            Ok(inverse) if inverse.box_size() > MOST_POINTS => counts.add("too large", true),
+            Ok(inverse) if inverse.box_size() > MAX_POINTS => counts.add("too large", true),
             Ok(inverse) => {
                 counts.add("found", true);
                 counts.add("found with points", !old.is_empty());
@@ -62,7 +62,7 @@ fn operand(given: &IndexingMap) -> Option<(IndexingMap, Vec<i64>)> {
             return None;
         }
         *result = result.checked_add_constant(range.lo.checked_neg()?).ok()?;
-        shape.push(range.hi.checked_sub(range.lo)?.checked_add(1).filter(|n| *n <= MOST_ELEMENTS)?);
+        shape.push(range.hi.checked_sub(range.lo)?.checked_add(1).filter(|n| *n <= MAX_ELEMENTS)?);
     }
     map.set_results(results).expect("they are over the variables of the map");
     Some((map, shape))
@@ -123,7 +123,7 @@ fn tile_propagation() {
         Some(())
     });
     println!("{all}");
-    assert!(all.needless_per_mille() <= MOST_TURNED_DOWN[0] && all.refused_per_mille() <= MOST_TURNED_DOWN[1], "{all}");
+    assert!(all.needless_per_mille() <= MAX_TURNED_DOWN[0] && all.refused_per_mille() <= MAX_TURNED_DOWN[1], "{all}");
 }
 
 /// What a map takes into the boxes of its results.
@@ -133,7 +133,7 @@ fn tile_propagation_backwards() {
     run("tile propagation backwards", 14, &[], |random, given, _, counts| {
         let bounds = given.variable_ranges();
         let grid: Vec<Interval> = given.results().iter().map(|e| weft_affine::range_of(e, &bounds)).collect();
-        let is_far = |b: &Interval| b.lo.unsigned_abs().max(b.hi.unsigned_abs()) > MOST_ELEMENTS.unsigned_abs();
+        let is_far = |b: &Interval| b.lo.unsigned_abs().max(b.hi.unsigned_abs()) > MAX_ELEMENTS.unsigned_abs();
         let is_judged = !grid.iter().any(is_far);
         counts.add("too large", !is_judged);
         if is_judged {
@@ -142,6 +142,6 @@ fn tile_propagation_backwards() {
         Some(())
     });
     println!("{all}");
-    let [needless, refused] = MOST_TURNED_DOWN_BACKWARDS;
+    let [needless, refused] = MAX_TURNED_DOWN_BACKWARDS;
     assert!(all.needless_per_mille() <= needless && all.refused_per_mille() <= refused, "{all}");
 }

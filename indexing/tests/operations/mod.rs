@@ -145,7 +145,7 @@ fn simplify() {
 #[test]
 fn simplify_keeping_points() {
     run("simplify, points kept", 2, &[("point variables stay", 5)], |_, given, world, counts| {
-        let options = SimplifyOptions { keep_point_variables: true };
+        let options = SimplifyOptions::default().with_point_variables(true);
         let mut simple = given.clone();
         simple.simplify_with(&options);
         assert!(!simple.clone().simplify_with(&options), "{simple:?}");

@@ -12,7 +12,7 @@ use crate::support::random::Random;
 /// Sizes tried for each map.
 const SIZES: usize = 6;
 /// Maps with more points are not judged.
-const MOST_POINTS: u128 = 20_000;
+const MAX_POINTS: u128 = 20_000;
 /// Maps and sizes shown that were turned down though there is a box.
 const EXAMPLES: usize = 5;
 
@@ -168,7 +168,7 @@ fn judge_one(
     let sizes: Vec<Vec<i64>> = (0..SIZES).map(|_| some_sizes(random, &extents)).collect();
     let all = grid.iter().copied().chain(map.runtime().iter().map(|v| v.bounds()));
     let volume = all.fold(1, |n: u128, b| n.saturating_mul(b.size().max(1)));
-    if volume.max(map.box_size()) > MOST_POINTS || overflows(map) {
+    if volume.max(map.box_size()) > MAX_POINTS || overflows(map) {
         counts.skipped += 1;
         // Not to be judged, but neither to panic.
         for (tile, sizes) in tile.iter().flat_map(|tile| sizes.iter().map(move |sizes| (tile, sizes))) {

@@ -5,7 +5,7 @@ use crate::support::random::Random;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};
 
 /// The size of the box of all variables that are enumerated.
-const MOST_POINTS: u128 = 600;
+const MAX_POINTS: u128 = 600;
 
 /// What the owners of runtime values yield, by owner and element.
 #[derive(Copy, Clone)]
@@ -108,7 +108,7 @@ pub(crate) fn set<T: Ord>(mut list: Vec<T>) -> Vec<T> {
 pub(crate) fn map(random: &mut Random, dims: usize, results: usize) -> IndexingMap {
     loop {
         let made = any_map(random, dims, results);
-        if made.box_size() <= MOST_POINTS {
+        if made.box_size() <= MAX_POINTS {
             return made;
         }
     }

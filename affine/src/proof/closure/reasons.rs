@@ -1,4 +1,4 @@
-//! Which assumptions something was derived from.
+//! Sets of assumptions from which an equation was derived.
 
 /// A set of small numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub(crate) fn simplify(arguments: &Simplify, format: Format) -> Result<Outcome, 
     let mut subject = reader.subject(&arguments.map)?.subject;
     let (given, before) = (subject.map.clone(), reader.text(&subject));
     let picture = arguments.egraph.as_deref().map(|path| (path, egraph(&subject)));
-    let options = SimplifyOptions { keep_point_variables: arguments.keep_point_dimensions };
+    let options = SimplifyOptions::default().with_point_variables(arguments.keep_point_dimensions);
     let why = subject.explain(&options);
     let after = reader.text(&subject);
     let why_not = if arguments.why_not { remaining(&subject) } else { Vec::new() };

@@ -20,30 +20,32 @@ pub(super) fn coalescing(arguments: &Coalescing, format: Format) -> Result<Outco
     let given = Reader::new(1, false).map(&arguments.map)?;
     let map = &given.subject.map;
     let launch = launch(&given, arguments)?;
-    let tensor = Tensor { shape: shape(&given, arguments)?, element_bytes: arguments.element_bytes };
-    let model = MemoryModel {
-        subgroup_size: arguments.subgroup_size,
-        segment_bytes: arguments.segment_bytes,
-        base_alignment: arguments.base_alignment,
-        vector_bytes: arguments.vector_bytes,
-    };
-    let found = map.coalescing(&tensor, &launch, &model).map_err(|error| match error {
-        Error::Setting { what } => Failure::Misuse(what.to_owned()),
-        other => given.failure(&other),
-    })?;
+    let failure = |error| failure(&given, error);
+    let tensor = Tensor::try_new(&shape(&given, arguments)?, arguments.element_bytes).map_err(failure)?;
+    let Coalescing { subgroup_size, segment_bytes, base_alignment, vector_bytes, .. } = *arguments;
+    let model = MemoryModel::try_new(subgroup_size, segment_bytes, base_alignment, vector_bytes).map_err(failure)?;
+    let found = map.coalescing(&tensor, &launch, &model).map_err(failure)?;
     if is_json(format) {
         let named = |v: &Var| names::name(map, *v);
         let mut value = told(to_value(&found))?;
-        value["threads"] = launch.threads.iter().map(named).collect();
-        value["vector"] = json!(launch.vector.as_ref().map(named));
-        value["shape"] = json!(tensor.shape);
-        value["element_bytes"] = json!(tensor.element_bytes);
+        value["threads"] = launch.threads().iter().map(named).collect();
+        value["vector"] = json!(launch.vector().as_ref().map(named));
+        value["shape"] = json!(tensor.shape());
+        value["element_bytes"] = json!(tensor.element_bytes());
         value["model"] = told(to_value(model))?;
         output::json(&value)?;
     } else {
         output::text(&found.to_string())?;
     }
     Ok(if matches!(found.verdict, Verdict::Unknown(_)) { Outcome::Findings } else { Outcome::Done })
+}
+
+/// What the command line asks of a machine that cannot be is its misuse; all else is about the map.
+fn failure(given: &Given, error: Error) -> Failure {
+    match error {
+        Error::Setting { what } => Failure::Misuse(what.to_owned()),
+        other => given.failure(&other),
+    }
 }
 
 /// The variables that the command line names, or those with the names of threads, or the first dimension; in a block of the
@@ -63,7 +65,8 @@ fn launch(given: &Given, arguments: &Coalescing) -> Result<Launch, Failure> {
     let first = map.dims().first().map(|_| Var::Dim(0));
     let threads = if threads.is_empty() { first.into_iter().collect() } else { threads };
     let block = arguments.block.as_ref().map(|extents| extents.0.clone()).or_else(|| block(given, &threads));
-    Ok(Launch { threads, block, vector: arguments.vector.as_ref().map(named).transpose()? })
+    let vector = arguments.vector.as_ref().map(named).transpose()?;
+    Launch::try_new(threads, block, vector).map_err(|error| failure(given, error))
 }
 
 /// One more than the greatest value that the text gives each thread variable first, before conditions narrow it.

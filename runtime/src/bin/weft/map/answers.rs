@@ -13,7 +13,7 @@ use weft_indexing::{Answer, Difference, DomainPoint, Limits, NoInverse};
 /// `weft map inverse`
 pub(super) fn inverse(arguments: &Inverse, format: Format) -> Result<Outcome, Failure> {
     let (reader, given) = read(&arguments.one)?;
-    let limits = Limits { points: arguments.effort.limit, ..Limits::default() };
+    let limits = Limits::default().with_points(arguments.effort.limit);
     match given.subject.map.inverse(&limits) {
         Ok(inverse) => {
             written(&reader, &given.subject.like(inverse), json!({ "refusal": null }), format)?;
@@ -50,7 +50,7 @@ pub(super) fn equal(arguments: &Equal, format: Format) -> Result<Outcome, Failur
     let mut reader = Reader::new(2, false);
     let first = reader.map(&arguments.first)?.subject.map;
     let second = reader.map(&arguments.second)?.subject.map;
-    let limits = Limits { points: arguments.effort.limit, ..Limits::default() };
+    let limits = Limits::default().with_points(arguments.effort.limit);
     let answer = first.equals(&second, &limits);
     if is_json(format) {
         output::json(&answer_json(&answer, first.has_text_of(&second)))?;

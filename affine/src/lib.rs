@@ -20,8 +20,7 @@
 //!   …
 //! ```
 //!
-//! Take this crate to compute with indices symbolically: row-major positions and their way back, reshapes, tiles,
-//! strides, windows. It bounds expressions, makes them cheaper, says why the result is equal and why a division is still there,
+//! The crate is for symbolic index arithmetic: row-major positions and their inverse, reshapes, tiles, strides, windows. It bounds expressions, makes them cheaper, says why the result is equal and why a division is still there,
 //! composes maps, and reads and prints all of it.
 //!
 //! It is not for products of variables and divisions by variables, nor for systems of inequalities, quantifiers and counting

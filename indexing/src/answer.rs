@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::OverapproximationReason;
 
-/// How much may be enumerated to answer a question: counts, not times: the answer is the same on every machine.
+/// Limits on the enumeration that answers a question: counts and not times, so that the answer is the same on every machine.
 ///
 /// ```
 /// use weft_indexing::{Answer, IndexingMap, Limits, Unknown};
@@ -21,7 +21,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No points and one member: structure alone decides, and nothing is enumerated.
+    /// No points and one member: only the form of maps decides, and nothing is enumerated.
     pub const STRUCTURE: Limits = Limits { points: 0, members: 1 };
 
     /// With up to so many points of boxes that are looked at one by one, for one question.
@@ -55,20 +55,20 @@ impl Default for Limits {
 
 /// The answer to a question that may be too hard: yes, no with a counterexample, or unknown with the reason.
 ///
-/// Every question of this crate whose answer is not a matter of looking at a map is answered by one, within [`Limits`].
+/// Properties that the form of a map does not decide, such as injectivity and equality, are answered by one, within [`Limits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Answer<C> {
-    /// It is so, everywhere in the domain.
+    /// The property holds everywhere in the domain.
     Yes,
-    /// It is not so, and this shows it.
+    /// The property does not hold, and this is a counterexample.
     No(C),
-    /// Neither was found out.
+    /// Neither was proved.
     Unknown(Unknown),
 }
 
 impl<C> Answer<C> {
-    /// True for [`Answer::Yes`] alone: what could not be found out is not taken to be so.
+    /// True for [`Answer::Yes`] alone: unknown is not yes.
     pub fn is_yes(&self) -> bool {
         matches!(self, Answer::Yes)
     }
@@ -78,7 +78,7 @@ impl<C> Answer<C> {
         matches!(self, Answer::No(_))
     }
 
-    /// What shows that it is not so.
+    /// The counterexample of [`Answer::No`].
     pub fn counterexample(&self) -> Option<&C> {
         match self {
             Answer::No(shown) => Some(shown),
@@ -86,7 +86,7 @@ impl<C> Answer<C> {
         }
     }
 
-    /// Why it was not found out.
+    /// The reason of [`Answer::Unknown`].
     pub fn unknown(&self) -> Option<Unknown> {
         match self {
             Answer::Unknown(reason) => Some(*reason),
@@ -106,7 +106,7 @@ impl<C: fmt::Display> fmt::Display for Answer<C> {
     }
 }
 
-/// Why a question or an analysis has no exact answer. It never guesses instead.
+/// Why a question or an analysis has no exact answer.
 ///
 /// ```
 /// use weft_indexing::{Answer, IndexingMap, Limits, Unknown};
@@ -125,16 +125,16 @@ pub enum Unknown {
     RuntimeVariables,
     /// The map may lead out of the shape that it should index, so its results are no addresses.
     OutOfBounds,
-    /// A value on the way leaves `i64`, or a count leaves `u128`.
+    /// An intermediate value leaves `i64`, or a count leaves `u128`.
     Overflow,
-    /// Nothing structural decides it, and there are more points than [`Limits`](crate::Limits) allow to enumerate.
+    /// The form of the map does not decide it, and there are more points than [`Limits`](crate::Limits) allow to enumerate.
     TooManyPoints {
         /// How many points there are to look at, constraints aside; saturates.
         points: u128,
         /// How many were allowed.
         limit: u64,
     },
-    /// The domain falls into more affine parts than the analysis takes apart.
+    /// The domain decomposes into more affine parts than the analysis looks at.
     TooManyPieces,
     /// A subgroup reads more elements at once than the analysis follows.
     LargeRequest,
@@ -146,7 +146,7 @@ pub enum Unknown {
     NegativeThread,
     /// A thread index may lie beyond the extents of the block.
     BeyondBlock,
-    /// The question is about a set that may hold more points than it should.
+    /// The set that is asked about is an overapproximation.
     Overapproximation(OverapproximationReason),
 }
 
@@ -172,7 +172,7 @@ impl Unknown {
 
 impl std::error::Error for Unknown {}
 
-/// A sentence without its stop.
+/// One sentence, without the full stop.
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

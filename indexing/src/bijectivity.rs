@@ -18,7 +18,7 @@ pub struct Collision {
     pub second: DomainPoint,
 }
 
-/// A sentence without its stop.
+/// One sentence, without the full stop.
 impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the points {} and {} have the same result", self.first, self.second)
@@ -90,7 +90,7 @@ pub struct Missed {
     pub runtime: Vec<i64>,
 }
 
-/// A sentence without its stop.
+/// One sentence, without the full stop.
 impl fmt::Display for Missed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");

@@ -24,15 +24,15 @@ const POINTS_PER_CASE: u64 = 16;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum Cardinality {
-    /// So many.
+    /// The exact number of points.
     Exactly(u128),
-    /// At least and at most so many.
+    /// Bounds on the number of points.
     Between {
-        /// The domain has at least so many points.
+        /// A lower bound.
         at_least: u128,
-        /// The domain has at most so many points; saturates.
+        /// An upper bound; saturates.
         at_most: u128,
-        /// Why they were not counted.
+        /// Why there is no exact number.
         reason: Unknown,
     },
 }

@@ -29,7 +29,7 @@ pub enum Difference {
     },
 }
 
-/// A sentence without its stop.
+/// One sentence, without the full stop.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");

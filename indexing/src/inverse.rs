@@ -52,7 +52,7 @@ impl NoInverse {
     }
 }
 
-/// A sentence without its stop.
+/// One sentence, without the full stop.
 impl fmt::Display for NoInverse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -37,7 +37,7 @@
 //!
 //! The idea and the notation are those of the *indexing analysis* of the compiler XLA; this crate needs no compiler.
 //!
-//! # What things mean
+//! # Semantics
 //!
 //! - The domain is the set of points within the bounds of all variables at which all constraints hold. Outside it the results
 //!   mean nothing. It is one conjunction; unions of domains do not hide inside a map.
@@ -59,20 +59,20 @@
 //!
 //! | To | Use |
 //! |---|---|
-//! | make a map of its parts | [`try_new`](IndexingMap::try_new), [`of_extents`](IndexingMap::of_extents), [`identity`](IndexingMap::identity) |
-//! | change one | [`add_constraint`](IndexingMap::add_constraint), [`narrow`](IndexingMap::narrow), [`set_results`](IndexingMap::set_results), [`extend_results`](IndexingMap::extend_results), [`add_dim`](IndexingMap::add_dim), [`set_runtime`](IndexingMap::set_runtime) |
-//! | apply one map after another, or many in order | [`then`](IndexingMap::then), [`compose_in_order`](IndexingMap::compose_in_order) |
+//! | construct a map | [`try_new`](IndexingMap::try_new), [`of_extents`](IndexingMap::of_extents), [`identity`](IndexingMap::identity) |
+//! | modify a map | [`add_constraint`](IndexingMap::add_constraint), [`narrow`](IndexingMap::narrow), [`set_results`](IndexingMap::set_results), [`extend_results`](IndexingMap::extend_results), [`add_dim`](IndexingMap::add_dim), [`set_runtime`](IndexingMap::set_runtime) |
+//! | compose two maps, or many in order | [`then`](IndexingMap::then), [`compose_in_order`](IndexingMap::compose_in_order) |
 //! | simplify results, constraints and bounds together | [`simplify`](IndexingMap::simplify), [`simplify_with`](IndexingMap::simplify_with) |
-//! | know why | [`explain`](IndexingMap::explain), [`simplify_explained`](IndexingMap::simplify_explained) |
-//! | drop variables without a use | [`remove_unused_symbols`](IndexingMap::remove_unused_symbols), [`remove_unused_variables`](IndexingMap::remove_unused_variables) |
-//! | drop range variables that an equality determines | [`eliminate_ranges`](IndexingMap::eliminate_ranges) |
-//! | drop runtime variables that are another | [`merge_runtime_variables`](IndexingMap::merge_runtime_variables) |
-//! | put in values of runtime variables that are known | [`replace_known_values`](IndexingMap::replace_known_values), [`simplify_knowing`](IndexingMap::simplify_knowing) |
-//! | count range variables instead of striding | [`rescale_symbols`](IndexingMap::rescale_symbols) |
-//! | make dimensions of symbols | [`symbol_to_dim`](IndexingMap::symbol_to_dim), [`ranges_to_dims`](IndexingMap::ranges_to_dims), [`symbols_to_dims`](IndexingMap::symbols_to_dims) |
-//! | put maps side by side, or take one result | [`product`](IndexingMap::product), [`concatenate`](IndexingMap::concatenate), [`of_result`](IndexingMap::of_result) |
-//! | look at points | [`evaluate`](IndexingMap::evaluate), [`contains`](IndexingMap::contains), [`satisfies_constraints`](IndexingMap::satisfies_constraints), [`points`](IndexingMap::points) |
-//! | read and write | [`text`], [`parse_with`](IndexingMap::parse_with), [`verbose`](IndexingMap::verbose) |
+//! | derive each step | [`explain`](IndexingMap::explain), [`simplify_explained`](IndexingMap::simplify_explained) |
+//! | remove unused variables | [`remove_unused_symbols`](IndexingMap::remove_unused_symbols), [`remove_unused_variables`](IndexingMap::remove_unused_variables) |
+//! | eliminate range variables that an equality determines | [`eliminate_ranges`](IndexingMap::eliminate_ranges) |
+//! | merge runtime variables of the same value | [`merge_runtime_variables`](IndexingMap::merge_runtime_variables) |
+//! | substitute known values of runtime variables | [`replace_known_values`](IndexingMap::replace_known_values), [`simplify_knowing`](IndexingMap::simplify_knowing) |
+//! | rescale range variables with a stride | [`rescale_symbols`](IndexingMap::rescale_symbols) |
+//! | convert symbols to dimensions | [`symbol_to_dim`](IndexingMap::symbol_to_dim), [`ranges_to_dims`](IndexingMap::ranges_to_dims), [`symbols_to_dims`](IndexingMap::symbols_to_dims) |
+//! | form products, concatenate results, or take one result | [`product`](IndexingMap::product), [`concatenate`](IndexingMap::concatenate), [`of_result`](IndexingMap::of_result) |
+//! | evaluate and enumerate points | [`evaluate`](IndexingMap::evaluate), [`contains`](IndexingMap::contains), [`satisfies_constraints`](IndexingMap::satisfies_constraints), [`points`](IndexingMap::points) |
+//! | parse and print | [`text`], [`parse_with`](IndexingMap::parse_with), [`verbose`](IndexingMap::verbose) |
 //!
 //! # What simplification does to a domain
 //!
@@ -115,7 +115,7 @@
 //!
 //! Questions to be answered with yes or no have an [`Answer`]. Structure decides where it can, enumeration within [`Limits`]
 //! where it cannot; with [`Limits::STRUCTURE`] nothing is enumerated. What neither decides is [unknown](Unknown), a
-//! [refusal](NoInverse) or an [overapproximation](OverapproximationReason), each with a reason of a closed list; a "no" comes with what shows it.
+//! [refusal](NoInverse) or an [overapproximation](OverapproximationReason), each with a reason of a closed list; a "no" comes with a counterexample.
 //!
 //! # Analyses
 //!

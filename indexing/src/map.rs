@@ -6,7 +6,7 @@ use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Var};
 
 use crate::{Error, OutOfBounds, RuntimeVariable, Variable};
 
-/// Whether a map has points at all.
+/// Whether a domain is known to be empty, or the map undefined.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum State {
     /// An ordinary map; its domain may still turn out to be empty.
@@ -210,7 +210,7 @@ impl IndexingMap {
         }
     }
 
-    /// Maps to other elements: the domain stays, the results are these.
+    /// Replaces the results; the domain stays as it is.
     ///
     /// # Errors
     /// [`Error::Unbound`] when a result mentions a variable that the map does not have, [`Error::Undefined`] for results of an
@@ -221,7 +221,7 @@ impl IndexingMap {
         Ok(())
     }
 
-    /// Adds results behind those there are.
+    /// Appends results.
     ///
     /// # Errors
     /// As [`IndexingMap::set_results`].
@@ -240,7 +240,7 @@ impl IndexingMap {
         self.results.split_off(first.min(self.results.len()))
     }
 
-    /// Adds a dimension behind those there are, and returns the variable.
+    /// Appends a dimension, and returns its variable.
     ///
     /// # Errors
     /// [`Error::Undefined`] for an undefined map, and when there are more dimensions than numbers for them; nothing changes
@@ -257,7 +257,7 @@ impl IndexingMap {
         Ok(new)
     }
 
-    /// Says anew what the runtime variables are: of the same number each, with bounds within those before.
+    /// Replaces the descriptions of the runtime variables, as many as there are, with bounds within those before.
     ///
     /// ```
     /// use weft_indexing::{Expr, IndexingMap, Owner, RuntimeVariable};
@@ -289,8 +289,8 @@ impl IndexingMap {
         Ok(())
     }
 
-    /// Puts an expression in the place of a runtime variable, in results, constraints and accesses, where it is known that the
-    /// variable has this value at every point of the domain. The variable stays, without a use.
+    /// Substitutes an expression for a runtime variable in results, constraints and accesses. The variable must have this value at
+    /// every point of the domain; it stays, unused.
     ///
     /// # Errors
     /// [`Error::Unbound`] when the map does not have the variable, or the value mentions a variable that the map does not have

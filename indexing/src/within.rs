@@ -17,7 +17,7 @@ pub(crate) enum Within {
     Always,
     /// Not at some point.
     Sometimes,
-    /// It was not found out.
+    /// Not known, for this reason.
     Unknown(Unknown),
 }
 

@@ -19,7 +19,7 @@ pub enum Verdict {
     Partial,
     /// Wherever more is needed than that, each element takes a segment of its own.
     Uncoalesced,
-    /// It was not found out.
+    /// The analysis has no answer, for this reason.
     Unknown(Unknown),
 }
 

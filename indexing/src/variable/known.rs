@@ -5,8 +5,8 @@ use weft_affine::{Constraint, Expr, Interval, Simplifier, Var};
 use crate::{IndexingMap, OutOfBounds, Owner, Removed, SimplifyOptions};
 
 impl IndexingMap {
-    /// Simplifies, and puts in the values of runtime variables that `values` knows, until nothing changes; true when something
-    /// did. See [`IndexingMap::simplify`] and [`IndexingMap::replace_known_values`].
+    /// Simplifies and substitutes the values of runtime variables that `values` knows, to a fixed point; true when something
+    /// changed. See [`IndexingMap::simplify`] and [`IndexingMap::replace_known_values`].
     ///
     /// ```
     /// use weft_indexing::{Expr, IndexingMap, Owner};
@@ -34,8 +34,8 @@ impl IndexingMap {
         changed
     }
 
-    /// Puts the value of each runtime variable that `values` knows in the variable's place, everywhere at once, and reports
-    /// which went.
+    /// Substitutes the value of each runtime variable that `values` knows, everywhere at once, and reports which variables were
+    /// removed.
     ///
     /// `values` is asked for the elements of an owner's tensor whose coordinates lie within the given intervals. It answers with
     /// an expression over the coordinates `d0, d1, …` that is the value of each of these elements, or with nothing.

@@ -5,7 +5,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::indexing::{Analysis, Direction, MAX_MAPS, Relation, Undefined, operand_map};
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal,
-    Module, Op, Scalar, Shape, Span,
+    Module, Op, Scalar, Shape,
 };
 use weft_hlo::passes::{Pipeline, flatten};
 use weft_hlo::random::{Options, Rng, module};
@@ -45,9 +45,8 @@ fn of_type(shape: &ArrayShape, element_type: ElementType) -> Shape {
 /// A module of one computation of these instructions, after others that it calls.
 fn module_of(mut before: Arena<ComputationId, Computation>, instructions: Arena<InstrId, Instruction>) -> Module {
     let root = InstrId::from_index(instructions.len() - 1);
-    let span = Span::default();
-    let entry = before.push(Computation { name: "alone".to_owned(), instructions, root, attributes: Vec::new(), span });
-    Module { name: "alone".to_owned(), attributes: Vec::new(), tables: Vec::new(), computations: before, entry }
+    let entry = before.push(Computation::new("alone", instructions, root));
+    Module::new("alone", before, entry)
 }
 
 fn add(instructions: &mut Arena<InstrId, Instruction>, op: Op, shape: Shape, operands: Vec<InstrId>) -> InstrId {
@@ -180,8 +179,8 @@ fn combine(op: BinaryOp, computations: &mut Arena<ComputationId, Computation>) -
     let a = add(&mut region, Op::Parameter { number: 0 }, scalar.clone(), Vec::new());
     let b = add(&mut region, Op::Parameter { number: 1 }, scalar.clone(), Vec::new());
     let root = add(&mut region, Op::Binary(op), scalar, vec![a, b]);
-    let (name, span) = (format!("region_{}", computations.len()), Span::default());
-    computations.push(Computation { name, instructions: region, root, attributes: Vec::new(), span })
+    let name = format!("region_{}", computations.len());
+    computations.push(Computation::new(name, region, root))
 }
 
 #[test]
@@ -311,9 +310,9 @@ impl Shadow {
             };
             image.push(id);
         }
-        let (name, span) = (format!("shadow_{}", self.computations.len()), Span::default());
+        let name = format!("shadow_{}", self.computations.len());
         let root = image[computation.root.index()];
-        self.computations.push(Computation { name, instructions: made, root, attributes: Vec::new(), span })
+        self.computations.push(Computation::new(name, made, root))
     }
 
     fn image(&mut self, module: &Module, id: ComputationId) -> ComputationId {
@@ -354,13 +353,7 @@ fn spread(made: &mut Arena<InstrId, Instruction>, operand: InstrId, shape: &Arra
 fn dependences(module: &Module, computation: &Computation) -> Vec<Vec<u32>> {
     let mut shadow = Shadow::new(module);
     let entry = shadow.computation(module, computation);
-    let shadow = Module {
-        name: "shadow".to_owned(),
-        attributes: Vec::new(),
-        tables: Vec::new(),
-        computations: shadow.computations,
-        entry,
-    };
+    let shadow = Module::new("shadow", shadow.computations, entry);
     let parameters = computation.parameters();
     (0..parameters.len())
         .map(|marked| {

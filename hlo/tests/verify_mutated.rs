@@ -47,9 +47,7 @@ fn shape(rng: &mut Rng, shape: &mut Shape) {
             _ => elements.push(Shape::Token),
         },
         Shape::Array(array) => self::array(rng, array),
-        Shape::Token | Shape::Opaque | Shape::Buffer(_) => {
-            *shape = pick(rng, &[Shape::Token, Shape::Opaque, Shape::scalar(ElementType::S32)])
-        }
+        _ => *shape = pick(rng, &[Shape::Token, Shape::Opaque, Shape::scalar(ElementType::S32)]),
     }
     if rng.below(12) == 0 {
         *shape = pick(
@@ -199,7 +197,7 @@ fn attribute(rng: &mut Rng, op: &mut Op) -> bool {
         | Op::CollectiveBroadcast { replica_groups, .. } => match replica_groups {
             ReplicaGroups::List(groups) => groups.push(vec![number, any_number(rng)]),
             ReplicaGroups::Iota { dimensions, .. } => numbers(rng, dimensions),
-            ReplicaGroups::Mesh(_) => return false,
+            _ => return false,
         },
         Op::CollectivePermute { source_target_pairs, .. } | Op::CollectivePermuteStart { source_target_pairs, .. } => {
             source_target_pairs.push(vec![number, any_number(rng)]);

@@ -1,20 +1,21 @@
 //! The maps of instructions and of computations of one module.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use super::Domains;
 use super::asynchronous::callees;
 use super::calls::Callee;
 use super::context::InstructionContext;
 use super::links::Links;
 use super::operation::operation;
 use super::walk::Walk;
-use super::{CustomCallMaps, Dependence, Direction, ElementMap, KnownValues, Owners, Relation, Undefined, tuples};
+use super::{
+    CustomCallMaps, Dependence, Direction, Domains, ElementMap, KnownValues, Owners, Relation, Undefined, movement,
+};
 use crate::ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The dependences of an instruction or of a whole computation.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Dependences {
     /// What depends on what; of a computation, the root on the parameters, which stand as operands by their numbers.
     pub dependences: Vec<Dependence>,
@@ -114,7 +115,7 @@ impl<'m> Analysis<'m> {
     /// Where the arrays of each element of a tuple begin.
     fn starts(&mut self, computation: ComputationId, tuple: InstrId) -> Arc<Vec<usize>> {
         let shape = &self.module.computations[computation].instructions[tuple].shape;
-        Arc::clone(self.starts.entry((computation, tuple)).or_insert_with(|| Arc::new(tuples::starts(shape))))
+        Arc::clone(self.starts.entry((computation, tuple)).or_insert_with(|| Arc::new(movement::starts(shape))))
     }
 
     /// What walks through a computation have learned so far.

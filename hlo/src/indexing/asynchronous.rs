@@ -4,7 +4,7 @@
 use super::analysis::Analysis;
 use super::calls::Callee;
 use super::context::{InstructionContext, OperationMaps};
-use super::{Dependence, Owners, Undefined, tuples};
+use super::{Dependence, Owners, Undefined, movement};
 use crate::ir::{AsyncPhase, ComputationId, Instruction, Op};
 
 /// The dependences of a start: its operands are passed on, and `result` gives those of the operation that it starts, whose
@@ -18,7 +18,7 @@ pub(super) fn started(
         return Err(Undefined::DynamicExtents);
     }
     let before = passed.leaves().len();
-    let mut found = tuples::tuple(context)?;
+    let mut found = movement::tuple(context)?;
     found.truncate(before);
     let inner = Instruction { shape: shape.clone(), ..context.instruction.clone() };
     let leaves = shape.leaves();
@@ -35,7 +35,7 @@ pub(super) fn started(
 
 /// A copy, what is copied, and a handle.
 pub(super) fn copied(context: &InstructionContext<'_>) -> OperationMaps {
-    let copy = tuples::tuple(context)?;
+    let copy = movement::tuple(context)?;
     let arrays = copy.len();
     let source = copy.iter().map(|own| Dependence { result: own.result.map(|leaf| leaf + arrays), ..own.clone() });
     Ok(copy.iter().cloned().chain(source).collect())
@@ -43,7 +43,7 @@ pub(super) fn copied(context: &InstructionContext<'_>) -> OperationMaps {
 
 /// A step of what was started, or its end.
 pub(super) fn shorthand(context: &InstructionContext<'_>, phase: AsyncPhase) -> OperationMaps {
-    if phase == AsyncPhase::Done { tuples::get_tuple_element(context, 1) } else { tuples::copy(context) }
+    if phase == AsyncPhase::Done { movement::get_tuple_element(context, 1) } else { movement::copy(context) }
 }
 
 impl Analysis<'_> {

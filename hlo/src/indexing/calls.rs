@@ -1,8 +1,11 @@
-//! Operations that call computations: their maps are those of the computation from its root to its parameters.
+//! Indexing maps of operations that call computations, and of custom calls, which the user gives.
 
 use super::analysis::Analysis;
 use super::{Dependence, Direction, ElementMap, Owners, Relation};
-use crate::ir::{ComputationId, InstrId};
+use crate::ir::{Computation, ComputationId, InstrId};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// A computation that an instruction calls.
 #[derive(Copy, Clone)]
@@ -76,5 +79,35 @@ impl Analysis<'_> {
             }
         }
         found
+    }
+}
+
+/// The dependences of one custom call, as [`Analysis::instruction`](super::Analysis::instruction) gives them.
+pub type CustomCallRule = dyn Fn(&Computation, InstrId, Direction) -> Vec<Dependence> + Send + Sync;
+
+/// For targets of custom calls the maps of their instructions.
+#[derive(Clone, Default)]
+pub struct CustomCallMaps {
+    rules: BTreeMap<String, Arc<CustomCallRule>>,
+}
+
+impl CustomCallMaps {
+    /// Adds the rule of a target, in place of one that was there.
+    pub fn insert(
+        &mut self,
+        target: impl Into<String>,
+        rule: impl Fn(&Computation, InstrId, Direction) -> Vec<Dependence> + Send + Sync + 'static,
+    ) {
+        self.rules.insert(target.into(), Arc::new(rule));
+    }
+
+    pub(super) fn get(&self, target: &str) -> Option<&CustomCallRule> {
+        self.rules.get(target).map(AsRef::as_ref)
+    }
+}
+
+impl fmt::Debug for CustomCallMaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.rules.keys()).finish()
     }
 }

@@ -3,12 +3,10 @@
 use super::collective::{self, Collective, ids, ids_of_channel};
 use super::context::{InstructionContext, OperationMaps, index};
 use super::convolution::{Convolution, convolution};
+use super::dot::Contraction;
 use super::gather::Windows;
-use super::product::Contraction;
-use super::{Dependence, Relation, Undefined};
 use super::{
-    asynchronous, dynamic, gather, linear, movement, normalization, product, ragged_dot, reduction, reshape,
-    scaled_dot, scan, scatter, tuples, window,
+    Dependence, Relation, Undefined, asynchronous, dot, dynamic, gather, movement, reduction, reshape, window,
 };
 use crate::ir::Op;
 
@@ -116,7 +114,7 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
                 indices: context.operand(inputs),
                 rank: updates.len(),
             };
-            scatter::scatter(context, &windows)
+            gather::scatter(context, &windows)
         }
         Op::Reduce { dimensions, .. } => reduction::reduce(context, dimensions),
         Op::ReduceWindow { window, .. } => window::reduce_window(context, window),
@@ -125,13 +123,13 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
         Op::TopK { .. } => reduction::top_k(context),
         Op::Fft { fft_length, .. } => reduction::fft(context, fft_length),
         Op::Scan { dimension, num_carries, is_reverse, .. } => {
-            scan::scan(context, *dimension, *num_carries, *is_reverse)
+            reduction::scan(context, *dimension, *num_carries, *is_reverse)
         }
-        Op::Cholesky { .. } => linear::cholesky(context),
-        Op::TriangularSolve { left_side, .. } => linear::triangular_solve(context, *left_side),
-        Op::BatchNormTraining { feature_index, .. } => normalization::training(context, *feature_index),
-        Op::BatchNormInference { feature_index, .. } => normalization::inference(context, *feature_index),
-        Op::BatchNormGrad { feature_index, .. } => normalization::gradient(context, *feature_index),
+        Op::Cholesky { .. } => reduction::cholesky(context),
+        Op::TriangularSolve { left_side, .. } => reduction::triangular_solve(context, *left_side),
+        Op::BatchNormTraining { feature_index, .. } => reduction::batch_norm_training(context, *feature_index),
+        Op::BatchNormInference { feature_index, .. } => reduction::batch_norm_inference(context, *feature_index),
+        Op::BatchNormGrad { feature_index, .. } => reduction::batch_norm_gradient(context, *feature_index),
         Op::Rng { .. } => Ok((0..context.operands()).map(|operand| context.all(0, operand)).collect()),
         Op::RngBitGenerator { .. } => {
             let reason = "which numbers of a state are the key and which the counter is not looked into";
@@ -147,11 +145,11 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
                 rhs_contracting: rhs_contracting_dims,
             };
             match &context.instruction.op {
-                Op::ScaledDot { .. } => scaled_dot::scaled_dot(context, &contraction),
+                Op::ScaledDot { .. } => dot::scaled_dot(context, &contraction),
                 Op::RaggedDot { lhs_ragged_dims, rhs_group_dims, .. } => {
-                    ragged_dot::ragged_dot(context, &contraction, lhs_ragged_dims, rhs_group_dims)
+                    dot::ragged_dot(context, &contraction, lhs_ragged_dims, rhs_group_dims)
                 }
-                _ => product::dot(context, &contraction),
+                _ => dot::dot(context, &contraction),
             }
         }
         Op::Convolution { window, dim_labels, feature_group_count, batch_group_count, .. } => {
@@ -166,9 +164,9 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
             };
             convolution(context, &of)
         }
-        Op::Tuple => tuples::tuple(context),
-        Op::GetTupleElement { index } => tuples::get_tuple_element(context, *index),
-        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } | Op::AddDependency => tuples::copy(context),
+        Op::Tuple => movement::tuple(context),
+        Op::GetTupleElement { index } => movement::get_tuple_element(context, *index),
+        Op::Copy | Op::OptimizationBarrier | Op::Domain { .. } | Op::AddDependency => movement::copy(context),
         Op::AfterAll => Ok(Vec::new()),
         Op::While { .. } => Err(Undefined::Loop),
         Op::Infeed { .. }
@@ -178,11 +176,11 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
         | Op::Recv { .. }
         | Op::RecvDone { .. } => Err(Undefined::Outside),
         Op::RaggedAllToAll { .. } => Err(Undefined::RaggedExchange),
-        Op::AsyncUpdate { .. } | Op::AllReduceDone => tuples::copy(context),
-        Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => tuples::get_tuple_element(context, 1),
+        Op::AsyncUpdate { .. } | Op::AllReduceDone => movement::copy(context),
+        Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => movement::get_tuple_element(context, 1),
         Op::AsyncShorthand { phase, operation: None, .. } => asynchronous::shorthand(context, *phase),
         Op::CopyStart { .. } => asynchronous::copied(context),
-        Op::CopyDone => tuples::get_tuple_element(context, 0),
+        Op::CopyDone => movement::get_tuple_element(context, 0),
         Op::CustomCall { custom_call_target, .. } => Err(Undefined::CustomCall(custom_call_target.clone())),
         Op::Fusion { .. }
         | Op::Call { .. }

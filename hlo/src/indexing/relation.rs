@@ -128,6 +128,7 @@ impl ElementMap {
 ///
 /// The list is closed: whatever else an operation does, it has maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Undefined {
     /// How often a `while` runs, and so what it reads, is known only at run time.
     Loop,

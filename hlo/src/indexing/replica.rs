@@ -56,6 +56,7 @@ pub struct ExchangeStep {
 
 /// Who exchanges with whom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Exchange {
     /// Who may be asked.
     pub participants: Participants,

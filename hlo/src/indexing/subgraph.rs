@@ -16,6 +16,7 @@ pub struct Endpoint {
 
 /// All maps from one array to another.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Group {
     /// Where the maps lead from.
     pub from: Endpoint,
@@ -27,6 +28,7 @@ pub struct Group {
 
 /// What is reached from some instructions of a computation.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Subgraph {
     /// For each array that the maps lead from the arrays reached, in the order in which they are reached; each array is reached
     /// from itself.

@@ -49,6 +49,7 @@ pub struct DimensionLevel {
 
 /// The formats of a dimension of a sparse array.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LevelFormat {
     /// All coordinates (`D`).
     Dense,

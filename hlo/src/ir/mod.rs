@@ -5,13 +5,10 @@
 //! module keeps its computations so that a computation precedes those that call it; a forward loop visits both rightly.
 
 mod arena;
-mod attribute;
-mod computation;
 mod data;
 mod element_type;
 mod float_format;
 mod header;
-mod instruction;
 mod layout;
 mod literal;
 mod minifloat;
@@ -21,25 +18,21 @@ mod narrow;
 mod op;
 mod shape;
 mod span;
-mod unknown_name;
 
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
-pub use attribute::Attribute;
-pub use computation::Computation;
 pub use data::{Data, NativeType, Scalar};
 pub use element_type::ElementType;
 pub(crate) use float_format::Decoded;
 pub use float_format::FloatFormat;
 pub use half::{bf16, f16};
 pub use header::{BufferDonor, EntryLayout, HeaderAttribute, InputOutputAlias};
-pub use instruction::Instruction;
 pub use layout::{DimensionLevel, Layout, LevelFormat, PhysicalLayout, SplitConfig, Tile};
 pub use literal::Literal;
 pub use minifloat::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu,
 };
-pub use module::Module;
-pub use names::UniqueNames;
+pub use module::{Attribute, Computation, Instruction, Module};
+pub use names::{UniqueNames, UnknownName};
 pub use narrow::{S1, S2, S4, U1, U2, U4};
 pub use num_complex::Complex;
 pub use op::{
@@ -55,4 +48,3 @@ pub(crate) use op::{
 pub use shape::{ArrayShape, Shape};
 pub use span::Span;
 pub(crate) use span::ends_line;
-pub use unknown_name::UnknownName;

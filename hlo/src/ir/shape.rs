@@ -5,6 +5,7 @@ use std::fmt;
 
 /// What a value is: an array, a tuple of values, a token that orders effects, a handle nothing looks into, or a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Shape {
     /// A dense array.
     Array(ArrayShape),

@@ -1,12 +1,17 @@
-//! Instructions that passes add on the way to others.
+//! Adding instructions to a computation that a pass rewrites or makes.
 
+use crate::build::ComputationBuilder;
 use crate::ir::{
-    ArrayShape, BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Literal, Op, Scalar, Shape, UnaryOp,
+    ArrayShape, BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Literal, Op, Scalar,
+    Shape, Span, UnaryOp,
 };
 
 const ARRAY: &str = "passes add arrays only to arrays";
 
 /// A computation that instructions are added to, of operands made already.
+///
+/// Unlike the methods of [`ComputationBuilder`] these cannot fail and check nothing again: a pass has verified operands, whose
+/// shapes give that of the result.
 pub(super) trait Build {
     /// An instruction made already.
     fn get(&self, id: InstrId) -> &Instruction;
@@ -142,4 +147,34 @@ pub(super) fn inverse(permutation: &[i64]) -> Vec<i64> {
         inverse[from as usize] = to as i64;
     }
     inverse
+}
+
+/// A computation that a pass makes, of instructions whose shapes it knows.
+pub(super) struct Callee(ComputationBuilder<'static>);
+
+impl Callee {
+    /// A computation without instructions, made for what stands there in the text.
+    pub(super) fn new(name: &str, span: Span) -> Self {
+        Callee(ComputationBuilder::detached(name).at(span))
+    }
+
+    /// The next parameter.
+    pub(super) fn parameter(&mut self, shape: Shape) -> InstrId {
+        self.0.parameter(shape)
+    }
+
+    /// The computation of an instruction's value.
+    pub(super) fn finish(self, root: InstrId) -> Computation {
+        self.0.finish_detached(root)
+    }
+}
+
+impl Build for Callee {
+    fn get(&self, id: InstrId) -> &Instruction {
+        &self.0.instructions()[id]
+    }
+
+    fn add(&mut self, shape: Shape, op: Op, operands: Vec<InstrId>) -> InstrId {
+        self.0.insert(shape, op, operands)
+    }
 }

@@ -1,8 +1,8 @@
 //! Instructions that compute what another one computes.
 
-use super::control::{effects, has_effect};
 use super::pass::{Change, Pass, Rewritten};
 use super::rebuild::{Rewrite, rewrite_module};
+use super::side_effects::{effects, has_effect};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArenaId, Computation, ComputationId, Data, InstrId, Instruction, Module, Op};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! What is computed of constants alone.
 
-use super::control::has_effect;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use super::side_effects::has_effect;
 use crate::diagnostic::Diagnostics;
 use crate::eval::{self, Config};
 use crate::ir::{Arena, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal, Module, Op};

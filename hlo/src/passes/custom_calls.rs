@@ -1,7 +1,7 @@
 //! Custom calls that HLO has an operation for.
 
 use super::build::Build;
-use super::callee::Callee;
+use super::build::Callee;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;

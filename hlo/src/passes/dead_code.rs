@@ -1,8 +1,8 @@
 //! Instructions and computations that nothing needs.
 
-use super::control::{effects, has_effect, pinned};
 use super::pass::{Change, Pass, Rewritten};
 use super::rebuild::retain;
+use super::side_effects::{effects, has_effect, pinned};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Module, Op};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Calls replaced by what is called.
 
-use super::control::pinned;
 use super::pass::{Change, Pass, Rewritten};
+use super::side_effects::pinned;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, UniqueNames};
 

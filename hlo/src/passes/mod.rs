@@ -9,49 +9,43 @@
 
 mod algebraic;
 mod build;
-mod callee;
 mod common_subexpressions;
-mod conditionals;
 mod constant_folding;
 mod contractions;
-mod control;
+mod control_flow;
 mod convolutions;
 mod custom_calls;
 mod dead_code;
 mod flatten;
-mod gather_canonical;
+mod gather_scatter;
 mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod pass;
 mod pipeline;
 mod rebuild;
-mod scatter_canonical;
+mod side_effects;
 mod specialize;
-mod starts;
 mod trip_count;
 mod tuples;
-mod while_loops;
 
 pub use algebraic::AlgebraicSimplification;
 pub use common_subexpressions::CommonSubexpressions;
-pub use conditionals::Conditionals;
 pub use constant_folding::ConstantFolding;
 pub use contractions::Contractions;
+pub use control_flow::{Conditionals, WhileLoops};
 pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::{flatten, flatten_around};
-pub use gather_canonical::CanonicalGather;
+pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
-pub use scatter_canonical::CanonicalScatter;
 pub use specialize::specialize;
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
-pub use while_loops::WhileLoops;
 
 /// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
 pub const PASSES: &[&dyn Pass] = &[

@@ -28,6 +28,7 @@ pub struct Optimized {
 
 /// One run of one pass.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PassRun {
     /// Its name.
     pub pass: &'static str,

@@ -4,8 +4,8 @@
 //! linear in the module.
 
 use super::build::Build;
-use super::control;
 use super::pass::{Change, Rewritten};
+use super::side_effects;
 use crate::ir::{
     Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, Span, UniqueNames,
 };
@@ -24,6 +24,9 @@ pub(super) enum Rewrite {
 pub(super) type Rule = (&'static str, Rewrite);
 
 /// A computation while it is rewritten.
+///
+/// It is no [`ComputationBuilder`](crate::build::ComputationBuilder), since instructions keep their names whatever is added
+/// before them.
 pub(super) struct Rebuild<'m> {
     /// The computation as it was.
     pub(super) source: &'m Computation,
@@ -57,7 +60,7 @@ pub(super) fn rewrite_module(
     }
     let mut image: Vec<ComputationId> = Vec::with_capacity(module.computations.len());
     for source in module.computations.values() {
-        let pinned = control::pinned(source);
+        let pinned = side_effects::pinned(source);
         let mut rebuild = Rebuild {
             source,
             uses: uses(source),

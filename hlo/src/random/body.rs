@@ -1,9 +1,9 @@
 //! A random computation under construction.
 
+use super::module::World;
 use super::operation::Maker;
 use super::shape::{MAX_ELEMENTS, MAX_RANK};
 use super::value_range::ValueRange;
-use super::world::World;
 use super::{error_bounds, structure};
 use crate::build::ComputationBuilder;
 use crate::ir::{

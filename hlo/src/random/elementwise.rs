@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::movement::elsewhere;
 use super::region::has_value;
-use super::steady;
+use super::tame;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, InstrId, Op, UnaryOp};
 use crate::shape::unary_accepts;
 
@@ -15,13 +15,13 @@ pub(super) fn unary(body: &mut Body<'_>, op: UnaryOp) -> Option<InstrId> {
         UnaryOp::Abs => part(element_type),
         _ => element_type,
     };
-    let operand = steady::unary(body, op, operand)?;
+    let operand = tame::unary(body, op, operand)?;
     body.emit(Op::Unary(op), vec![operand], result)
 }
 
 pub(super) fn binary(body: &mut Body<'_>, op: BinaryOp) -> Option<InstrId> {
     let (operands, element_type) = two(body, |element_type| has_value(op, element_type))?;
-    let operands = steady::binary(body, op, &operands)?;
+    let operands = tame::binary(body, op, &operands)?;
     body.emit(Op::Binary(op), operands, element_type)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn convert(body: &mut Body<'_>) -> Option<InstrId> {
     let operand = body.array(|_| true, 0)?;
     let from = body.array_shape(operand).element_type;
     let to = body.element_type(|to| to.is_complex() || !from.is_complex())?;
-    let operand = if to == ElementType::F32 { steady::convertible(body, operand)? } else { operand };
+    let operand = if to == ElementType::F32 { tame::convertible(body, operand)? } else { operand };
     body.emit(Op::Convert, vec![operand], to)
 }
 

@@ -1,8 +1,8 @@
 //! Computations that are called with whole values, or applied to the elements of several arrays.
 
 use super::body::{Body, ComputationKind};
+use super::module::Function;
 use super::region::region;
-use super::world::Function;
 use crate::ir::{FusionKind, InstrId, Op, Shape};
 
 pub(super) fn call(body: &mut Body<'_>) -> Option<InstrId> {

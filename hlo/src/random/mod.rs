@@ -37,58 +37,34 @@
 //! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 //! ```
 
-mod batch_norm;
 mod body;
-mod branch;
 mod contraction;
-mod convolution;
+mod control_flow;
 mod distribution;
-mod dynamic_slice;
-mod element;
 mod elementwise;
 mod error_bounds;
 mod function;
 mod indexed;
-mod inputs;
-mod instance;
 mod linear;
-mod looping;
+mod literal;
+mod module;
 mod movement;
 mod operand;
 mod operation;
 mod options;
 mod reduction;
 mod region;
-mod reinterpretation;
 mod rng;
-mod scan;
 mod shape;
-mod sort;
-mod steady;
 mod structure;
+mod tame;
 mod value_range;
-mod window;
-mod world;
 
+pub use control_flow::MAX_TRIP_COUNT;
 pub use distribution::Distribution;
 pub use error_bounds::error_bounds;
-pub use inputs::inputs;
-pub use instance::instance;
-pub use looping::MAX_TRIP_COUNT;
+pub use literal::inputs;
+pub use module::{instance, module};
 pub use operation::{computed, operations};
 pub use options::{Numbers, Options};
 pub use rng::Rng;
-
-use crate::ir::Module;
-use body::{Body, ComputationKind};
-use world::World;
-
-/// The module of a seed.
-pub fn module(seed: u64, options: &Options) -> Module {
-    let mut world = World::new(format!("random_{seed}"), seed, options);
-    let mut body = Body::new(&mut world, ComputationKind::Entry, 0);
-    body.grow(options.instructions);
-    let root = body.root();
-    let entry = body.finish_as("main".to_owned(), root);
-    world.module.finish_unchecked(entry)
-}

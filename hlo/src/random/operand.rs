@@ -1,7 +1,7 @@
 //! Choosing the operands of random operations: values that are there, values made from those, and new ones.
 
 use super::body::{Body, ComputationKind};
-use super::element;
+use super::literal;
 use super::shape::MAX_RANK;
 use super::value_range::ValueRange;
 use crate::ir::{ArenaId, ArrayShape, ElementType, InstrId, Op, Shape};
@@ -198,7 +198,7 @@ impl Body<'_> {
     pub(super) fn constant(&mut self, shape: &Shape) -> InstrId {
         let Some(array) = shape.as_array() else { return self.value(shape) };
         let literal =
-            element::array(&mut self.world.rng, self.world.options.numbers, array.element_type, &array.extents);
+            literal::array(&mut self.world.rng, self.world.options.numbers, array.element_type, &array.extents);
         self.literal(literal)
     }
 }

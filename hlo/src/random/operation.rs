@@ -1,10 +1,7 @@
 //! The operations that random modules hold, and what makes each.
 
 use super::body::Body;
-use super::{
-    batch_norm, branch, contraction, convolution, dynamic_slice, elementwise, function, indexed, linear, looping,
-    movement, reduction, reinterpretation, scan, sort, structure, window,
-};
+use super::{contraction, control_flow, elementwise, function, indexed, linear, movement, reduction, structure};
 use crate::ir::{BinaryOp, InstrId, UnaryOp};
 
 /// Adds an operation with operands that suit it; `None` where nothing came of it.
@@ -55,8 +52,8 @@ const OTHERS: &[(&str, Make, Kind)] = &[
     ("imag", elementwise::imag, Elementwise),
     ("reduce-precision", elementwise::reduce_precision, Elementwise),
     ("stochastic-convert", elementwise::stochastic_convert, Elementwise),
-    ("bitcast-convert", reinterpretation::bitcast_convert, Plain),
-    ("bitcast", reinterpretation::bitcast, Plain),
+    ("bitcast-convert", movement::bitcast_convert, Plain),
+    ("bitcast", movement::bitcast, Plain),
     ("iota", movement::iota, Plain),
     ("broadcast", movement::broadcast, Plain),
     ("reshape", movement::reshape, Plain),
@@ -65,32 +62,32 @@ const OTHERS: &[(&str, Make, Kind)] = &[
     ("reverse", movement::reverse, Plain),
     ("concatenate", movement::concatenate, Plain),
     ("pad", movement::pad, Plain),
-    ("dynamic-slice", dynamic_slice::dynamic_slice, Plain),
-    ("dynamic-update-slice", dynamic_slice::dynamic_update_slice, Plain),
+    ("dynamic-slice", indexed::dynamic_slice, Plain),
+    ("dynamic-update-slice", indexed::dynamic_update_slice, Plain),
     ("gather", indexed::gather, Plain),
     ("scatter", indexed::scatter, Nested),
     ("reduce", reduction::reduce, Nested),
-    ("reduce-window", window::reduce_window, Nested),
-    ("select-and-scatter", window::select_and_scatter, Nested),
-    ("sort", sort::sort, Nested),
-    ("topk", sort::top_k, Plain),
-    ("scan", scan::scan, Nested),
+    ("reduce-window", reduction::reduce_window, Nested),
+    ("select-and-scatter", reduction::select_and_scatter, Nested),
+    ("sort", reduction::sort, Nested),
+    ("topk", reduction::top_k, Plain),
+    ("scan", reduction::scan, Nested),
     ("map", function::map, Nested),
     ("dot", contraction::dot, Plain),
     ("ragged-dot", contraction::ragged_dot, Plain),
     ("scaled-dot", contraction::scaled_dot, Plain),
-    ("convolution", convolution::convolution, Plain),
-    ("batch-norm-training", batch_norm::training, Plain),
-    ("batch-norm-inference", batch_norm::inference, Plain),
-    ("batch-norm-grad", batch_norm::gradient, Plain),
+    ("convolution", contraction::convolution, Plain),
+    ("batch-norm-training", reduction::batch_norm_training, Plain),
+    ("batch-norm-inference", reduction::batch_norm_inference, Plain),
+    ("batch-norm-grad", reduction::batch_norm_gradient, Plain),
     ("rng-bit-generator", linear::rng_bit_generator, Plain),
     ("fft", linear::fft, Plain),
     ("cholesky", linear::cholesky, Plain),
     ("triangular-solve", linear::triangular_solve, Plain),
     ("call", function::call, Control),
     ("fusion", function::fusion, Control),
-    ("while", looping::while_loop, Control),
-    ("conditional", branch::conditional, Control),
+    ("while", control_flow::while_loop, Control),
+    ("conditional", control_flow::conditional, Control),
 ];
 
 /// What has no fixed value, so that it stands alone only.

@@ -35,7 +35,7 @@ pub(super) fn parameter(body: &mut Body<'_>) -> Option<InstrId> {
 
 /// A constant; rarely a tuple of them, which may hold tuples.
 pub(super) fn constant(body: &mut Body<'_>) -> Option<InstrId> {
-    use super::element::array;
+    use super::literal::array;
     use crate::ir::Literal;
     let draw = |body: &mut Body<'_>| {
         let element_type = body.element_type(|_| true)?;

@@ -2,9 +2,8 @@
 
 use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Value};
 use super::standard::bound_extents;
-use super::{InferenceCache, InstructionAttributes, named, standard_library};
-use crate::diagnostic::code;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::{InferenceCache, InstructionAttributes, attributes, standard_library};
+use crate::diagnostic::{Diagnostic, Diagnostics, code};
 use crate::ir::{ArrayShape, Op, Shape, Span};
 
 /// The shape that `op` gives its value, without layout: `declared` with the extents that follow from the operands.
@@ -113,7 +112,7 @@ pub(crate) fn finding(instruction: &InstructionAttributes<'_>, error: &ShapeErro
     if let (true, Some(array)) = (made_as_declared, instruction.declared.as_array()) {
         message.push_str(&format!("; the result has {}", bracketed(array)));
     }
-    for attribute in named::attributes(instruction.op, &error.message) {
+    for attribute in attributes::attributes(instruction.op, &error.message) {
         message.push_str("; ");
         message.push_str(&attribute);
     }

@@ -13,7 +13,6 @@ mod cache;
 mod elementwise;
 mod extents;
 pub mod function;
-mod named;
 mod parts;
 mod standard;
 

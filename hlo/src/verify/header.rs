@@ -1,9 +1,9 @@
-//! The header's numbers, and the parameters whose buffers results may take.
+//! Verification of the header: numbers, entry layout, and input-output aliasing.
 
 use super::code;
 use super::leaves::part;
 use super::short_shape::ShortShape;
-use crate::ir::{Computation, HeaderAttribute, Module, Shape};
+use crate::ir::{Computation, EntryLayout, HeaderAttribute, Module, Shape};
 
 /// One entry of `input_output_alias` or of `buffer_donor`.
 struct Entry<'a> {
@@ -119,4 +119,27 @@ fn same_size(one: &Shape, other: &Shape) -> bool {
 fn braced(index: &[i64]) -> String {
     let parts: Vec<String> = index.iter().map(i64::to_string).collect();
     format!("{{{}}}", parts.join(","))
+}
+
+/// How the header's `entry_computation_layout` contradicts the entry computation, layouts aside: it may ask for other
+/// layouts than the instructions have, never for other types or extents.
+pub(super) fn mismatch(module: &Module, entry: &Computation) -> Option<String> {
+    let claimed = module.entry_layout()?;
+    let parameters = entry.parameters();
+    let root = entry.instructions.get(entry.root)?;
+    let fits = claimed.parameters.len() == parameters.len()
+        && claimed
+            .parameters
+            .iter()
+            .zip(&parameters)
+            .all(|(shape, &id)| shape.is_compatible(&entry.instructions[id].shape))
+        && claimed.result.is_compatible(&root.shape);
+    if fits {
+        return None;
+    }
+    let actual = EntryLayout {
+        parameters: parameters.into_iter().map(|id| entry.instructions[id].shape.without_layout()).collect(),
+        result: root.shape.without_layout(),
+    };
+    Some(format!("entry_computation_layout must describe the entry computation, which is {actual}"))
 }

@@ -22,7 +22,6 @@
 //!
 //! The codes of findings, and what each means, are the constants of [`code`].
 
-mod entry_layout;
 mod extents;
 mod header;
 mod inference;
@@ -134,7 +133,7 @@ impl Verifier<'_> {
             }
             Some(entry) => {
                 // Of a signature that is wrong already the header may well say something else.
-                let layout = entry_layout::mismatch(self.module, entry).filter(|_| entry_is_sound);
+                let layout = header::mismatch(self.module, entry).filter(|_| entry_is_sound);
                 let layout = layout.map(|message| (code::ENTRY_LAYOUT, message));
                 let faults = layout.into_iter().chain(header::faults(self.module, entry));
                 self.findings.extend(

@@ -97,7 +97,7 @@ impl World {
                 };
                 laid_out(&extents, &order).chunks(natural(&dimensions[1])).map(<[usize]>::to_vec).collect()
             }
-            ReplicaGroups::Mesh(_) => panic!("there is no mesh"),
+            other => panic!("there is no {other}"),
         };
         self.groups(ids, &lists)
     }

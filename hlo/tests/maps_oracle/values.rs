@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use weft_hlo::eval::{Config, converted, evaluate_with};
 use weft_hlo::ir::{
-    ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op, Scalar, Shape, Span,
+    ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op, Scalar, Shape,
 };
 
 /// For each instruction of a computation the arrays of its value; tokens have none.
@@ -66,13 +66,7 @@ impl Alone {
     pub(crate) fn new(module: &Module, computation: ComputationId, id: InstrId) -> Alone {
         let around = &module.computations[computation];
         let instruction = &around.instructions[id];
-        let mut entry = Computation {
-            name: "alone".to_owned(),
-            instructions: weft_hlo::ir::Arena::new(),
-            root: InstrId::from_index(0),
-            attributes: Vec::new(),
-            span: Span::default(),
-        };
+        let mut entry = Computation::new("alone", weft_hlo::ir::Arena::new(), InstrId::from_index(0));
         let mut arguments = BTreeMap::new();
         let mut operands = Vec::new();
         for (operand, given) in instruction.operands.iter().enumerate() {
@@ -80,10 +74,13 @@ impl Alone {
             let shape = &around.instructions[*given].shape;
             operands.push(taken(&mut entry, shape, operand, &mut leaf, &mut arguments));
         }
-        entry.root = entry.instructions.push(Instruction { operands, ..instruction.clone() });
+        let mut instruction = instruction.clone();
+        instruction.operands = operands;
+        let shape = instruction.shape.clone();
+        entry.root = entry.instructions.push(instruction);
         let mut module = module.clone();
         module.entry = module.computations.push(entry);
-        Alone { module, shape: instruction.shape.clone(), arguments }
+        Alone { module, shape, arguments }
     }
 
     /// Every array of every operand: operand, leaf, and which argument it is.

@@ -26,13 +26,10 @@ pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy
         }
     }
     let entry = assembly.copied[flat.entry.index()].expect("the entry is a program");
-    Module {
-        name: flat.name.clone(),
-        attributes: flat.attributes.clone(),
-        tables: flat.tables.clone(),
-        computations: assembly.computations,
-        entry,
-    }
+    let mut module = Module::new(&flat.name, assembly.computations, entry);
+    module.attributes.clone_from(&flat.attributes);
+    module.tables.clone_from(&flat.tables);
+    module
 }
 
 struct Assembly<'m> {
@@ -62,7 +59,10 @@ impl Assembly<'_> {
                     _ => FusionKind::Loop,
                 };
                 let op = Op::fusion(kind, calls);
-                Instruction { name, op, operands, ..instruction.clone() }
+                let mut fusion = Instruction::new(name, instruction.shape.clone(), op, operands);
+                fusion.attributes.clone_from(&instruction.attributes);
+                fusion.span = instruction.span;
+                fusion
             } else {
                 let stays = match &instruction.op {
                     Op::Constant(_) => read.contains(&id),
@@ -81,13 +81,10 @@ impl Assembly<'_> {
         }
         let root = image[source.root.index()].expect("the root is an output and therefore stays");
         let name = self.names.take(&source.name);
-        self.computations.push(Computation {
-            name,
-            instructions,
-            root,
-            attributes: source.attributes.clone(),
-            span: source.span,
-        })
+        let mut computation = Computation::new(name, instructions, root);
+        computation.attributes.clone_from(&source.attributes);
+        computation.span = source.span;
+        self.computations.push(computation)
     }
 
     /// The computation of a kernel, and the name of the fusion that calls it.
@@ -123,13 +120,8 @@ impl Assembly<'_> {
         let known = image.binary_search_by_key(&kernel.root, |(from, _)| *from).expect("the root is a member");
         let root = image[known].1;
         let name = names.take(&kernel_name(source, kernel));
-        let computation = Computation {
-            name: self.names.take(&format!("fused_{name}")),
-            instructions,
-            root,
-            attributes: Vec::new(),
-            span: source.instructions[kernel.root].span,
-        };
+        let mut computation = Computation::new(self.names.take(&format!("fused_{name}")), instructions, root);
+        computation.span = source.instructions[kernel.root].span;
         (self.computations.push(computation), name)
     }
 

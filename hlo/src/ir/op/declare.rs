@@ -15,11 +15,13 @@ macro_rules! operations {
     ) => {
         spelled! {
             /// An elementwise operation of one operand.
+            #[non_exhaustive]
             UnaryOp { $($unary $unary_opcode,)* }
         }
 
         spelled! {
             /// An elementwise operation of two operands.
+            #[non_exhaustive]
             BinaryOp { $($binary $binary_opcode,)* }
         }
 

@@ -65,21 +65,25 @@ impl ComparisonDirection {
 
 spelled! {
     /// How `compare` orders its operands; the default follows from the element type.
+    #[non_exhaustive]
     ComparisonType { Float "FLOAT", TotalOrder "TOTALORDER", Signed "SIGNED", Unsigned "UNSIGNED", }
 }
 
 spelled! {
     /// XLA's kinds of fusion.
+    #[non_exhaustive]
     FusionKind { Loop "kLoop", Input "kInput", Output "kOutput", Custom "kCustom", }
 }
 
 spelled! {
     /// How precisely a dot or a convolution reads an operand.
+    #[non_exhaustive]
     Precision { Default "default", High "high", Highest "highest", }
 }
 
 spelled! {
     /// The arithmetic of a dot: the types in which it multiplies and accumulates, and in how many passes.
+    #[non_exhaustive]
     DotAlgorithm {
         Unset "unset", F8F32 "dot_any_f8_any_f8_f32", F8F32FastAccumulation "dot_any_f8_any_f8_f32_fast_accum",
         F16F16 "dot_f16_f16_f16", F16F32 "dot_f16_f16_f32", Bf16Bf16 "dot_bf16_bf16_bf16", Bf16F32 "dot_bf16_bf16_f32",
@@ -91,11 +95,13 @@ spelled! {
 
 spelled! {
     /// Which of a convolution and its two gradients a convolution was written as.
+    #[non_exhaustive]
     ConvolutionKind { Forward "fprop", InputGradient "dgrad", FilterGradient "wgrad", Unset "unset", }
 }
 
 spelled! {
     /// How a custom call was padded before its padding became numbers.
+    #[non_exhaustive]
     PaddingType { Invalid "PADDING_INVALID", Valid "PADDING_VALID", Same "PADDING_SAME", }
 }
 
@@ -113,16 +119,19 @@ spelled! {
 
 spelled! {
     /// The distributions of `rng`.
+    #[non_exhaustive]
     RandomDistribution { Uniform "rng_uniform", Normal "rng_normal", Invalid "rng_invalid", }
 }
 
 spelled! {
     /// The generators of `rng-bit-generator`.
+    #[non_exhaustive]
     RandomAlgorithm { Default "rng_default", ThreeFry "rng_three_fry", Philox "rng_philox", }
 }
 
 spelled! {
     /// Which ids the groups of a collective name.
+    #[non_exhaustive]
     CollectiveMode {
         CrossReplica "cross_replica", CrossPartition "cross_partition",
         CrossReplicaAndPartition "cross_replica_and_partition", FlattenedId "flattened_id",
@@ -136,6 +145,7 @@ spelled! {
 
 spelled! {
     /// How a custom call is called.
+    #[non_exhaustive]
     ApiVersion {
         Original "API_VERSION_ORIGINAL", StatusReturning "API_VERSION_STATUS_RETURNING",
         StatusReturningUnified "API_VERSION_STATUS_RETURNING_UNIFIED", TypedFfi "API_VERSION_TYPED_FFI",
@@ -144,5 +154,6 @@ spelled! {
 
 spelled! {
     /// When a custom call is scheduled.
+    #[non_exhaustive]
     CallSchedule { None "SCHEDULE_NONE", Latest "SCHEDULE_LATEST", Earliest "SCHEDULE_EARLIEST", }
 }

@@ -1,8 +1,9 @@
-//! Broadcasts, and what stands before them.
+//! Simplification of broadcasts, and of elementwise operations of broadcast scalars.
 
 use super::extents::{ascend, differ_in_ones, embedded, numbers, positions};
+use super::filled::copies;
 use super::{array, extents, iota};
-use crate::ir::{InstrId, Instruction, Op};
+use crate::ir::{InstrId, Instruction, Op, Shape};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 pub(super) fn broadcast(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimensions: &[i64]) -> Option<Rule> {
@@ -55,4 +56,29 @@ fn reshape(operand: InstrId) -> Rewrite {
 /// Whether all extents are 1 that no dimension of the operand is taken to.
 fn adds_ones_only(dimensions: &[usize], extents: &[i64]) -> bool {
     (0..extents.len()).all(|dimension| dimensions.contains(&dimension) || extents[dimension] == 1)
+}
+
+/// The scalar that an array holds everywhere, where it is made of one.
+fn spread(rebuild: &Rebuild<'_>, id: InstrId) -> Option<InstrId> {
+    let instruction = rebuild.get(id);
+    if !matches!(instruction.op, Op::Broadcast { .. } | Op::Reshape) {
+        return None;
+    }
+    let &[source] = &instruction.operands[..] else { return None };
+    (array(rebuild, source)?.rank() == 0).then_some(source)
+}
+
+pub(super) fn elementwise(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let shape = candidate.shape.as_array()?;
+    if shape.rank() == 0 || candidate.operands.is_empty() || !candidate.op.opcode().is_elementwise() {
+        return None;
+    }
+    let mut scalars = Vec::with_capacity(candidate.operands.len());
+    for &operand in &candidate.operands {
+        // The predicate of a select and the bounds of a clamp may be scalars already.
+        let is_scalar = array(rebuild, operand)?.rank() == 0;
+        scalars.push(if is_scalar { operand } else { spread(rebuild, operand)? });
+    }
+    let scalar = rebuild.add(Shape::scalar(shape.element_type), candidate.op.clone(), scalars);
+    Some(("f(broadcast(a), broadcast(b)) = broadcast(f(a, b))", copies(candidate, scalar)))
 }

@@ -22,19 +22,13 @@ mod iota;
 mod laws;
 mod number;
 mod pad;
-mod parts;
 mod range;
 mod reduction;
-mod region;
 mod relation;
 mod reshape;
-mod reverse;
 mod slice;
-mod spread;
-mod transpose;
 mod unary;
 mod variadic;
-mod window;
 
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rule, rewrite_module};
@@ -97,25 +91,25 @@ fn simplify(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> 
         Op::ReducePrecision { exponent_bits, mantissa_bits } => {
             conversion::reduce_precision(rebuild, candidate, (*exponent_bits, *mantissa_bits))
         }
-        Op::Complex => parts::complex(rebuild, candidate),
-        Op::Real => parts::part(rebuild, candidate, 0),
-        Op::Imag => parts::part(rebuild, candidate, 1),
+        Op::Complex => unary::complex(rebuild, candidate),
+        Op::Real => unary::part(rebuild, candidate, 0),
+        Op::Imag => unary::part(rebuild, candidate, 1),
         Op::Iota { dimension } => iota::iota(rebuild, candidate, *dimension),
         Op::Broadcast { dimensions } => broadcast::broadcast(rebuild, candidate, dimensions),
         Op::Reshape => reshape::reshape(rebuild, candidate),
         Op::Bitcast => reshape::bitcast(rebuild, candidate),
         Op::Copy => reshape::copy(rebuild, candidate),
-        Op::Transpose { permutation } => transpose::transpose(rebuild, candidate, permutation),
+        Op::Transpose { permutation } => reshape::transpose(rebuild, candidate, permutation),
         Op::Slice { dimensions } => slice::slice(rebuild, candidate, dimensions),
-        Op::DynamicSlice { .. } => window::dynamic_slice(rebuild, candidate),
-        Op::DynamicUpdateSlice => window::dynamic_update_slice(rebuild, candidate),
-        Op::Reverse { dimensions } => reverse::reverse(rebuild, candidate, dimensions),
+        Op::DynamicSlice { .. } => slice::dynamic_slice(rebuild, candidate),
+        Op::DynamicUpdateSlice => slice::dynamic_update_slice(rebuild, candidate),
+        Op::Reverse { dimensions } => reshape::reverse(rebuild, candidate, dimensions),
         Op::Concatenate { dimension } => concatenate::concatenate(rebuild, candidate, *dimension),
         Op::Pad { padding } => pad::pad(rebuild, candidate, padding),
         Op::Reduce { dimensions, to_apply } => reduction::reduce(rebuild, candidate, dimensions, *to_apply),
         _ => None,
     };
-    rule.or_else(|| spread::elementwise(rebuild, candidate))
+    rule.or_else(|| broadcast::elementwise(rebuild, candidate))
 }
 
 /// The array that an instruction made already is.

@@ -1,14 +1,13 @@
-//! Reductions of one array.
+//! Simplification of reductions of one array.
 //!
 //! Elements are folded into the initial value in row-major order. Where the order matters, no rule changes it.
 
 use super::extents::{ascend, differ_in_ones, moved, numbers, positions, solid};
 use super::filled::{copies, copies_like, splat};
 use super::laws::{is_associative, is_commutative, is_exact, is_idempotent, is_neutral};
-use super::region::{Region, region};
 use super::variadic::folded_once;
 use super::{array, extents};
-use crate::ir::{ComputationId, ElementType, InstrId, Instruction, Op, Shape};
+use crate::ir::{Arena, BinaryOp, Computation, ComputationId, ElementType, InstrId, Instruction, Op, Shape};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// A reduction of one array.
@@ -225,5 +224,37 @@ impl Fold {
         all.extend(&first.reduced);
         let rewrite = self.along(all, first.input, self.initial);
         Some(("reduce(reduce(x)) = reduce(x) along the dimensions of both", rewrite))
+    }
+}
+
+/// One operation of an accumulator and an element.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Region {
+    /// The operation.
+    pub(super) op: BinaryOp,
+    /// Whether the element is its first operand.
+    pub(super) is_reversed: bool,
+}
+
+/// The operation that a computation of scalars of this type comes to.
+pub(super) fn region(
+    computations: &Arena<ComputationId, Computation>,
+    computation: ComputationId,
+    element_type: ElementType,
+) -> Option<Region> {
+    let computation = computations.get(computation)?;
+    let root = &computation.instructions[computation.root];
+    let Op::Binary(op) = root.op else { return None };
+    let parameters = computation.parameters();
+    let &[accumulator, element] = &parameters[..] else { return None };
+    let scalar = Shape::scalar(element_type);
+    let shapes = [&root.shape, &computation.instructions[accumulator].shape, &computation.instructions[element].shape];
+    if !shapes.iter().all(|shape| shape.is_compatible(&scalar)) {
+        return None;
+    }
+    match root.operands[..] {
+        [a, b] if (a, b) == (accumulator, element) => Some(Region { op, is_reversed: false }),
+        [a, b] if (a, b) == (element, accumulator) => Some(Region { op, is_reversed: true }),
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
-//! The same elements under other extents, or in another layout.
+//! Simplification of operations that rearrange elements: reshape, bitcast, copy, transpose, reverse.
 
-use super::extents::{differ_in_ones, embedded, moved, numbers, positions, solid};
+use super::extents::{ascend, differ_in_ones, embedded, moved, numbers, positions, solid};
 use super::{array, extents, iota};
 use crate::ir::{ArrayShape, InstrId, Instruction, Op, Shape};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
@@ -83,4 +83,84 @@ pub(super) fn copy(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option
     let inner = rebuild.get(operand);
     let source = *inner.operands.first().filter(|_| inner.op == Op::Copy)?;
     Some(("copy(copy(x)) = copy(x)", Rewrite::Op(Op::Copy, vec![source])))
+}
+
+pub(super) fn transpose(rebuild: &mut Rebuild<'_>, candidate: &Instruction, permutation: &[i64]) -> Option<Rule> {
+    let operand = *candidate.operands.first()?;
+    let permutation = positions(permutation)?;
+    if ascend(&permutation) {
+        return Some(("transpose(x) = x in the same order", Rewrite::Value(operand)));
+    }
+    let from = extents(rebuild, operand)?;
+    let solid: Vec<usize> = permutation
+        .iter()
+        .copied()
+        .filter(|&dimension| from.get(dimension).is_some_and(|&extent| extent != 1))
+        .collect();
+    if ascend(&solid) {
+        let reshape = Rewrite::Op(Op::Reshape, vec![operand]);
+        return Some(("transpose(x) = reshape(x) that moves ones only", reshape));
+    }
+    let inner = rebuild.get(operand);
+    match &inner.op {
+        Op::Transpose { permutation: first } => {
+            let first = positions(first)?;
+            let composed =
+                permutation.iter().map(|&dimension| first.get(dimension).copied()).collect::<Option<Vec<_>>>()?;
+            let transpose = Op::Transpose { permutation: numbers(composed) };
+            Some(("transpose(transpose(x)) = transpose(x)", Rewrite::Op(transpose, inner.operands.clone())))
+        }
+        Op::Broadcast { dimensions } => {
+            let places = positions(dimensions)?
+                .iter()
+                .map(|&dimension| permutation.iter().position(|&from| from == dimension))
+                .collect::<Option<Vec<_>>>()?;
+            let broadcast = Op::Broadcast { dimensions: numbers(places) };
+            Some(("transpose(broadcast(x)) = broadcast(x)", Rewrite::Op(broadcast, inner.operands.clone())))
+        }
+        Op::Iota { .. } => iota::transpose(rebuild, operand, &permutation),
+        _ => None,
+    }
+}
+
+pub(super) fn reverse(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimensions: &[i64]) -> Option<Rule> {
+    let operand = *candidate.operands.first()?;
+    let dimensions = positions(dimensions)?;
+    let from = extents(rebuild, operand)?;
+    let turned: Vec<usize> =
+        dimensions.iter().copied().filter(|&dimension| from.get(dimension).is_some_and(|&extent| extent > 1)).collect();
+    if turned.is_empty() {
+        return Some(("reverse(x) = x along dimensions of extent 1", Rewrite::Value(operand)));
+    }
+    let along = |dimensions: Vec<usize>| Op::Reverse { dimensions: numbers(dimensions) };
+    if turned.len() < dimensions.len() {
+        return Some(("reverse(x) leaves dimensions of extent 1", Rewrite::Op(along(turned), vec![operand])));
+    }
+    let inner = rebuild.get(operand);
+    let source = inner.operands.first().copied();
+    match &inner.op {
+        Op::Reverse { dimensions: first } => {
+            let first = positions(first)?;
+            let once = (0..from.len()).filter(|dimension| turned.contains(dimension) != first.contains(dimension));
+            let once: Vec<usize> = once.collect();
+            let rewrite =
+                if once.is_empty() { Rewrite::Value(source?) } else { Rewrite::Op(along(once), vec![source?]) };
+            Some(("reverse(reverse(x)) = x", rewrite))
+        }
+        Op::Broadcast { dimensions } => {
+            let broadcast = Op::Broadcast { dimensions: dimensions.clone() };
+            let places = positions(dimensions)?;
+            let within: Vec<usize> =
+                (0..places.len()).filter(|&dimension| turned.contains(&places[dimension])).collect();
+            if within.is_empty() {
+                return Some(("reverse(broadcast(x)) = broadcast(x)", Rewrite::Value(operand)));
+            }
+            let shape = array(rebuild, source?)?;
+            let shape = Shape::array(shape.element_type, shape.extents.clone());
+            let turned = rebuild.add(shape, along(within), vec![source?]);
+            Some(("reverse(broadcast(x)) = broadcast(reverse(x))", Rewrite::Op(broadcast, vec![turned])))
+        }
+        Op::Iota { .. } => iota::reverse(rebuild, operand, &turned),
+        _ => None,
+    }
 }

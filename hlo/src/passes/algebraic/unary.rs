@@ -1,4 +1,4 @@
-//! Operations of one operand, applied twice.
+//! Simplification of operations of one operand, and of the parts of complex numbers.
 
 use super::array;
 use super::relation::inverse;
@@ -61,4 +61,24 @@ fn has_negatives(element_type: ElementType) -> bool {
 fn is_same(rebuild: &Rebuild<'_>, candidate: &Instruction) -> bool {
     let operand = candidate.operands.first().and_then(|&operand| array(rebuild, operand));
     operand.zip(candidate.shape.as_array()).is_some_and(|(a, b)| a.same_type_and_extents(b))
+}
+
+pub(super) fn complex(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let &[real, imaginary] = &candidate.operands[..] else { return None };
+    let (real, imaginary) = (rebuild.get(real), rebuild.get(imaginary));
+    let is_whole = real.op == Op::Real && imaginary.op == Op::Imag && real.operands == imaginary.operands;
+    let whole = *real.operands.first().filter(|_| is_whole)?;
+    let is_same = array(rebuild, whole)?.same_type_and_extents(candidate.shape.as_array()?);
+    is_same.then_some(("complex(real(z), imag(z)) = z", Rewrite::Value(whole)))
+}
+
+/// The real part (0) or the imaginary part (1).
+pub(super) fn part(rebuild: &mut Rebuild<'_>, candidate: &Instruction, part: usize) -> Option<Rule> {
+    let operand = *candidate.operands.first()?;
+    let instruction = rebuild.get(operand);
+    if instruction.op == Op::Complex {
+        return Some(("real(complex(a, b)) = a", Rewrite::Value(*instruction.operands.get(part)?)));
+    }
+    let is_real = array(rebuild, operand)?.element_type.is_float();
+    (is_real && part == 0).then_some(("real(x) = x", Rewrite::Value(operand)))
 }

@@ -2,7 +2,7 @@
 
 use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar, Shape};
 use crate::passes::build::Build;
-use crate::passes::callee::Callee;
+use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
 
 /// A round of a loop.

@@ -2,6 +2,7 @@
 
 /// Why there is no shape. The list is closed; [`ErrorKind::code`] never changes its meaning.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// A constraint of the function does not hold: `meet`, `require`, `broadcast`, `cstr_*`, `assert`.
     Constraint,

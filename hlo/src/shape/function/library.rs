@@ -18,6 +18,7 @@ pub struct Library {
 
 /// What is wrong with a library, besides the text of single functions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LibraryError {
     /// Two functions have one name.
     #[error("there are two functions @{0}")]

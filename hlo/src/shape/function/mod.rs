@@ -226,7 +226,6 @@ mod simplify;
 mod text;
 mod tidy;
 mod transfer;
-mod ty;
 mod typing;
 mod unify;
 mod unknowns;
@@ -243,9 +242,8 @@ pub use lower::LowerError;
 pub(super) use simplify::Results;
 pub use simplify::Specialized;
 pub use text::parse_function;
-pub use ty::Type;
 pub use unknowns::{Term, Unknown, Unknowns};
-pub use value::{Extents, MAX_LIST, MAX_OPERAND_RANK, MAX_RANK, Value};
+pub use value::{Extents, MAX_LIST, MAX_OPERAND_RANK, MAX_RANK, Type, Value};
 
 /// How deep regions nest, in text and after lowering.
 pub const MAX_DEPTH: usize = 64;

@@ -11,15 +11,12 @@ mod asynchronous;
 mod collective;
 mod contraction;
 mod control;
-mod convolution;
-mod dynamic;
 mod elementwise;
 mod expected;
 mod groups;
 mod indexed;
 mod linear;
 mod movement;
-mod normalization;
 mod random;
 mod reduction;
 mod regional;
@@ -74,9 +71,9 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::AfterAll => structural::after_all(),
         Op::AddDependency => structural::add_dependency(rule),
         Op::PartitionId | Op::ReplicaId => structural::own_id(rule),
-        Op::GetDimensionSize { .. } => dynamic::get_dimension_size(rule),
-        Op::SetDimensionSize { .. } => dynamic::set_dimension_size(rule),
-        Op::DynamicReshape => dynamic::dynamic_reshape(rule),
+        Op::GetDimensionSize { .. } => movement::get_dimension_size(rule),
+        Op::SetDimensionSize { .. } => movement::set_dimension_size(rule),
+        Op::DynamicReshape => movement::dynamic_reshape(rule),
         Op::Reduce { dimensions, to_apply } => reduction::reduce(rule, dimensions, *to_apply),
         Op::ReduceWindow { to_apply, .. } => reduction::reduce_window(rule, *to_apply),
         Op::SelectAndScatter { select, scatter, .. } => reduction::select_and_scatter(rule, *select, *scatter),
@@ -89,16 +86,16 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::Dot { .. } => contraction::dot(rule),
         Op::RaggedDot { .. } => contraction::ragged_dot(rule),
         Op::ScaledDot { .. } => contraction::scaled_dot(rule),
-        Op::Convolution { .. } => convolution::convolution(rule),
+        Op::Convolution { .. } => contraction::convolution(rule),
         Op::Fft { fft_type, .. } => linear::fft(rule, *fft_type),
         Op::Cholesky { .. } => linear::cholesky(rule),
         Op::TriangularSolve { transpose_a, .. } => linear::triangular_solve(rule, *transpose_a),
         Op::Rng { distribution } => random::rng(rule, *distribution),
         Op::RngBitGenerator { .. } => random::rng_bit_generator(rule),
         Op::RngGetAndUpdateState { .. } => random::rng_get_and_update_state(rule),
-        Op::BatchNormTraining { .. } => normalization::training(rule),
-        Op::BatchNormInference { .. } => normalization::inference(rule),
-        Op::BatchNormGrad { .. } => normalization::gradient(rule),
+        Op::BatchNormTraining { .. } => reduction::training(rule),
+        Op::BatchNormInference { .. } => reduction::inference(rule),
+        Op::BatchNormGrad { .. } => reduction::gradient(rule),
         Op::Call { to_apply } => control::call(rule, *to_apply),
         Op::Fusion { output_to_operand_aliasing, calls, .. } => {
             control::fusion(rule, output_to_operand_aliasing, *calls)

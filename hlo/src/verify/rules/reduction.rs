@@ -1,4 +1,4 @@
-//! Reductions over dimensions and over windows.
+//! Verifier rules for reductions over dimensions and windows, and for batch normalizations.
 
 use super::{Expected, Rule};
 use crate::ir::{ArrayShape, ComputationId, ElementType, Shape};
@@ -118,4 +118,34 @@ pub(super) fn one_or_tuple<'a>(types: &[ElementType]) -> Expected<'a> {
         [one] => Expected::Array(*one),
         _ => Expected::Tuple(types.iter().map(|element_type| Expected::Array(*element_type)).collect()),
     }
+}
+
+/// `batch-norm-training`: the operand, scale and offset.
+pub(super) fn training<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    operands::<3>(rule)?;
+    let feature = rule.operands[1];
+    Some(Expected::Tuple(vec![Expected::Same(rule.operands[0]), Expected::Same(feature), Expected::Same(feature)]))
+}
+
+/// `batch-norm-inference`: the operand, scale, offset, mean and variance.
+pub(super) fn inference<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    operands::<5>(rule)?;
+    Some(Expected::Same(rule.operands[0]))
+}
+
+/// `batch-norm-grad`: the operand, scale, mean, variance and the gradient of the result.
+pub(super) fn gradient<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
+    operands::<5>(rule)?;
+    let feature = rule.operands[1];
+    Some(Expected::Tuple(vec![Expected::Same(rule.operands[0]), Expected::Same(feature), Expected::Same(feature)]))
+}
+
+/// Checks that all operands are arrays of one type of float.
+fn operands<const COUNT: usize>(rule: &mut Rule<'_>) -> Option<()> {
+    rule.arrays::<COUNT>()?;
+    rule.typed(0, ElementType::is_float, "a float type");
+    for position in 1..COUNT {
+        rule.typed_as(position, 0);
+    }
+    Some(())
 }

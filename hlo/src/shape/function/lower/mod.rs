@@ -18,6 +18,7 @@ use std::collections::HashSet;
 
 /// Why a function has no lower form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LowerError {
     /// It has constraints of two forms.
     #[error(transparent)]

@@ -1,12 +1,13 @@
-//! A random module under construction.
+//! The random module of a seed, and what its computations share.
 
-use super::operation::{Maker, computed, maker};
+use super::body::{Body, ComputationKind};
+use super::operation::{Maker, computed, maker, maker_alone};
 use super::options::{Numbers, Options};
 use super::region::Combiner;
 use super::rng::Rng;
 use super::shape::{MAX_ELEMENTS, extents};
 use crate::build::ModuleBuilder;
-use crate::ir::{ComputationId, ElementType, Shape};
+use crate::ir::{ComputationId, ElementType, Module, Shape};
 use crate::shape::{InferenceCache, standard_library};
 
 /// What all computations of a random module under construction share.
@@ -91,4 +92,46 @@ impl World {
     pub(super) fn is_tame(&self) -> bool {
         self.options.numbers == Numbers::Tame
     }
+}
+
+/// The module of a seed.
+pub fn module(seed: u64, options: &Options) -> Module {
+    let mut world = World::new(format!("random_{seed}"), seed, options);
+    let mut body = Body::new(&mut world, ComputationKind::Entry, 0);
+    body.grow(options.instructions);
+    let root = body.root();
+    let entry = body.finish_as("main".to_owned(), root);
+    world.module.finish_unchecked(entry)
+}
+
+/// How often an operation is tried with other operands before there is no module.
+const ATTEMPTS: usize = 16;
+
+/// The module of a seed whose root is the given operation, one of [`operations`](super::operations) or `rng`, on parameters
+/// and constants: as few other instructions as possible, those that put the operands of a loop or a call together. What it
+/// calls is made of the operations of `options`. `None` where nothing came of it, for few of all seeds.
+///
+/// ```
+/// use weft_hlo::random::{self, Options};
+///
+/// let module = random::instance(3, "pad", &Options { elements: 16, ..Options::default() }).expect("a seed for pad");
+/// weft_hlo::verify::verify(&module)?;
+/// let entry = module.entry_computation();
+/// assert_eq!(entry.instructions[entry.root].op.name(), "pad");
+/// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
+/// ```
+pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module> {
+    let maker = maker_alone(operation)?;
+    let mut world = World::new(format!("{}_{seed}", operation.replace('-', "_")), seed, options);
+    let mut body = Body::new(&mut world, ComputationKind::SingleOperation, 0);
+    // Operations on values of any shape take one that is there.
+    if matches!(operation, "tuple" | "get-tuple-element" | "opt-barrier" | "add-dependency") {
+        for _ in 0..1 + body.world.rng.below(3) {
+            let shape = body.any_shape()?;
+            body.parameter(shape);
+        }
+    }
+    let root = (0..ATTEMPTS).find_map(|_| maker.make(&mut body))?;
+    let entry = body.finish_as("main".to_owned(), root);
+    Some(world.module.finish_unchecked(entry))
 }

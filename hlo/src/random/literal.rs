@@ -1,9 +1,9 @@
-//! Random elements: small numbers most of the time, the corners of the type often, and any bits.
+//! Random literals: elements, arrays, and the arguments of a module.
 
-use super::options::Numbers;
+use super::options::{Numbers, Options};
 use super::rng::Rng;
 use crate::eval::reinterpreted;
-use crate::ir::{Complex, Data, ElementType, FloatFormat, Literal};
+use crate::ir::{ArrayShape, Complex, Data, ElementType, FloatFormat, Literal, Module, Shape};
 
 /// An array of random elements.
 pub(super) fn array(rng: &mut Rng, numbers: Numbers, element_type: ElementType, extents: &[i64]) -> Literal {
@@ -117,4 +117,21 @@ fn special(rng: &mut Rng, element_type: ElementType) -> u64 {
 /// The bits that elements of the type have; of `pred` one.
 fn mask(element_type: ElementType) -> u64 {
     if element_type == ElementType::Pred { 1 } else { u64::MAX >> (64 - element_type.bits().min(64)) }
+}
+
+/// Random arguments for the entry's parameters, as [`evaluate`](crate::eval::evaluate) takes them: one literal for each leaf
+/// of each parameter, of the [numbers](Options::numbers) that the options name; of the options nothing else matters. A bounded
+/// extent is taken at its bound, an unknown one as 0; tokens and handles are empty tuples.
+pub fn inputs(module: &Module, seed: u64, options: &Options) -> Vec<Literal> {
+    let mut rng = Rng::new(seed);
+    let entry = module.entry_computation();
+    let parameters = entry.parameters();
+    let leaves = parameters.into_iter().flat_map(|id| entry.instructions[id].shape.leaves());
+    leaves.map(|leaf| input(&mut rng, options.numbers, leaf)).collect()
+}
+
+fn input(rng: &mut Rng, numbers: Numbers, leaf: &Shape) -> Literal {
+    let Some(ArrayShape { element_type, extents, .. }) = leaf.as_array() else { return Literal::tuple(Vec::new()) };
+    let extents: Vec<i64> = extents.iter().map(|&extent| extent.max(0)).collect();
+    array(rng, numbers, *element_type, &extents)
 }

@@ -1,4 +1,4 @@
-//! Computations under construction.
+//! Building a computation instruction by instruction.
 
 use super::ModuleBuilder;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Modules under construction.
+//! Building a module computation by computation.
 
 use super::ComputationBuilder;
 use crate::diagnostic::{Diagnostic, Diagnostics};

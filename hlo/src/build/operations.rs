@@ -1,4 +1,4 @@
-//! The operations, one method each, of a computation under construction.
+//! Methods of the computation builder, one for each common operation.
 
 use super::ComputationBuilder;
 use crate::diagnostic::Diagnostic;

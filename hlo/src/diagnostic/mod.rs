@@ -1,4 +1,4 @@
-//! What is wrong with a text or a module, and where.
+//! Diagnostics: findings about a text or a module, with codes and source locations.
 
 pub mod code;
 mod suggest;

@@ -1,4 +1,4 @@
-//! The maps of instructions and of computations of one module.
+//! The entry point of the analysis: indexing maps of the instructions and computations of a module.
 
 use super::asynchronous::callees;
 use super::calls::Callee;

@@ -1,5 +1,6 @@
-//! Operations that run beside others: a start yields its operands and, beside them, what will be the result; an end takes the
-//! result out of that.
+//! Indexing maps of asynchronous operations: async-start, async-update, async-done and their shorthands.
+//!
+//! A start yields its operands and, beside them, what will be the result; an end takes the result out of that.
 
 use super::analysis::Analysis;
 use super::calls::Callee;

@@ -1,4 +1,4 @@
-//! Indexing maps of operations that call computations, and of custom calls, which the user gives.
+//! Indexing maps of operations that call computations: those from the callee's root to its parameters.
 
 use super::analysis::Analysis;
 use super::{Dependence, Direction, ElementMap, Owners, Relation};

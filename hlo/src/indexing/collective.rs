@@ -1,4 +1,4 @@
-//! Collectives: elements that other replicas hold.
+//! Indexing maps of collectives, whose elements other replicas hold.
 //!
 //! Who is asked stands beside the map as its [`ReplicaId`]. Which part of an array belongs to whom follows from positions in a
 //! group. That of whoever is asked is the member number itself. That of the one that asks is known only where it runs: it is a

@@ -1,4 +1,4 @@
-//! Maps one after the other, where the second may be that of another replica.
+//! Composition of indexing maps, of which the second may be that of another replica.
 
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Variable};

@@ -1,4 +1,4 @@
-//! What the maps of one instruction are made from.
+//! The context in which the maps of one instruction are made: shapes, runtime variables, known values.
 
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Owner, RuntimeVariable};

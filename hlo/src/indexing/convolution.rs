@@ -1,4 +1,4 @@
-//! Convolutions: the kernel moves over the input's space, and products are summed over its taps and the input features.
+//! Indexing maps of convolutions.
 //!
 //! Feature groups cut the features of input and output into as many parts, batch groups the input's batch and the
 //! output's features; a part of the output depends on its own part of the input, and on its own output features of the

@@ -43,7 +43,8 @@ pub(super) fn dot(context: &InstructionContext<'_>, contraction: &Contraction<'_
 }
 
 /// Two factors and the sizes of groups. A row of the left factor is multiplied by the right one's entry for its group;
-/// where what is summed over is cut, the result has a first dimension for the groups.
+/// where what is summed over is cut, the result has a first dimension for the groups. Which group an index belongs to is
+/// known only at run time, so the maps to the factors are coarse: they lead to what may be read for any group.
 pub(super) fn ragged_dot(
     context: &InstructionContext<'_>,
     contraction: &Contraction<'_>,

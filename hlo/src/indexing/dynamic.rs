@@ -1,4 +1,4 @@
-//! Boxes whose starts are known only at run time: dynamic-slice and dynamic-update-slice.
+//! Indexing maps of dynamic-slice and dynamic-update-slice.
 
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Limits, MapSet, RuntimeVariable, Variable};

@@ -1,4 +1,4 @@
-//! Indexing maps of gather and scatter.
+//! Indexing maps of gather.
 
 use super::context::{InstructionContext, OperationMaps, dim, index, next_range, number};
 use super::{Direction, Relation};

@@ -1,4 +1,4 @@
-//! Values of integer arrays that the text of a program already tells: what runtime variables are before the program runs.
+//! Constant evaluation of integer arrays, which turns runtime variables into numbers and expressions.
 
 mod constant;
 

@@ -1,4 +1,4 @@
-//! The dependences of a computation's instructions, by the arrays that they lead on from.
+//! The dependence graph of a computation, by arrays.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The indexing maps of operations and of fusions.
+//! Indexing maps of operations, computations and fusions.
 //!
 //! A map says which elements of an operand an operation reads to compute one element of its output, or, in the other
 //! direction, which elements of the output are computed from one element of the operand. Maps are those of XLA's document

@@ -1,4 +1,4 @@
-//! The maps of every operation that calls no computation with whole values.
+//! Indexing maps of single operations: leads from each opcode to the file of its family.
 
 use super::collective::{self, Collective, ids, ids_of_channel};
 use super::context::{InstructionContext, OperationMaps, index};

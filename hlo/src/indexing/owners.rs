@@ -1,4 +1,4 @@
-//! The instructions that yield runtime variables.
+//! The owners of runtime variables: the instructions that yield their values.
 
 use std::collections::BTreeMap;
 

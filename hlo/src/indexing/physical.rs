@@ -1,4 +1,4 @@
-//! Maps between positions in memory.
+//! Indexing maps between positions in memory, by the layouts of both arrays.
 
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, Owner, Variable};

@@ -117,12 +117,14 @@ fn batch(context: &InstructionContext<'_>) -> Vec<(usize, usize)> {
     (0..count).map(|dimension| (dimension, dimension)).collect()
 }
 
-/// Any element of a factor tells that its matrix has one.
+/// Any element of a factor tells that its matrix has one. The map is coarse: it leads to whole matrices, of which only a triangle
+/// counts.
 pub(super) fn cholesky(context: &InstructionContext<'_>) -> OperationMaps {
     Ok(vec![context.coarse(0, 0, &batch(context), "one triangle of the matrix is not read")])
 }
 
-/// Columns of the unknown, or its rows where the matrix stands on the right, are solved each on its own.
+/// Columns of the unknown, or its rows where the matrix stands on the right, are solved each on its own. The maps are coarse:
+/// they lead to whole matrices and whole lines of right-hand sides.
 pub(super) fn triangular_solve(context: &InstructionContext<'_>, left_side: bool) -> OperationMaps {
     let batch = batch(context);
     let own = if left_side { batch.len() + 1 } else { batch.len() };

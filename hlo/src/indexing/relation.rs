@@ -1,4 +1,4 @@
-//! How the elements of one array relate to those of another.
+//! Relations between the elements of two arrays: indexing maps, or a reason why there are none.
 
 use std::fmt;
 

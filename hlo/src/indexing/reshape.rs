@@ -1,4 +1,4 @@
-//! Maps of reshape and bitcast.
+//! Indexing maps of reshape and bitcast.
 //!
 //! A reshape is cut into the smallest runs of dimensions whose products agree on both sides; each run is linearized
 //! and delinearized on its own, so that `f32[4,8,12] -> f32[32,3,4]` never mixes its first two dimensions with the

@@ -1,4 +1,4 @@
-//! Maps between any two instructions of a computation, through everything in between.
+//! Indexing maps between any two instructions of a computation.
 
 use super::analysis::Analysis;
 use super::walk::Walk;

@@ -1,4 +1,4 @@
-//! Maps along paths through a computation, by composition.
+//! Traversal of a computation that composes the maps along every path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

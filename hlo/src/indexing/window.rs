@@ -1,4 +1,4 @@
-//! Windows that move over an array: reduce-window and select-and-scatter.
+//! Indexing maps of reduce-window and select-and-scatter.
 //!
 //! Along each dimension element `e` of the base lies at `e * base_dilation`, and tap `t` of the window in position `p` at
 //! `p * stride + t * window_dilation - padding_low`; they meet where both are the same place. Padding, and what base

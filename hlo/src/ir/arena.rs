@@ -1,4 +1,4 @@
-//! Typed ids and the arenas they index.
+//! Typed ids and the arenas that they index.
 
 use super::UnknownName;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What the header of a module says besides its name.
+//! Attributes of a module's header.
 
 use super::Shape;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How arrays lie in memory: the order of dimensions, and what a device adds to it.
+//! Memory layouts of arrays: the order of dimensions, tiles, and what a device adds to it.
 
 use super::ElementType;
 use std::fmt::{self, Write};

@@ -1,4 +1,4 @@
-//! Names: those that are unique, and those that name nothing.
+//! Unique names, and the error for unknown ones.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Shapes: arrays, tuples, tokens.
+//! Shapes: arrays, tuples, tokens, opaque values and buffers.
 
 use super::{ElementType, Layout};
 use std::fmt;

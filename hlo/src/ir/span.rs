@@ -1,4 +1,4 @@
-//! Where in a text something stands.
+//! Source locations: spans of the text.
 
 use std::ops::Range;
 

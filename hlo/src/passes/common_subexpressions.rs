@@ -1,4 +1,4 @@
-//! Instructions that compute what another one computes.
+//! Common subexpression elimination.
 
 use super::pass::{Change, Pass, Rewritten};
 use super::rebuild::{Rewrite, rewrite_module};

@@ -1,4 +1,4 @@
-//! What is computed of constants alone.
+//! Constant folding.
 
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};

@@ -1,4 +1,4 @@
-//! Dots with one dimension of each kind, and convolutions of fewer dimensions.
+//! Canonicalization of dots, to one dimension of each kind, and of convolutions, to fewer dimensions.
 
 use super::build::Build;
 use super::convolutions;

@@ -1,4 +1,4 @@
-//! Convolutions along dimensions over which nothing slides.
+//! Simplification of convolutions whose kernel does not slide along a dimension.
 //!
 //! Products are summed in the order in which the convolution does: over the window, then over the features.
 

@@ -1,4 +1,4 @@
-//! Custom calls that HLO has an operation for.
+//! Expansion of custom calls that HLO has an operation for.
 
 use super::build::Build;
 use super::build::Callee;

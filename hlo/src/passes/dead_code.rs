@@ -1,4 +1,4 @@
-//! Instructions and computations that nothing needs.
+//! Dead code elimination.
 
 use super::pass::{Change, Pass, Rewritten};
 use super::rebuild::retain;

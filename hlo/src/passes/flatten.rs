@@ -1,4 +1,4 @@
-//! Inlines calls, takes tuples apart and drops dead instructions.
+//! Flattening: inlines calls, takes tuples apart and drops dead instructions.
 //!
 //! Afterwards a value is an array, except for the instructions that have several results by nature (a variadic reduce,
 //! a fusion with several outputs) and the `tuple` at a computation's root. Tuple parameters become several parameters,

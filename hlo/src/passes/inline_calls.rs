@@ -1,4 +1,4 @@
-//! Calls replaced by what is called.
+//! Inlining of calls.
 
 use super::pass::{Change, Pass, Rewritten};
 use super::side_effects::pinned;

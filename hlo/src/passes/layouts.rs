@@ -1,4 +1,4 @@
-//! Layouts taken out of a module.
+//! Elimination of layouts.
 
 use super::build::{Build, inverse};
 use super::pass::{Change, Pass, Rewritten};

@@ -1,4 +1,4 @@
-//! What a pass is, and what it says of its work.
+//! The interface of passes, and the record of what one changed.
 
 use crate::diagnostic::Diagnostics;
 use crate::ir::Module;

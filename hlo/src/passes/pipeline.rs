@@ -1,4 +1,4 @@
-//! Passes one after the other, until none changes anything.
+//! Pipelines: passes repeated until none changes anything.
 
 use super::PASSES;
 use super::pass::{Change, Pass};

@@ -1,4 +1,4 @@
-//! What must stay though nothing reads its value: effects, and the order that the text asks for.
+//! Side effects and control predecessors, which every pass must keep.
 
 use crate::ir::{Computation, InstrId, Instruction, Module};
 use std::collections::{BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! How often a loop runs.
+//! Trip counts of while loops.
 
 use crate::ir::{
     Arena, BinaryOp, ComparisonDirection, Computation, ComputationId, ElementType, InstrId, Instruction, Op, Scalar,

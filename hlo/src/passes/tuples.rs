@@ -1,4 +1,4 @@
-//! Tuples that are made and taken apart again.
+//! Simplification of tuples that are made and taken apart again.
 
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rewrite, rewrite_module};

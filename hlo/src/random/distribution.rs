@@ -1,4 +1,4 @@
-//! What random modules are made of, counted.
+//! Statistics of random modules.
 
 use super::operation::operations;
 use crate::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Module, Op, Shape};

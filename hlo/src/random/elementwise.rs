@@ -1,4 +1,4 @@
-//! Operations that compute element by element.
+//! Random elementwise operations.
 
 use super::body::Body;
 use super::movement::elsewhere;

@@ -1,4 +1,4 @@
-//! How far results may be from the reference evaluator's.
+//! Error bounds of the results of a module, by propagation of ranges and rounding errors.
 
 use super::value_range::ValueRange;
 use crate::ir::{

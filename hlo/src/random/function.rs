@@ -1,4 +1,4 @@
-//! Computations that are called with whole values, or applied to the elements of several arrays.
+//! Random computations for call, fusion and map.
 
 use super::body::{Body, ComputationKind};
 use super::module::Function;

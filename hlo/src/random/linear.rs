@@ -1,4 +1,4 @@
-//! Fourier transforms, linear algebra, random bits and random numbers.
+//! Random Fourier transforms, linear algebra, random bits and random numbers.
 
 use super::body::Body;
 use super::contraction::dot_of;

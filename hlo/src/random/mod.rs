@@ -1,4 +1,4 @@
-//! Random modules: whatever the verifier accepts, the same for the same seed on every machine.
+//! Random valid modules, the same for the same seed on every machine.
 //!
 //! A test of something that takes modules (the evaluator, a pass, the text, a compiler) asks for [`module`]s and [`inputs`],
 //! and a [`Distribution`] tells what it was given; a test of single operations asks for [`instance`]s. Modules are valid by construction: every maker of an operation draws

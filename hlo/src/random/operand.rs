@@ -1,4 +1,4 @@
-//! Choosing the operands of random operations: values that are there, values made from those, and new ones.
+//! Choice of operands: existing values, values made from those, and new ones.
 
 use super::body::{Body, ComputationKind};
 use super::literal;

@@ -1,4 +1,4 @@
-//! The operations that random modules hold, and what makes each.
+//! The table of operations that random modules hold.
 
 use super::body::Body;
 use super::{contraction, control_flow, elementwise, function, indexed, linear, movement, reduction, structure};

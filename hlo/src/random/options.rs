@@ -1,4 +1,4 @@
-//! What random modules are made of.
+//! The options of the generator of random modules.
 
 use super::operation::operations;
 use crate::ir::ElementType;

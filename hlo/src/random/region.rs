@@ -1,4 +1,4 @@
-//! Computations that are applied to elements.
+//! Random computations that are applied to elements: reducers, comparators, selectors.
 
 use super::body::{Body, ComputationKind};
 use super::elementwise::comparison;

@@ -1,4 +1,4 @@
-//! SplitMix64 (Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, 2014).
+//! The random number generator SplitMix64 (Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, 2014).
 
 /// A source of numbers that depend on the seed alone, the same on every machine.
 ///

@@ -1,4 +1,4 @@
-//! Parameters, constants, tuples, tokens, and what hands a value on.
+//! Random parameters, constants, tuples, tokens and copies.
 
 use super::body::Body;
 use crate::ir::{ElementType, InstrId, Op, Shape};

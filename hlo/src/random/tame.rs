@@ -1,4 +1,4 @@
-//! Operands moved away from where a function is not smooth, so that errors of rounding do not grow.
+//! Operands for functions of tame numbers, kept away from poles and discontinuities.
 
 use super::body::Body;
 use crate::eval::converted;

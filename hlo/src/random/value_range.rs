@@ -1,4 +1,4 @@
-//! What is known of the elements of an array: between which numbers they lie, and how exactly they are computed.
+//! Ranges and rounding errors of the elements of an array.
 
 use crate::eval::converted;
 use crate::ir::{Data, ElementType};

@@ -1,4 +1,4 @@
-//! The attributes of an instruction as arguments of its shape function, and as text in messages.
+//! The attributes of an instruction as arguments of its shape function.
 
 use super::function::{Attributes, Extents, Known, KnownShape, Value};
 use super::parts;

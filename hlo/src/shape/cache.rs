@@ -1,4 +1,4 @@
-//! Shape functions evaluated once for equal instructions.
+//! A cache of shape functions' results for equal instructions.
 
 use super::InstructionAttributes;
 use super::function::{Extents, Library, ShapeError};

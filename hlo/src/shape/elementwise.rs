@@ -1,4 +1,4 @@
-//! The element types that operations which work element by element are defined for.
+//! The element types that each elementwise operation is defined for.
 
 use crate::ir::{BinaryOp, ElementType, UnaryOp};
 

@@ -1,4 +1,4 @@
-//! Extents, from the shape functions of the operations.
+//! Inference of the extents of results from the shape functions of the operations.
 
 use super::function::{ErrorKind, Extents, Known, KnownShape, ShapeError, Value};
 use super::standard::bound_extents;

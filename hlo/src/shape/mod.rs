@@ -1,4 +1,4 @@
-//! Shapes: what an operation makes of those of its operands.
+//! Shape inference: from the shapes of operands to that of the result.
 //!
 //! Extents are computed by shape functions, written in a [language of their own](function): the
 //! [`standard_library`] has one for each of HLO's operations, but for a few that it lists with the reason

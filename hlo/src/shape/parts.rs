@@ -1,4 +1,4 @@
-//! Which parts of its operands the shape function of an operation sees.
+//! Which parts of its operands the shape function of an operation takes.
 
 use crate::ir::{AsyncPhase, Op, Shape};
 use smallvec::SmallVec;

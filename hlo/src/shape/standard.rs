@@ -1,4 +1,4 @@
-//! The shape functions of HLO's operations.
+//! The standard library of shape functions.
 
 use super::attributes::InstructionAttributes;
 use super::function::{Attributes, ErrorKind, Extents, Known, Library, Results, ShapeError, Specialized, Value};

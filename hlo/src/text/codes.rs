@@ -1,4 +1,4 @@
-//! The stable codes of findings from reading text; the table in the module's documentation explains each.
+//! The codes of the parser's findings; they never change their meaning.
 
 pub(super) const SYNTAX: &str = "HLO001";
 pub(super) const UNBALANCED: &str = "HLO002";

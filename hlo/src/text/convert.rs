@@ -1,4 +1,4 @@
-//! Modules and shapes from text by the standard library's traits.
+//! Conversions from text by `FromStr`.
 
 use super::{parse, parse_shape};
 use crate::diagnostic::Diagnostics;

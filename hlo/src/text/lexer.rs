@@ -1,4 +1,4 @@
-//! A cursor over the bytes of a text: blanks, comments, names, numbers, balanced values.
+//! The lexer of HLO text: blanks, comments, names, numbers, balanced values.
 //!
 //! Nothing is copied: names are slices of the text. Newlines are blanks like any other, so the grammar decides where
 //! an instruction ends.

@@ -1,4 +1,4 @@
-//! HLO text: the reader ([`parse`]) and the writer ([`print()`]).
+//! HLO text: the parser ([`parse`]) and the printer ([`print()`]).
 //!
 //! The reader takes what XLA's reader takes: the text that JAX and XLA print before and after optimization, with and
 //! without `%`, signatures, operand shapes, layouts, comments, metadata and the tables of source locations, and what

@@ -1,4 +1,4 @@
-//! The one place where the verifier asks for extents.
+//! Verification of extents by shape functions.
 
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArrayShape, Shape};

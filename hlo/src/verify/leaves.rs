@@ -1,4 +1,4 @@
-//! Single shapes and their parts: whether they can exist.
+//! Verifier rules for single shapes.
 
 use super::code;
 use crate::ir::{ArrayShape, Shape};

@@ -1,4 +1,4 @@
-//! The verifier: whether a module means something.
+//! The verifier.
 //!
 //! It checks structure (operands before users, callees before callers, parameters numbered, roots and names), every
 //! operation against its [rule](self#rules), layouts, the pairing of asynchronous operations, control

@@ -1,4 +1,4 @@
-//! What runs before what: control predecessors.
+//! Verification of control predecessors.
 
 use super::code;
 use crate::ir::{ArenaId, Computation, InstrId};

@@ -1,4 +1,4 @@
-//! Asynchronous operations: every start has one end, and every end a start of its kind.
+//! Verification of asynchronous pairs: every start has one end, and every end a start of its kind.
 
 use super::code;
 use super::name_of;

@@ -1,4 +1,4 @@
-//! Shapes in messages.
+//! Shapes abbreviated for messages.
 
 use crate::ir::{ArrayShape, Shape};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Elements of constants as an expression over their index.
+//! Constants as expressions over the index of an element.
 
 use weft_affine::{Expr, Interval};
 

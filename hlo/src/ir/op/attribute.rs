@@ -1,4 +1,4 @@
-//! Attributes that are structures: windows, padding, slices, the dimensions of a convolution, replica groups, aliases.
+//! Attributes with several parts: windows, padding, slices, dimension labels of convolutions, replica groups, aliases.
 
 use super::{CollectiveMode, Op};
 use std::fmt;

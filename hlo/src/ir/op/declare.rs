@@ -1,5 +1,4 @@
-//! The macros that make [`Op`](super::Op) and [`Opcode`](super::Opcode) out of the table of operations: the enums, their flags,
-//! and what goes through attributes.
+//! The macros that make [`Op`](super::Op), [`Opcode`](super::Opcode) and their methods out of the table of operations.
 
 /// Makes [`Op`], [`Opcode`], [`UnaryOp`], [`BinaryOp`] and what goes through attributes out of the table.
 macro_rules! operations {

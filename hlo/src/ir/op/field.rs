@@ -1,4 +1,4 @@
-//! The attributes that operations own, seen alike: a name, how the value is spelled, and the value.
+//! A uniform view of the attributes of operations: name, spelling and value.
 //!
 //! The table of operations in [`super`] declares them once; the reader, the writer and the shape functions go through
 //! this module, so that none of them has a list of its own.

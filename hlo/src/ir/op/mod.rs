@@ -1,4 +1,4 @@
-//! Operations and the attributes that each one owns.
+//! Operations and their attributes.
 
 #[macro_use]
 mod words;

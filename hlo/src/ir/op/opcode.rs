@@ -1,4 +1,4 @@
-//! What opcodes have in common: flags of the table of operations.
+//! The flags of opcodes.
 
 use super::Opcode;
 

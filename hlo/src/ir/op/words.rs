@@ -1,4 +1,4 @@
-//! The words HLO text has for one choice out of a few: kinds, directions, precisions, algorithms.
+//! Attributes that are one word of a few: kinds, directions, precisions, algorithms.
 
 macro_rules! spelled {
     ($(#[$doc:meta])* $enum:ident { $($variant:ident $name:literal,)* }) => {

@@ -1,4 +1,4 @@
-//! Operations of two operands: neutral and absorbing elements, inverses, one operand twice.
+//! Simplification of elementwise operations of two operands: neutral and absorbing elements, inverses, equal operands.
 
 use super::filled::{filled_with, is_constant, is_constant_number, splat};
 use super::laws::*;

@@ -1,4 +1,4 @@
-//! Simplification of broadcasts, and of elementwise operations of broadcast scalars.
+//! Simplification of broadcasts.
 
 use super::extents::{ascend, differ_in_ones, embedded, numbers, positions};
 use super::filled::copies;

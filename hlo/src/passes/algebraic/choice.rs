@@ -1,4 +1,4 @@
-//! Choosing between values: `select` and `clamp`.
+//! Simplification of select and clamp.
 
 use super::array;
 use super::filled::{copies_like, splat};

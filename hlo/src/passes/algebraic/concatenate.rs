@@ -1,4 +1,4 @@
-//! Arrays one after the other.
+//! Simplification of concatenations.
 
 use super::array;
 use super::filled::copies;

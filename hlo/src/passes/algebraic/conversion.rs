@@ -1,4 +1,4 @@
-//! Changes of the element type.
+//! Simplification of type conversions.
 
 use super::array;
 use super::iota::converted_iota;

@@ -1,4 +1,4 @@
-//! Dimensions of extent 1, which hold nothing apart.
+//! Index arithmetic on dimensions of extent 1.
 
 /// The dimensions of other extents than 1.
 pub(super) fn solid(extents: &[i64]) -> Vec<usize> {

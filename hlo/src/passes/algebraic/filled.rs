@@ -1,4 +1,4 @@
-//! Arrays that hold one element everywhere, or none.
+//! Simplification of arrays that are empty or hold one value throughout.
 
 use super::array;
 use super::number::element;

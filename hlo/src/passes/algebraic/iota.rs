@@ -1,4 +1,4 @@
-//! Counting along a dimension, and what moves such an array: it counts again.
+//! Simplification of iota under operations that move elements.
 
 use super::extents::{differ_in_ones, moved};
 use super::filled::filled_with;

@@ -1,4 +1,4 @@
-//! Which elements are neutral and which absorb, for each operation of two operands.
+//! The neutral and absorbing elements of each binary operation.
 
 use super::number::{Number, has_negative_zero, is_discrete, number, range};
 use crate::ir::{BinaryOp, ElementType, Scalar};

@@ -1,4 +1,4 @@
-//! Identities of arithmetic, and chains of operations that move elements.
+//! Algebraic simplification: identities of arithmetic and chains of data movement.
 //!
 //! Each rule is an equation that holds for every value in every type it is applied to, NaNs, infinities and zeros of both
 //! signs included, bit for bit. Only this is taken as understood: an operation that gives a NaN for a quiet NaN gives that

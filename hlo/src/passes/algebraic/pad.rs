@@ -1,4 +1,4 @@
-//! Padding.
+//! Simplification of pads.
 
 use super::filled::{copies, splat};
 use super::slice::{part, sliced};

@@ -1,4 +1,4 @@
-//! Between which integers the elements of an array lie.
+//! Range analysis of integer arrays.
 
 use super::filled::splat;
 use super::number::{number, range as range_of};

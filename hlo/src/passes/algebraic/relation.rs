@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Simplification of comparisons.
 
 use super::array;
 use super::filled::{filled_with, is_constant, splat};

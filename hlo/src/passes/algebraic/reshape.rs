@@ -1,4 +1,4 @@
-//! Simplification of operations that rearrange elements: reshape, bitcast, copy, transpose, reverse.
+//! Simplification of reshape, bitcast and copy.
 
 use super::extents::{ascend, differ_in_ones, embedded, moved, numbers, positions, solid};
 use super::{array, extents, iota};

@@ -1,4 +1,4 @@
-//! Simplification of slices, with constant and with computed starts.
+//! Simplification of slices.
 
 use super::extents::positions;
 use super::filled::{copies, splat};

@@ -1,4 +1,4 @@
-//! Simplification of operations of one operand, and of the parts of complex numbers.
+//! Simplification of unary operations that are applied twice.
 
 use super::array;
 use super::relation::inverse;

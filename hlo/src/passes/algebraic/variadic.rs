@@ -1,4 +1,4 @@
-//! Reductions of several arrays, and those whose computation is more than one operation.
+//! Simplification of reductions of several arrays and of those whose computation is more than one operation.
 
 use super::extents::positions;
 use super::filled::copies_like;

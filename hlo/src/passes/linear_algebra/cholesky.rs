@@ -1,4 +1,4 @@
-//! Cholesky's factorization, column after column.
+//! Expansion of cholesky, column by column.
 
 use super::counted::counted;
 use super::matrices::{Matrices, real_type};

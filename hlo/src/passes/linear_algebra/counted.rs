@@ -1,4 +1,4 @@
-//! Loops that count.
+//! Building while loops that count.
 
 use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar, Shape};
 use crate::passes::build::Build;

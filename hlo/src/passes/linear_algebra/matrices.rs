@@ -1,4 +1,4 @@
-//! Lists of matrices: arrays `[batch, rows, columns]`.
+//! Building operations on batches of matrices: arrays `[batch, rows, columns]`.
 
 use crate::ir::{BinaryOp, ElementType, InstrId, Op, Precision, Scalar, Shape, UnaryOp};
 use crate::passes::build::Build;

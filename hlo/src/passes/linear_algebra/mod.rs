@@ -1,4 +1,4 @@
-//! Linear algebra written out.
+//! Expansion of linear algebra into loops of elementary operations.
 
 mod cholesky;
 mod counted;

@@ -1,4 +1,4 @@
-//! Equations with a triangular matrix, solved row after row.
+//! Expansion of triangular-solve, row by row.
 
 use super::counted::counted;
 use super::matrices::Matrices;

@@ -1,4 +1,4 @@
-//! The equations between extents, and their solution.
+//! Equations between the extents of a module, and their solution.
 
 use super::instance::Instances;
 use crate::ir::{ArenaId, InstrId, Instruction, Module, Op, Shape};

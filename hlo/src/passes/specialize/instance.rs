@@ -1,4 +1,4 @@
-//! The computations of a module, each once for every call, as far as their extents are open.
+//! Cloning of computations, once for each call that gives them other extents.
 
 use super::{COPIES, refusal};
 use crate::diagnostic::Diagnostics;

@@ -1,4 +1,4 @@
-//! Gives a module whose extents are partly unknown the extents of one run.
+//! Specialization: gives a module whose extents are partly unknown the extents of one run.
 //!
 //! Every extent that is not static, `?` or `<=N`, is an unknown. What the parameters are given, what each operation's
 //! [shape function](crate::shape) demands, and that what is handed to a computation is what it takes, are equations

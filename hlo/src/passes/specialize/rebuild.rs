@@ -1,4 +1,4 @@
-//! The specialized module, once the extents are known.
+//! The specialized module, made once the extents are known.
 
 use super::equations::Equations;
 use super::instance::Instances;

@@ -1,4 +1,4 @@
-//! What one operation without regions does to known values.
+//! Evaluation of single operations without regions.
 
 use super::value::show;
 use super::{ErrorKind, Extents, Kind, MAX_LIST, MAX_RANK, ShapeError, Value};

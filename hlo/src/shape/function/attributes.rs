@@ -1,4 +1,4 @@
-//! What an instruction tells its shape function besides the shapes of its operands.
+//! The arguments of a shape function besides the shapes of the operands.
 
 use super::{Extents, Known, Value};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Functions made operation by operation, each checked.
+//! A builder of shape functions that checks each operation.
 
 use super::typing::{RegionTypes, loop_arguments, result_types};
 use super::{Function, Kind, Operation, Region, Type, ValueData, ValueId};

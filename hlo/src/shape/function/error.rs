@@ -1,4 +1,4 @@
-//! The errors that values of shape functions may be.
+//! The errors that a shape function may raise.
 
 /// Why there is no shape. The list is closed; [`ErrorKind::code`] never changes its meaning.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! Evaluation: operations in program order, up to the first error.
+//! Evaluation of shape functions, up to the first error.
 
 use super::apply::{Values, apply};
 use super::{Attributes, ErrorKind, Function, Kind, Library, Operation, Region, ShapeError, Value, ValueId};

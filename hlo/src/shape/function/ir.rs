@@ -1,4 +1,4 @@
-//! Functions, regions, operations and values.
+//! The intermediate representation of shape functions.
 
 use super::{Kind, Type};
 

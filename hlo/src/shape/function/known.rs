@@ -1,4 +1,4 @@
-//! What is known of values before the shapes are.
+//! The lattice of partial knowledge of a value.
 
 use super::value::MAX_OPERAND_RANK;
 use super::{Extents, MAX_LIST, MAX_RANK, Type, Value};

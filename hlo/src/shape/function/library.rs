@@ -1,4 +1,4 @@
-//! Libraries: functions, and which operation each is for.
+//! Libraries of shape functions, and the operations that each function is for.
 
 use super::evaluate::{MAX_CALL_DEPTH, evaluate};
 use super::{Attributes, ErrorKind, Extents, Function, Kind, ShapeError, Type, Value};

@@ -1,4 +1,4 @@
-//! Shape functions: a small language in which the rules about extents are written.
+//! Shape functions: a small language for the rules about extents.
 //!
 //! A shape function computes the shapes of an operation's results from those of its operands, or says what is wrong with
 //! them. The language is that of MLIR's [Shape dialect](https://mlir.llvm.org/docs/Dialects/ShapeDialect/): names, types

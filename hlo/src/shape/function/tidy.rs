@@ -1,4 +1,4 @@
-//! The last step of every pass: what nothing uses goes, values are numbered and named anew.
+//! Clean-up after every pass: dead values are dropped, the others renumbered and renamed.
 
 use super::{Function, Kind, Operation, Region, ValueData, ValueId};
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! What is known of an operation's results from what is known of its operands, and whether it may fail.
+//! Transfer functions of partial knowledge, from an operation's operands to its results.
 
 use super::apply::{apply, compare, default_message};
 use super::known::EXTENT;

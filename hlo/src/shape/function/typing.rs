@@ -1,4 +1,4 @@
-//! The type rules of operations.
+//! The typing rules of operations.
 
 use super::{Kind, Type};
 

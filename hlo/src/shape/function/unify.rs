@@ -1,5 +1,4 @@
-//! Shape functions read as equations: a function that is not to fail says which sizes are equal, and so what sizes are
-//! that are not known yet.
+//! Unification of sizes: a shape function read as equations between the sizes that it must find equal.
 //!
 //! The extents of a `broadcast` or a `reshape` are not computed from its operand alone; where the text leaves them open
 //! (`?`), they follow from what the value is used for. So an operation's function runs on [`Term`]s: arithmetic stays

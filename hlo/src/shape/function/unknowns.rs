@@ -1,4 +1,4 @@
-//! Sizes that are not known yet, and what follows when two of them must be equal.
+//! Unknown sizes, and the substitution that makes two of them equal.
 
 /// A size that is not known yet, of one [`Unknowns`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! The values that shape functions compute with, and their types.
+//! The values that shape functions compute with.
 
 use super::ShapeError;
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! Attributes that instructions carry without being changed by them: checked for their grammar, kept as text.
+//! Parsing of attributes that are kept as text, of which only the grammar is checked.
 
 mod origin;
 mod record;

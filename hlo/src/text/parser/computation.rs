@@ -1,4 +1,4 @@
-//! Computations: the header, the instructions, and what is known once all of them are read.
+//! Parsing of computations.
 
 use super::Parser;
 use super::instruction::{Body, End, OperandShape};

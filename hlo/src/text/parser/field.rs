@@ -1,4 +1,4 @@
-//! The values of the attributes that operations own, by how they are spelled.
+//! Parsing of the attributes that operations own, by their spelling.
 
 use crate::diagnostic::did_you_mean;
 use crate::ir::{Epsilon, FieldValue, OperandAlias, PadDimension, Precision, ReplicaGroups, SliceDimension, Spelling};

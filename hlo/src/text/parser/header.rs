@@ -1,4 +1,4 @@
-//! The header: `HloModule name, attribute=value, …`.
+//! Parsing of the header: `HloModule name, attribute=value, …`.
 
 use super::Parser;
 use crate::diagnostic::did_you_mean;

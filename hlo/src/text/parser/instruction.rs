@@ -1,4 +1,4 @@
-//! Instructions, their operands, and recovery after a finding in one.
+//! Parsing of instructions and operands, and recovery after a finding.
 
 use super::Parser;
 use crate::diagnostic::Diagnostic;

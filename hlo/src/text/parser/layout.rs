@@ -1,4 +1,4 @@
-//! Layouts: `{1,0:T(8,128)(2,1)E(4)S(1)}`.
+//! Parsing of layouts: `{1,0:T(8,128)(2,1)E(4)S(1)}`.
 
 use super::shape::MAX_RANK;
 use crate::diagnostic::did_you_mean;

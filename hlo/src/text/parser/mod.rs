@@ -1,4 +1,4 @@
-//! The reader: recursive descent over the bytes of the text, several findings per run.
+//! The parser: recursive descent over the bytes of the text, several findings per run.
 
 mod carried;
 mod computation;

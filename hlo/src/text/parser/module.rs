@@ -1,4 +1,4 @@
-//! The whole text, and what is known only once every computation is read.
+//! Parsing of modules, and the resolution of names once every computation is read.
 
 use super::computation::Parsed;
 use super::order::{dependencies_first, describe_cycle};

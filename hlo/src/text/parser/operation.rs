@@ -1,4 +1,4 @@
-//! What follows an instruction's shape: opcode, operands or payload, attributes.
+//! Parsing of operations: opcode, operands or payload, attributes.
 
 use super::Parser;
 use super::carried::{CARRIED, CARRIED_BY, Mentions};

@@ -1,4 +1,4 @@
-//! Orders in which everything comes after what it depends on.
+//! Topological orders of instructions and computations.
 
 #[derive(Copy, Clone, PartialEq)]
 enum Mark {

@@ -1,4 +1,4 @@
-//! Shapes: `f32[2,<=3]{1,0:T(8,128)}`, `(s32[], token[])`.
+//! Parsing of shapes: `f32[2,<=3]{1,0:T(8,128)}`, `(s32[], token[])`.
 
 use crate::diagnostic::{did_you_mean, translated};
 use crate::ir::{ArrayShape, ElementType, Shape, Span};

@@ -1,4 +1,4 @@
-//! Instructions without a shape in the text, `y = add(x, x)`: it follows from the operands.
+//! Shape inference for instructions whose text leaves the shape out: `y = add(x, x)`.
 
 use super::Parser;
 use super::computation::Signature;

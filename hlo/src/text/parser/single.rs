@@ -1,4 +1,4 @@
-//! A text that is one instruction: `f32[2] add(f32[2] x, f32[2] y)`.
+//! Parsing of a text that is one instruction: `f32[2] add(f32[2] x, f32[2] y)`.
 
 use super::Parser;
 use super::instruction::{Body, Head};

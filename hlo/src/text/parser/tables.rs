@@ -1,4 +1,4 @@
-//! The tables of source locations that may stand between the header and the computations.
+//! Parsing of the tables of source locations between the header and the computations.
 
 use super::Parser;
 use super::carried::{FILE_LOCATION, STACK_FRAME};

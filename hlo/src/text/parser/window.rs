@@ -1,4 +1,4 @@
-//! Windows and the roles of a convolution's dimensions.
+//! Parsing of windows and of a convolution's dimension labels.
 
 use crate::diagnostic::did_you_mean;
 use crate::ir::{ConvolutionDimensions, Window, WindowDimension};

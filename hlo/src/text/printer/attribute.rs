@@ -1,4 +1,4 @@
-//! Attributes.
+//! Printing of attributes.
 
 use super::Printer;
 use super::float::push_f32;

@@ -1,4 +1,4 @@
-//! The decimal digits of binary floating-point numbers, rounded exactly.
+//! Exact decimal digits of binary floating-point numbers.
 //!
 //! A float is an integer of up to 64 bits times a power of two, so its first digits are the integer part of its product
 //! with a power of ten. That product is computed to 192 bits, which tells all digits and how to round them, unless the

@@ -1,4 +1,4 @@
-//! Decimal spelling of floats.
+//! Printing of floats.
 //!
 //! XLA writes an `f32` as C's `%.6g` does if that reads back as the same float, else as `%.9g`, which always does; an
 //! `f64` with 15 or 17 digits likewise; and the smaller formats at once with as many digits as always suffice.

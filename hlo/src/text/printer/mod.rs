@@ -1,4 +1,4 @@
-//! The writer. Total: invalid modules are printed too, with `?` where an id leads nowhere.
+//! The printer. It is total: invalid modules are printed too, with `?` for an id that leads nowhere.
 
 mod attribute;
 mod decimal;

@@ -1,4 +1,4 @@
-//! Computations that run beside other work, in both spellings.
+//! Verifier rules for asynchronous operations: async-start, async-update, async-done and their shorthands.
 
 use super::{Expected, Rule, control};
 use crate::ir::{ComputationId, OperandAlias, Shape};

@@ -1,4 +1,4 @@
-//! What collectives yield; who takes part is [`groups`](super::groups)' business.
+//! Verifier rules for collectives, but for their groups.
 
 use super::groups::{Members, check, group_size, source_target_pairs};
 use super::{Expected, Rule, reduction};

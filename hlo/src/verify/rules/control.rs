@@ -1,4 +1,4 @@
-//! Operations that run computations on whole values.
+//! Verifier rules for operations that call computations with whole values: call, fusion, while, conditional, custom-call.
 
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};

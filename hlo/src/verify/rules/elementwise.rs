@@ -1,4 +1,4 @@
-//! Operations that work element by element.
+//! Verifier rules for elementwise operations.
 
 use super::{Expected, Rule};
 use crate::ir::{BinaryOp, ComparisonType, ElementType, UnaryOp};

@@ -1,4 +1,4 @@
-//! What a rule says of the result of an operation.
+//! The result that a rule expects of an operation.
 
 use crate::ir::{ArrayShape, ElementType, Shape};
 use crate::verify::short_shape::{SHOWN, ShortShape};

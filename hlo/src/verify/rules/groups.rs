@@ -1,4 +1,4 @@
-//! Who takes part in a collective.
+//! Verifier rules for the groups of collectives.
 
 use super::Rule;
 use super::rule::show;

@@ -1,4 +1,4 @@
-//! Gather and scatter: slices and windows at computed places.
+//! Verifier rules for gather and scatter.
 
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, Op};

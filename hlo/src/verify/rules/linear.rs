@@ -1,4 +1,4 @@
-//! Fourier transforms and linear algebra.
+//! Verifier rules for Fourier transforms and linear algebra.
 
 use super::{Expected, Rule};
 use crate::ir::{ElementType, FftType, TransposeKind};

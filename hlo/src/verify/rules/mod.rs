@@ -1,5 +1,4 @@
-//! The rules of single operations: how many operands of which kinds and types, which attributes and computations are
-//! legal, and what types the result has.
+//! Verifier rules for single operations: operands, attributes, called computations, and the types of results.
 //!
 //! One function per operation, in one file per family. Each writes what it finds to the [`Rule`] and says what result
 //! it expects. Ranks and extents are none of its business, nor are attributes that are legal only within them (dimension

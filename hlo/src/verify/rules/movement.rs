@@ -1,4 +1,4 @@
-//! Verifier rules for operations that move elements, and for those on dynamic extents.
+//! Verifier rules for operations that move elements.
 
 use super::{Expected, Rule};
 use crate::ir::ElementType;

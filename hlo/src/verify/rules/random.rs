@@ -1,4 +1,4 @@
-//! Random numbers.
+//! Verifier rules for random numbers.
 
 use super::{Expected, Rule};
 use crate::ir::{ElementType, RandomDistribution, Shape};

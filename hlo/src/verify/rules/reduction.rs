@@ -1,4 +1,4 @@
-//! Verifier rules for reductions over dimensions and windows, and for batch normalizations.
+//! Verifier rules for reductions over dimensions and windows.
 
 use super::{Expected, Rule};
 use crate::ir::{ArrayShape, ComputationId, ElementType, Shape};

@@ -1,4 +1,4 @@
-//! Operations that apply a computation to elements and keep extents: map, sort, topk, scan.
+//! Verifier rules for operations that apply a computation to elements and keep extents: map, sort, topk, scan.
 
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, Shape};

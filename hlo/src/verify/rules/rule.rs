@@ -1,4 +1,4 @@
-//! What every rule looks at and writes to.
+//! What every verifier rule reads and reports to.
 
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,

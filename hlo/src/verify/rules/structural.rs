@@ -1,4 +1,4 @@
-//! Parameters, constants, tuples, tokens, and what passes a value on.
+//! Verifier rules for parameters, constants, tuples, tokens and copies.
 
 use super::{Expected, Rule};
 use crate::ir::{Data, ElementType, Literal, Shape};

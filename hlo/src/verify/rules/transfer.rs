@@ -1,4 +1,4 @@
-//! Transfers to and from the host and other devices, and copies that run beside other work.
+//! Verifier rules for transfers: infeed, outfeed, send, recv and copy-start.
 
 use super::{Expected, Rule};
 use crate::ir::Shape;

@@ -1,4 +1,4 @@
-//! Form 1 to form 2: constraints become evidence.
+//! Lowering of form 1 to form 2: constraints become evidence.
 
 use super::LowerError;
 use super::totality::totality;

@@ -1,4 +1,4 @@
-//! Form 2 to form 3: evidence becomes assertions.
+//! Lowering of form 2 to form 3: evidence becomes assertions.
 
 use crate::shape::function::apply::default_message;
 use crate::shape::function::builder::Builder;

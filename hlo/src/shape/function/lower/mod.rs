@@ -1,4 +1,4 @@
-//! The lowerings between the forms.
+//! Lowerings between the forms of a shape function.
 //!
 //! Form 1 stops at its first error in program order, and so must the others. Form 2 moves the *computation* of evidence
 //! up to where its operands are there, which is harmless, since a constraint that fails is a value like any other. What

@@ -1,4 +1,4 @@
-//! Operations whose result is a value that is there already.
+//! Operations whose result is one of the values that exist already.
 
 use super::{Item, Simplifier};
 use crate::shape::function::{Kind, Known, Value, ValueId};

@@ -1,4 +1,4 @@
-//! Partial evaluation: what is known is computed, what cannot fail is dropped, the rest is left as a function.
+//! Partial evaluation of shape functions.
 
 mod alias;
 mod region;

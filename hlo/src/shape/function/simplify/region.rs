@@ -1,4 +1,4 @@
-//! The walk through regions and operations.
+//! Partial evaluation of regions and operations.
 
 use super::{Dead, Frame, Item, Simplifier, dims, dummy, weight};
 use crate::shape::function::evaluate::MAX_CALL_DEPTH;

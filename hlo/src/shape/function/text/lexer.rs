@@ -1,4 +1,4 @@
-//! Tokens of shape functions' text.
+//! The lexer of shape functions' text.
 
 use super::codes;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! The reader of shape functions.
+//! The parser of shape functions.
 
 mod operation;
 

@@ -1,4 +1,4 @@
-//! Shape functions as text, in one canonical spelling.
+//! The printer of shape functions, in one canonical spelling.
 
 use crate::shape::function::value::show;
 use crate::shape::function::{Function, Kind, Library, Operation, Region, Type, ValueId};

@@ -1,4 +1,4 @@
-//! Where a value comes from: `{({"x"}, {"y" {0}})}`.
+//! Parsing of `origin`, the source of a value: `{({"x"}, {"y" {0}})}`.
 
 use crate::ir::Span;
 use crate::text::codes;

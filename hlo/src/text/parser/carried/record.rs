@@ -1,4 +1,4 @@
-//! Records of named values: `{op_name="a" source_line=3}`, in `metadata` and in the tables of source locations.
+//! Parsing of records, `{op_name="a" source_line=3}`: `metadata` and the tables of source locations.
 
 use crate::diagnostic::did_you_mean;
 use crate::text::codes;

@@ -1,4 +1,4 @@
-//! How a value is cut into pieces for devices: `{devices=[2,1]<=[2]}`.
+//! Parsing of `sharding`: `{devices=[2,1]<=[2]}`.
 
 use crate::diagnostic::did_you_mean;
 use crate::ir::Span;

@@ -1,4 +1,4 @@
-//! Operations and regions.
+//! Parsing of operations and regions.
 
 use super::super::codes;
 use super::super::lexer::Token;

@@ -25,12 +25,14 @@ impl Limits {
     pub const STRUCTURE: Limits = Limits { points: 0, members: 1 };
 
     /// With up to so many points of boxes that are looked at one by one, for one question.
+    #[must_use]
     pub const fn with_points(self, points: u64) -> Limits {
         Limits { points, ..self }
     }
 
     /// With up to so many members of a [`MapSet`](crate::MapSet) that an operation returns. A set has a member at least, so that
     /// zero is taken for one.
+    #[must_use]
     pub const fn with_members(self, members: usize) -> Limits {
         Limits { members: if members == 0 { 1 } else { members }, ..self }
     }

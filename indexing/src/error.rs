@@ -48,7 +48,7 @@ pub enum Error {
     /// Two maps should be over the same runtime variables, and are not.
     #[error("the runtime variables are not the same")]
     RuntimeVariables,
-    /// An analysis was asked about a machine or a launch that cannot be.
+    /// A device, a launch, a tensor or a range of counts that is impossible, or a launch that does not fit its map.
     #[error("{what}")]
     Setting {
         /// What is wrong with it.

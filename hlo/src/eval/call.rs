@@ -4,9 +4,10 @@ use super::Config;
 use super::machine;
 use super::plan::Plan;
 use super::region::{Program, Region, Registers};
+use super::scalar::Held;
 use super::value::{Buffer, Value};
 use super::work::{Stop, Work, elements};
-use crate::ir::{ArrayShape, ComputationId, Data, Instruction, Literal, Module, NativeType, Op, Scalar, Shape};
+use crate::ir::{ArrayShape, ComputationId, Data, Instruction, Literal, Module, Op, Scalar, Shape};
 use std::sync::atomic::AtomicU64;
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
@@ -52,8 +53,8 @@ impl<'c, 'a> Call<'c, 'a> {
         self.operands[position].1
     }
 
-    /// The elements of the operand at a position, which are of type `T`.
-    pub(super) fn elements<T: NativeType>(&self, position: usize) -> &'c [T] {
+    /// The elements of the operand at a position, which are held as `T`.
+    pub(super) fn elements<T: Held>(&self, position: usize) -> &'c [T] {
         elements(self.operands[position].1)
     }
 

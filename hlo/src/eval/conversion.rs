@@ -4,12 +4,12 @@
 //! [`Number`] (which is an `f64` where they are floats) or the bits: for each type there is one loop that leads there and one
 //! that leads back.
 
-use super::scalar::{Element, Number, each_widely, elements_of};
-use super::work::{Stop, Work, elements};
-use crate::ir::{Data, ElementType};
+use super::scalar::{Form, Held, Number, elements_of};
+use super::work::{Stop, Work, elements, words};
+use crate::ir::{Data, ElementType, Word, words_of};
 
 /// How many elements are on their way at a time: few enough for a core's nearest cache.
-const STRETCH: usize = 256;
+pub(super) const STRETCH: usize = 256;
 
 /// The elements converted one by one, as `convert` does; `None` where none are held.
 ///
@@ -39,7 +39,12 @@ pub fn converted(data: &Data, element_type: ElementType) -> Option<Data> {
 /// assert_eq!(reinterpreted(&bits, ElementType::Bf16), Some(Data::from(vec![bf16::ONE])));
 /// ```
 pub fn reinterpreted(data: &Data, element_type: ElementType) -> Option<Data> {
-    Way::<u128>::from(data)?.to(element_type)
+    data.words()?;
+    Some(words_of!(Data::no_words(element_type), _, W => {
+        let mut values = vec![W::default(); data.len()?];
+        retype(data, 0, &mut values, element_type);
+        W::data(values, element_type)
+    }))
 }
 
 /// As [`converted`], for elements that are held.
@@ -53,7 +58,34 @@ pub(super) fn convert(work: &Work, data: &Data, element_type: ElementType) -> Re
 
 /// As [`reinterpreted`], for elements that are held.
 pub(super) fn reinterpret(work: &Work, data: &Data, element_type: ElementType) -> Result<Data, Stop> {
-    Way::<u128>::from(data).expect(HELD).work(work, element_type)
+    let count = data.len().expect(HELD);
+    words_of!(Data::no_words(element_type), _, W => {
+        let values = work.fill(count, |start, values: &mut [W]| retype(data, start, values, element_type))?;
+        Ok(W::data(values, element_type))
+    })
+}
+
+/// Puts the bits of the elements from a position on, as elements of another type, where there is room.
+fn retype<W: Word>(data: &Data, mut start: usize, values: &mut [W], element_type: ElementType) {
+    let mut between = [0; STRETCH];
+    for values in values.chunks_mut(STRETCH) {
+        let between = &mut between[..values.len()];
+        patterns(data, start, between);
+        // A `pred` is true unless all bits are 0, also those above a word's.
+        if element_type == ElementType::Pred {
+            between.iter_mut().for_each(|bits| *bits = u128::from(*bits != 0));
+        }
+        values.iter_mut().zip(&*between).for_each(|(value, &bits)| *value = W::of_bits(bits));
+        start += values.len();
+    }
+}
+
+/// Puts the bits of the elements from a position on where there is room.
+fn patterns(data: &Data, start: usize, between: &mut [u128]) {
+    let mask = u128::MAX >> (u128::BITS - data.element_type().expect(HELD).bits());
+    words_of!(words(data), words, W => {
+        between.iter_mut().zip(&words[start..]).for_each(|(bits, word)| *bits = word.bits() & mask);
+    });
 }
 
 /// Whether the elements are floats, all of whose values `f64` holds.
@@ -63,92 +95,91 @@ fn is_real(data: &Data) -> bool {
 
 const HELD: &str = "the values of operands are held";
 
+/// Puts the values of the elements from a position on where there is room.
+pub(super) type Reals = fn(&Data, usize, &mut [f64]);
+
+/// What reads the values of floats of a type.
+pub(super) fn reals(element_type: ElementType) -> Reals {
+    elements_of!(element_type, T => |data, start, values| {
+        let form = Form::of(data.element_type().expect(HELD));
+        T::reals(form, &elements::<T>(data)[start..], values);
+    })
+}
+
 /// What lies between two types.
 trait Between: Copy {
     /// Of no element in particular.
     const ANY: Self;
-    /// Of an element.
-    fn of<T: Element>(element: T) -> Self;
-    /// The element it leads to.
-    fn element<T: Element>(self) -> T;
+    /// Of as many elements as there is room for.
+    fn read<T: Held>(elements: &[T], form: Form, between: &mut [Self]);
+    /// The elements that it leads to.
+    fn write<T: Held>(between: &[Self], elements: &mut [T], form: Form);
 }
 
 impl Between for Number {
     const ANY: Self = Number::Integer(0);
-    #[inline]
-    fn of<T: Element>(element: T) -> Self {
-        element.number()
+    fn read<T: Held>(elements: &[T], form: Form, between: &mut [Self]) {
+        between.iter_mut().zip(elements).for_each(|(number, element)| *number = element.value(form));
     }
-    #[inline]
-    fn element<T: Element>(self) -> T {
-        T::of(self)
+    fn write<T: Held>(between: &[Self], elements: &mut [T], form: Form) {
+        elements.iter_mut().zip(between).for_each(|(element, number)| *element = T::nearest(*number, form));
     }
 }
 
 /// The value of a float.
 impl Between for f64 {
     const ANY: Self = 0.0;
-    #[inline]
-    fn of<T: Element>(element: T) -> Self {
-        element.number().real()
+    fn read<T: Held>(elements: &[T], form: Form, between: &mut [Self]) {
+        T::reals(form, elements, between);
     }
-    #[inline]
-    fn element<T: Element>(self) -> T {
-        T::of(Number::Real(self))
-    }
-}
-
-/// The bits.
-impl Between for u128 {
-    const ANY: Self = 0;
-    #[inline]
-    fn of<T: Element>(element: T) -> Self {
-        element.bits()
-    }
-    #[inline]
-    fn element<T: Element>(self) -> T {
-        <T as Element>::from_bits(self)
+    fn write<T: Held>(between: &[Self], elements: &mut [T], form: Form) {
+        T::of_reals(form, between, elements);
     }
 }
 
 /// The way from the elements of an array to those of any type.
 struct Way<'a, B> {
     data: &'a Data,
+    form: Form,
     count: usize,
     /// Puts what lies between where there is room, from the element at a position on.
-    read: fn(&Data, usize, &mut [B]),
+    read: fn(&Data, usize, Form, &mut [B]),
 }
 
 impl<'a, B: Between> Way<'a, B> {
     fn from(data: &'a Data) -> Option<Self> {
-        let read: fn(&Data, usize, &mut [B]) = elements_of!(data.element_type()?, T => |data, start, between| {
-            each_widely(&elements::<T>(data)[start..], between, B::of::<T>);
+        let element_type = data.element_type()?;
+        let read: fn(&Data, usize, Form, &mut [B]) = elements_of!(element_type, T => |data, start, form, between| {
+            B::read::<T>(&elements::<T>(data)[start..], form, between);
         });
-        Some(Way { data, count: data.len()?, read })
+        Some(Way { data, form: Form::of(element_type), count: data.len()?, read })
     }
 
     /// All elements, on all cores.
     fn work(&self, work: &Work, element_type: ElementType) -> Result<Data, Stop> {
+        let form = Form::of(element_type);
         elements_of!(element_type, T => {
-            Ok(work.fill(self.count, |start, values: &mut [T]| self.write(start, values))?.into())
+            let values = work.fill(self.count, |start, values: &mut [T]| self.write(start, values, form))?;
+            Ok(T::array(values, element_type))
         })
     }
 
     /// All elements, one after the other.
     fn to(&self, element_type: ElementType) -> Option<Data> {
+        let form = Form::of(element_type);
         elements_of!(element_type, T => {
             let mut values = vec![T::default(); self.count];
-            self.write(0, &mut values);
-            Some(values.into())
+            self.write(0, &mut values, form);
+            Some(T::array(values, element_type))
         })
     }
 
-    fn write<T: Element>(&self, mut start: usize, values: &mut [T]) {
+    fn write<T: Held>(&self, mut start: usize, values: &mut [T], form: Form) {
         let mut between = [B::ANY; STRETCH];
         for values in values.chunks_mut(STRETCH) {
             let between = &mut between[..values.len()];
-            (self.read)(self.data, start, between);
-            each_widely(between, values, B::element);
+            (self.read)(self.data, start, self.form, between);
+            B::write(between, values, form);
             start += values.len();
         }
     }

@@ -5,9 +5,9 @@
 use super::call::Call;
 use super::movement::{Walk, extents, read, row_major_strides};
 use super::product::reader;
-use super::scalar::{Number, elements_of};
-use super::work::Stop;
-use crate::ir::Data;
+use super::scalar::Number;
+use super::work::{Stop, copied, words, words_as};
+use crate::ir::{Data, Word, words_of};
 
 const VERIFIED: &str = "the verifier has seen to the types and number of start indices";
 
@@ -20,15 +20,13 @@ pub(super) fn dynamic_slice(call: &Call<'_, '_>) -> Result<Data, Stop> {
 pub(super) fn dynamic_update_slice(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let (sizes, strides) = (extents(call.shape(1)), row_major_strides(&extents(call.shape(0))));
     let corner = corner(call, 2, &sizes);
-    elements_of!(call.result().element_type, T => {
-        let mut values = Vec::new();
-        values.try_reserve_exact(call.elements::<T>(0).len())?;
-        values.extend_from_slice(call.elements::<T>(0));
+    words_of!(words(call.data(0)), operand, W => {
+        let mut values = copied(operand)?;
         let mut walk = Walk::new(&sizes, &strides, corner as isize, 0);
-        for &update in call.elements::<T>(1) {
+        for &update in words_as::<W>(call.data(1)) {
             values[walk.step()] = update;
         }
-        Ok(values.into())
+        Ok(W::data(values, call.result().element_type))
     })
 }
 

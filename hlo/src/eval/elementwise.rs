@@ -1,10 +1,11 @@
 //! Operations that work element by element, on arrays.
 
 use super::call::Call;
-use super::region::{Action, of};
-use super::scalar::{Binary, ComplexNumber, Element, Float, elements_of, hypot};
-use super::work::{Stop, Work};
-use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, NativeType, Scalar, UnaryOp};
+use super::conversion::{Reals, STRETCH, reals};
+use super::region::{Action, number};
+use super::scalar::{self, Binary, ComplexNumber, Float, Form, Held, Number, elements_of, hypot};
+use super::work::{Stop, Work, words, words_as, zeroed};
+use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, Scalar, UnaryOp, Word, words_of};
 use num_complex::Complex;
 
 const DEFINED: &str = "the verifier has seen to it that the operation is defined for its operands";
@@ -12,15 +13,18 @@ const DEFINED: &str = "the verifier has seen to it that the operation is defined
 pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
     let (work, operand) = (call.work(), call.data(0));
     match (op, operand) {
-        (UnaryOp::IsFinite, _) => elements_of!(call.shape(0).element_type, T => {
-            let values = call.elements::<T>(0);
-            Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = is_finite(a)))?.into())
-        }),
+        (UnaryOp::IsFinite, _) => {
+            let values = reals(call.shape(0).element_type);
+            Ok(work
+                .fill(operand.len().unwrap_or(0), |start, results| are_finite(values, operand, start, results))?
+                .into())
+        }
         (UnaryOp::Abs, Data::C64(values)) => magnitude(work, values),
         (UnaryOp::Abs, Data::C128(values)) => magnitude(work, values),
         _ => elements_of!(call.shape(0).element_type, T => {
-            let function = T::unary(op).expect(DEFINED);
-            Ok(work.map(call.elements::<T>(0), |a, results| function.many(a, results))?.into())
+            let function = T::unary(op, Form::of(call.shape(0).element_type)).expect(DEFINED);
+            let values = work.map(call.elements::<T>(0), |a, results: &mut [T]| function.many(a, results))?;
+            Ok(T::array(values, call.result().element_type))
         }),
     }
 }
@@ -28,22 +32,35 @@ pub(super) fn unary(call: &Call<'_, '_>, op: UnaryOp) -> Result<Data, Stop> {
 /// The same for one element.
 pub(super) fn unary_of_one(op: UnaryOp, element_type: ElementType) -> Option<Action> {
     match (op, element_type) {
-        (UnaryOp::IsFinite, _) => elements_of!(element_type, T => {
-            Some(Box::new(|a| Scalar::Pred(is_finite(of::<T>(a[0])))))
-        }),
-        (UnaryOp::Abs, ElementType::C64) => Some(Box::new(|a| length(of::<Complex<f32>>(a[0])).scalar())),
-        (UnaryOp::Abs, ElementType::C128) => Some(Box::new(|a| length(of::<Complex<f64>>(a[0])).scalar())),
+        (UnaryOp::IsFinite, _) => Some(Box::new(|a| Scalar::Pred(is_finite(a[0])))),
+        (UnaryOp::Abs, ElementType::C64) => {
+            Some(Box::new(|a| scalar::Element::scalar(length(Complex::<f32>::of_scalar(a[0])))))
+        }
+        (UnaryOp::Abs, ElementType::C128) => {
+            Some(Box::new(|a| scalar::Element::scalar(length(Complex::<f64>::of_scalar(a[0])))))
+        }
         _ => elements_of!(element_type, T => {
-            let f = T::unary(op)?;
-            Some(Box::new(move |a| f.one(of::<T>(a[0])).scalar()))
+            let form = Form::of(element_type);
+            let f = T::unary(op, form)?;
+            Some(Box::new(move |a| f.one(T::of_scalar(a[0])).to_scalar(form)))
         }),
     }
 }
 
-fn is_finite<T: Element>(a: T) -> bool {
-    match a.number() {
-        super::scalar::Number::Real(value) => value.is_finite(),
+fn is_finite(a: Scalar) -> bool {
+    match number(a) {
+        Number::Real(value) => value.is_finite(),
         _ => true,
+    }
+}
+
+/// Whether the floats from a position on are finite.
+fn are_finite(values: Reals, data: &Data, start: usize, results: &mut [bool]) {
+    let mut reals = [0.0; STRETCH];
+    for (stretch, results) in results.chunks_mut(STRETCH).enumerate() {
+        let reals = &mut reals[..results.len()];
+        values(data, start + stretch * STRETCH, reals);
+        results.iter_mut().zip(reals).for_each(|(result, value)| *result = value.is_finite());
     }
 }
 
@@ -61,7 +78,8 @@ where
 
 pub(super) fn binary(call: &Call<'_, '_>, op: BinaryOp) -> Result<Data, Stop> {
     elements_of!(call.shape(0).element_type, T => {
-        pairs(call, T::binary(op).expect(DEFINED))
+        let function = T::binary(op, Form::of(call.shape(0).element_type)).expect(DEFINED);
+        Ok(T::array(pairs(call, &function)?, call.result().element_type))
     })
 }
 
@@ -71,43 +89,44 @@ pub(super) fn compare(
     order: Option<ComparisonType>,
 ) -> Result<Data, Stop> {
     elements_of!(call.shape(0).element_type, T => {
-        pairs(call, T::relation(direction, order).expect(DEFINED))
+        let relation = T::relation(direction, order, Form::of(call.shape(0).element_type)).expect(DEFINED);
+        Ok(pairs(call, &relation)?.into())
     })
 }
 
-fn pairs<T: Element, R: NativeType + Default>(call: &Call<'_, '_>, function: Binary<T, R>) -> Result<Data, Stop>
-where
-    Vec<R>: Into<Data>,
-{
+fn pairs<T: Held, R: Held>(call: &Call<'_, '_>, function: &Binary<T, R>) -> Result<Vec<R>, Stop> {
     let (a, b) = (call.elements::<T>(0), call.elements::<T>(1));
-    Ok(call.work().fill(a.len(), |start, values| function.many(&a[start..], &b[start..], values))?.into())
+    call.work().fill(a.len(), |start, values| function.many(&a[start..], &b[start..], values))
 }
 
 pub(super) fn select(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let condition = call.elements::<bool>(0);
-    elements_of!(call.result().element_type, T => {
-        let (a, b) = (call.elements::<T>(1), call.elements::<T>(2));
-        Ok(call.work().fill(a.len(), |start, values| {
+    words_of!(words(call.data(1)), a, W => {
+        let b = words_as::<W>(call.data(2));
+        let values = call.work().fill(a.len(), |start, values: &mut [W]| {
             for (offset, value) in values.iter_mut().enumerate() {
                 let position = start + offset;
                 *value = if at(condition, position) { a[position] } else { b[position] };
             }
-        })?.into())
+        })?;
+        Ok(W::data(values, call.result().element_type))
     })
 }
 
 /// `min(max(low, a), high)`: where the bounds cross, the upper one wins.
 pub(super) fn clamp(call: &Call<'_, '_>) -> Result<Data, Stop> {
     elements_of!(call.result().element_type, T => {
-        let max = T::binary(BinaryOp::Maximum).expect(DEFINED);
-        let min = T::binary(BinaryOp::Minimum).expect(DEFINED);
+        let form = Form::of(call.result().element_type);
+        let max = T::binary(BinaryOp::Maximum, form).expect(DEFINED);
+        let min = T::binary(BinaryOp::Minimum, form).expect(DEFINED);
         let (low, a, high) = (call.elements::<T>(0), call.elements::<T>(1), call.elements::<T>(2));
-        Ok(call.work().fill(a.len(), |start, values| {
+        let values = call.work().fill(a.len(), |start, values: &mut [T]| {
             for (offset, value) in values.iter_mut().enumerate() {
                 let position = start + offset;
                 *value = min.one(max.one(at(low, position), a[position]), at(high, position));
             }
-        })?.into())
+        })?;
+        Ok(T::array(values, call.result().element_type))
     })
 }
 
@@ -126,7 +145,7 @@ pub(super) fn complex(call: &Call<'_, '_>) -> Result<Data, Stop> {
 
 fn joined<F: Float>(work: &Work, re: &[F], im: &[F]) -> Result<Data, Stop>
 where
-    Complex<F>: Element,
+    Complex<F>: scalar::Element,
     Vec<Complex<F>>: Into<Data>,
 {
     Ok(work
@@ -152,15 +171,13 @@ pub(super) fn imag(call: &Call<'_, '_>) -> Result<Data, Stop> {
     match call.data(0) {
         Data::C64(values) => parts(call.work(), values, |z| z.im),
         Data::C128(values) => parts(call.work(), values, |z| z.im),
-        _ => elements_of!(call.result().element_type, T => {
-            Ok(super::work::splat(call.data(0).len().unwrap_or(0), T::default())?.into())
-        }),
+        data => zeroed(data.len().unwrap_or(0), call.result().element_type),
     }
 }
 
 fn parts<F: Float>(work: &Work, values: &[Complex<F>], part: fn(Complex<F>) -> F) -> Result<Data, Stop>
 where
-    Complex<F>: Element,
+    Complex<F>: scalar::Element,
     Vec<F>: Into<Data>,
 {
     Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = part(a)))?.into())

@@ -1,8 +1,7 @@
 //! Folding: into each element of the results go, one after the other, the elements of the inputs that belong to it.
 
 use super::call::Call;
-use super::region::of;
-use super::scalar::{Element, elements_of};
+use super::scalar::{Form, Held, elements_of};
 use super::work::{PIECE, Stop, splat};
 use crate::ir::{ArrayShape, BinaryOp, ComputationId, Data, Scalar};
 
@@ -36,9 +35,9 @@ fn piece(groups: &impl Groups) -> usize {
 /// One input, folded by an operation.
 fn by_operation(call: &Call<'_, '_>, groups: &impl Groups, op: BinaryOp) -> Result<Data, Stop> {
     elements_of!(call.shape(0).element_type, T => {
-        let f = T::binary(op).expect(VERIFIED);
+        let f = T::binary(op, Form::of(call.shape(0).element_type)).expect(VERIFIED);
         let (input, initial) = (call.elements::<T>(0), call.elements::<T>(1)[0]);
-        Ok(call.work().try_fill_by(groups.count(), piece(groups), |start, values| {
+        let values = call.work().try_fill_by(groups.count(), piece(groups), |start, values: &mut [T]| {
             for (offset, value) in values.iter_mut().enumerate() {
                 let mut folded = initial;
                 groups.visit(start + offset, |position| {
@@ -48,7 +47,8 @@ fn by_operation(call: &Call<'_, '_>, groups: &impl Groups, op: BinaryOp) -> Resu
                 *value = folded;
             }
             Ok(())
-        })?.into())
+        })?;
+        Ok(T::array(values, call.shape(0).element_type))
     })
 }
 
@@ -102,7 +102,7 @@ pub(super) fn scalar(data: &Data, position: usize) -> Scalar {
 pub(super) fn typed(scalars: &[Scalar], shape: &ArrayShape) -> Result<Data, Stop> {
     elements_of!(shape.element_type, T => {
         let mut values = splat(scalars.len(), T::default())?;
-        values.iter_mut().zip(scalars).for_each(|(value, &scalar)| *value = of(scalar));
-        Ok(values.into())
+        values.iter_mut().zip(scalars).for_each(|(value, &scalar)| *value = T::of_scalar(scalar));
+        Ok(T::array(values, shape.element_type))
     })
 }

@@ -5,7 +5,8 @@
 
 use super::call::Call;
 use super::movement::extents;
-use super::scalar::{ComplexNumber, Element, Number, elements_of, sin_cos_of_turn};
+use super::product::rounded;
+use super::scalar::{ComplexNumber, Number, sin_cos_of_turn};
 use super::work::{Stop, Work, elements, splat};
 use crate::ir::{Data, FftType};
 use num_complex::Complex64;
@@ -38,10 +39,8 @@ pub(super) fn fft(call: &Call<'_, '_>, kind: FftType, lengths: &[i64]) -> Result
             }
         }
     }
-    elements_of!(call.result().element_type, T => {
-        Ok(work.map(&values, |a, r: &mut [T]| {
-            a.iter().zip(r).for_each(|(a, r)| *r = T::of(Number::Complex(a.re, a.im)));
-        })?.into())
+    rounded(work, call.result().element_type, values.len(), &|position| {
+        Number::Complex(values[position].re, values[position].im)
     })
 }
 

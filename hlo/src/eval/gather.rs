@@ -4,9 +4,8 @@ use super::call::Call;
 use super::dynamic_slice::clamped;
 use super::movement::{Walk, extents, row_major_strides};
 use super::product::{bytes_of, reader};
-use super::scalar::elements_of;
-use super::work::{Stop, splat};
-use crate::ir::{Data, Op};
+use super::work::{Stop, words, zeroed};
+use crate::ir::{Data, Op, Word, words_of};
 
 const VERIFIED: &str = "the verifier has seen to the dimension numbers of gather";
 
@@ -29,7 +28,7 @@ pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let count: usize = results.iter().product();
     if count == 0 || slice_sizes.contains(&0) {
         // Of a slice without elements a result may still have some, where the dimension is dropped: XLA gives zeros.
-        return elements_of!(call.result().element_type, T => Ok(splat(count, T::default())?.into()));
+        return zeroed(count, call.result().element_type);
     }
     let (operand, strides) = (extents(call.shape(0)), row_major_strides(&extents(call.shape(0))));
 
@@ -80,13 +79,13 @@ pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
             which[dimension] = slice_strides.next().expect(VERIFIED);
         }
     }
-    elements_of!(call.result().element_type, T => {
-        let elements = call.elements::<T>(0);
-        Ok(work.fill(count, |first, values| {
+    words_of!(words(call.data(0)), elements, W => {
+        let values = work.fill(count, |first, values: &mut [W]| {
             let (mut which, mut within) = (Walk::new(&results, &which, 0, first), Walk::new(&results, &within, 0, first));
             for value in values {
                 *value = elements[starts[which.step()] + within.step()];
             }
-        })?.into())
+        })?;
+        Ok(W::data(values, call.result().element_type))
     })
 }

@@ -1,9 +1,8 @@
 //! Running computations, one instruction after the other.
 
 use super::call::{Call, Run};
-use super::scalar::elements_of;
 use super::value::{Buffer, Value, byte_size};
-use super::work::{Stop, Work, splat};
+use super::work::{Stop, Work, zeroed};
 use super::{Progress, kernel, random};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
@@ -252,7 +251,7 @@ fn with_contexts<'a>(work: &Work, mut elements: Vec<Value<'a>>, shape: &Shape) -
         for array in context.leaves().into_iter().filter_map(Shape::as_array) {
             let bytes = work.reserve(byte_size(array).ok_or(Stop::OutOfMemory)?)?;
             let count = array.element_count().and_then(|count| usize::try_from(count).ok()).ok_or(Stop::OutOfMemory)?;
-            let data = elements_of!(array.element_type, T => splat(count, T::default())?.into());
+            let data = zeroed(count, array.element_type)?;
             zeros.push(Value::Array(Buffer::made(data, bytes)));
         }
         elements.push(assemble(context, &mut zeros.into_iter()));

@@ -4,8 +4,7 @@ use super::call::Call;
 use super::elementwise;
 use super::fold::scalar;
 use super::movement::extents;
-use super::region::of;
-use super::scalar::elements_of;
+use super::scalar::{Held, elements_of};
 use super::work::{PIECE, Stop};
 use crate::ir::{ComputationId, Data, Scalar};
 
@@ -15,15 +14,16 @@ pub(super) fn map(call: &Call<'_, '_>, to_apply: ComputationId) -> Result<Data, 
     }
     let count = extents(call.result()).iter().product();
     elements_of!(call.result().element_type, T => {
-        Ok(call.work().try_fill_by(count, PIECE, |start, values: &mut [T]| {
+        let values = call.work().try_fill_by(count, PIECE, |start, values: &mut [T]| {
             let mut region = call.region(to_apply);
             let mut arguments: Vec<Scalar> = Vec::with_capacity(call.operands.len());
             for (offset, value) in values.iter_mut().enumerate() {
                 arguments.clear();
                 arguments.extend(call.operands.iter().map(|(_, data)| scalar(data, start + offset)));
-                *value = of(region.apply(&arguments)?[0]);
+                *value = T::of_scalar(region.apply(&arguments)?[0]);
             }
             Ok(())
-        })?.into())
+        })?;
+        Ok(T::array(values, call.result().element_type))
     })
 }

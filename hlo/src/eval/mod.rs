@@ -97,6 +97,8 @@ use crate::diagnostic::Diagnostics;
 pub use conversion::{converted, reinterpreted};
 pub use custom::{CustomCall, CustomCalls};
 pub use precise::evaluate_precisely;
+pub(crate) use region::{nearest, number};
+pub(crate) use scalar::Number;
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};

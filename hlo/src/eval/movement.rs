@@ -3,9 +3,10 @@
 //! Most of them read the operand at `base + sum of index[d] * stride[d]`, for the result's index.
 
 use super::call::Call;
-use super::scalar::{Element, Number, elements_of};
-use super::work::{Stop, Work, elements, splat};
-use crate::ir::{ArrayShape, Data, ElementType, PadDimension, SliceDimension};
+use super::product::rounded;
+use super::scalar::Number;
+use super::work::{Stop, Work, splat, words, words_as};
+use crate::ir::{ArrayShape, Data, ElementType, PadDimension, SliceDimension, Word, words_of};
 
 /// The extents as `usize`. They fit: the number of bytes has been checked, and where an extent is 0 no other is used.
 pub(super) fn extents(shape: &ArrayShape) -> Vec<usize> {
@@ -75,14 +76,14 @@ pub(super) fn read(
     strides: &[isize],
     base: isize,
 ) -> Result<Data, Stop> {
-    elements_of!(element_type, T => {
-        let source = elements::<T>(operand);
-        Ok(work.fill(extents.iter().product(), |start, values| {
+    words_of!(words(operand), source, W => {
+        let values = work.fill(extents.iter().product(), |start, values: &mut [W]| {
             let mut walk = Walk::new(extents, strides, base, start);
             for value in values {
                 *value = source[walk.step()];
             }
-        })?.into())
+        })?;
+        Ok(W::data(values, element_type))
     })
 }
 
@@ -94,13 +95,13 @@ pub(super) fn take(
     count: usize,
     position: &(dyn Fn(usize) -> usize + Sync),
 ) -> Result<Data, Stop> {
-    elements_of!(element_type, T => {
-        let source = elements::<T>(operand);
-        Ok(work.fill(count, |start, values| {
+    words_of!(words(operand), source, W => {
+        let values = work.fill(count, |start, values: &mut [W]| {
             for (offset, value) in values.iter_mut().enumerate() {
                 *value = source[position(start + offset)];
             }
-        })?.into())
+        })?;
+        Ok(W::data(values, element_type))
     })
 }
 
@@ -108,14 +109,10 @@ pub(super) fn iota(call: &Call<'_, '_>, dimension: usize) -> Result<Data, Stop> 
     let extents = extents(call.result());
     let mut strides = vec![0; extents.len()];
     strides[dimension] = 1;
-    elements_of!(call.result().element_type, T => {
-        Ok(call.work().fill(extents.iter().product(), |start, values: &mut [T]| {
-            let mut walk = Walk::new(&extents, &strides, 0, start);
-            for value in values {
-                *value = T::of(Number::Integer(walk.step() as i128));
-            }
-        })?.into())
-    })
+    // One line of numbers, read again and again.
+    let (work, element_type) = (call.work(), call.result().element_type);
+    let line = rounded(work, element_type, extents[dimension], &|position| Number::Integer(position as i128))?;
+    read(work, &line, element_type, &extents, &strides, 0)
 }
 
 pub(super) fn broadcast(call: &Call<'_, '_>, dimensions: &[i64]) -> Result<Data, Stop> {
@@ -184,8 +181,8 @@ pub(super) fn reverse(call: &Call<'_, '_>, dimensions: &[i64]) -> Result<Data, S
 
 pub(super) fn pad(call: &Call<'_, '_>, padding: &[PadDimension]) -> Result<Data, Stop> {
     let padded = Padded::new(padding, &extents(call.shape(0)), &extents(call.result()));
-    elements_of!(call.result().element_type, T => {
-        Ok(padded.write(call.elements::<T>(0), call.elements::<T>(1)[0])?.into())
+    words_of!(words(call.data(0)), source, W => {
+        Ok(W::data(padded.write(source, words_as::<W>(call.data(1))[0])?, call.result().element_type))
     })
 }
 
@@ -223,7 +220,7 @@ impl Padded {
         padded
     }
 
-    fn write<T: Element>(&self, source: &[T], value: T) -> Result<Vec<T>, Stop> {
+    fn write<W: Word>(&self, source: &[W], value: W) -> Result<Vec<W>, Stop> {
         let mut values = splat(self.count, value)?;
         let mut from = Walk::new(&self.kept, &self.from.1, self.from.0, 0);
         let mut to = Walk::new(&self.kept, &self.to.1, self.to.0, 0);
@@ -236,16 +233,16 @@ impl Padded {
 
 pub(super) fn concatenate(call: &Call<'_, '_>, dimension: usize) -> Result<Data, Stop> {
     let rows = extents(call.result())[..dimension].iter().product();
-    elements_of!(call.result().element_type, T => {
+    words_of!(words(call.data(0)), _, W => {
         let parts = call.operands.iter().map(|(shape, data)| {
-            (extents(shape)[dimension..].iter().product(), elements::<T>(data))
+            (extents(shape)[dimension..].iter().product(), words_as::<W>(data))
         });
-        Ok(join(rows, &parts.collect::<Vec<_>>())?.into())
+        Ok(W::data(join(rows, &parts.collect::<Vec<_>>())?, call.result().element_type))
     })
 }
 
 /// `rows` rows, each made of one piece of every part; a part is given with the length of its pieces.
-fn join<T: Element>(rows: usize, parts: &[(usize, &[T])]) -> Result<Vec<T>, Stop> {
+fn join<W: Word>(rows: usize, parts: &[(usize, &[W])]) -> Result<Vec<W>, Stop> {
     let mut values = Vec::new();
     values.try_reserve_exact(parts.iter().map(|(_, part)| part.len()).sum())?;
     for row in 0..rows {

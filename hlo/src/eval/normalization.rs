@@ -5,7 +5,7 @@
 
 use super::call::Call;
 use super::movement::{Walk, extents, row_major_strides};
-use super::product::{Read, bytes_of, reader, rounded};
+use super::product::{bytes_of, reader, rounded};
 use super::scalar::Number;
 use super::work::{PIECE, Stop};
 use crate::ir::{ArrayShape, Data};
@@ -83,7 +83,7 @@ impl<'c, 'a> Features<'c, 'a> {
 
     /// The elements of the operand at a position, by their positions.
     fn numbers(&self, position: usize) -> impl Fn(usize) -> f64 + Sync + use<'c, 'a> {
-        let read: Read = reader(self.shape.element_type);
+        let read = reader(self.shape.element_type);
         let data = self.call.data(position);
         move |at| match read(data, at) {
             Number::Real(value) => value,

@@ -1,8 +1,8 @@
 //! Numbers with fewer bits than their type has, and numbers rounded by chance.
 
 use super::call::Call;
-use super::product::reader;
-use super::scalar::{Element, Float, Number, elements_of};
+use super::product::{reader, rounded};
+use super::scalar::{Form, Held, Number, elements_of};
 use super::work::Stop;
 use crate::ir::{Data, ElementType};
 use half::{bf16, f16};
@@ -29,8 +29,8 @@ impl Fields {
         match (self.exponent, self.mantissa) {
             (11, _) => value.to_bits(),
             (8, 23) => u64::from((value as f32).to_bits()),
-            (8, _) => u64::from(bf16::round(value).to_bits()),
-            _ => u64::from(f16::round(value).to_bits()),
+            (8, _) => u64::from(<u16 as Held>::nearest(Number::Real(value), Form::of(ElementType::Bf16))),
+            _ => u64::from(<u16 as Held>::nearest(Number::Real(value), Form::of(ElementType::F16))),
         }
     }
 
@@ -76,15 +76,17 @@ pub(super) fn reduce(call: &Call<'_, '_>, exponent: i64, mantissa: i64) -> Resul
     let fields = Fields::of(call.result().element_type);
     let reduced = |value: f64| fields.reduce(value, exponent, mantissa);
     elements_of!(call.result().element_type, T => {
-        Ok(call.work().map(call.elements::<T>(0), |a, values: &mut [T]| {
-            a.iter().zip(values).for_each(|(&a, value)| *value = of_value(a, &reduced));
-        })?.into())
+        let form = Form::of(call.result().element_type);
+        let values = call.work().map(call.elements::<T>(0), |a, values: &mut [T]| {
+            a.iter().zip(values).for_each(|(&a, value)| *value = of_value(a, form, &reduced));
+        })?;
+        Ok(T::array(values, call.result().element_type))
     })
 }
 
-fn of_value<T: Element>(a: T, f: &dyn Fn(f64) -> f64) -> T {
-    match a.number() {
-        Number::Real(value) if !value.is_nan() => T::of(Number::Real(f(value))),
+fn of_value<T: Held>(a: T, form: Form, f: &dyn Fn(f64) -> f64) -> T {
+    match a.value(form) {
+        Number::Real(value) if !value.is_nan() => T::nearest(Number::Real(f(value)), form),
         _ => a,
     }
 }
@@ -98,18 +100,18 @@ pub(super) fn stochastic_convert(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let width = call.shape(1).element_type.bits();
     let (numbers, chances) = (reader(call.shape(0).element_type), reader(call.shape(1).element_type));
     let to = call.result().element_type;
-    elements_of!(to, T => {
-        let neighbors: fn(f64) -> Option<(f64, f64)> = if to.is_integer() { integers } else { floats::<T> };
-        Ok(call.work().fill(call.data(0).len().unwrap_or(0), |start, values: &mut [T]| {
-            for (offset, value) in values.iter_mut().enumerate() {
-                let (number, random) = (numbers(call.data(0), start + offset), chances(call.data(1), start + offset));
-                *value = T::of(Number::Real(chosen(number.real(), random, width, neighbors)));
-            }
-        })?.into())
+    let floats = floats_of(to);
+    let neighbors: &Neighbors<'_> = if to.is_integer() { &integers } else { &floats };
+    rounded(call.work(), to, call.data(0).len().unwrap_or(0), &|position| {
+        let (number, random) = (numbers(call.data(0), position), chances(call.data(1), position));
+        Number::Real(chosen(number.real(), random, width, neighbors))
     })
 }
 
-fn chosen(value: f64, random: Number, width: u32, neighbors: fn(f64) -> Option<(f64, f64)>) -> f64 {
+/// The numbers about a magnitude, unless it is one of them.
+type Neighbors<'a> = dyn Fn(f64) -> Option<(f64, f64)> + Sync + 'a;
+
+fn chosen(value: f64, random: Number, width: u32, neighbors: &Neighbors<'_>) -> f64 {
     let (Number::Integer(random), Some((low, high))) = (random, neighbors(value.abs())) else { return value };
     // Below 2^width, of which the fraction is a part; scaling by a power of 2 is exact.
     let fraction = (value.abs() - low) / (high - low) * (1u128 << width) as f64;
@@ -123,13 +125,19 @@ fn integers(magnitude: f64) -> Option<(f64, f64)> {
     (magnitude.is_finite() && low < magnitude).then_some((low, low + 1.0))
 }
 
-/// The numbers of a type about a magnitude, unless it is one of them or lies beyond the greatest.
-pub(super) fn floats<T: Element>(magnitude: f64) -> Option<(f64, f64)> {
-    let nearest = T::of(Number::Real(magnitude));
-    let near = nearest.number().real();
+/// The numbers of a float type about a magnitude, unless it is one of them or lies beyond the greatest.
+pub(super) fn floats_of(element_type: ElementType) -> impl Fn(f64) -> Option<(f64, f64)> + Sync {
+    let form = Form::of(element_type);
+    let about: fn(f64, Form) -> Option<(f64, f64)> = elements_of!(element_type, T => floats::<T>);
+    move |magnitude| about(magnitude, form)
+}
+
+fn floats<T: Held>(magnitude: f64, form: Form) -> Option<(f64, f64)> {
+    let nearest = T::nearest(Number::Real(magnitude), form);
+    let near = nearest.value(form).real();
     // Magnitudes of a format are ordered as their patterns are.
-    let other = if near > magnitude { nearest.bits().checked_sub(1)? } else { nearest.bits() + 1 };
-    let other = <T as Element>::from_bits(other).number().real();
+    let other = if near > magnitude { nearest.pattern(form).checked_sub(1)? } else { nearest.pattern(form) + 1 };
+    let other = T::of_pattern(other, form).value(form).real();
     let (low, high) = if near > magnitude { (other, near) } else { (near, other) };
     (low < magnitude && magnitude < high && high.is_finite()).then_some((low, high))
 }

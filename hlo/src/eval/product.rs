@@ -7,7 +7,7 @@
 //! numbers of the accumulator first. The sum is rounded once.
 
 use super::movement::{Walk, extents, row_major_strides};
-use super::scalar::{Element, Number, elements_of};
+use super::scalar::{Element, Form, Held, Number, elements_of};
 use super::work::{PIECE, Stop, Work, elements};
 use crate::ir::{ArrayShape, Data, ElementType};
 use num_complex::Complex;
@@ -16,34 +16,29 @@ use num_complex::Complex;
 const COLUMNS: usize = 1 << 10;
 
 /// A type that products are added up in.
-pub(super) trait Accumulator: Element {
+pub(super) trait Accumulator: Element + Held {
     /// `self + a * b`.
     fn plus_product(self, a: Self, b: Self) -> Self;
-    /// The elements as an array.
-    fn data(values: Vec<Self>) -> Data;
 }
 
 macro_rules! accumulators {
-    ($($variant:ident $native:ty, |$sum:ident, $a:ident, $b:ident| $value:expr;)*) => {$(
+    ($($native:ty, |$sum:ident, $a:ident, $b:ident| $value:expr;)*) => {$(
         impl Accumulator for $native {
             #[inline]
             fn plus_product(self, $a: Self, $b: Self) -> Self {
                 let $sum = self;
                 $value
             }
-            fn data(values: Vec<Self>) -> Data {
-                Data::$variant(values)
-            }
         }
     )*};
 }
 
 accumulators! {
-    S64 i64, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    F32 f32, |sum, a, b| sum + a * b;
-    F64 f64, |sum, a, b| sum + a * b;
-    C64 Complex<f32>, |sum, a, b| sum + a * b;
-    C128 Complex<f64>, |sum, a, b| sum + a * b;
+    i64, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    f32, |sum, a, b| sum + a * b;
+    f64, |sum, a, b| sum + a * b;
+    Complex<f32>, |sum, a, b| sum + a * b;
+    Complex<f64>, |sum, a, b| sum + a * b;
 }
 
 /// The type that products of elements of two types are added up in for a result of a third, which holds numbers of the
@@ -81,15 +76,12 @@ macro_rules! accumulated {
 
 pub(super) use accumulated;
 
-/// Reads the element at a position as a number.
-pub(super) type Read = fn(&Data, usize) -> Number;
-
-/// What reads elements of a type.
-pub(super) fn reader(element_type: ElementType) -> Read {
-    elements_of!(element_type, T => {
-        let read: Read = |data, position| elements::<T>(data)[position].number();
-        read
-    })
+/// What reads the element of a type at a position as a number.
+pub(super) fn reader(element_type: ElementType) -> impl Fn(&Data, usize) -> Number + Copy + Send + Sync {
+    let form = Form::of(element_type);
+    let read: fn(&Data, usize, Form) -> Number =
+        elements_of!(element_type, T => |data, position, form| elements::<T>(data)[position].value(form));
+    move |data, position| read(data, position, form)
 }
 
 /// An array of `count` elements of a type, each the nearest to the number for its position.
@@ -100,11 +92,13 @@ pub(super) fn rounded(
     number: &(dyn Fn(usize) -> Number + Sync),
 ) -> Result<Data, Stop> {
     elements_of!(element_type, T => {
-        Ok(work.fill(count, |start, values: &mut [T]| {
+        let form = Form::of(element_type);
+        let values = work.fill(count, |start, values: &mut [T]| {
             for (offset, value) in values.iter_mut().enumerate() {
-                *value = T::of(number(start + offset));
+                *value = T::nearest(number(start + offset), form);
             }
-        })?.into())
+        })?;
+        Ok(T::array(values, element_type))
     })
 }
 
@@ -223,9 +217,9 @@ impl Sums {
 /// Sums as elements of a type.
 pub(super) fn finish<A: Accumulator>(work: &Work, sums: Vec<A>, element_type: ElementType) -> Result<Data, Stop> {
     if element_type == A::ELEMENT_TYPE {
-        return Ok(A::data(sums));
+        return Ok(A::array(sums, element_type));
     }
-    rounded(work, element_type, sums.len(), &|position| sums[position].number())
+    rounded(work, element_type, sums.len(), &|position| Element::number(sums[position]))
 }
 
 /// The bytes that elements which are being computed with take.

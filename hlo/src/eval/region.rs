@@ -1,7 +1,7 @@
 //! Computations of scalars, compiled to a straight line of steps: what reductions, sorts and scatters apply to element
 //! after element.
 
-use super::scalar::{Element, Number, elements_of};
+use super::scalar::{Form, Held, Number, elements_of};
 use crate::ir::{
     ArenaId, BinaryOp, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Scalar, Shape,
 };
@@ -201,8 +201,8 @@ impl Compiler<'_> {
             Op::Unary(op) => super::elementwise::unary_of_one(*op, element_type(0)?)?,
             Op::Binary(op) => binary(*op, element_type(0)?)?,
             Op::Compare { direction, order } => elements_of!(element_type(0)?, T => {
-                let f = T::relation(*direction, *order)?;
-                Box::new(move |a: &[Scalar]| Scalar::Pred(f.one(of::<T>(a[0]), of(a[1])))) as Action
+                let f = T::relation(*direction, *order, Form::of(element_type(0)?))?;
+                Box::new(move |a: &[Scalar]| Scalar::Pred(f.one(T::of_scalar(a[0]), T::of_scalar(a[1])))) as Action
             }),
             Op::Select => Box::new(|a: &[Scalar]| if a[0] == Scalar::Pred(true) { a[1] } else { a[2] }),
             Op::Clamp => {
@@ -222,28 +222,47 @@ impl Compiler<'_> {
     }
 }
 
-/// The element of a type that the verifier has seen to.
-pub(super) fn of<T: Element>(scalar: Scalar) -> T {
-    T::from_scalar(scalar).unwrap_or_default()
-}
-
 fn binary(op: BinaryOp, element_type: ElementType) -> Option<Action> {
     elements_of!(element_type, T => {
-        let f = T::binary(op)?;
-        Some(Box::new(move |a| f.one(of::<T>(a[0]), of(a[1])).scalar()))
+        let form = Form::of(element_type);
+        let f = T::binary(op, form)?;
+        Some(Box::new(move |a| f.one(T::of_scalar(a[0]), T::of_scalar(a[1])).to_scalar(form)))
     })
 }
 
 pub(super) fn conversion(from: ElementType, to: ElementType) -> Action {
-    let number = elements_of!(from, T => |a: Scalar| of::<T>(a).number());
-    let back = elements_of!(to, T => |value: Number| T::of(value).scalar());
-    Box::new(move |a| back(number(a[0])))
+    let (from, to) = (Form::of(from), Form::of(to));
+    let (number, back) = (number_in(from), nearest_in(to));
+    Box::new(move |a| back(number(a[0], from), to))
 }
 
 pub(super) fn reinterpretation(from: ElementType, to: ElementType) -> Action {
-    let bits = elements_of!(from, T => |a: Scalar| of::<T>(a).bits());
-    let back = elements_of!(to, T => |bits: u128| <T as Element>::from_bits(bits).scalar());
-    Box::new(move |a| back(bits(a[0])))
+    let mask = u128::MAX >> (u128::BITS - from.bits());
+    // A `pred` is true unless all bits are 0, also those above a word's.
+    let word = move |bits: u128| if to == ElementType::Pred { u128::from(bits != 0) } else { bits };
+    Box::new(move |a| Scalar::of_word(word(a[0].word() & mask), to))
+}
+
+/// The value of elements of a type.
+fn number_in(form: Form) -> fn(Scalar, Form) -> Number {
+    elements_of!(form.element_type(), T => |a, form| T::of_scalar(a).value(form))
+}
+
+/// The elements of a type for values.
+fn nearest_in(form: Form) -> fn(Number, Form) -> Scalar {
+    elements_of!(form.element_type(), T => |value, form| T::nearest(value, form).to_scalar(form))
+}
+
+/// The value of an element.
+pub(crate) fn number(scalar: Scalar) -> Number {
+    let form = Form::of(scalar.element_type());
+    number_in(form)(scalar, form)
+}
+
+/// The element of a type for a value, as `convert` makes it.
+pub(crate) fn nearest(value: Number, element_type: ElementType) -> Scalar {
+    let form = Form::of(element_type);
+    nearest_in(form)(value, form)
 }
 
 fn is_scalar(leaf: &Shape) -> bool {

@@ -4,9 +4,8 @@ use super::call::Call;
 use super::fold::scalar;
 use super::machine;
 use super::movement::{Walk, extents, read, row_major_strides};
-use super::scalar::elements_of;
 use super::value::{Buffer, Value, byte_size};
-use super::work::{Stop, splat};
+use super::work::{Stop, zeroed};
 use crate::ir::{ArrayShape, Computation, Data, Instruction, Module, Op, Shape};
 
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
@@ -24,7 +23,7 @@ pub(super) fn scan(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     let mut written: Vec<(Line, Data)> = Vec::with_capacity(outputs);
     for output in &results[..outputs] {
         let count = extents(output).iter().product();
-        let data = elements_of!(output.element_type, T => splat(count, T::default())?.into());
+        let data = zeroed(count, output.element_type)?;
         written.push((Line::new(output, dimension), data));
     }
     let mut carried: Vec<Value<'_>> =

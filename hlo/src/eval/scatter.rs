@@ -19,7 +19,7 @@ pub(super) fn scatter(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     let inputs = call.operands.len() / 2;
     let mut results = Vec::with_capacity(inputs);
     for input in 0..inputs {
-        results.push(copy(call.data(input), call.shape(input).element_type)?);
+        results.push(copy(call.data(input))?);
     }
     let updates = extents(call.shape(inputs + 1));
     if updates.contains(&0) {

@@ -2,7 +2,8 @@
 
 use super::call::Call;
 use super::movement::{extents, take};
-use super::scalar::{Element, Number, elements_of};
+use super::product::reader;
+use super::scalar::Number;
 use super::work::{PIECE, Stop};
 use crate::ir::Data;
 use std::cmp::Ordering;
@@ -12,10 +13,8 @@ use std::cmp::Ordering;
 pub(super) fn top_k(call: &Call<'_, '_>, k: usize, largest: bool) -> Result<Vec<Data>, Stop> {
     let length = extents(call.shape(0)).last().copied().unwrap_or(1);
     let element_type = call.shape(0).element_type;
-    let places = elements_of!(element_type, T => {
-        let values = call.elements::<T>(0);
-        places(call, length, k, largest, &|position| values[position].number())
-    })?;
+    let read = reader(element_type);
+    let places = places(call, length, k, largest, &|position| read(call.data(0), position))?;
     let values =
         take(call.work(), call.data(0), element_type, places.len(), &|number| number / k * length + places[number])?;
     let places = call.work().map(&places, |places, values| {

@@ -1,10 +1,9 @@
 //! Computing arrays: on all cores where there are several, within the memory allowed, and until somebody interrupts.
 
 use super::Interrupt;
-use super::region::of;
-use super::scalar::elements_of;
+use super::scalar::Held;
 use super::value::{Meter, Reserved};
-use crate::ir::{Data, ElementType, Scalar};
+use crate::ir::{Data, ElementType, Scalar, Word, Words, words_of};
 use std::collections::TryReserveError;
 use std::sync::Arc;
 
@@ -158,22 +157,44 @@ pub(super) fn splat<T: Copy>(count: usize, value: T) -> Result<Vec<T>, Stop> {
 
 /// As [`splat`], of the scalar's type.
 pub(super) fn filled(count: usize, value: Scalar) -> Result<Data, Stop> {
-    elements_of!(value.element_type(), T => Ok(splat(count, of::<T>(value))?.into()))
+    let element_type = value.element_type();
+    words_of!(Data::no_words(element_type), _, W => Ok(W::data(splat(count, W::of_bits(value.word()))?, element_type)))
+}
+
+/// An array of `count` zeros, all of whose bits are 0.
+pub(super) fn zeroed(count: usize, element_type: ElementType) -> Result<Data, Stop> {
+    filled(count, Scalar::of_word(0, element_type))
 }
 
 /// A copy of an array's elements.
-pub(super) fn copy(data: &Data, element_type: ElementType) -> Result<Data, Stop> {
-    elements_of!(element_type, T => {
-        let (source, mut values) = (elements::<T>(data), Vec::new());
-        values.try_reserve_exact(source.len())?;
-        values.extend_from_slice(source);
-        Ok(values.into())
-    })
+pub(super) fn copy(data: &Data) -> Result<Data, Stop> {
+    let element_type = data.element_type().expect(HELD);
+    words_of!(words(data), source, W => Ok(W::data(copied(source)?, element_type)))
 }
 
+/// The same elements.
+pub(super) fn copied<T: Copy>(source: &[T]) -> Result<Vec<T>, Stop> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(source.len())?;
+    values.extend_from_slice(source);
+    Ok(values)
+}
+
+const HELD: &str = "the verifier has seen to the element types of operands, and their elements are held";
+
 /// The elements of an array whose type the verifier has seen to.
-pub(super) fn elements<T: crate::ir::NativeType>(data: &Data) -> &[T] {
-    T::elements(data).expect("the verifier has seen to the element types of operands")
+pub(super) fn elements<T: Held>(data: &Data) -> &[T] {
+    T::elements(data).expect(HELD)
+}
+
+/// The elements of an array as words.
+pub(super) fn words(data: &Data) -> Words<'_> {
+    data.words().expect(HELD)
+}
+
+/// The elements of an array as words of a size that the verifier has seen to.
+pub(super) fn words_as<W: Word>(data: &Data) -> &[W] {
+    W::slice(words(data)).expect(HELD)
 }
 
 #[cfg(all(test, feature = "parallel"))]

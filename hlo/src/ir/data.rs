@@ -1,10 +1,7 @@
 //! The elements of literals: one vector of a native type for each element type.
 
-use super::minifloat::*;
-use super::narrow::{S1, S2, S4, U1, U2, U4};
-use super::{ElementType, Literal};
-use half::{bf16, f16};
-use num_complex::Complex;
+use super::words::Held;
+use super::{ElementType, Literal, Word, for_each_element_type, words_of};
 use std::fmt::Debug;
 
 /// A type of Rust that holds the elements of one [`ElementType`].
@@ -23,7 +20,7 @@ pub trait NativeType: Copy + Debug + Send + Sync + 'static {
 }
 
 macro_rules! native_types {
-    ($($variant:ident $native:ty, $value:ident => $bits:expr;)*) => {
+    ($($variant:ident $name:literal $bits:literal $kind:ident $owner:ident[$native:ty] $word:ident [$($format:tt)*];)*) => {
         /// The elements of a [`Literal`], in logical row-major order whatever the layout.
         #[derive(Clone, Debug)]
         pub enum Data {
@@ -46,28 +43,6 @@ macro_rules! native_types {
             )*
         }
 
-        impl PartialEq for Data {
-            fn eq(&self, other: &Self) -> bool {
-                match (self, other) {
-                    $((Data::$variant(a), Data::$variant(b)) => {
-                        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same_bits(*b))
-                    })*
-                    (Data::Elided, Data::Elided) => true,
-                    (Data::Tuple(a), Data::Tuple(b)) => a == b,
-                    _ => false,
-                }
-            }
-        }
-
-        impl PartialEq for Scalar {
-            fn eq(&self, other: &Self) -> bool {
-                match (self, other) {
-                    $((Scalar::$variant(a), Scalar::$variant(b)) => a.same_bits(*b),)*
-                    _ => false,
-                }
-            }
-        }
-
         impl Scalar {
             /// The element's type.
             pub fn element_type(self) -> ElementType {
@@ -76,11 +51,6 @@ macro_rules! native_types {
         }
 
         impl Data {
-            /// An array of `count` elements that all are `value`.
-            pub fn filled(value: Scalar, count: usize) -> Self {
-                match value { $(Scalar::$variant(value) => Data::$variant(vec![value; count]),)* }
-            }
-
             /// How many elements an array holds; `None` where they are not held (elided, tuples).
             pub fn len(&self) -> Option<usize> {
                 match self {
@@ -113,17 +83,6 @@ macro_rules! native_types {
                     Data::Elided | Data::Tuple(_) => None,
                 }
             }
-
-            /// The one value every element has, if there is at least one element and they all agree bit for bit.
-            pub fn splat(&self) -> Option<Scalar> {
-                match self {
-                    $(Data::$variant(values) => {
-                        let first = *values.first()?;
-                        values.iter().all(|value| value.same_bits(first)).then_some(Scalar::$variant(first))
-                    })*
-                    Data::Elided | Data::Tuple(_) => None,
-                }
-            }
         }
 
         $(
@@ -132,8 +91,7 @@ macro_rules! native_types {
 
                 #[inline]
                 fn same_bits(self, other: Self) -> bool {
-                    let bits = |$value: $native| $bits;
-                    bits(self) == bits(other)
+                    self.word() == other.word()
                 }
 
                 fn elements(data: &Data) -> Option<&[Self]> {
@@ -160,39 +118,24 @@ macro_rules! native_types {
     };
 }
 
-native_types! {
-    Pred bool, a => a;
-    S1 S1, a => a;
-    S2 S2, a => a;
-    S4 S4, a => a;
-    S8 i8, a => a;
-    S16 i16, a => a;
-    S32 i32, a => a;
-    S64 i64, a => a;
-    U1 U1, a => a;
-    U2 U2, a => a;
-    U4 U4, a => a;
-    U8 u8, a => a;
-    U16 u16, a => a;
-    U32 u32, a => a;
-    U64 u64, a => a;
-    F4E2M1Fn F4E2M1Fn, a => a.to_bits();
-    F6E2M3Fn F6E2M3Fn, a => a.to_bits();
-    F6E3M2Fn F6E3M2Fn, a => a.to_bits();
-    F8E3M4 F8E3M4, a => a.to_bits();
-    F8E4M3 F8E4M3, a => a.to_bits();
-    F8E4M3B11Fnuz F8E4M3B11Fnuz, a => a.to_bits();
-    F8E4M3Fn F8E4M3Fn, a => a.to_bits();
-    F8E4M3Fnuz F8E4M3Fnuz, a => a.to_bits();
-    F8E5M2 F8E5M2, a => a.to_bits();
-    F8E5M2Fnuz F8E5M2Fnuz, a => a.to_bits();
-    F8E8M0Fnu F8E8M0Fnu, a => a.to_bits();
-    F16 f16, a => a.to_bits();
-    Bf16 bf16, a => a.to_bits();
-    F32 f32, a => a.to_bits();
-    F64 f64, a => a.to_bits();
-    C64 Complex<f32>, a => (a.re.to_bits(), a.im.to_bits());
-    C128 Complex<f64>, a => (a.re.to_bits(), a.im.to_bits());
+for_each_element_type! { native_types }
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Self) -> bool {
+        if let (Data::Tuple(a), Data::Tuple(b)) = (self, other) {
+            return a == b;
+        }
+        let (Some(a), Some(b)) = (self.words(), other.words()) else {
+            return matches!((self, other), (Data::Elided, Data::Elided));
+        };
+        self.element_type() == other.element_type() && words_of!(a, a, W => W::slice(b) == Some(a))
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.element_type() == other.element_type() && self.word() == other.word()
+    }
 }
 
 impl Eq for Data {}
@@ -206,6 +149,18 @@ impl From<Scalar> for Data {
 }
 
 impl Data {
+    /// An array of `count` elements that all are `value`.
+    pub fn filled(value: Scalar, count: usize) -> Self {
+        let element_type = value.element_type();
+        words_of!(Data::no_words(element_type), _, W => W::data(vec![W::of_bits(value.word()); count], element_type))
+    }
+
+    /// The one value every element has, if there is at least one element and they all agree bit for bit.
+    pub fn splat(&self) -> Option<Scalar> {
+        let is_splat = words_of!(self.words()?, words, W => words.iter().all(|&word| word == words[0]));
+        if is_splat { self.get(0) } else { None }
+    }
+
     /// Whether an array is held and has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
@@ -215,6 +170,7 @@ impl Data {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::{Complex, S4, f16};
 
     #[test]
     fn equality_is_that_of_bits() {

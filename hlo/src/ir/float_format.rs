@@ -1,6 +1,6 @@
 //! Binary floating-point formats of at most 16 bits.
 
-use super::ElementType;
+use super::{ElementType, for_each_element_type};
 use std::cmp::Ordering;
 
 /// A binary floating-point format of at most 16 bits, all of whose values are values of `f32`.
@@ -15,6 +15,67 @@ pub struct FloatFormat {
     mantissa_bits: u32,
     bias: i32,
     specials: Specials,
+}
+
+const LISTED: &str = "the table of element types has the format";
+
+macro_rules! formats {
+    ($($variant:ident $name:literal $bits:literal $kind:ident $owner:ident[$native:ty] $word:ident
+        [$($exponent:literal $mantissa:literal $bias:literal $specials:ident)?];)*) => {
+        impl FloatFormat {
+            /// As [`of`](Self::of), also of the formats of more than 16 bits. Patterns of these do not fit what takes or gives them.
+            const fn of_any(element_type: ElementType) -> Option<Self> {
+                match element_type {
+                    $($(ElementType::$variant => Some(FloatFormat {
+                        exponent_bits: $exponent,
+                        mantissa_bits: $mantissa,
+                        bias: $bias,
+                        specials: Specials::$specials,
+                    }),)?)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+for_each_element_type! { formats }
+
+/// Which numbers a format of any size has.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FloatRange {
+    /// The exponent of the greatest finite value.
+    pub(crate) greatest: i32,
+    /// The exponent of the least positive value.
+    pub(crate) least: i32,
+    /// How many bits of a significand follow the first.
+    pub(crate) mantissa_bits: u32,
+    /// Whether there are infinities, NaNs and a zero of either sign.
+    pub(crate) is_ieee: bool,
+    /// Whether zero has a sign.
+    pub(crate) has_negative_zero: bool,
+}
+
+impl FloatRange {
+    /// Of a real floating-point type.
+    pub(crate) fn of(element_type: ElementType) -> Option<Self> {
+        let format = FloatFormat::of_any(element_type)?;
+        let FloatFormat { exponent_bits, mantissa_bits, bias, specials } = format;
+        let top = (1 << exponent_bits) - 1 - bias;
+        // The highest exponent is one of numbers unless all of its patterns are something else.
+        let taken = match specials {
+            Specials::Ieee => true,
+            Specials::AllOnes | Specials::Unsigned => mantissa_bits == 0,
+            Specials::NegativeZero | Specials::Nothing => false,
+        };
+        Some(FloatRange {
+            greatest: top - i32::from(taken),
+            least: if format.has_sign() { 1 - bias - mantissa_bits as i32 } else { -bias },
+            mantissa_bits,
+            is_ieee: specials == Specials::Ieee,
+            has_negative_zero: !matches!(specials, Specials::NegativeZero | Specials::Unsigned),
+        })
+    }
 }
 
 /// Which patterns are no numbers.
@@ -43,32 +104,16 @@ pub(crate) enum Decoded {
 
 impl FloatFormat {
     /// `f16` of IEEE 754.
-    pub const F16: Self = FloatFormat::new(5, 10, 15, Specials::Ieee);
+    pub const F16: Self = FloatFormat::of(ElementType::F16).expect(LISTED);
     /// `bf16`: the upper half of an `f32`.
-    pub const BF16: Self = FloatFormat::new(8, 7, 127, Specials::Ieee);
-
-    const fn new(exponent_bits: u32, mantissa_bits: u32, bias: i32, specials: Specials) -> Self {
-        FloatFormat { exponent_bits, mantissa_bits, bias, specials }
-    }
+    pub const BF16: Self = FloatFormat::of(ElementType::Bf16).expect(LISTED);
 
     /// The format of an element type; `None` for `f32`, `f64` and what is no real floating-point type.
     pub const fn of(element_type: ElementType) -> Option<Self> {
-        Some(match element_type {
-            ElementType::F4E2M1Fn => FloatFormat::new(2, 1, 1, Specials::Nothing),
-            ElementType::F6E2M3Fn => FloatFormat::new(2, 3, 1, Specials::Nothing),
-            ElementType::F6E3M2Fn => FloatFormat::new(3, 2, 3, Specials::Nothing),
-            ElementType::F8E3M4 => FloatFormat::new(3, 4, 3, Specials::Ieee),
-            ElementType::F8E4M3 => FloatFormat::new(4, 3, 7, Specials::Ieee),
-            ElementType::F8E4M3B11Fnuz => FloatFormat::new(4, 3, 11, Specials::NegativeZero),
-            ElementType::F8E4M3Fn => FloatFormat::new(4, 3, 7, Specials::AllOnes),
-            ElementType::F8E4M3Fnuz => FloatFormat::new(4, 3, 8, Specials::NegativeZero),
-            ElementType::F8E5M2 => FloatFormat::new(5, 2, 15, Specials::Ieee),
-            ElementType::F8E5M2Fnuz => FloatFormat::new(5, 2, 16, Specials::NegativeZero),
-            ElementType::F8E8M0Fnu => FloatFormat::new(8, 0, 127, Specials::Unsigned),
-            ElementType::F16 => FloatFormat::F16,
-            ElementType::Bf16 => FloatFormat::BF16,
-            _ => return None,
-        })
+        match FloatFormat::of_any(element_type) {
+            Some(format) if format.bits() <= 16 => Some(format),
+            _ => None,
+        }
     }
 
     /// How many bits a value has, the sign included.
@@ -229,24 +274,8 @@ fn power_of_two(exponent: i32) -> f64 {
 mod tests {
     use super::*;
 
-    const SMALL: [ElementType; 13] = [
-        ElementType::F4E2M1Fn,
-        ElementType::F6E2M3Fn,
-        ElementType::F6E3M2Fn,
-        ElementType::F8E3M4,
-        ElementType::F8E4M3,
-        ElementType::F8E4M3B11Fnuz,
-        ElementType::F8E4M3Fn,
-        ElementType::F8E4M3Fnuz,
-        ElementType::F8E5M2,
-        ElementType::F8E5M2Fnuz,
-        ElementType::F8E8M0Fnu,
-        ElementType::F16,
-        ElementType::Bf16,
-    ];
-
     fn formats() -> impl Iterator<Item = (ElementType, FloatFormat)> {
-        SMALL.into_iter().map(|element_type| (element_type, FloatFormat::of(element_type).unwrap()))
+        ElementType::ALL.iter().filter_map(|&element_type| Some((element_type, FloatFormat::of(element_type)?)))
     }
 
     /// Every pattern of a format.
@@ -266,7 +295,8 @@ mod tests {
     fn every_type_has_the_format_of_its_bits() {
         for &element_type in ElementType::ALL {
             let format = FloatFormat::of(element_type);
-            assert_eq!(format.is_some(), SMALL.contains(&element_type), "{element_type}");
+            assert_eq!(format.is_some(), element_type.is_float() && element_type.bits() <= 16, "{element_type}");
+            assert_eq!(FloatFormat::of_any(element_type).is_some(), element_type.is_float(), "{element_type}");
             assert!(format.is_none_or(|format| format.bits() == element_type.bits()), "{element_type}");
         }
     }
@@ -274,29 +304,41 @@ mod tests {
     /// The greatest values and the least positive ones, from the documents that define the formats.
     #[test]
     fn extremes_are_those_of_the_documents() {
-        let extremes: Vec<(f64, f64)> = formats()
-            .map(|(_, format)| {
-                let positive = finite(format).into_iter().map(|(value, _)| value).find(|&value| value > 0.0);
-                (f64::from(format.max()), positive.unwrap())
-            })
-            .collect();
         let two = |exponent| power_of_two(exponent);
-        let expected = [
-            (6.0, 0.5),
-            (7.5, two(-3)),
-            (28.0, two(-4)),
-            (15.5, two(-6)),
-            (240.0, two(-9)),
-            (30.0, two(-13)),
-            (448.0, two(-9)),
-            (240.0, two(-10)),
-            (57344.0, two(-16)),
-            (57344.0, two(-17)),
-            (two(127), two(-127)),
-            (65504.0, two(-24)),
-            (f64::from(half::bf16::MAX), two(-133)),
-        ];
-        assert_eq!(extremes, expected);
+        for (element_type, greatest, least) in [
+            (ElementType::F4E2M1Fn, 6.0, 0.5),
+            (ElementType::F6E2M3Fn, 7.5, two(-3)),
+            (ElementType::F6E3M2Fn, 28.0, two(-4)),
+            (ElementType::F8E3M4, 15.5, two(-6)),
+            (ElementType::F8E4M3, 240.0, two(-9)),
+            (ElementType::F8E4M3B11Fnuz, 30.0, two(-13)),
+            (ElementType::F8E4M3Fn, 448.0, two(-9)),
+            (ElementType::F8E4M3Fnuz, 240.0, two(-10)),
+            (ElementType::F8E5M2, 57344.0, two(-16)),
+            (ElementType::F8E5M2Fnuz, 57344.0, two(-17)),
+            (ElementType::F8E8M0Fnu, two(127), two(-127)),
+            (ElementType::F16, 65504.0, two(-24)),
+            (ElementType::Bf16, f64::from(half::bf16::MAX), two(-133)),
+        ] {
+            let format = FloatFormat::of(element_type).unwrap();
+            let positive = finite(format).into_iter().map(|(value, _)| value).find(|&value| value > 0.0);
+            assert_eq!((f64::from(format.max()), positive), (greatest, Some(least)), "{element_type}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_values() {
+        for (element_type, format) in formats() {
+            let range = FloatRange::of(element_type).unwrap();
+            let values = finite(format);
+            let exponent = |value: f64| (value.to_bits() >> 52) as i32 - 1023;
+            let least = values.iter().find(|(value, _)| *value > 0.0).map(|(value, _)| exponent(*value));
+            assert_eq!(exponent(f64::from(format.max())), range.greatest, "{element_type}");
+            assert_eq!(least, Some(range.least), "{element_type}");
+            let negative_zero = patterns(format).any(|bits| format.value(bits).to_bits() == (-0f32).to_bits());
+            assert_eq!(negative_zero, range.has_negative_zero, "{element_type}");
+            assert_eq!(format.infinity(false).is_some(), range.is_ieee, "{element_type}");
+        }
     }
 
     #[test]

@@ -1,14 +1,22 @@
 //! Floating-point numbers of at most 8 bits.
 
-use super::{ElementType, FloatFormat};
+use super::{ElementType, FloatFormat, for_each_element_type};
+use bytemuck::NoUninit;
 use std::fmt;
 
 macro_rules! minifloats {
-    ($($name:ident)*) => {$(
+    ($($name:ident $text:literal $bits:literal $kind:ident $owner:ident[$native:ty] $word:ident [$($format:tt)*];)*) => {
+        $(minifloat! { $owner $kind $name })*
+    };
+}
+
+macro_rules! minifloat {
+    (own float $name:ident) => {
         #[doc = concat!(
             "A number of [`ElementType::", stringify!($name), "`], as its bits; equal if the bits are, also for NaNs."
         )]
-        #[derive(Copy, Clone, Default, PartialEq, Eq, Hash)]
+        #[derive(Copy, Clone, Default, PartialEq, Eq, Hash, NoUninit)]
+        #[repr(transparent)]
         pub struct $name(u8);
 
         impl $name {
@@ -42,12 +50,11 @@ macro_rules! minifloats {
                 write!(f, "{}({:?}, {:#04x})", stringify!($name), self.to_f32(), self.0)
             }
         }
-    )*};
+    };
+    ($owner:ident $kind:ident $name:ident) => {};
 }
 
-minifloats! {
-    F4E2M1Fn F6E2M3Fn F6E3M2Fn F8E3M4 F8E4M3 F8E4M3B11Fnuz F8E4M3Fn F8E4M3Fnuz F8E5M2 F8E5M2Fnuz F8E8M0Fnu
-}
+for_each_element_type! { minifloats }
 
 #[cfg(test)]
 mod tests {

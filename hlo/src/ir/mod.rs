@@ -18,22 +18,22 @@ mod narrow;
 mod op;
 mod shape;
 mod span;
+mod words;
 
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
 pub use data::{Data, NativeType, Scalar};
 pub use element_type::ElementType;
-pub(crate) use float_format::Decoded;
+pub(crate) use element_type::for_each_element_type;
 pub use float_format::FloatFormat;
+pub(crate) use float_format::{Decoded, FloatRange};
 pub use half::{bf16, f16};
 pub use header::{BufferDonor, EntryLayout, HeaderAttribute, InputOutputAlias};
 pub use layout::{DimensionLevel, Layout, LevelFormat, PhysicalLayout, SplitConfig, Tile};
 pub use literal::Literal;
-pub use minifloat::{
-    F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu,
-};
+pub use minifloat::*;
 pub use module::{Attribute, Computation, Instruction, Module};
 pub use names::{UniqueNames, UnknownName};
-pub use narrow::{S1, S2, S4, U1, U2, U4};
+pub use narrow::*;
 pub use num_complex::Complex;
 pub use op::{
     ApiVersion, AsyncPhase, BinaryOp, CallSchedule, CollectiveMode, ComparisonDirection, ComparisonType,
@@ -48,3 +48,4 @@ pub(crate) use op::{
 pub use shape::{ArrayShape, Shape};
 pub use span::Span;
 pub(crate) use span::ends_line;
+pub(crate) use words::{Word, Words, words_of};

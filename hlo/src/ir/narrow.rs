@@ -1,11 +1,27 @@
-//! Integers of one, two and four bits.
+//! Integers of less than eight bits.
 
+use super::for_each_element_type;
+use bytemuck::NoUninit;
 use std::fmt;
 
 macro_rules! narrow_integers {
-    ($($name:ident $text:literal $native:ident $bits:literal $low:literal $high:literal,)*) => {$(
-        #[doc = concat!("An integer of type `", $text, "`, from ", stringify!($low), " to ", stringify!($high), ".")]
-        #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    ($($name:ident $text:literal $bits:literal $kind:ident $owner:ident[$native:ty] $word:ident [$($format:tt)*];)*) => {
+        $(narrow_integer! { $owner $kind $name $text $bits })*
+    };
+}
+
+macro_rules! narrow_integer {
+    (own signed $name:ident $text:literal $bits:literal) => {
+        narrow_integer! { $name $text i8 $bits, -(1 << ($bits - 1)), (1 << ($bits - 1)) - 1 }
+    };
+    (own unsigned $name:ident $text:literal $bits:literal) => {
+        narrow_integer! { $name $text u8 $bits, 0, (1 << $bits) - 1 }
+    };
+    ($owner:ident $kind:ident $name:ident $text:literal $bits:literal) => {};
+    ($name:ident $text:literal $native:ident $bits:literal, $low:expr, $high:expr) => {
+        #[doc = concat!("An integer of type `", $text, "`.")]
+        #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, NoUninit)]
+        #[repr(transparent)]
         pub struct $name($native);
 
         impl $name {
@@ -36,17 +52,10 @@ macro_rules! narrow_integers {
                 self.0.fmt(f)
             }
         }
-    )*};
+    };
 }
 
-narrow_integers! {
-    S1 "s1" i8 1 -1 0,
-    S2 "s2" i8 2 -2 1,
-    S4 "s4" i8 4 -8 7,
-    U1 "u1" u8 1 0 1,
-    U2 "u2" u8 2 0 3,
-    U4 "u4" u8 4 0 15,
-}
+for_each_element_type! { narrow_integers }
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,9 @@
 use super::rules::{self, Expected, Rule};
 use super::{code, instruction_faults, leaves};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Arena, ArrayShape, Computation, ElementType, InstrId, Instruction, Layout, Module, Op, Shape};
+use crate::ir::{
+    Arena, ArrayShape, Computation, ElementType, FloatRange, InstrId, Instruction, Layout, Module, Op, Shape,
+};
 use crate::shape::function::{Extents, ShapeError, Specialized};
 use crate::shape::{
     InferenceCache, InstructionAttributes, called_result, finding, infer_extents, into_leaves, specialize_extents,
@@ -116,30 +118,10 @@ fn products(op: &Op, operands: &[&Shape]) -> Option<ElementType> {
     Some(if reach(right) > reach(left) { right } else { left })
 }
 
-/// Floats by their greatest exponent and then by their digits, integers by their bits and then by their sign.
-fn reach(element_type: ElementType) -> (bool, usize, u32, bool) {
-    use ElementType::{
-        Bf16, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11Fnuz, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz,
-        F8E8M0Fnu, F16, F32, F64,
-    };
-    const FLOATS: [ElementType; 15] = [
-        F4E2M1Fn,
-        F6E2M3Fn,
-        F8E3M4,
-        F6E3M2Fn,
-        F8E4M3B11Fnuz,
-        F8E4M3,
-        F8E4M3Fnuz,
-        F8E4M3Fn,
-        F8E5M2,
-        F8E5M2Fnuz,
-        F16,
-        F8E8M0Fnu,
-        Bf16,
-        F32,
-        F64,
-    ];
-    let float = FLOATS.iter().position(|&float| float == element_type).map_or(0, |position| position + 1);
+/// Floats by their greatest exponent, then by their digits, then by their least exponent; integers by their bits and then by
+/// their sign.
+fn reach(element_type: ElementType) -> (bool, Option<(i32, u32, i32)>, u32, bool) {
+    let float = FloatRange::of(element_type).map(|range| (range.greatest, range.mantissa_bits, -range.least));
     (element_type.is_complex(), float, element_type.bits(), element_type.is_signed())
 }
 
@@ -236,5 +218,44 @@ fn layout(op: &Op, operands: &[&Shape]) -> Option<Layout> {
         Op::Reverse { .. } => operand.layout.clone(),
         op if op.opcode().is_elementwise() => operand.layout.clone(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reach;
+    use crate::ir::ElementType;
+
+    #[test]
+    fn larger_types_reach_further_or_are_finer() {
+        let ascending = [
+            "pred",
+            "s8",
+            "u32",
+            "s32",
+            "u64",
+            "f4e2m1fn",
+            "f6e2m3fn",
+            "f8e3m4",
+            "f6e3m2fn",
+            "f8e4m3b11fnuz",
+            "f8e4m3",
+            "f8e4m3fnuz",
+            "f8e4m3fn",
+            "f8e5m2",
+            "f8e5m2fnuz",
+            "f16",
+            "f8e8m0fnu",
+            "bf16",
+            "f32",
+            "f64",
+            "c64",
+            "c128",
+        ];
+        let types = ascending.map(|name| name.parse::<ElementType>().unwrap());
+        for pair in types.windows(2) {
+            assert!(reach(pair[0]) <= reach(pair[1]), "{} and {}", pair[0], pair[1]);
+            assert!(reach(pair[0]) < reach(pair[1]) || !pair[1].is_float(), "{} and {}", pair[0], pair[1]);
+        }
     }
 }

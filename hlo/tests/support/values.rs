@@ -41,11 +41,17 @@ macro_rules! literals {
                     let make = |$rng: &mut Rng| $value;
                     Data::$variant((0..count).map(|_| make(rng)).collect())
                 })*
-                other => panic!("{other} is no type of these inputs"),
+                // What has no line of its own: numbers as its type has them.
+                other if other.is_integer() => converted(other, (0..count).map(|_| integer(rng)).collect::<Vec<_>>()),
+                other => converted(other, (0..count).map(|_| real(rng)).collect::<Vec<_>>()),
             };
             Literal::array(shape.extents.clone(), data)
         }
     };
+}
+
+fn converted(element_type: ElementType, numbers: impl Into<Data>) -> Data {
+    weft_hlo::eval::converted(&numbers.into(), element_type).unwrap_or(Data::Elided)
 }
 
 /// The nearest number of a small format; a NaN where it has one and none is near.

@@ -1,7 +1,7 @@
 //! The numbers that matrices are made of.
 
 use crate::eval::product::reader;
-use crate::eval::scalar::{Element, Number, elements_of};
+use crate::eval::scalar::{Form, Held, Number, elements_of};
 use crate::ir::{Data, ElementType};
 use num_complex::{Complex, Complex64};
 use std::collections::TryReserveError;
@@ -145,10 +145,11 @@ pub(in crate::eval) fn write<F: Field>(values: &[F], element_type: ElementType) 
 
 /// The elements of a type that are nearest to `count` numbers.
 fn nearest(count: usize, number: &dyn Fn(usize) -> Number, element_type: ElementType) -> Result<Data, TryReserveError> {
+    let form = Form::of(element_type);
     elements_of!(element_type, T => {
         let mut elements: Vec<T> = Vec::new();
         elements.try_reserve_exact(count)?;
-        elements.extend((0..count).map(|position| T::of(number(position))));
-        Ok(elements.into())
+        elements.extend((0..count).map(|position| T::nearest(number(position), form)));
+        Ok(T::array(elements, element_type))
     })
 }

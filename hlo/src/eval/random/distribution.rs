@@ -3,8 +3,9 @@
 use super::philox::philox;
 use crate::eval::call::Call;
 use crate::eval::movement::extents;
-use crate::eval::precision::floats;
-use crate::eval::scalar::{Element, Number, elements_of, ln, sin_cos_of_turn};
+use crate::eval::precision::floats_of;
+use crate::eval::product::{reader, rounded};
+use crate::eval::scalar::{Number, ln, sin_cos_of_turn};
 use crate::eval::work::Stop;
 use crate::ir::{Data, RandomDistribution};
 use std::cmp::Ordering;
@@ -16,24 +17,22 @@ const KEY: u64 = super::FIRST_STATE as u64;
 /// of Philox's four words for the counter `i + 2^64 d`.
 pub(in crate::eval) fn rng(call: &Call<'_, '_>, distribution: RandomDistribution) -> Result<Data, Stop> {
     let draw = call.chance << 64;
-    elements_of!(call.result().element_type, T => {
-        let (a, b) = (call.elements::<T>(0)[0].number(), call.elements::<T>(1)[0].number());
-        let number: fn(Number, Number, [u64; 2]) -> Number = match distribution {
-            RandomDistribution::Uniform => uniform::<T>,
-            _ => normal,
-        };
-        Ok(call.work().fill(extents(call.result()).iter().product(), |start, values: &mut [T]| {
-            for (offset, value) in values.iter_mut().enumerate() {
-                let words = philox(KEY, draw | (start + offset) as u128).map(u64::from);
-                *value = T::of(number(a, b, [words[0] | words[1] << 32, words[2] | words[3] << 32]));
-            }
-        })?.into())
+    let element_type = call.result().element_type;
+    let read = reader(element_type);
+    let (a, b, about) = (read(call.data(0), 0), read(call.data(1), 0), floats_of(element_type));
+    rounded(call.work(), element_type, extents(call.result()).iter().product(), &|position| {
+        let words = philox(KEY, draw | position as u128).map(u64::from);
+        let words = [words[0] | words[1] << 32, words[2] | words[3] << 32];
+        match distribution {
+            RandomDistribution::Uniform => uniform(a, b, words, &about),
+            _ => normal(a, b, words),
+        }
     })
 }
 
 /// A number from `a` on and less than `b`; `a` where there is none. Integers are `a + floor(u (b - a))` for the first 64 bits
 /// as a fraction `u` of 1, floats `a (1 - u) + b u`, rounded down.
-fn uniform<T: Element>(a: Number, b: Number, words: [u64; 2]) -> Number {
+fn uniform(a: Number, b: Number, words: [u64; 2], about: &dyn Fn(f64) -> Option<(f64, f64)>) -> Number {
     match (a, b) {
         (Number::Integer(low), Number::Integer(high)) => {
             let range = (high - low).max(0) as u128;
@@ -46,7 +45,7 @@ fn uniform<T: Element>(a: Number, b: Number, words: [u64; 2]) -> Number {
             }
             let u = fraction(words[0]);
             let value = (low * (1.0 - u) + high * u).clamp(low, high.next_down());
-            let down = match floats::<T>(value.abs()) {
+            let down = match about(value.abs()) {
                 Some((_, outer)) if value < 0.0 => -outer,
                 Some((inner, _)) => inner,
                 None => value,

@@ -2,9 +2,9 @@
 
 use super::philox::philox;
 use super::threefry::threefry;
+use crate::eval::bitcast::from_patterns;
 use crate::eval::call::Call;
 use crate::eval::movement::extents;
-use crate::eval::scalar::{Element, elements_of};
 use crate::eval::work::Stop;
 use crate::ir::{ArrayShape, Data, ElementType, RandomAlgorithm};
 
@@ -65,13 +65,8 @@ pub(in crate::eval) fn bit_generator(call: &Call<'_, '_>, algorithm: RandomAlgor
         _ => Source::Philox,
     };
     let count = extents.iter().product();
-    let bits = elements_of!(shape.element_type, T => {
-        Data::from(call.work().fill(count, |start, values: &mut [T]| {
-            for (offset, value) in values.iter_mut().enumerate() {
-                *value = <T as Element>::from_bits(u128::from(source.word(&state, start + offset, wide)));
-            }
-        })?)
-    });
+    let pattern = |position: usize| u128::from(source.word(&state, position, wide));
+    let bits = from_patterns(call.work(), shape.element_type, count, &pattern)?;
     let next = state.after(source.counters(count, wide), words.len());
     let next = match narrow {
         true => Data::U32(next.iter().flat_map(|&number| [number as u32, (number >> 32) as u32]).collect()),

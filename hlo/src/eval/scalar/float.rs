@@ -5,26 +5,16 @@
 //! of them within one unit in the last place. Those of `f64` itself are [`wide`]'s. None is the system library's: the bits of
 //! results are to be the same on every machine.
 
-use super::function::{STRETCH, each_pair_widely, each_widely, of_one, of_one_widely, of_two};
-use super::{Binary, Element, Number, Unary, circular, exponential, logarithm, wide};
+use super::function::{STRETCH, Way, each_pair_widely, each_widely, of_one, of_one_widely, of_two};
+use super::{Binary, Element, Form, Number, Unary, circular, exponential, logarithm, wide};
 use crate::ir::*;
-use half::{bf16, f16};
 
 /// A floating-point number.
 pub(in crate::eval) trait Float: Element {
-    /// The function of one number that an operation is. Types narrower than `f32` have no loops of their own.
-    fn function(op: UnaryOp) -> Option<Unary<Self>> {
-        Some(exact::<f64>(op).or_else(|| near(op))?.through(Self::wide, Self::round))
-    }
+    /// The function of one number that an operation is.
+    fn function(op: UnaryOp) -> Option<Unary<Self>>;
     /// The function of two numbers that an operation is.
-    fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
-        extremum(op)
-            .or_else(|| Some(arithmetic::<f64>(op).or_else(|| near_of_two(op))?.through(Self::wide, Self::round)))
-    }
-    /// The relation of two numbers.
-    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
-        ordered::<f64>(direction, order).through(Self::wide, |is_so| is_so)
-    }
+    fn function_of_two(op: BinaryOp) -> Option<Binary<Self>>;
     /// The value.
     fn wide(self) -> f64;
     /// The number nearest to a value, ties to even. What is too large is an infinity, where there is none a NaN, and where
@@ -64,9 +54,6 @@ impl Float for f64 {
     fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
         extremum(op).or_else(|| arithmetic(op)).or_else(|| wide::binary(op))
     }
-    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
-        ordered(direction, order)
-    }
     #[inline]
     fn wide(self) -> f64 {
         self
@@ -83,18 +70,13 @@ impl Float for f64 {
 
 impl Float for f32 {
     fn function(op: UnaryOp) -> Option<Unary<Self>> {
-        exact(op).or_else(|| Some(near(op)?.through(f64::from, |value| value as f32)))
+        exact(op).or_else(|| Some(near(op)?.through(WIDEN, NARROW)))
     }
     fn function_of_two(op: BinaryOp) -> Option<Binary<Self>> {
         match op {
             BinaryOp::Power => Some(Binary::new(power, powers)),
-            op => extremum(op)
-                .or_else(|| arithmetic(op))
-                .or_else(|| Some(near_of_two(op)?.through(f64::from, |value| value as f32))),
+            op => extremum(op).or_else(|| arithmetic(op)).or_else(|| Some(near_of_two(op)?.through(WIDEN, NARROW))),
         }
-    }
-    fn order(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<Self, bool> {
-        ordered(direction, order)
     }
     #[inline]
     fn wide(self) -> f64 {
@@ -127,9 +109,23 @@ impl Float for f32 {
     }
 }
 
+/// From `f32` to `f64`.
+const WIDEN: Way<f32, f64> = Way {
+    form: Form::OWN,
+    one: |_, value| f64::from(value),
+    many: |_, values, results| each_widely(values, results, f64::from),
+};
+
+/// And back.
+const NARROW: Way<f64, f32> = Way {
+    form: Form::OWN,
+    one: |_, value| value as f32,
+    many: |_, values, results| each_widely(values, results, |value| value as f32),
+};
+
 /// `f64` has more than twice the bits of an integer that these formats can tell from its neighbors, so rounding to odd
 /// first and then to nearest is rounding once.
-fn to_odd(value: i128) -> f64 {
+pub(super) fn to_odd(value: i128) -> f64 {
     let rounded = value as f64;
     // Integers from 2^53 on are rounded; 2^64 at most, the difference is exact.
     let rest = value - rounded as i128;
@@ -146,7 +142,7 @@ fn to_odd(value: i128) -> f64 {
 ///
 /// `half` itself passes over the lowest 32 bits of an `f64`, or rounds it twice where processors convert `f32` only.
 #[inline]
-fn to_odd_single(value: f64) -> f32 {
+pub(super) fn to_odd_single(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
     if back == value || value.is_nan() || nearest.to_bits() & 1 == 1 {
@@ -157,62 +153,23 @@ fn to_odd_single(value: f64) -> f32 {
     f32::from_bits(if away { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
 }
 
-macro_rules! halves {
-    ($($native:ident)*) => {$(
-        impl Float for $native {
-            #[inline]
-            fn wide(self) -> f64 {
-                self.to_f64()
-            }
-            #[inline]
-            fn round(value: f64) -> Self {
-                $native::from_f32(to_odd_single(value))
-            }
-            #[inline]
-            fn round_integer(value: i128) -> Self {
-                Self::round(to_odd(value))
-            }
+/// The bits of the number of a small format nearest to a value; see [`Float::round`].
+pub(super) fn round_small(format: FloatFormat, value: f64) -> u16 {
+    format.nearest(value).unwrap_or_else(|| {
+        let negative = value.is_sign_negative();
+        let infinity = if value.is_nan() { None } else { format.infinity(negative) };
+        // A format without infinity and NaN has a number nearest to any other, but for those: then the greatest is for infinity,
+        // and a NaN is what XLA's conversion leaves, negative zero.
+        match infinity.or_else(|| format.nan(negative)) {
+            Some(bits) => bits,
+            None if value.is_nan() => format.nearest(-0.0).unwrap_or_default(),
+            None => format.nearest(f64::MAX.copysign(value)).unwrap_or_default(),
         }
-    )*};
-}
-
-halves! { f16 bf16 }
-
-macro_rules! minifloats {
-    ($($native:ident)*) => {$(
-        impl Float for $native {
-            #[inline]
-            fn wide(self) -> f64 {
-                f64::from(self.to_f32())
-            }
-            fn round(value: f64) -> Self {
-                Self::nearest(value).unwrap_or_else(|| {
-                    let negative = value.is_sign_negative();
-                    let infinity = if value.is_nan() { None } else { Self::FORMAT.infinity(negative) };
-                    let bits = infinity.or_else(|| Self::FORMAT.nan(negative));
-                    // A format without infinity and NaN has a number nearest to any other, but for those: then the greatest
-                    // is for infinity, and a NaN is what XLA's conversion leaves, negative zero.
-                    match bits {
-                        Some(bits) => Self::from_bits(bits as u8),
-                        None if value.is_nan() => Self::nearest(-0.0).unwrap_or_default(),
-                        None => Self::nearest(f64::MAX.copysign(value)).unwrap_or_default(),
-                    }
-                })
-            }
-            #[inline]
-            fn round_integer(value: i128) -> Self {
-                Self::round(to_odd(value))
-            }
-        }
-    )*};
-}
-
-minifloats! {
-    F4E2M1Fn F6E2M3Fn F6E3M2Fn F8E3M4 F8E4M3 F8E4M3B11Fnuz F8E4M3Fn F8E4M3Fnuz F8E5M2 F8E5M2Fnuz F8E8M0Fnu
+    })
 }
 
 /// Operations that are exact, or in `f64` as good as exact.
-fn exact<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
+pub(super) fn exact<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
     /// The function, computed in `f64`.
     macro_rules! rounded {
         ($of_one:ident, |$x:ident| $value:expr) => {
@@ -239,7 +196,7 @@ fn exact<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
 }
 
 /// Functions in `f64` whose results are to be rounded to at most 24 bits; see [`narrow`](super::narrow).
-fn near(op: UnaryOp) -> Option<Unary<f64>> {
+pub(super) fn near(op: UnaryOp) -> Option<Unary<f64>> {
     Some(match op {
         UnaryOp::Acos => of_one!(|x: f64| libm::acos(x)),
         UnaryOp::Acosh => of_one!(|x: f64| libm::acosh(x)),
@@ -265,14 +222,14 @@ fn near(op: UnaryOp) -> Option<Unary<f64>> {
 /// What leaves one of two numbers: no bit of a NaN is lost.
 fn extremum<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
     match op {
-        BinaryOp::Maximum => Some(of_two!(|a: T, b: T| maximum(a, b))),
-        BinaryOp::Minimum => Some(of_two!(|a: T, b: T| minimum(a, b))),
+        BinaryOp::Maximum => Some(of_two!(|a: T, b: T| if is_maximum(a.wide(), b.wide()) { a } else { b })),
+        BinaryOp::Minimum => Some(of_two!(|a: T, b: T| if is_minimum(a.wide(), b.wide()) { a } else { b })),
         _ => None,
     }
 }
 
 /// Operations whose results in `f64`, rounded once more, are those of a narrower type.
-fn arithmetic<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
+pub(super) fn arithmetic<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| a.plus(b)),
         BinaryOp::Divide => of_two!(|a: T, b: T| a.over(b)),
@@ -285,7 +242,7 @@ fn arithmetic<T: Float>(op: BinaryOp) -> Option<Binary<T>> {
 }
 
 /// As [`near`], of two numbers.
-fn near_of_two(op: BinaryOp) -> Option<Binary<f64>> {
+pub(super) fn near_of_two(op: BinaryOp) -> Option<Binary<f64>> {
     Some(match op {
         BinaryOp::Atan2 => {
             Binary::new(circular::atan2, |a, b, results| each_pair_widely(a, b, results, circular::atan2))
@@ -307,10 +264,10 @@ pub(super) fn relation<T: Float>(
     direction: ComparisonDirection,
     order: Option<ComparisonType>,
 ) -> Option<Binary<T, bool>> {
-    Some(T::order(direction, order))
+    Some(ordered(direction, order))
 }
 
-fn ordered<T: Float>(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<T, bool> {
+pub(super) fn ordered<T: Float>(direction: ComparisonDirection, order: Option<ComparisonType>) -> Binary<T, bool> {
     match order {
         Some(ComparisonType::TotalOrder) => total_order(direction),
         _ => by_value(direction),
@@ -346,18 +303,25 @@ fn powers(a: &[f32], b: &[f32], results: &mut [f32]) {
     }
 }
 
-/// IEEE 754's `maximum`: a NaN wins, and of zeros of both signs the positive one.
-#[inline]
-fn maximum<T: Float>(a: T, b: T) -> T {
-    let (x, y) = (a.wide(), b.wide());
-    if x > y || x.is_nan() || (x == y && x.is_sign_positive()) { a } else { b }
+/// Which of two numbers an extremum leaves: whether it is the first.
+pub(super) fn is_first(op: BinaryOp) -> Option<Binary<f64, bool>> {
+    match op {
+        BinaryOp::Maximum => Some(of_two!(is_maximum)),
+        BinaryOp::Minimum => Some(of_two!(is_minimum)),
+        _ => None,
+    }
 }
 
-/// IEEE 754's `minimum`: a NaN wins, and of zeros of both signs the negative one.
+/// Whether the first is IEEE 754's `maximum`: a NaN wins, and of zeros of both signs the positive one.
 #[inline]
-fn minimum<T: Float>(a: T, b: T) -> T {
-    let (x, y) = (a.wide(), b.wide());
-    if x < y || x.is_nan() || (x == y && x.is_sign_negative()) { a } else { b }
+fn is_maximum(x: f64, y: f64) -> bool {
+    x > y || x.is_nan() || (x == y && x.is_sign_positive())
+}
+
+/// Whether the first is IEEE 754's `minimum`: a NaN wins, and of zeros of both signs the negative one.
+#[inline]
+fn is_minimum(x: f64, y: f64) -> bool {
+    x < y || x.is_nan() || (x == y && x.is_sign_negative())
 }
 
 /// The order of the values; all zeros are equal, and every relation of a NaN is false, but that it differs.

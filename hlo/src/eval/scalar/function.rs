@@ -1,5 +1,6 @@
 //! A function of elements, once for one element and once for many.
 
+use super::Form;
 use std::marker::PhantomData;
 
 /// A function of one element.
@@ -40,13 +41,9 @@ impl<T: 'static, R: 'static> Unary<T, R> {
         self.0.many(a, results);
     }
 
-    /// The function of a narrower type, by way of this one: `narrow(self(widen(a)))`. A loop for each function of each type would be
-    /// hundreds of loops; this way a function has one, and a type one that leads there and one that leads back.
-    pub(super) fn through<U: Copy + 'static, S: 'static>(
-        self,
-        widen: impl Fn(U) -> T + Copy + Send + Sync + 'static,
-        narrow: impl Fn(R) -> S + Copy + Send + Sync + 'static,
-    ) -> Unary<U, S>
+    /// The function of a narrower type, by way of this one. A loop for each function of each type would be hundreds of loops; this way
+    /// a function has one, and a type one that leads there and one that leads back.
+    pub(super) fn through<U: Copy + 'static, S: 'static>(self, widen: Way<U, T>, narrow: Way<R, S>) -> Unary<U, S>
     where
         T: Copy + Default,
         R: Copy + Default,
@@ -75,17 +72,27 @@ impl<T: 'static, R: 'static> Binary<T, R> {
     }
 
     /// As [`Unary::through`].
-    pub(super) fn through<U: Copy + 'static, S: 'static>(
-        self,
-        widen: impl Fn(U) -> T + Copy + Send + Sync + 'static,
-        narrow: impl Fn(R) -> S + Copy + Send + Sync + 'static,
-    ) -> Binary<U, S>
+    pub(super) fn through<U: Copy + 'static, S: 'static>(self, widen: Way<U, T>, narrow: Way<R, S>) -> Binary<U, S>
     where
         T: Copy + Default,
         R: Copy + Default,
     {
         Binary(Box::new(Through { function: self, widen, narrow }))
     }
+}
+
+impl<T: Copy + Default + 'static> Binary<T, bool> {
+    /// The function that gives the first of two elements where this is true of what they lead to, else the second.
+    pub(super) fn picking<U: Copy + 'static>(self, widen: Way<U, T>) -> Binary<U> {
+        Binary(Box::new(Picking { is_first: self, widen }))
+    }
+}
+
+/// The way from elements of one type to those of another, for one and for many of them.
+pub(super) struct Way<T, U> {
+    pub(super) form: Form,
+    pub(super) one: fn(Form, T) -> U,
+    pub(super) many: fn(Form, &[T], &mut [U]),
 }
 
 /// A function that a type has loops of its own for.
@@ -113,44 +120,41 @@ impl<T, R, F: Fn(T, T) -> R + Send + Sync, G: Fn(&[T], &[T], &mut [R]) + Send + 
 }
 
 /// A function by way of another type's.
-struct Through<F, N, O> {
+struct Through<F, T, W, V, R> {
     function: F,
-    widen: N,
-    narrow: O,
+    widen: Way<T, W>,
+    narrow: Way<V, R>,
 }
 
-impl<T, R, W, V, N, O> OfOne<T, R> for Through<Unary<W, V>, N, O>
+impl<T, R, W, V> OfOne<T, R> for Through<Unary<W, V>, T, W, V, R>
 where
     T: Copy,
     W: Copy + Default + 'static,
     V: Copy + Default + 'static,
-    N: Fn(T) -> W + Copy + Send + Sync,
-    O: Fn(V) -> R + Copy + Send + Sync,
 {
     fn one(&self, a: T) -> R {
-        (self.narrow)(self.function.one((self.widen)(a)))
+        (self.narrow.one)(self.narrow.form, self.function.one((self.widen.one)(self.widen.form, a)))
     }
     fn many(&self, a: &[T], results: &mut [R]) {
         let (mut wide, mut values) = ([W::default(); STRETCH], [V::default(); STRETCH]);
         for (a, results) in a.chunks(STRETCH).zip(results.chunks_mut(STRETCH)) {
             let (wide, values) = (&mut wide[..a.len()], &mut values[..results.len()]);
-            each_widely(a, wide, self.widen);
+            (self.widen.many)(self.widen.form, a, wide);
             self.function.many(wide, values);
-            each_widely(values, results, self.narrow);
+            (self.narrow.many)(self.narrow.form, values, results);
         }
     }
 }
 
-impl<T, R, W, V, N, O> OfTwo<T, R> for Through<Binary<W, V>, N, O>
+impl<T, R, W, V> OfTwo<T, R> for Through<Binary<W, V>, T, W, V, R>
 where
     T: Copy,
     W: Copy + Default + 'static,
     V: Copy + Default + 'static,
-    N: Fn(T) -> W + Copy + Send + Sync,
-    O: Fn(V) -> R + Copy + Send + Sync,
 {
     fn one(&self, a: T, b: T) -> R {
-        (self.narrow)(self.function.one((self.widen)(a), (self.widen)(b)))
+        let widen = |value| (self.widen.one)(self.widen.form, value);
+        (self.narrow.one)(self.narrow.form, self.function.one(widen(a), widen(b)))
     }
     fn many(&self, a: &[T], b: &[T], results: &mut [R]) {
         let (mut first, mut second) = ([W::default(); STRETCH], [W::default(); STRETCH]);
@@ -158,10 +162,36 @@ where
         for ((a, b), results) in a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH)) {
             let (first, second) = (&mut first[..a.len()], &mut second[..b.len()]);
             let values = &mut values[..results.len()];
-            each_widely(a, first, self.widen);
-            each_widely(b, second, self.widen);
+            (self.widen.many)(self.widen.form, a, first);
+            (self.widen.many)(self.widen.form, b, second);
             self.function.many(first, second, values);
-            each_widely(values, results, self.narrow);
+            (self.narrow.many)(self.narrow.form, values, results);
+        }
+    }
+}
+
+/// The first of two elements where something is true of what they lead to, else the second.
+struct Picking<T, W> {
+    is_first: Binary<W, bool>,
+    widen: Way<T, W>,
+}
+
+impl<T: Copy, W: Copy + Default + 'static> OfTwo<T, T> for Picking<T, W> {
+    fn one(&self, a: T, b: T) -> T {
+        let widen = |value| (self.widen.one)(self.widen.form, value);
+        if self.is_first.one(widen(a), widen(b)) { a } else { b }
+    }
+    fn many(&self, a: &[T], b: &[T], results: &mut [T]) {
+        let (mut first, mut second) = ([W::default(); STRETCH], [W::default(); STRETCH]);
+        let mut picked = [false; STRETCH];
+        for ((a, b), results) in a.chunks(STRETCH).zip(b.chunks(STRETCH)).zip(results.chunks_mut(STRETCH)) {
+            let (first, second) = (&mut first[..a.len()], &mut second[..b.len()]);
+            (self.widen.many)(self.widen.form, a, first);
+            (self.widen.many)(self.widen.form, b, second);
+            self.is_first.many(first, second, &mut picked[..results.len()]);
+            for ((result, &is_first), (&a, &b)) in results.iter_mut().zip(&picked).zip(a.iter().zip(b)) {
+                *result = if is_first { a } else { b };
+            }
         }
     }
 }
@@ -169,7 +199,7 @@ where
 /// The function of one element, written once; the loop is compiled with it.
 macro_rules! of_one {
     ($f:expr) => {
-        $crate::eval::scalar::Unary::new($f, |a, results| $crate::eval::scalar::function::each(a, results, $f))
+        $crate::eval::scalar::Unary::new($f, move |a, results| $crate::eval::scalar::function::each(a, results, $f))
     };
 }
 
@@ -193,7 +223,7 @@ macro_rules! of_one_widely {
 /// The function of two elements, written once; the loop is compiled with it.
 macro_rules! of_two {
     ($f:expr) => {
-        $crate::eval::scalar::Binary::new($f, |a, b, results| {
+        $crate::eval::scalar::Binary::new($f, move |a, b, results| {
             $crate::eval::scalar::function::each_pair(a, b, results, $f);
         })
     };

@@ -1,7 +1,7 @@
 //! What the operations mean for one element; arrays and the computations of reductions both are built on this.
 //!
-//! Four families have rules of their own, generic over the types in them: [`signed`] and [`unsigned`] integers, [`float`]s
-//! and [`complex`] numbers; `pred` is the fifth.
+//! Four families have rules of their own, generic over the wide types in them: [`signed`] and [`unsigned`] integers, [`float`]s
+//! and [`complex`] numbers; `pred` is the fifth. Narrow types go by way of the wide ones ([`held`]).
 
 mod circular;
 mod complex;
@@ -9,6 +9,7 @@ mod element;
 mod exponential;
 mod float;
 mod function;
+mod held;
 mod integer;
 mod logarithm;
 mod narrow;
@@ -19,10 +20,11 @@ mod unsigned;
 mod wide;
 
 pub(super) use complex::ComplexNumber;
-pub(super) use element::{Element, elements_of};
+pub(super) use element::Element;
 pub(super) use float::Float;
-pub(super) use function::{Binary, Unary, each_widely};
-pub(super) use number::Number;
+pub(super) use function::{Binary, Unary};
+pub(super) use held::{Form, Held, elements_of};
+pub(crate) use number::Number;
 pub(super) use wide::{hypot, ln, sin_cos_of_turn};
 
 #[cfg(test)]

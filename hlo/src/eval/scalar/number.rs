@@ -2,7 +2,7 @@
 
 /// The value of an element, exactly.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(in crate::eval) enum Number {
+pub(crate) enum Number {
     /// Of an integer or a `pred`.
     Integer(i128),
     /// Of a float, which `f64` holds.
@@ -50,6 +50,23 @@ impl Number {
         match self {
             Number::Complex(_, imaginary) => imaginary,
             _ => 0.0,
+        }
+    }
+
+    /// Whether it is no number, or a part of it is none.
+    pub(crate) fn is_nan(self) -> bool {
+        match self {
+            Number::Integer(_) => false,
+            Number::Real(value) => value.is_nan(),
+            Number::Complex(real, imaginary) => real.is_nan() || imaginary.is_nan(),
+        }
+    }
+
+    /// The integer, if it is of an integer or a `pred`.
+    pub(crate) fn integer(self) -> Option<i128> {
+        match self {
+            Number::Integer(value) => Some(value),
+            _ => None,
         }
     }
 

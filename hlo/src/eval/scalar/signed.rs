@@ -2,20 +2,21 @@
 
 use super::function::{of_one, of_two};
 use super::integer::Signed;
+use super::pred::ordered;
 use super::{Binary, Number, Unary};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 
 pub(super) fn unary<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
-    Some(match op {
-        UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(i64::from(pattern(a).leading_zeros() + T::BITS - 64))),
-        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(i64::from(pattern(a).count_ones()))),
-        op => return T::function(op),
-    })
+    unary_of(op, T::BITS)
 }
 
-/// Operations that need not know how many bits there are.
-pub(super) fn wrapping<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
+/// Of integers of so many bits, which may be less than their type has. The results are to be wrapped around.
+pub(super) fn unary_of<T: Signed>(op: UnaryOp, bits: u32) -> Option<Unary<T>> {
     Some(match op {
+        UnaryOp::CountLeadingZeros => {
+            of_one!(move |a: T| T::wrap(i64::from(pattern(a, bits).leading_zeros() + bits - 64)))
+        }
+        UnaryOp::PopulationCount => of_one!(move |a: T| T::wrap(i64::from(pattern(a, bits).count_ones()))),
         UnaryOp::Abs => of_one!(|a: T| T::wrap(a.wide().wrapping_abs())),
         UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
         UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
@@ -25,24 +26,24 @@ pub(super) fn wrapping<T: Signed>(op: UnaryOp) -> Option<Unary<T>> {
 }
 
 pub(super) fn binary<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
+    binary_of(op, T::BITS)
+}
+
+/// As [`unary_of`], of two integers.
+pub(super) fn binary_of<T: Signed>(op: BinaryOp, bits: u32) -> Option<Binary<T>> {
     Some(match op {
         // A negative amount is, as XLA reads it, a large one.
-        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
+        BinaryOp::ShiftLeft => of_two!(move |a: T, by: T| match amount(by, bits) {
             Some(by) => T::wrap(a.wide() << by),
             None => T::wrap(0),
         }),
-        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| T::wrap(a.wide() >> amount(by).unwrap_or(63))),
-        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
-            Some(by) => T::wrap((pattern(a) >> by) as i64),
+        BinaryOp::ShiftRightArithmetic => {
+            of_two!(move |a: T, by: T| T::wrap(a.wide() >> amount(by, bits).unwrap_or(63)))
+        }
+        BinaryOp::ShiftRightLogical => of_two!(move |a: T, by: T| match amount(by, bits) {
+            Some(by) => T::wrap((pattern(a, bits) >> by) as i64),
             None => T::wrap(0),
         }),
-        op => return T::function_of_two(op),
-    })
-}
-
-/// As [`wrapping`], of two integers.
-pub(super) fn wrapping_of_two<T: Signed>(op: BinaryOp) -> Option<Binary<T>> {
-    Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
         BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
         BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(match b.wide() {
@@ -68,7 +69,7 @@ pub(super) fn relation<T: Signed>(
     direction: ComparisonDirection,
     _: Option<ComparisonType>,
 ) -> Option<Binary<T, bool>> {
-    Some(T::order(direction))
+    Some(ordered(direction))
 }
 
 #[inline]
@@ -84,14 +85,14 @@ pub(super) fn of<T: Signed>(value: Number) -> T {
 
 /// The bits of the type, without copies of the sign above them.
 #[inline]
-fn pattern<T: Signed>(a: T) -> u64 {
-    a.wide() as u64 & (u64::MAX >> (64 - T::BITS))
+fn pattern<T: Signed>(a: T, bits: u32) -> u64 {
+    a.wide() as u64 & (u64::MAX >> (64 - bits))
 }
 
 /// An amount to shift by that is less than the width.
 #[inline]
-fn amount<T: Signed>(by: T) -> Option<u32> {
-    u32::try_from(by.wide()).ok().filter(|&by| by < T::BITS)
+fn amount<T: Signed>(by: T, bits: u32) -> Option<u32> {
+    u32::try_from(by.wide()).ok().filter(|&by| by < bits)
 }
 
 /// Wraps around. A negative exponent gives 0, unless the base is its own inverse.

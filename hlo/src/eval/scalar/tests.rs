@@ -3,7 +3,6 @@
 use super::function::PROCESSOR;
 use super::*;
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, FloatFormat, UnaryOp};
-use half::{bf16, f16};
 
 fn one<T: Element>(op: UnaryOp, a: T) -> T {
     T::unary(op).unwrap_or_else(|| panic!("{} is not defined for {}", op.name(), T::ELEMENT_TYPE)).one(a)
@@ -38,7 +37,8 @@ fn every_operation_is_defined_exactly_where_the_shape_functions_accept_it() {
                 continue;
             }
             let accepted = crate::shape::unary_accepts(op, element_type);
-            let is_defined = elements_of!(element_type, T => T::unary(op).is_some());
+            let form = Form::of(element_type);
+            let is_defined = elements_of!(element_type, T => <T as Held>::unary(op, form).is_some());
             assert_eq!(is_defined, accepted, "{} of {element_type}", op.name());
         }
         for &op in BinaryOp::ALL {
@@ -48,7 +48,8 @@ fn every_operation_is_defined_exactly_where_the_shape_functions_accept_it() {
                 continue;
             }
             let accepted = crate::shape::binary_accepts(op, element_type);
-            let is_defined = elements_of!(element_type, T => T::binary(op).is_some());
+            let form = Form::of(element_type);
+            let is_defined = elements_of!(element_type, T => <T as Held>::binary(op, form).is_some());
             assert_eq!(is_defined, accepted, "{} of {element_type}", op.name());
         }
     }
@@ -205,17 +206,17 @@ fn about_ties(format: FloatFormat) -> Vec<f64> {
 
 #[test]
 fn halves_are_rounded_once() {
-    fn judge<T: Float>(format: FloatFormat) {
+    for element_type in [ElementType::F16, ElementType::Bf16] {
+        let (form, format) = (Form::of(element_type), FloatFormat::of(element_type).unwrap());
+        let rounded = |value: f64| <u16 as Held>::nearest(Number::Real(value), form);
         for value in about_ties(format) {
             for value in [value, -value] {
                 let expected = format.nearest(value).or(format.infinity(value < 0.0)).unwrap();
-                assert_eq!(T::round(value).bits(), u128::from(expected), "{value:e}");
+                assert_eq!(rounded(value), expected, "{value:e}");
             }
         }
-        assert!(T::round(f64::NAN).wide().is_nan());
+        assert!(format.value(rounded(f64::NAN)).is_nan());
     }
-    judge::<f16>(FloatFormat::of(ElementType::F16).unwrap());
-    judge::<bf16>(FloatFormat::of(ElementType::Bf16).unwrap());
 }
 
 fn compared<T: Element>(direction: ComparisonDirection, order: Option<ComparisonType>, a: T, b: T) -> bool {
@@ -271,37 +272,44 @@ fn many_are_as_each() {
     // This processor's vectors, and those that every processor of its kind has.
     for processor in [pulp::Arch::new(), pulp::Arch::Scalar] {
         PROCESSOR.set(Some(processor));
-        as_each::<f32>(&values);
-        as_each::<f64>(&values);
-        as_each::<f16>(&values);
-        as_each::<bf16>(&values);
-        as_each::<crate::ir::F8E4M3Fn>(&values);
-        as_each::<crate::ir::F8E5M2>(&values);
-        as_each::<crate::ir::F8E8M0Fnu>(&values);
-        as_each::<crate::ir::F6E3M2Fn>(&values);
-        as_each::<crate::ir::F4E2M1Fn>(&values);
+        for &element_type in ElementType::ALL {
+            if !element_type.is_complex() {
+                elements_of!(element_type, T => as_each::<T>(element_type, &values));
+            }
+        }
     }
     PROCESSOR.set(None);
 }
 
-fn as_each<T: Float>(values: &[f32]) {
-    let a: Vec<T> = values.iter().map(|&value| T::round(f64::from(value) * std::f64::consts::E)).collect();
+fn as_each<T: Held>(element_type: ElementType, values: &[f32]) {
+    let form = Form::of(element_type);
+    let number = |value: f32| Number::Real(f64::from(value) * std::f64::consts::E);
+    let a: Vec<T> = values.iter().map(|&value| T::nearest(number(value), form)).collect();
     let mut b = a.clone();
     b.rotate_left(997);
-    let is_same = |x: T, y: T| x.bits() == y.bits() || (x.wide().is_nan() && y.wide().is_nan());
+    let is_same = |x: T, y: T| x.pattern(form) == y.pattern(form) || (x.value(form).is_nan() && y.value(form).is_nan());
     let mut results = vec![T::default(); a.len()];
     for &op in UnaryOp::ALL {
-        let Some(function) = T::unary(op) else { continue };
+        let Some(function) = T::unary(op, form) else { continue };
         function.many(&a, &mut results);
         for (&a, &result) in a.iter().zip(&results) {
-            assert!(is_same(result, function.one(a)), "{} of {}", op.name(), a.wide());
+            assert!(is_same(result, function.one(a)), "{} of {:?} in {element_type}", op.name(), a.value(form));
         }
     }
     for &op in BinaryOp::ALL {
-        let Some(function) = T::binary(op) else { continue };
+        let Some(function) = T::binary(op, form) else { continue };
         function.many(&a, &b, &mut results);
         for ((&a, &b), &result) in a.iter().zip(&b).zip(&results) {
-            assert!(is_same(result, function.one(a, b)), "{} of {} and {}", op.name(), a.wide(), b.wide());
+            let (x, y) = (a.value(form), b.value(form));
+            assert!(is_same(result, function.one(a, b)), "{} of {x:?} and {y:?} in {element_type}", op.name());
         }
+    }
+}
+
+#[test]
+fn every_type_is_held_in_what_has_its_size() {
+    for &element_type in ElementType::ALL {
+        let word = crate::ir::words_of!(crate::ir::Data::no_words(element_type), _, W => size_of::<W>());
+        assert_eq!(elements_of!(element_type, T => size_of::<T>()), word, "{element_type}");
     }
 }

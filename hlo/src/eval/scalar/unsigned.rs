@@ -2,21 +2,20 @@
 
 use super::function::{of_one, of_two};
 use super::integer::Unsigned;
+use super::pred::ordered;
 use super::signed::wrapping_power;
 use super::{Binary, Number, Unary};
 use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
 
 pub(super) fn unary<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
-    Some(match op {
-        UnaryOp::CountLeadingZeros => of_one!(|a: T| T::wrap(u64::from(a.wide().leading_zeros() + T::BITS - 64))),
-        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(u64::from(a.wide().count_ones()))),
-        op => return T::function(op),
-    })
+    unary_of(op, T::BITS)
 }
 
-/// Operations that need not know how many bits there are.
-pub(super) fn wrapping<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
+/// Of integers of so many bits, which may be less than their type has. The results are to be wrapped around.
+pub(super) fn unary_of<T: Unsigned>(op: UnaryOp, bits: u32) -> Option<Unary<T>> {
     Some(match op {
+        UnaryOp::CountLeadingZeros => of_one!(move |a: T| T::wrap(u64::from(a.wide().leading_zeros() + bits - 64))),
+        UnaryOp::PopulationCount => of_one!(|a: T| T::wrap(u64::from(a.wide().count_ones()))),
         UnaryOp::Negate => of_one!(|a: T| T::wrap(a.wide().wrapping_neg())),
         UnaryOp::Not => of_one!(|a: T| T::wrap(!a.wide())),
         _ => return None,
@@ -24,28 +23,26 @@ pub(super) fn wrapping<T: Unsigned>(op: UnaryOp) -> Option<Unary<T>> {
 }
 
 pub(super) fn binary<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
+    binary_of(op, T::BITS)
+}
+
+/// As [`unary_of`], of two integers.
+pub(super) fn binary_of<T: Unsigned>(op: BinaryOp, bits: u32) -> Option<Binary<T>> {
     Some(match op {
-        BinaryOp::ShiftLeft => of_two!(|a: T, by: T| match amount(by) {
+        BinaryOp::ShiftLeft => of_two!(move |a: T, by: T| match amount(by, bits) {
             Some(by) => T::wrap(a.wide() << by),
             None => T::wrap(0),
         }),
         // The highest bit counts as a sign.
-        BinaryOp::ShiftRightArithmetic => of_two!(|a: T, by: T| {
-            let unused = 64 - T::BITS;
+        BinaryOp::ShiftRightArithmetic => of_two!(move |a: T, by: T| {
+            let unused = 64 - bits;
             let signed = ((a.wide() << unused) as i64) >> unused;
-            T::wrap((signed >> amount(by).unwrap_or(63)) as u64)
+            T::wrap((signed >> amount(by, bits).unwrap_or(63)) as u64)
         }),
-        BinaryOp::ShiftRightLogical => of_two!(|a: T, by: T| match amount(by) {
+        BinaryOp::ShiftRightLogical => of_two!(move |a: T, by: T| match amount(by, bits) {
             Some(by) => T::wrap(a.wide() >> by),
             None => T::wrap(0),
         }),
-        op => return T::function_of_two(op),
-    })
-}
-
-/// As [`wrapping`], of two integers.
-pub(super) fn wrapping_of_two<T: Unsigned>(op: BinaryOp) -> Option<Binary<T>> {
-    Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| T::wrap(a.wide().wrapping_add(b.wide()))),
         BinaryOp::And => of_two!(|a: T, b: T| T::wrap(a.wide() & b.wide())),
         BinaryOp::Divide => of_two!(|a: T, b: T| T::wrap(a.wide().checked_div(b.wide()).unwrap_or(u64::MAX))),
@@ -65,7 +62,7 @@ pub(super) fn relation<T: Unsigned>(
     direction: ComparisonDirection,
     _: Option<ComparisonType>,
 ) -> Option<Binary<T, bool>> {
-    Some(T::order(direction))
+    Some(ordered(direction))
 }
 
 #[inline]
@@ -80,6 +77,6 @@ pub(super) fn of<T: Unsigned>(value: Number) -> T {
 
 /// An amount to shift by that is less than the width.
 #[inline]
-fn amount<T: Unsigned>(by: T) -> Option<u32> {
-    u32::try_from(by.wide()).ok().filter(|&by| by < T::BITS)
+fn amount<T: Unsigned>(by: T, bits: u32) -> Option<u32> {
+    u32::try_from(by.wide()).ok().filter(|&by| by < bits)
 }

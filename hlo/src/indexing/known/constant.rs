@@ -3,6 +3,7 @@
 use weft_affine::{Expr, Interval};
 
 use super::super::context::dim;
+use crate::eval::number;
 use crate::ir::{Literal, Scalar};
 
 /// Elements that are looked at.
@@ -55,21 +56,5 @@ pub(super) fn value(literal: &Literal, extents: &[i64], element: &[Interval]) ->
 }
 
 fn integer(scalar: Scalar) -> Option<i128> {
-    Some(match scalar {
-        Scalar::S1(value) => value.get().into(),
-        Scalar::S2(value) => value.get().into(),
-        Scalar::S4(value) => value.get().into(),
-        Scalar::S8(value) => value.into(),
-        Scalar::S16(value) => value.into(),
-        Scalar::S32(value) => value.into(),
-        Scalar::S64(value) => value.into(),
-        Scalar::U1(value) => value.get().into(),
-        Scalar::U2(value) => value.get().into(),
-        Scalar::U4(value) => value.get().into(),
-        Scalar::U8(value) => value.into(),
-        Scalar::U16(value) => value.into(),
-        Scalar::U32(value) => value.into(),
-        Scalar::U64(value) => value.into(),
-        _ => return None,
-    })
+    if scalar.element_type().is_integer() { number(scalar).integer() } else { None }
 }

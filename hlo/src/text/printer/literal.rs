@@ -2,8 +2,9 @@
 //! inner braces in comments.
 
 use super::float::{push_f32, push_f64, push_small};
-use crate::ir::{self, Complex, Data, FloatFormat, Literal, Scalar, Shape};
+use crate::ir::{Complex, Data, FloatFormat, Literal, Scalar, Shape, Word, Words, words_of};
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 /// How much text is gathered before it is handed on.
 const CHUNK: usize = 1 << 14;
@@ -14,47 +15,8 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
         Shape::Array(array) => array.extents.as_slice(),
         _ => &[],
     };
-    macro_rules! small {
-        ($values:expr, $format:expr) => {
-            write_array(out, extents, $values, |out, value| push_small(out, $format, value.to_bits()))
-        };
-    }
-    macro_rules! mini {
-        ($values:expr, $format:expr) => {{
-            let spellings = Spellings::of($format, $values.len());
-            write_array(out, extents, $values, |out, value| spellings.push(out, value.to_bits()))
-        }};
-    }
     match &literal.data {
         Data::Pred(values) if extents.is_empty() => out.write_str(if values == &[true] { "true" } else { "false" }),
-        Data::Pred(values) => write_array(out, extents, values, |out, &value| out.push(if value { '1' } else { '0' })),
-        Data::S1(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
-        Data::S2(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
-        Data::S4(values) => write_array(out, extents, values, |out, value| push_signed(out, value.get().into())),
-        Data::S8(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
-        Data::S16(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
-        Data::S32(values) => write_array(out, extents, values, |out, &value| push_signed(out, value.into())),
-        Data::S64(values) => write_array(out, extents, values, |out, &value| push_signed(out, value)),
-        Data::U1(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
-        Data::U2(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
-        Data::U4(values) => write_array(out, extents, values, |out, value| push_unsigned(out, value.get().into())),
-        Data::U8(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
-        Data::U16(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
-        Data::U32(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value.into())),
-        Data::U64(values) => write_array(out, extents, values, |out, &value| push_unsigned(out, value)),
-        Data::F4E2M1Fn(values) => mini!(values, ir::F4E2M1Fn::FORMAT),
-        Data::F6E2M3Fn(values) => mini!(values, ir::F6E2M3Fn::FORMAT),
-        Data::F6E3M2Fn(values) => mini!(values, ir::F6E3M2Fn::FORMAT),
-        Data::F8E3M4(values) => mini!(values, ir::F8E3M4::FORMAT),
-        Data::F8E4M3(values) => mini!(values, ir::F8E4M3::FORMAT),
-        Data::F8E4M3B11Fnuz(values) => mini!(values, ir::F8E4M3B11Fnuz::FORMAT),
-        Data::F8E4M3Fn(values) => mini!(values, ir::F8E4M3Fn::FORMAT),
-        Data::F8E4M3Fnuz(values) => mini!(values, ir::F8E4M3Fnuz::FORMAT),
-        Data::F8E5M2(values) => mini!(values, ir::F8E5M2::FORMAT),
-        Data::F8E5M2Fnuz(values) => mini!(values, ir::F8E5M2Fnuz::FORMAT),
-        Data::F8E8M0Fnu(values) => mini!(values, ir::F8E8M0Fnu::FORMAT),
-        Data::F16(values) => small!(values, FloatFormat::F16),
-        Data::Bf16(values) => small!(values, FloatFormat::BF16),
         Data::F32(values) => write_array(out, extents, values, |out, &value| push_f32(out, value)),
         Data::F64(values) => write_array(out, extents, values, |out, &value| push_f64(out, value)),
         Data::C64(values) => write_array(out, extents, values, |out, value| push_complex(out, value, push_f32)),
@@ -69,6 +31,31 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
                 write_literal(out, element)?;
             }
             out.write_str(" )")
+        }
+        data => write_words(out, extents, data),
+    }
+}
+
+/// Writes integers and small floats by their words.
+fn write_words(out: &mut dyn Write, extents: &[i64], data: &Data) -> fmt::Result {
+    let (Some(element_type), Some(words)) = (data.element_type(), data.words()) else { return Ok(()) };
+    match (FloatFormat::of(element_type), words) {
+        (Some(format), Words::U8(values)) => {
+            let spellings = Spellings::of(format, values.len());
+            write_array(out, extents, values, |out, &bits| spellings.push(out, bits))
+        }
+        (Some(format), words) => words_of!(words, values, W => {
+            write_array(out, extents, values, |out, value| push_small(out, format, value.bits() as u16))
+        }),
+        (None, words) => {
+            let is_signed = element_type.is_signed();
+            words_of!(words, values, W => {
+                let unused = u128::BITS - 8 * size_of::<W>() as u32;
+                write_array(out, extents, values, |out, value| match is_signed {
+                    true => push_signed(out, ((value.bits() << unused) as i128 >> unused) as i64),
+                    false => push_unsigned(out, value.bits() as u64),
+                })
+            })
         }
     }
 }
@@ -149,36 +136,47 @@ fn write_array<T>(
     elements: &[T],
     mut write: impl FnMut(&mut String, &T),
 ) -> fmt::Result {
+    write_rows(out, extents, elements.len(), &mut |out, chunk, row| {
+        for (position, value) in elements[row].iter().enumerate() {
+            if position > 0 {
+                chunk.push_str(", ");
+            }
+            write(chunk, value);
+            if chunk.len() > CHUNK {
+                out.write_str(chunk)?;
+                chunk.clear();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Writes the elements at some positions, which follow each other between two braces: to a chunk of text, and that where it is full.
+type WriteRow<'a> = dyn FnMut(&mut dyn Write, &mut String, Range<usize>) -> fmt::Result + 'a;
+
+/// As [`write_array`], whatever the elements are.
+fn write_rows(out: &mut dyn Write, extents: &[i64], held: usize, write: &mut WriteRow<'_>) -> fmt::Result {
     let mut chunk = String::with_capacity(64);
     let count = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(usize::try_from(extent).ok()?));
-    if extents.is_empty() && elements.len() == 1 {
-        write(&mut chunk, &elements[0]);
+    if extents.is_empty() && held == 1 {
+        write(out, &mut chunk, 0..1)?;
         return out.write_str(&chunk);
     }
-    if elements.is_empty() && extents.contains(&0) {
+    if held == 0 && extents.contains(&0) {
         return write_empty(out, extents);
     }
-    let flat = [i64::try_from(elements.len()).unwrap_or(i64::MAX)];
-    let extents = if count == Some(elements.len()) && !extents.is_empty() { extents } else { &flat };
+    let flat = [i64::try_from(held).unwrap_or(i64::MAX)];
+    let extents = if count == Some(held) && !extents.is_empty() { extents } else { &flat };
     let braces = Braces { extents };
     let rank = extents.len();
     let inner = usize::try_from(extents[rank - 1]).unwrap_or(usize::MAX).max(1);
     let mut indices = vec![0i64; rank.saturating_sub(1)];
-    for (row, values) in elements.chunks(inner).enumerate() {
+    for row in 0..held.div_ceil(inner) {
         let from = if row > 0 { braces.advance(&mut chunk, &mut indices) } else { 0 };
         for level in from..rank {
             braces.open(&mut chunk, level, &indices);
         }
-        for (position, value) in values.iter().enumerate() {
-            if position > 0 {
-                chunk.push_str(", ");
-            }
-            write(&mut chunk, value);
-            if chunk.len() > CHUNK {
-                out.write_str(&chunk)?;
-                chunk.clear();
-            }
-        }
+        write(out, &mut chunk, row * inner..held.min((row + 1) * inner))?;
         braces.close(&mut chunk, rank - 1);
     }
     for level in (0..rank - 1).rev() {

@@ -1,69 +1,51 @@
-//! One element of each type.
+//! The elements of each type.
 
+use super::Read;
 use super::decimal;
 use super::number::Real;
-use crate::ir::{self, ArrayShape, Complex, Data, ElementType, FloatFormat, S1, S2, S4, Span, U1, U2, U4, bf16, f16};
+use crate::ir::{ArrayShape, Data, ElementType, FloatFormat, Span, Word, words_of};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, failure, quote};
 
 impl Cursor<'_> {
     /// The elements of an array.
     pub(super) fn array_literal(&mut self, shape: &ArrayShape) -> Result<Data, Failure> {
-        macro_rules! elements {
-            ($variant:ident, $element:expr) => {
-                self.elements(shape, $element)?.map_or(Data::Elided, Data::$variant)
-            };
+        let element_type = shape.element_type;
+        match element_type {
+            ElementType::Pred => self.read(shape, |cursor| cursor.pred().map(u8::from)),
+            ElementType::F32 => self.read(shape, |cursor| cursor.f32().map(f32::to_bits)),
+            ElementType::F64 => self.read(shape, |cursor| cursor.f64_in(element_type).map(f64::to_bits)),
+            ElementType::C64 => {
+                self.read(shape, |cursor| cursor.complex(|part| part.f32_in(element_type).map(f32::to_bits)))
+            }
+            ElementType::C128 => {
+                self.read(shape, |cursor| cursor.complex(|part| part.f64_in(element_type).map(f64::to_bits)))
+            }
+            _ => match FloatFormat::of(element_type) {
+                Some(format) if element_type.bits() > 8 => {
+                    self.read(shape, |cursor| cursor.small(element_type, format))
+                }
+                // A format of at most 8 bits has no others.
+                Some(format) => self.read(shape, |cursor| cursor.small(element_type, format).map(|bits| bits as u8)),
+                None => {
+                    let range = Whole::of(element_type);
+                    words_of!(Data::no_words(element_type), _, W => {
+                        self.read(shape, |cursor| Ok(W::of_bits(cursor.whole_in(&range)? as u128)))
+                    })
+                }
+            },
         }
-        macro_rules! whole {
-            ($variant:ident, $convert:expr) => {
-                elements!($variant, |cursor| cursor.whole_in(ElementType::$variant, $convert))
-            };
-        }
-        macro_rules! small {
-            ($variant:ident, $format:expr, $from_bits:expr) => {
-                elements!($variant, |cursor| cursor.small(ElementType::$variant, $format).map($from_bits))
-            };
-        }
-        macro_rules! mini {
-            ($variant:ident) => {
-                small!($variant, ir::$variant::FORMAT, |bits| ir::$variant::from_bits(bits as u8))
-            };
-        }
-        Ok(match shape.element_type {
-            ElementType::Pred => elements!(Pred, Self::pred),
-            ElementType::S1 => whole!(S1, |value| i8::try_from(value).ok().and_then(S1::new)),
-            ElementType::S2 => whole!(S2, |value| i8::try_from(value).ok().and_then(S2::new)),
-            ElementType::S4 => whole!(S4, |value| i8::try_from(value).ok().and_then(S4::new)),
-            ElementType::S8 => whole!(S8, |value| value.try_into().ok()),
-            ElementType::S16 => whole!(S16, |value| value.try_into().ok()),
-            ElementType::S32 => whole!(S32, |value| value.try_into().ok()),
-            // Both types of 64 bits take a word in either spelling, as XLA's reader does: -1 is the greatest u64.
-            ElementType::S64 => whole!(S64, |value| Some(value as i64)),
-            ElementType::U1 => whole!(U1, |value| u8::try_from(value).ok().and_then(U1::new)),
-            ElementType::U2 => whole!(U2, |value| u8::try_from(value).ok().and_then(U2::new)),
-            ElementType::U4 => whole!(U4, |value| u8::try_from(value).ok().and_then(U4::new)),
-            ElementType::U8 => whole!(U8, |value| value.try_into().ok()),
-            ElementType::U16 => whole!(U16, |value| value.try_into().ok()),
-            ElementType::U32 => whole!(U32, |value| value.try_into().ok()),
-            ElementType::U64 => whole!(U64, |value| Some(value as u64)),
-            ElementType::F4E2M1Fn => mini!(F4E2M1Fn),
-            ElementType::F6E2M3Fn => mini!(F6E2M3Fn),
-            ElementType::F6E3M2Fn => mini!(F6E3M2Fn),
-            ElementType::F8E3M4 => mini!(F8E3M4),
-            ElementType::F8E4M3 => mini!(F8E4M3),
-            ElementType::F8E4M3B11Fnuz => mini!(F8E4M3B11Fnuz),
-            ElementType::F8E4M3Fn => mini!(F8E4M3Fn),
-            ElementType::F8E4M3Fnuz => mini!(F8E4M3Fnuz),
-            ElementType::F8E5M2 => mini!(F8E5M2),
-            ElementType::F8E5M2Fnuz => mini!(F8E5M2Fnuz),
-            ElementType::F8E8M0Fnu => mini!(F8E8M0Fnu),
-            ElementType::F16 => small!(F16, FloatFormat::F16, f16::from_bits),
-            ElementType::Bf16 => small!(Bf16, FloatFormat::BF16, bf16::from_bits),
-            ElementType::F32 => elements!(F32, Self::f32),
-            ElementType::F64 => elements!(F64, |cursor| cursor.f64_in(ElementType::F64)),
-            ElementType::C64 => elements!(C64, |cursor| cursor.complex(|part| part.f32_in(ElementType::C64))),
-            ElementType::C128 => elements!(C128, |cursor| cursor.complex(|part| part.f64_in(ElementType::C128))),
-        })
+    }
+
+    /// The elements of an array, each as the word that holds it.
+    fn read<W: Word>(
+        &mut self,
+        shape: &ArrayShape,
+        element: impl FnMut(&mut Cursor<'_>) -> Result<W, Failure>,
+    ) -> Result<Data, Failure> {
+        let mut elements = Read { values: Vec::new(), element };
+        let is_whole = self.elements(shape, &mut elements)?;
+        Ok(if is_whole { W::data(elements.values, shape.element_type) } else { Data::Elided })
     }
 
     fn not_an_element(&mut self, element_type: ElementType, expected: &str) -> Failure {
@@ -93,20 +75,19 @@ impl Cursor<'_> {
         }
     }
 
+    /// An integer of a type.
     #[inline]
-    fn whole_in<T>(
-        &mut self,
-        element_type: ElementType,
-        convert: impl FnOnce(i128) -> Option<T>,
-    ) -> Result<T, Failure> {
+    fn whole_in(&mut self, range: &Whole) -> Result<i128, Failure> {
         self.skip_trivia();
         let start = self.position();
-        if let Some(value) = self.whole().and_then(convert) {
-            return Ok(value);
+        match self.whole() {
+            Some(value) if range.least <= value && value <= range.greatest => Ok(value),
+            _ => {
+                self.set_position(start);
+                let expected = if range.element_type.is_signed() { "an integer" } else { "an integer, not negative," };
+                Err(self.not_an_element(range.element_type, expected))
+            }
         }
-        self.set_position(start);
-        let expected = if element_type.is_signed() { "an integer" } else { "an integer, not negative," };
-        Err(self.not_an_element(element_type, expected))
     }
 
     /// The bits of a number of a small format.
@@ -188,12 +169,32 @@ impl Cursor<'_> {
     }
 
     /// `(real, imaginary)`
-    fn complex<T>(&mut self, part: impl Fn(&mut Self) -> Result<T, Failure>) -> Result<Complex<T>, Failure> {
+    fn complex<T>(&mut self, part: impl Fn(&mut Self) -> Result<T, Failure>) -> Result<[T; 2], Failure> {
         self.expect(b'(', "a complex number, `(real, imaginary)`")?;
         let re = part(self)?;
         self.expect(b',', "`,` between the real and the imaginary part")?;
         let im = part(self)?;
         self.expect(b')', "`)` after the imaginary part")?;
-        Ok(Complex { re, im })
+        Ok([re, im])
+    }
+}
+
+/// The integers that a literal of an integer type may be spelled with.
+struct Whole {
+    element_type: ElementType,
+    least: i128,
+    greatest: i128,
+}
+
+impl Whole {
+    fn of(element_type: ElementType) -> Self {
+        let bits = element_type.bits();
+        let (least, greatest) = match bits {
+            // Both types of 64 bits take a word in either spelling, as XLA's reader does: -1 is the greatest u64.
+            64 => (i64::MIN.into(), u64::MAX.into()),
+            _ if element_type.is_signed() => (-(1i128 << (bits - 1)), (1 << (bits - 1)) - 1),
+            _ => (0, (1 << bits) - 1),
+        };
+        Whole { element_type, least, greatest }
     }
 }

@@ -86,27 +86,25 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Walks the braces of an array and reads each element; `None` where the printer left elements out. Refuses any
-    /// count but that of the extents, and one number without braces.
-    fn elements<T: Clone + Default>(
-        &mut self,
-        shape: &ArrayShape,
-        mut element: impl FnMut(&mut Self) -> Result<T, Failure>,
-    ) -> Result<Option<Vec<T>>, Failure> {
+    /// Walks the braces of an array and has its elements read; `false` where the printer left elements out. Refuses any count but
+    /// that of the extents, and one number without braces.
+    fn elements(&mut self, shape: &ArrayShape, elements: &mut dyn Elements) -> Result<bool, Failure> {
         let rank = shape.rank();
         let count = shape.element_count();
         if rank == 0 {
-            return Ok(Some(vec![element(self)?]));
+            elements.read(self, 1)?;
+            return Ok(true);
         }
         // Complex numbers need their braces.
         if !shape.element_type.is_complex() && self.at_bare_number() {
             let start = self.position();
-            let value = element(self)?;
-            return self.first_of(shape, value, start).map(Some);
+            elements.read(self, 1)?;
+            elements.fill(self.count_of_first(shape, start)?);
+            return Ok(true);
         }
         // An element takes at least two bytes, so the text bounds what is reserved.
         let reserved = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
-        let mut values = Vec::with_capacity(reserved.min(self.rest().len() / 2 + 1));
+        elements.reserve(reserved.min(self.rest().len() / 2 + 1));
         self.skip_trivia();
         let start = self.position();
         if !self.eat(b'{') {
@@ -131,7 +129,7 @@ impl Cursor<'_> {
                 Some(b'.') if depth == 1 && self.eat_token("...") => {
                     while self.eat(b',') {}
                     self.expect(b'}', "`}` after `...`")?;
-                    return Ok(None);
+                    return Ok(false);
                 }
                 _ => {}
             }
@@ -144,17 +142,61 @@ impl Cursor<'_> {
                 let found = Span::new(self.position()..self.position() + length);
                 return Err(wrong_count(shape, depth, found, "found more".to_owned()));
             }
-            counts[depth - 1] += 1;
             if depth < rank {
+                counts[depth - 1] += 1;
                 if !self.eat(b'{') {
                     return Err(self.unexpected(&format!("`{{`: the shape has {rank} dimensions")));
                 }
                 counts.push(0);
             } else {
-                values.push(element(self)?);
+                counts[depth - 1] += elements.read(self, extent - count)?;
             }
         }
-        Ok(Some(values))
+        Ok(true)
+    }
+}
+
+/// The elements of an array while they are read. The walk through braces is compiled once, what reads the elements between two
+/// braces for each kind of them.
+trait Elements {
+    /// Makes room.
+    fn reserve(&mut self, count: usize);
+
+    /// Reads one element and those that follow it, at most so many in all, up to what is no element; says how many they were.
+    fn read(&mut self, cursor: &mut Cursor<'_>, most: i64) -> Result<i64, Failure>;
+
+    /// Adds zeros until there are so many.
+    fn fill(&mut self, count: usize);
+}
+
+/// Elements that one function reads.
+struct Read<T, F> {
+    values: Vec<T>,
+    element: F,
+}
+
+impl<T: Copy + Default, F: FnMut(&mut Cursor<'_>) -> Result<T, Failure>> Elements for Read<T, F> {
+    fn reserve(&mut self, count: usize) {
+        self.values.reserve_exact(count);
+    }
+
+    fn read(&mut self, cursor: &mut Cursor<'_>, most: i64) -> Result<i64, Failure> {
+        let mut count = 0;
+        loop {
+            self.values.push((self.element)(cursor)?);
+            count += 1;
+            if count == most {
+                return Ok(count);
+            }
+            while cursor.eat(b',') {}
+            if matches!(cursor.byte(), Some(b'}' | b'.') | None) {
+                return Ok(count);
+            }
+        }
+    }
+
+    fn fill(&mut self, count: usize) {
+        self.values.resize(count, T::default());
     }
 }
 
@@ -164,9 +206,9 @@ impl Cursor<'_> {
         self.peek().is_some_and(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
     }
 
-    /// The elements of a literal that is one number without braces, which started at `start`: as in XLA it is the first
-    /// of them, and the others are zero.
-    fn first_of<T: Clone + Default>(&mut self, shape: &ArrayShape, value: T, start: usize) -> Result<Vec<T>, Failure> {
+    /// How many elements a literal has that is one number without braces, which started at `start`: as in XLA it is the first of
+    /// them, and the others are zero.
+    fn count_of_first(&mut self, shape: &ArrayShape, start: usize) -> Result<usize, Failure> {
         let span = self.since(start);
         let count = shape.element_count().and_then(|count| usize::try_from(count).ok());
         let Some(count) = count.filter(|&count| count > 0) else {
@@ -180,9 +222,7 @@ impl Cursor<'_> {
             );
             return Err(failure(codes::TOO_MANY, span, message));
         }
-        let mut values = vec![T::default(); count];
-        values[0] = value;
-        Ok(values)
+        Ok(count)
     }
 }
 

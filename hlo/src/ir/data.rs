@@ -6,8 +6,8 @@ use std::fmt::Debug;
 
 /// A type of Rust that holds the elements of one [`ElementType`].
 ///
-/// Integers of fewer than eight bits keep to their range ([`S4`], …), small floats are their bits with their format
-/// ([`F8E5M2`], …), complex numbers are pairs.
+/// Integers of fewer than eight bits keep to their range ([`S4`](super::S4), …), small floats are their bits with their format
+/// ([`F8E5M2`](super::F8E5M2), …), complex numbers are pairs.
 pub trait NativeType: Copy + Debug + Send + Sync + 'static {
     /// The element type.
     const ELEMENT_TYPE: ElementType;

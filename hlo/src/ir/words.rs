@@ -136,8 +136,7 @@ macro_rules! held {
         fn data(words: Made, element_type: ElementType) -> Data {
             match (element_type, words) {
                 $((ElementType::$variant, Made::$word(words)) => {
-                    // Of one size, so that the elements take the place of the words.
-                    Data::$variant(words.into_iter().map(Held::of_word).collect())
+                    Data::$variant(of_words!($kind $owner, words))
                 })*
                 _ => unreachable!("words are of the size that the type is held in"),
             }
@@ -223,6 +222,19 @@ macro_rules! of_word {
     };
     (complex foreign, $word:expr) => {
         bytemuck::cast($word)
+    };
+}
+
+/// The elements take the place of the words: where every pattern is an element, as they are.
+macro_rules! of_words {
+    (pred foreign, $words:expr) => {
+        $words.into_iter().map(Held::of_word).collect()
+    };
+    ($kind:ident own, $words:expr) => {
+        $words.into_iter().map(Held::of_word).collect()
+    };
+    ($kind:ident foreign, $words:expr) => {
+        bytemuck::cast_vec($words)
     };
 }
 

@@ -1,4 +1,4 @@
-//! Modules built in Rust are those that their text would be.
+//! Modules that are built equal those that are parsed.
 
 use weft_hlo::build::{ComputationBuilder, ModuleBuilder};
 use weft_hlo::ir::{
@@ -70,7 +70,7 @@ fn loop_parts(main: &mut ComputationBuilder<'_>) -> (ComputationId, ComputationI
 }
 
 #[test]
-fn computations_are_called_looped_over_chosen_and_fused() {
+fn calls_loops_conditionals_and_fusions_are_built() {
     let module = single(|main| {
         let x = main.parameter(Shape::scalar(F32));
         let (condition, body) = loop_parts(main);
@@ -86,7 +86,7 @@ fn computations_are_called_looped_over_chosen_and_fused() {
 }
 
 #[test]
-fn what_breaks_a_rule_is_refused_where_it_is_added() {
+fn instructions_that_break_a_rule_are_refused() {
     let mut module = ModuleBuilder::new("m");
     let other = module.computation("other").parameter(Shape::scalar(F32));
     let mut main = module.computation("main");
@@ -125,7 +125,7 @@ fn what_breaks_a_rule_is_refused_where_it_is_added() {
 }
 
 #[test]
-fn names_do_not_repeat() {
+fn names_are_unique() {
     let module = single(|main| {
         let x = main.named("x").parameter(Shape::scalar(F32));
         let y = main.named("x").unary(UnaryOp::Abs, x).unwrap();
@@ -137,7 +137,7 @@ fn names_do_not_repeat() {
 
 /// Random modules, taken apart and put together again by the builder: it infers the shapes that they have, or accepts them.
 #[test]
-fn random_modules_are_built_again() {
+fn random_modules_can_be_rebuilt() {
     let mut inferred = 0;
     for seed in 0..40 {
         let source = weft_hlo::random::module(seed, &weft_hlo::random::Options::default());
@@ -190,7 +190,7 @@ fn random_modules_are_built_again() {
 
 /// What users share between threads, or hand over to one.
 #[test]
-fn what_crosses_threads_may() {
+fn public_types_are_send_and_sync() {
     fn crosses<T: Send + Sync>() {}
     crosses::<Module>();
     crosses::<ModuleBuilder>();

@@ -224,7 +224,7 @@ fn a_zero_on_the_diagonal_is_divided_by() {
 }
 
 #[test]
-fn what_is_made_does_not_grow_with_the_matrix() {
+fn expansions_have_a_size_independent_of_the_matrix() {
     let size = |order: i64| {
         let a = Matrices { batch: Vec::new(), rows: order, columns: order, elements: Vec::new() };
         let factor = program("f32", &[&a], "cholesky lower=false");

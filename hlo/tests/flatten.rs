@@ -79,7 +79,7 @@ fn printing_keeps_the_module() {
 
 /// A seed is a module for ever: failures that name a seed can be repeated.
 #[test]
-fn a_seed_decides_everything() {
+fn modules_are_determined_by_their_seed() {
     let options = Options::computed();
     let once = print(&module(7, &options));
     assert_eq!(once, print(&module(7, &options)));
@@ -88,7 +88,7 @@ fn a_seed_decides_everything() {
 
 /// NaN inputs and infinities are part of the comparison.
 #[test]
-fn special_numbers_take_part() {
+fn special_numbers_occur_in_inputs() {
     let options = Options::computed();
     let has_nan =
         |literal: &Literal| matches!(&literal.data, Data::F32(values) if values.iter().any(|value| value.is_nan()));
@@ -98,7 +98,7 @@ fn special_numbers_take_part() {
 }
 
 #[test]
-fn what_only_dead_code_calls_is_gone() {
+fn computations_called_by_dead_code_are_removed() {
     let text = "HloModule dead
         sum {
             a = f32[] parameter(0)
@@ -161,7 +161,7 @@ fn the_layout_of_a_parameter_is_its_own() {
 /// What is under way is read by what goes on with it and by nothing else; what has an effect stays; what a loop runs keeps its
 /// parameters.
 #[test]
-fn what_cannot_be_looked_through_stays() {
+fn operations_that_cannot_be_flattened_stay() {
     let text = "HloModule around
         twice {
             p = f32[4] parameter(0)

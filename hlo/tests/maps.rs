@@ -502,7 +502,7 @@ fn outputs_of_a_fusion_are_told_apart() {
 }
 
 #[test]
-fn of_what_a_value_only_comes_after_nothing_is_read() {
+fn control_dependences_read_nothing() {
     let text = "ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[3] parameter(1)\n  p = (f32[3], f32[2]) tuple(y, x)\n  \
                 t = token[] after-all(y, p)\n  ROOT z = f32[2] add-dependency(x, t)\n}\n";
     let module = parse(text).unwrap_or_else(|found| panic!("{found}"));

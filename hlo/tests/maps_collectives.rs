@@ -249,7 +249,7 @@ fn a_start_on_another_replica_is_another_value() {
 }
 
 #[test]
-fn what_is_not_known_is_undefined() {
+fn unknown_exchanges_are_undefined() {
     let reduced = "p = f32[4] parameter(0); ROOT r = f32[4] all-reduce(p), replica_groups={}, to_apply=add";
     assert_eq!(of_root("", reduced)[0], [format!("UNDEFINED: {}", Undefined::Members)]);
     let known = "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 7], replica_id: s0";
@@ -263,7 +263,7 @@ fn what_is_not_known_is_undefined() {
 }
 
 #[test]
-fn starts_pass_their_operands_on() {
+fn async_starts_pass_their_operands_on() {
     let body = "p = f32[4] parameter(0); s = (f32[4], f32[8]) all-gather-start(p), replica_groups={{0,1}}, dimensions={0}; ROOT r = f32[8] all-gather-done(s)";
     let expected =
         ["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0 mod 4), domain: d0 in [0, 7], replica_id: d0 floordiv 4"];

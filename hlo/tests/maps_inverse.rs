@@ -41,7 +41,7 @@ fn related(body: &str, direction: Direction) -> BTreeMap<(usize, usize), Pairs> 
 type Case<'a> = (String, &'a [((usize, usize), usize)]);
 
 #[test]
-fn maps_back_are_the_inverse() {
+fn input_to_output_maps_are_the_inverse_of_output_to_input() {
     let ragged = "a = f32[2,3,4] parameter(0)\n s = s32[5] parameter(2)\n";
     let cases: &[Case<'_>] = &[
         ("a = f32[3,4] parameter(0)\n ROOT r = f32[3,4] sort(a), dimensions={1}, to_apply=lt".into(), &[((0, 0), 48)]),

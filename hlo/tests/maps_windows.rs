@@ -355,7 +355,7 @@ fn bitcast_convert_reads_the_bits_of_its_element() {
 }
 
 #[test]
-fn scales_go_with_blocks() {
+fn scaled_dot_reads_the_scale_of_each_block() {
     for seed in 0..cases() {
         let rng = &mut Rng::new(seed);
         let [batch, rows, columns] = [rng.between(1, 2), rng.between(1, 4), rng.between(1, 4)];
@@ -408,7 +408,7 @@ fn texts(base: &[i64], dimensions: Vec<WindowDimension>) -> [String; 2] {
 }
 
 #[test]
-fn only_what_restricts_the_window_is_a_condition() {
+fn only_restricting_constraints_are_kept() {
     let plain = WindowDimension::default();
     assert_eq!(
         texts(&[1024, 514], vec![plain, WindowDimension { size: 512, ..plain }]),

@@ -1,4 +1,4 @@
-//! What random modules are made of: nothing is missing, nothing is rare beyond a bound, and a filter is kept.
+//! The distribution of random modules: every feature is frequent, and options are respected.
 
 use crate::count::cases;
 use weft_hlo::eval::{Config, evaluate, evaluate_precisely};
@@ -19,7 +19,7 @@ fn of_seeds(seeds: std::ops::Range<u64>, options: &Options) -> Distribution {
 }
 
 #[test]
-fn no_operation_type_rank_or_form_is_missing_or_rare() {
+fn every_operation_type_rank_and_form_is_frequent() {
     let distribution = of_seeds(0..MODULES, &Options::default());
     println!("{distribution}");
     assert_eq!(distribution.missing_operations(), Vec::<&str>::new());
@@ -55,7 +55,7 @@ fn no_operation_type_rank_or_form_is_missing_or_rare() {
 
 /// What compilers of kernels are tested on, tame or not.
 #[test]
-fn computed_modules_hold_all_that_kernels_are_made_of() {
+fn computed_modules_cover_all_forms_of_kernels() {
     for numbers in [Numbers::Any, Numbers::Tame] {
         let distribution = of_seeds(0..400, &Options { numbers, ..Options::computed() });
         println!("{distribution}");
@@ -149,7 +149,7 @@ fn tame_modules_compute_within_their_error_bounds() {
 
 /// What a small error can make a large one of, and what is not known of.
 #[test]
-fn what_is_not_tame_has_no_error_bounds() {
+fn modules_that_are_not_tame_have_no_error_bounds() {
     let bounds = |line: &str| {
         let text = format!(
             "HloModule m\n\nENTRY main {{\n  x = f32[2] parameter(0)\n  e = f32[2] exponential(x)\n{line}\n}}\n"
@@ -178,7 +178,7 @@ fn what_is_not_tame_has_no_error_bounds() {
 
 /// Each operation alone, in a module around it.
 #[test]
-fn a_module_can_be_asked_for_around_any_operation() {
+fn every_operation_has_instances() {
     for name in random::operations() {
         let options = Options { operations: vec![name], instructions: 12, ..Options::default() };
         let distribution = of_seeds(0..8, &options);

@@ -1,4 +1,4 @@
-//! The document's matmul in its three forms.
+//! The three forms of the matmul of the documentation.
 
 use weft_affine::Interval;
 use weft_hlo::shape::function::{
@@ -128,7 +128,7 @@ fn lowering_merges_folds_and_drops() {
 
 /// What is left of the document's matmul when extents are bounded, unknown, or known.
 #[test]
-fn matmul_leaves_what_is_not_known() {
+fn specialized_matmul_depends_on_unknown_extents_only() {
     let library = Library::parse(MATMUL).unwrap();
     let open =
         |extents: &[(i64, i64)]| KnownShape::Ranked(extents.iter().map(|&(lo, hi)| Interval::new(lo, hi)).collect());

@@ -116,7 +116,7 @@ fn all_forms_have_one_value_or_one_error() {
 }
 
 #[test]
-fn what_is_left_agrees_with_the_whole() {
+fn specialized_functions_agree_with_the_original() {
     let mut census = Census::default();
     for case in 0..cases() as u64 {
         let mut rng = Rng::new(case ^ 0x5eed_0000);

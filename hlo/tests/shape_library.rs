@@ -172,7 +172,7 @@ fn extents(shape: &Shape) -> Vec<Extents> {
 
 /// What is left of XLA's instructions when some extents are unknown gives their shapes when these are known.
 #[test]
-fn what_is_left_of_the_corpus_agrees_with_xla() {
+fn specialized_functions_agree_with_xla_on_the_corpus() {
     let mut seen = BTreeSet::new();
     let mut census = BTreeMap::new();
     let mut rng = Rng::new(5);

@@ -17,7 +17,7 @@ fn check(lines: &str, wanted: &str) {
 }
 
 #[test]
-fn findings_have_a_place_and_a_code() {
+fn findings_have_a_span_and_a_code() {
     check("return %c", "2:8: HLO405: %c is not defined here");
     check("%a = shape.shape_of %a\nreturn %a", "2:1: HLO406: %a is defined already");
     check(
@@ -138,7 +138,7 @@ fn forms_are_told_apart() {
 }
 
 #[test]
-fn evidence_stays_where_it_is() {
+fn evidence_does_not_leave_its_region() {
     let lines = "%s = shape.shape_of %a\n%t = shape.const_bool true\n%w = shape.cstr_eq %s, %s\n%v = shape.if %t {\nshape.yield %w\n} else {\nshape.yield %w\n}\nreturn %s";
     check(lines, "5:6: HLO407: evidence is used where it is made; a region does not yield it");
 }

@@ -1,4 +1,4 @@
-//! Modules with open extents become static ones.
+//! Specialization of modules with unknown extents.
 //!
 //! The oracle for real programs is what they were: every extent of a static program is opened, and giving its parameters
 //! their shapes must bring all of it back.
@@ -60,7 +60,7 @@ fn a_batch_size_reaches_every_value() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn contradictory_extents_are_refused() {
     for (shapes, expected) in [
         (&[("y", "f32[5,3]")][..], "9:7: HLO320: e: the entry computation has no parameter y"),
         (&[("x", "f32[5,4]")], "10:3: HLO320: e/x: parameter x has the shape f32[<=64,3]{1,0} and cannot be f32[5,4]"),
@@ -200,7 +200,7 @@ fn programs() -> Vec<(String, String)> {
 }
 
 #[test]
-fn programs_come_back_from_their_parameters() {
+fn programs_are_recovered_from_their_parameter_shapes() {
     for (name, text) in programs() {
         let module = parse(&text).unwrap();
         let found = reopened(&module, follows).unwrap_or_else(|findings| panic!("{name}:\n{findings}"));
@@ -209,7 +209,7 @@ fn programs_come_back_from_their_parameters() {
 }
 
 #[test]
-fn what_nothing_asks_for_is_reported_where_it_is_made() {
+fn extents_that_nothing_determines_are_reported() {
     let (mut back, mut open) = (0, 0);
     for (name, text) in programs() {
         let module = parse(&text).unwrap();

@@ -43,7 +43,7 @@ fn other_spellings_are_read_and_printed_as_canonical_ones() {
 
 /// Of the texts of all operations those instructions that XLA's reader needs no shape of, one after the other without it.
 #[test]
-fn what_follows_from_operands_may_be_left_out() {
+fn inferred_shapes_may_be_left_out() {
     let mut left_out = BTreeSet::new();
     for (name, text) in cases(CANONICAL) {
         let module = parse(text).unwrap();

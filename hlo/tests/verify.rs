@@ -30,7 +30,7 @@ fn check(lines: &str, code: &str, words: &str) {
 }
 
 #[test]
-fn what_xla_prints_breaks_no_rule() {
+fn modules_printed_by_xla_verify() {
     let mut count = 0;
     for program in corpus() {
         for form in FORMS {
@@ -47,7 +47,7 @@ fn what_xla_prints_breaks_no_rule() {
 /// One text for every opcode and form of attribute, and rare but valid forms: bounded extents, mixed types, empty arrays,
 /// batches, transfers that a loop carries on.
 #[test]
-fn every_operation_keeps_its_rule() {
+fn valid_texts_of_every_operation_verify() {
     let mut wrong = String::new();
     let files = [include_str!("operations/canonical.txt"), include_str!("operations/rare.txt")];
     for (name, text) in files.into_iter().flat_map(texts) {
@@ -321,7 +321,7 @@ fn set_layout(computation: &mut weft_hlo::ir::Computation, id: InstrId, minor_to
 }
 
 #[test]
-fn nothing_is_said_of_extents_that_are_not_known() {
+fn unknown_extents_are_not_reported() {
     for lines in [
         "x = f32[?,9] parameter(0)\ni = s32[7,1] parameter(1)\n\
          y = f32[7,9] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
@@ -344,7 +344,7 @@ fn nothing_is_said_of_extents_that_are_not_known() {
 
 /// Whatever the extents turn out to be, and also where something before it may fail.
 #[test]
-fn what_is_surely_wrong_with_open_extents_is_found() {
+fn contradictions_between_unknown_extents_are_reported() {
     for (lines, code, words) in [
         ("x = f32[?,4] parameter(0)\ny = f32[?,4] reverse(x), dimensions={2}", "HLO107", "dimensions={2}"),
         ("x = f32[?,4] parameter(0)\ny = f32[4,?] transpose(x), dimensions={1,5}", "HLO107", "does not have"),

@@ -253,7 +253,7 @@ fn mutated(rng: &mut Rng, module: &Module) -> (Module, &'static str) {
 }
 
 #[test]
-fn whatever_is_changed_is_answered() {
+fn mutated_modules_are_accepted_or_reported() {
     let cases = cases(40_000);
     let modules: Vec<Module> = texts().into_iter().map(|text| parse(text).unwrap()).collect();
     let rng = &mut Rng::new(7);

@@ -1,4 +1,4 @@
-//! What maps and replica ids say, evaluated point by point.
+//! Evaluation of maps and replica ids, point by point.
 
 use super::program::Program;
 use super::world::World;

@@ -1,4 +1,4 @@
-//! Who runs a program, and in which groups.
+//! Devices, replicas, partitions and groups of a program.
 
 use weft_hlo::indexing::Ids;
 use weft_hlo::ir::ReplicaGroups;

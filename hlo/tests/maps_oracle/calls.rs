@@ -1,4 +1,4 @@
-//! Operations that hand whole values on, to computations or as they are.
+//! The oracle of operations that pass whole values on: calls, tuples, copies.
 
 use super::movement::number;
 use super::pairs::Pairs;

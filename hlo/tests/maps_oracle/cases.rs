@@ -1,4 +1,4 @@
-//! Modules in which maps were once wrong.
+//! Regression tests of indexing maps.
 
 use super::perturbation::perturb;
 use super::scene::Scene;

@@ -1,4 +1,4 @@
-//! Gather and scatter.
+//! The oracle of gather and scatter.
 
 use super::cells::cells;
 use super::movement::number;

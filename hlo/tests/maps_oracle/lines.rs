@@ -1,4 +1,4 @@
-//! Operations whose elements are computed from whole lines of their operands.
+//! The oracle of operations whose elements are computed from whole lines of their operands.
 
 use super::cells::cells;
 use super::movement::number;

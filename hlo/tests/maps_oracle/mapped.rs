@@ -1,4 +1,4 @@
-//! What a map says, point by point, where the values that only the running program knows are known.
+//! Evaluation of maps, point by point, with the values of runtime variables.
 
 use super::cells::{cells, position};
 use super::pairs::Pairs;

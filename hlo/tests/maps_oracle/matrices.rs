@@ -1,4 +1,4 @@
-//! Linear algebra, by the recurrences of the textbooks.
+//! The oracle of linear algebra, by the recurrences of the textbooks.
 
 use super::scene::Recorder;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Operations that move elements.
+//! The oracle of operations that move elements.
 
 use super::cells::{cells, position};
 use super::scene::Recorder;

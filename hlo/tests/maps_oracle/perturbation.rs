@@ -1,4 +1,4 @@
-//! Changing what is not read changes nothing.
+//! Perturbation: elements that are not read do not change the result.
 
 use super::judge::{Key, Said};
 use super::scene::Scene;

@@ -1,4 +1,4 @@
-//! Products: dot and convolution.
+//! The oracle of dot and convolution.
 
 use super::cells::cells;
 use super::movement::number;

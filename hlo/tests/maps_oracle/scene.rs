@@ -1,4 +1,4 @@
-//! An instruction with the values of its operands, and what it was seen to read.
+//! An instruction, the values of its operands, and the elements that it reads.
 
 use super::cells::{cells, count, position};
 use super::pairs::Pairs;

@@ -1,4 +1,4 @@
-//! Windows that move over an array.
+//! The oracle of operations with windows.
 
 use super::cells::cells;
 use super::movement::number;

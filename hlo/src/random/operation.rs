@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::{contraction, control_flow, elementwise, function, indexed, linear, movement, reduction, structure};
-use crate::ir::{BinaryOp, InstrId, UnaryOp};
+use crate::ir::{BinaryOp, InstrId, Opcode, UnaryOp};
 
 /// Adds an operation with operands that suit it; `None` where nothing came of it.
 pub(super) type Make = fn(&mut Body<'_>) -> Option<InstrId>;
@@ -101,34 +101,7 @@ pub fn operations() -> impl Iterator<Item = &'static str> {
 /// Those of the [`operations`] that one device computes of arrays by going through elements, with what connects them:
 /// [`Op::is_computed`](crate::ir::Op::is_computed).
 pub fn computed() -> impl Iterator<Item = &'static str> {
-    const COMPUTED: [&str; 22] = [
-        "parameter",
-        "constant",
-        "tuple",
-        "get-tuple-element",
-        "copy",
-        "compare",
-        "select",
-        "clamp",
-        "convert",
-        "bitcast-convert",
-        "bitcast",
-        "iota",
-        "broadcast",
-        "reshape",
-        "transpose",
-        "slice",
-        "reverse",
-        "concatenate",
-        "pad",
-        "reduce",
-        "call",
-        "fusion",
-    ];
-    let is_computed = |maker: &Maker| match maker {
-        Maker::Unary(_) | Maker::Binary(_) => true,
-        Maker::Other { name, .. } => COMPUTED.contains(name),
-    };
+    let is_computed = |maker: &Maker| Opcode::from_name(maker.name()).is_some_and(Opcode::is_computed);
     makers().filter(is_computed).map(|maker| maker.name())
 }
 

@@ -25,36 +25,9 @@ impl Op {
         }
     }
 
-    /// Whether code is generated for this operation. All have maps, or a reason why not ([`indexing`](crate::indexing));
-    /// what the evaluator knows is answered by [`eval::check`](crate::eval::check).
+    /// Whether code is generated for this operation: [`Opcode::is_computed`].
     pub fn is_computed(&self) -> bool {
-        matches!(
-            self,
-            Op::Parameter { .. }
-                | Op::Constant(_)
-                | Op::Iota { .. }
-                | Op::Broadcast { .. }
-                | Op::Reshape
-                | Op::Bitcast
-                | Op::BitcastConvert
-                | Op::Transpose { .. }
-                | Op::Slice { .. }
-                | Op::Reverse { .. }
-                | Op::Concatenate { .. }
-                | Op::Pad { .. }
-                | Op::Copy
-                | Op::Convert
-                | Op::Compare { .. }
-                | Op::Select
-                | Op::Clamp
-                | Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Reduce { .. }
-                | Op::Tuple
-                | Op::GetTupleElement { .. }
-                | Op::Call { .. }
-                | Op::Fusion { .. }
-        )
+        self.opcode().is_computed()
     }
 
     /// A fusion that shares no buffer between operands and result.

@@ -40,8 +40,8 @@ macro_rules! operations {
                 use crate::ir::op::opcode::flags::*;
                 match self {
                     $( Opcode::$own => 0 $(| $own_flag)*, )*
-                    $( Opcode::$unary )|* => ELEMENTWISE | SHAPE_FOLLOWS,
-                    $( Opcode::$binary )|* => ELEMENTWISE | SHAPE_FOLLOWS,
+                    $( Opcode::$unary )|* => COMPUTED | ELEMENTWISE | SHAPE_FOLLOWS,
+                    $( Opcode::$binary )|* => COMPUTED | ELEMENTWISE | SHAPE_FOLLOWS,
                     $( Opcode::$unit => 0 $(| $unit_flag)*, )*
                     $( Opcode::$variant => 0 $(| $flag)*, )*
                 }

@@ -8,6 +8,7 @@ pub(super) mod flags {
     pub(in crate::ir::op) const MOVES_DATA: u8 = 1 << 1;
     pub(in crate::ir::op) const SIDE_EFFECTS: u8 = 1 << 2;
     pub(in crate::ir::op) const SHAPE_FOLLOWS: u8 = 1 << 3;
+    pub(in crate::ir::op) const COMPUTED: u8 = 1 << 4;
 }
 
 impl Opcode {
@@ -34,6 +35,12 @@ impl Opcode {
     /// than its verifier.
     pub fn shape_follows_from_operands(self) -> bool {
         self.flags() & flags::SHAPE_FOLLOWS != 0
+    }
+
+    /// Whether code is generated for the operation. All have maps, or a reason why not ([`indexing`](crate::indexing)); what
+    /// the evaluator knows is answered by [`eval::check`](crate::eval::check).
+    pub fn is_computed(self) -> bool {
+        self.flags() & flags::COMPUTED != 0
     }
 }
 

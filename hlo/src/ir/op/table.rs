@@ -54,8 +54,8 @@ with_communication! {
         },
     }
     opcodes {
-        Parameter "parameter" [],
-        Constant "constant" [],
+        Parameter "parameter" [COMPUTED],
+        Constant "constant" [COMPUTED],
         Conditional "conditional" [SHAPE_FOLLOWS],
     }
     unary {
@@ -74,22 +74,22 @@ with_communication! {
     }
     units {
         /// The same elements in row-major order under other extents.
-        Reshape "reshape" [MOVES_DATA],
+        Reshape "reshape" [COMPUTED MOVES_DATA],
         /// The same bytes under another shape and layout.
-        Bitcast "bitcast" [MOVES_DATA],
+        Bitcast "bitcast" [COMPUTED MOVES_DATA],
         /// The same bits as elements of another type; a wider type takes the last dimension, a narrower one adds one.
-        BitcastConvert "bitcast-convert" [],
+        BitcastConvert "bitcast-convert" [COMPUTED],
         /// The operand, possibly in another layout.
-        Copy "copy" [MOVES_DATA SHAPE_FOLLOWS],
+        Copy "copy" [COMPUTED MOVES_DATA SHAPE_FOLLOWS],
         /// Each element as another type.
-        Convert "convert" [ELEMENTWISE],
+        Convert "convert" [COMPUTED ELEMENTWISE],
         /// Each element as a narrower float, rounded up or down by chance, as the random bits of the second operand
         /// say.
         StochasticConvert "stochastic-convert" [ELEMENTWISE],
         /// The second operand where the first is true, else the third.
-        Select "select" [ELEMENTWISE SHAPE_FOLLOWS],
+        Select "select" [COMPUTED ELEMENTWISE SHAPE_FOLLOWS],
         /// The second operand, no less than the first and no more than the third.
-        Clamp "clamp" [ELEMENTWISE SHAPE_FOLLOWS],
+        Clamp "clamp" [COMPUTED ELEMENTWISE SHAPE_FOLLOWS],
         /// The upper half of the product of two integers.
         MultiplyHigh "mulhi" [ELEMENTWISE SHAPE_FOLLOWS],
         /// Complex numbers of a real and an imaginary part.
@@ -99,7 +99,7 @@ with_communication! {
         /// The imaginary part.
         Imag "imag" [ELEMENTWISE SHAPE_FOLLOWS],
         /// The operands as one value.
-        Tuple "tuple" [SHAPE_FOLLOWS],
+        Tuple "tuple" [COMPUTED SHAPE_FOLLOWS],
         /// The first operand with a box, that starts at the clamped indices of the further ones, replaced by the
         /// second.
         DynamicUpdateSlice "dynamic-update-slice" [],
@@ -118,42 +118,42 @@ with_communication! {
     }
     fields {
         /// The index along `dimension`, as a number.
-        Iota "iota" [] {
+        Iota "iota" [COMPUTED] {
             /// The dimension counted along.
             dimension: i64 = "iota_dimension" Integer, Required;
         }
         /// Operand dimension `i` becomes result dimension `dimensions[i]`; the rest repeat.
-        Broadcast "broadcast" [MOVES_DATA] {
+        Broadcast "broadcast" [COMPUTED MOVES_DATA] {
             /// One result dimension per operand dimension.
             dimensions: Vec<i64> = "dimensions" Dimensions, Assumed(Vec::new());
         }
         /// Result dimension `i` is operand dimension `permutation[i]`.
-        Transpose "transpose" [MOVES_DATA SHAPE_FOLLOWS] {
+        Transpose "transpose" [COMPUTED MOVES_DATA SHAPE_FOLLOWS] {
             /// A permutation of the dimensions.
             permutation: Vec<i64> = "dimensions" Dimensions, Required;
         }
         /// A strided box of the operand.
-        Slice "slice" [MOVES_DATA] {
+        Slice "slice" [COMPUTED MOVES_DATA] {
             /// One per dimension.
             dimensions: Vec<SliceDimension> = "slice" Slices, Required;
         }
         /// The operand mirrored along some dimensions.
-        Reverse "reverse" [MOVES_DATA SHAPE_FOLLOWS] {
+        Reverse "reverse" [COMPUTED MOVES_DATA SHAPE_FOLLOWS] {
             /// The dimensions mirrored.
             dimensions: Vec<i64> = "dimensions" Dimensions, Required;
         }
         /// The operands one after the other.
-        Concatenate "concatenate" [SHAPE_FOLLOWS] {
+        Concatenate "concatenate" [COMPUTED SHAPE_FOLLOWS] {
             /// The dimension they are joined along.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// The first operand with the second, a scalar, around and between its elements.
-        Pad "pad" [SHAPE_FOLLOWS] {
+        Pad "pad" [COMPUTED SHAPE_FOLLOWS] {
             /// One per dimension.
             padding: Vec<PadDimension> = "padding" Padding, Required;
         }
         /// A relation of two operands, element by element.
-        Compare "compare" [ELEMENTWISE SHAPE_FOLLOWS] {
+        Compare "compare" [COMPUTED ELEMENTWISE SHAPE_FOLLOWS] {
             /// The relation.
             direction: ComparisonDirection = "direction" Word(ComparisonDirection::NAMES), Required;
             /// How elements are ordered, where the text says so.
@@ -168,7 +168,7 @@ with_communication! {
         }
         /// `N` inputs and `N` initial values, folded along `dimensions` with `to_apply`, which takes `N` accumulators
         /// and `N` elements.
-        Reduce "reduce" [SHAPE_FOLLOWS] {
+        Reduce "reduce" [COMPUTED SHAPE_FOLLOWS] {
             /// The dimensions that disappear.
             dimensions: Vec<i64> = "dimensions" Dimensions, Required;
             /// The combining computation.
@@ -408,17 +408,17 @@ with_communication! {
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// One element of a tuple.
-        GetTupleElement "get-tuple-element" [SHAPE_FOLLOWS] {
+        GetTupleElement "get-tuple-element" [COMPUTED SHAPE_FOLLOWS] {
             /// Which one, from 0.
             index: i64 = "index" Integer, Required;
         }
         /// The value of a computation applied to the operands.
-        Call "call" [SHAPE_FOLLOWS] {
+        Call "call" [COMPUTED SHAPE_FOLLOWS] {
             /// The computation.
             to_apply: ComputationId = "to_apply" Computation, Required;
         }
         /// A computation that is to run as one kernel.
-        Fusion "fusion" [] {
+        Fusion "fusion" [COMPUTED] {
             /// XLA's kind.
             kind: FusionKind = "kind" Word(FusionKind::NAMES), Required;
             /// Parts of the result that share a buffer with an operand.

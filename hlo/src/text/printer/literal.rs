@@ -17,6 +17,7 @@ pub(super) fn write_literal(out: &mut dyn Write, literal: &Literal) -> fmt::Resu
     };
     match &literal.data {
         Data::Pred(values) if extents.is_empty() => out.write_str(if values == &[true] { "true" } else { "false" }),
+        Data::Pred(values) => write_array(out, extents, values, |out, &value| out.push(if value { '1' } else { '0' })),
         Data::F32(values) => write_array(out, extents, values, |out, &value| push_f32(out, value)),
         Data::F64(values) => write_array(out, extents, values, |out, &value| push_f64(out, value)),
         Data::C64(values) => write_array(out, extents, values, |out, value| push_complex(out, value, push_f32)),

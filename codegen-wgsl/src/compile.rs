@@ -2,7 +2,7 @@
 
 use crate::emit::emit_loop;
 use crate::kernel::Kernel;
-use crate::lower::flatten;
+use crate::lower::{flatten, inline};
 use crate::shader::{Binding, Shader};
 use crate::validate::validate;
 use crate::wgsl;
@@ -26,19 +26,23 @@ pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, 
     let validated = debug_span!("validate").in_scope(|| validate(&source));
     let (naga_module, info) =
         validated.map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
-    let bindings = kernel
-        .tensors
-        .values()
-        .map(|tensor| Binding { name: tensor.name.clone(), shape: tensor.shape.clone(), writable: tensor.writable })
+    let buffers = kernel.memories.values().filter(|memory| memory.is_buffer());
+    let bindings = buffers
+        .map(|memory| Binding {
+            name: memory.name.clone(),
+            shape: memory.shape.clone(),
+            writable: memory.is_writable(),
+        })
         .collect();
+    let workgroups = kernel.workgroups().map(|groups| u32::try_from(groups).unwrap_or(0));
     Ok(Shader {
         name: kernel.name.clone(),
         source,
         entry_point: wgsl::ENTRY_POINT.to_owned(),
         bindings,
-        parameter_binding: u32::try_from(kernel.tensors.len()).unwrap_or(u32::MAX),
-        workgroup_size: [kernel.entry.workgroup_size, 1, 1],
-        workgroups: kernel.entry.workgroups,
+        parameter_binding: wgsl::bindings(&kernel),
+        workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
+        workgroups,
         module: naga_module,
         info,
     })
@@ -52,7 +56,7 @@ pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, D
     let (fusion, computation) = fusion(module, id)?;
     let plan = debug_span!("plan").in_scope(|| FusionPlan::new(computation))?;
     let kernel = debug_span!("emit").in_scope(|| emit_loop(module, fusion, computation, &plan, target))?;
-    debug_assert_eq!(kernel.verify(), Ok(()), "emission keeps the rules of the kernel IR:\n{kernel}");
+    debug_assert_eq!(kernel.verify(), Ok(Vec::new()), "emission keeps the rules of the kernel IR:\n{kernel}");
     Ok(kernel)
 }
 
@@ -64,9 +68,9 @@ pub fn flat_kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kern
     let (fusion, _) = fusion(module, id)?;
     let kernel = kernel(module, id, target)?;
     let flat = debug_span!("lower")
-        .in_scope(|| flatten(&kernel))
+        .in_scope(|| flatten(&inline(&kernel)))
         .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
-    debug_assert_eq!(flat.verify(), Ok(()), "flattening keeps the rules of the kernel IR:\n{flat}");
+    debug_assert_eq!(flat.verify(), Ok(Vec::new()), "flattening keeps the rules of the kernel IR:\n{flat}");
     Ok(flat)
 }
 

@@ -1,12 +1,13 @@
-//! Flattening keeps what a kernel computes: both are run on tensors of symbols, one element at a time.
+//! Flattening keeps what a kernel computes: both are run on memories of symbols, one invocation at a time.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::{corpus, fused, make, verified};
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weft_affine::{Expr, Var};
-use weft_codegen_wgsl::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement};
+use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Statement};
 use weft_hlo::ir::{ArenaId, Module};
 
 /// A value stands for the expression that computes it; equal symbols mean equal expressions.
@@ -18,99 +19,157 @@ fn symbol(parts: impl Hash) -> Symbol {
     hasher.finish()
 }
 
-/// Where code runs: the indices of the function and of the innermost loop.
-struct Place<'p> {
+/// Where code runs: the indices of the function, of the loops around and of the values that are bound.
+#[derive(Clone)]
+struct Scope<'p> {
     dims: &'p [i64],
     ranges: Vec<i64>,
+    runtime: BTreeMap<u32, i64>,
 }
 
-impl Place<'_> {
+impl Scope<'_> {
     fn index(&self, index: &Expr) -> i64 {
         let value = |variable| match variable {
             Var::Dim(dimension) => self.dims[dimension as usize],
             Var::Range(range) => self.ranges[range as usize],
-            Var::Runtime(_) => panic!("there are no runtime variables"),
+            Var::Runtime(number) => self.runtime[&number],
         };
         index.evaluate(value).unwrap()
     }
 }
 
-fn call(kernel: &Kernel, id: FunctionId, dims: &[i64]) -> Vec<Symbol> {
-    let function = &kernel.functions[id];
-    assert_eq!(dims.len(), function.extents.len());
-    for (index, extent) in dims.iter().zip(&function.extents) {
-        assert!((0..*extent).contains(index), "@{} is called at {dims:?}", function.name);
-    }
-    let mut values = vec![0; function.values.len()];
-    run(kernel, &function.body, &Place { dims, ranges: Vec::new() }, &mut values)
+/// What an invocation writes: the memory and the row-major position, and the element.
+type Writes = BTreeMap<(usize, i64), Symbol>;
+
+struct Machine<'k> {
+    kernel: &'k Kernel,
+    writes: Writes,
 }
 
-fn run(kernel: &Kernel, block: &Block, place: &Place<'_>, values: &mut [Symbol]) -> Vec<Symbol> {
-    let all = |operands: &[Operand], values: &[Symbol]| -> Vec<Symbol> {
-        let one = |operand: &Operand| match operand {
-            Operand::Value(value) => values[value.index()],
-            Operand::Constant(scalar) => symbol(format!("{scalar:?}")),
-        };
-        operands.iter().map(one).collect()
-    };
-    for statement in &block.statements {
-        let (defined, results) = match statement {
-            Statement::Let { value, op } => {
-                (vec![*value], vec![scalar(kernel, op, place, &all(&op.operands(), values))])
-            }
-            Statement::Call { values: defined, function, indices } => {
-                let indices: Vec<i64> = indices.iter().map(|index| place.index(index)).collect();
-                (defined.clone(), call(kernel, *function, &indices))
-            }
-            Statement::If { values: defined, condition, then, otherwise } => {
-                let holds = condition.iter().all(|test| test.bounds.contains(place.index(&test.expr)));
-                let branch = if holds { then } else { otherwise };
-                (defined.clone(), run(kernel, branch, place, values))
-            }
-            Statement::Loop { values: defined, extents, init, accumulators, body } => {
-                let mut carried = all(init, values);
-                for position in 0..extents.iter().product() {
-                    let place = Place { dims: place.dims, ranges: indices(position, extents) };
-                    for (accumulator, symbol) in accumulators.iter().zip(&carried) {
-                        values[accumulator.index()] = *symbol;
-                    }
-                    carried = run(kernel, body, &place, values);
+impl Machine<'_> {
+    fn call(&mut self, function: &Function, dims: &[i64], arguments: &[Symbol]) -> Vec<Symbol> {
+        assert_eq!(dims.len(), function.extents.len());
+        for (index, extent) in dims.iter().zip(&function.extents) {
+            assert!((0..*extent).contains(index), "@{} is called at {dims:?}", function.name);
+        }
+        let mut values = vec![0; function.values.len()];
+        for (parameter, argument) in function.parameters.iter().zip(arguments) {
+            values[parameter.index()] = *argument;
+        }
+        let scope = Scope { dims, ranges: Vec::new(), runtime: BTreeMap::new() };
+        self.run(&function.body, &scope, &mut values)
+    }
+
+    fn run(&mut self, block: &Block, outer: &Scope<'_>, values: &mut [Symbol]) -> Vec<Symbol> {
+        let mut scope = outer.clone();
+        for statement in &block.statements {
+            let operands = all(&statement.operands(), values);
+            let (defined, results) = match statement {
+                Statement::Let { value, op } => (vec![*value], vec![self.scalar(op, &scope, &operands)]),
+                Statement::Call { values: defined, function, indices, .. } => {
+                    let indices: Vec<i64> = indices.iter().map(|index| scope.index(index)).collect();
+                    let function = &self.kernel.functions[*function];
+                    (defined.clone(), self.call(function, &indices, &operands))
                 }
-                (defined.clone(), carried)
+                Statement::If { values: defined, condition, then, otherwise } => {
+                    let mut holds =
+                        condition.constraints().iter().all(|test| test.bounds.contains(scope.index(&test.expr)));
+                    if let Condition::Value(_) = condition {
+                        holds &= operands[0].is_multiple_of(2);
+                    }
+                    let branch = if holds { then } else { otherwise };
+                    (defined.clone(), self.run(branch, &scope, values))
+                }
+                Statement::Loop { values: defined, extents, accumulators, body, .. } => {
+                    let mut carried = operands;
+                    for position in 0..extents.iter().product() {
+                        let mut inner = scope.clone();
+                        inner.ranges.extend(indices(position, extents));
+                        for (accumulator, symbol) in accumulators.iter().zip(&carried) {
+                            values[accumulator.index()] = *symbol;
+                        }
+                        carried = self.run(body, &inner, values);
+                    }
+                    (defined.clone(), carried)
+                }
+                Statement::Bind { binding, .. } => {
+                    // Any index within the bounds, the same for the same value.
+                    let size = binding.bounds.hi - binding.bounds.lo + 1;
+                    let index = binding.bounds.lo + i64::try_from(operands[0] >> 1).unwrap() % size;
+                    scope.runtime.insert(binding.variable, index);
+                    (Vec::new(), Vec::new())
+                }
+                Statement::Store { memory, indices, .. } => {
+                    let position = self.position(*memory, indices, &scope);
+                    let before = self.writes.insert((memory.index(), position), operands[0]);
+                    assert_eq!(before, None, "an element is written once");
+                    (Vec::new(), Vec::new())
+                }
+                other => panic!("the loop emitter makes no {other:?}"),
+            };
+            for (value, result) in defined.iter().zip(results) {
+                values[value.index()] = result;
             }
+        }
+        all(&block.results, values)
+    }
+
+    /// The row-major position of an element.
+    fn position(&self, memory: MemoryId, indices: &[Expr], scope: &Scope<'_>) -> i64 {
+        let extents = &self.kernel.memories[memory].shape.extents;
+        let indices: Vec<i64> = indices.iter().map(|index| scope.index(index)).collect();
+        let position = if indices.len() == extents.len() {
+            indices.iter().zip(extents).fold(0, |position, (index, extent)| {
+                assert!((0..*extent).contains(index), "{indices:?} in {extents:?}");
+                position * extent + index
+            })
+        } else {
+            indices[0]
         };
-        for (value, result) in defined.iter().zip(results) {
-            values[value.index()] = result;
+        assert!((0..extents.iter().product()).contains(&position), "{position} in {extents:?}");
+        position
+    }
+
+    fn scalar(&self, op: &ScalarOp, scope: &Scope<'_>, operands: &[Symbol]) -> Symbol {
+        match op {
+            ScalarOp::Index { index, element_type } => symbol((scope.index(index), element_type)),
+            ScalarOp::Extract { memory, indices } => symbol((memory, self.position(*memory, indices, scope))),
+            ScalarOp::Unary { op, .. } => symbol((op, operands)),
+            ScalarOp::Binary { op, .. } => symbol((op, operands)),
+            ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
+            ScalarOp::Select { .. } => symbol(("select", operands)),
+            ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
+            ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
+            ScalarOp::Convert { to, .. } => symbol((to, operands)),
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
+                symbol((exponent_bits, mantissa_bits, operands))
+            }
         }
     }
-    all(&block.results, values)
 }
 
-fn scalar(kernel: &Kernel, op: &ScalarOp, place: &Place<'_>, operands: &[Symbol]) -> Symbol {
-    match op {
-        ScalarOp::Index { index, element_type } => symbol((place.index(index), element_type)),
-        ScalarOp::Extract { tensor, indices } => {
-            let extents = &kernel.tensors[*tensor].shape.extents;
-            let indices: Vec<i64> = indices.iter().map(|index| place.index(index)).collect();
-            let position = if indices.len() == extents.len() {
-                indices.iter().zip(extents).fold(0, |position, (index, extent)| {
-                    assert!((0..*extent).contains(index), "{indices:?} in {extents:?}");
-                    position * extent + index
-                })
-            } else {
-                indices[0]
-            };
-            assert!((0..extents.iter().product()).contains(&position), "{position} in {extents:?}");
-            symbol((tensor, position))
-        }
-        ScalarOp::Unary { op, .. } => symbol((op, operands)),
-        ScalarOp::Binary { op, .. } => symbol((op, operands)),
-        ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
-        ScalarOp::Select { .. } => symbol(("select", operands)),
-        ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
-        ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
-        ScalarOp::Convert { to, .. } => symbol((to, operands)),
+fn all(operands: &[Operand], values: &[Symbol]) -> Vec<Symbol> {
+    let one = |operand: &Operand| match operand {
+        Operand::Value(value) => values[value.index()],
+        Operand::Constant(scalar) => symbol(format!("{scalar:?}")),
+    };
+    operands.iter().map(one).collect()
+}
+
+/// What one invocation writes.
+fn invocation(kernel: &Kernel, number: i64) -> Writes {
+    let mut machine = Machine { kernel, writes: Writes::new() };
+    // The coordinates of the workgroup, the first of which varies fastest, and the thread.
+    let thread = kernel.entry.extents.len() - 1;
+    let mut rest = number / kernel.threads();
+    let mut dims = Vec::with_capacity(thread + 1);
+    for extent in &kernel.entry.extents[..thread] {
+        dims.push(rest % extent);
+        rest /= extent;
     }
+    dims.push(number % kernel.threads());
+    machine.call(&kernel.entry, &dims, &[]);
+    machine.writes
 }
 
 /// The indices of a row-major position.
@@ -138,16 +197,12 @@ fn positions(count: i64, samples: i64) -> impl Iterator<Item = i64> {
 fn check(name: &str, module: &Module, samples: i64) -> usize {
     let made = make(module).unwrap_or_else(|findings| panic!("{name}: {findings}"));
     for made in &made {
-        for (store, flat_store) in made.kernel.entry.stores.iter().zip(&made.flat.entry.stores) {
-            assert_eq!(store, flat_store);
-            let extents = &made.kernel.functions[store.function].extents;
-            let flat_extents = &made.flat.functions[store.function].extents;
-            assert_eq!(flat_extents.as_slice(), [extents.iter().product::<i64>()]);
-            for position in positions(flat_extents[0], samples) {
-                let expected = call(&made.kernel, store.function, &indices(position, extents));
-                let found = call(&made.flat, store.function, &[position]);
-                assert_eq!(found, expected, "{name}: {} at {position}\n{}", made.kernel.name, made.flat);
-            }
+        assert_eq!(made.kernel.entry.extents, made.flat.entry.extents);
+        let launched: i64 = made.kernel.entry.extents.iter().product();
+        for number in positions(launched, samples) {
+            let expected = invocation(&made.kernel, number);
+            let found = invocation(&made.flat, number);
+            assert_eq!(found, expected, "{name}: {} at {number}\n{}", made.kernel.name, made.flat);
         }
     }
     made.len()

@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use weft_codegen_wgsl::kernel::Kernel;
 
 /// Every construct once.
-const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8]) {
+const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8], inout %sums: f32[8] at binding 5 + 64) {
+  tile %t: f32[4, 9]
+  registers %r: u32[2]
   func @y(d0 in [0, 3], d1 in [0, 7]) -> (f32, s32) {
     unused %12:gone: f32, %14: pred
     %0:p0.value: f32 = extract %p0[d0, d1]
@@ -43,15 +45,53 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
       yield %6:max, %2:n
     }
     loop {
-      yield
     }
     return %4:last, %5:count
   }
   func @nothing() -> () {
-    return
   }
-  entry workgroups [1, 1] of 64 {
-    store %u[d0, d1], %z[d0, d1] = call @y(d0, d1) for d0 in [0, 3], d1 in [0, 7]
+  func @add(; %0:a: f32, %1:b: f32) -> (f32) {
+    %2: f32 = add %0:a, %1:b
+    return %2
+  }
+  entry groups [1, 2] threads 16 {
+    %0:a: f32, %1:n: s32 = call @y((d1 * 16 + d2) floordiv 8, d2 mod 8)
+    store %u[(d1 * 16 + d2) floordiv 8, d2 mod 8], %0:a
+    store %z[(d1 * 16 + d2) floordiv 8, d2 mod 8], %1:n
+    loop for s0 in [0, 1] {
+      loop for s1 in [0, 0] {
+        store %t[s0 + s1, d2 mod 8], f32 0.0
+      }
+    }
+    barrier
+    %2: f32 = reduce workgroup @add %0:a
+    %3: f32 = exclusive-scan subgroup @add %2
+    %4: f32 = scan workgroup @add f32 1.0
+    bind rt0 in [0, 7] = clamp %1:n
+    bind rt1 in [-2, 7] = assume s32 3
+    update %sums[rt0] by @add %3
+    if bind rt2 in [0, 7] = %1:n and bind rt3 in [0, 1] = true {
+      update %sums[rt2] by @add %4
+    }
+    %5: pred = extract %flag[rt0 floordiv 2]
+    %6: f32 = if %5 {
+      %7: f32 = reduce-precision e5m10 %0:a
+      yield %7
+    } else {
+      yield f32 0.0
+    }
+    %9:rounds: s32 = while with %8:round: s32 = s32 0 {
+      %10: pred = compare LT %8:round, s32 9
+      yield %10
+    } do {
+      %11: s32 = add %8:round, s32 1
+      yield %11
+    }
+    while {
+      yield false
+    } do {
+    }
+    %12:half: f32 = call @add(; %6, f32 0.5)
   }
 }
 "#;
@@ -60,7 +100,6 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
 fn every_construct_reads_and_prints_as_itself() {
     let kernel = Kernel::parse(EVERYTHING).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kernel.to_string(), EVERYTHING);
-    assert_eq!(kernel.verify(), Ok(()));
     assert_eq!(EVERYTHING.parse(), Ok(kernel));
 }
 
@@ -72,16 +111,6 @@ fn space_and_comments_mean_nothing() {
     // Names behind the numbers of values only recall.
     let numbers = EVERYTHING.replace("maximum %1:acc, %3:element", "maximum %1, %3");
     assert_eq!(Kernel::parse(&numbers), Ok(kernel));
-}
-
-#[test]
-fn grids_have_planes_where_they_need_them() {
-    for (grid, printed) in [("[4, 1]", "[4, 1]"), ("[4, 2, 1]", "[4, 2]"), ("[4, 2, 3]", "[4, 2, 3]")] {
-        let text = EVERYTHING.replace("workgroups [1, 1] of", &format!("workgroups {grid} of"));
-        let kernel = Kernel::parse(&text).unwrap();
-        assert!(kernel.to_string().contains(&format!("entry workgroups {printed} of 64")), "{kernel}");
-        assert_eq!(Kernel::parse(&kernel.to_string()), Ok(kernel));
-    }
 }
 
 #[test]
@@ -97,7 +126,7 @@ fn shared_terms_are_written_once() {
     %1: f32 = if INDEX in [0, 3] and INDEX in [1, 2] { yield %0 } else { yield %0 }
     return %1
   }
-  entry workgroups [1, 1] of 64 { store %y[d0] = call @y(d0) for d0 in [0, 8] }
+  entry groups [1] threads 9 { %0: f32 = call @y(d1) store %y[d1], %0 }
 }";
     let kernel = Kernel::parse(&small.replace("INDEX", &text)).unwrap();
     let printed = kernel.to_string();
@@ -119,47 +148,54 @@ fn error(part: &str, replacement: &str) -> String {
 fn errors_say_where_and_what() {
     let cases = [
         ("kernel @", "kernel ", "1:8: HLO416: expected `@` and the kernel's name, found `loop.fusion-1`"),
-        ("in %p0", "inout %p0", "1:23: HLO416: expected `in` or `out`, found `inout`"),
-        ("%flag: pred", "%p0: pred", "1:63: HLO416: there are two tensors of the name `p0`"),
-        ("d1 in [0, 7]) ->", "d2 in [0, 7]) ->", "2:25: HLO416: expected `d1`, found `d2`"),
-        ("d0 in [0, 3]", "d0 in [1, 3]", "2:18: HLO416: expected 0, where every index begins, found `1`"),
-        ("(f32, s32) {", "(f32, f32) {", "2:43: HLO416: the function returns (f32, s32)"),
-        ("extract %p0[d0, d1]", "extract %q[d0, d1]", "4:32: HLO416: there is no tensor `q`"),
+        ("in %p0", "into %p0", "1:23: HLO416: expected `in`, `out` or `inout`, found `into`"),
+        ("%flag: pred", "%p0: pred", "1:63: HLO416: there are two memories of the name `p0`"),
+        ("d1 in [0, 7]) ->", "d2 in [0, 7]) ->", "4:25: HLO416: expected `d1`, found `d2`"),
+        ("d0 in [0, 3]", "d0 in [1, 3]", "4:18: HLO416: expected 0, where every index begins, found `1`"),
+        ("(f32, s32) {", "(f32, f32) {", "4:43: HLO416: the function returns (f32, s32)"),
+        ("extract %p0[d0, d1]", "extract %q[d0, d1]", "6:32: HLO416: there is no memory `q`"),
         (
             "extract %p0[d0, d1]",
             "extract %p0[d0, d1 *]",
-            "4:44: HLO416: expected a variable, an integer or `(`, found the end",
+            "6:44: HLO416: expected a variable, an integer or `(`, found the end",
         ),
-        ("extract %p0[d0, d1]", "extract %p0[d0, t4]", "4:40: HLO416: unknown name `t4`"),
-        ("negate %0", "negated %0", "5:34: HLO416: expected an operation, found `negated`"),
-        ("call @sum(", "call @product(", "6:33: HLO416: there is no function `product`"),
-        ("d1 mod 2 in [0, 0] {", "d1 mod 2 {", "8:52: HLO416: expected `in`, found the end"),
-        ("add %1:\"a \\\"b\\\" \\\\ \\u{a}\", f32 -1.5", "add f32 -1.5", "9:25: HLO416: expected 2 operands, found 1"),
-        ("yield %5:add", "yield %5:sub", "10:13: HLO416: value %5 is defined with the name `add`"),
-        ("yield %5:add", "yield %55", "10:13: HLO416: value %55 is not defined"),
-        ("yield %5:add", "return %5:add", "10:7: HLO416: expected a statement or `yield`, found `return`"),
+        ("extract %p0[d0, d1]", "extract %p0[d0, t4]", "6:40: HLO416: unknown name `t4`"),
+        ("negate %0", "negated %0", "7:34: HLO416: expected an operation, found `negated`"),
+        ("call @sum(", "call @product(", "8:33: HLO416: there is no function `product`"),
+        ("d1 mod 2 in [0, 0] {", "d1 mod 2 {", "10:52: HLO416: expected `in`, found the end"),
+        ("add %1:\"a \\\"b\\\" \\\\ \\u{a}\", f32 -1.5", "add f32 -1.5", "11:25: HLO416: expected 2 operands, found 1"),
+        ("yield %5:add", "yield %5:sub", "12:13: HLO416: value %5 is defined with the name `add`"),
+        ("yield %5:add", "yield %55", "12:13: HLO416: value %55 is not defined"),
+        ("yield %5:add", "return %5:add", "12:7: HLO416: expected a statement or `yield`, found `return`"),
         (
             "nan(0x7fc00001)",
             "nan(0x3f800000)",
-            "12:21: HLO416: expected the bits of a NaN, as `0x7fc00000`, found `0x3f800000`",
+            "14:21: HLO416: expected the bits of a NaN, as `0x7fc00000`, found `0x3f800000`",
         ),
         (
             "s32 -2147483648",
             "s32 -2147483649",
-            "20:42: HLO416: expected a signed integer of 32 bits, found `-2147483649`",
+            "22:42: HLO416: expected a signed integer of 32 bits, found `-2147483649`",
         ),
-        ("%13:convert: s32 =", "%15:convert: s32 =", "25:23: HLO416: value %13 is not defined"),
-        ("entry", "enter", "43:3: HLO416: expected `func` or `entry`, found `enter`"),
-        ("store %u[d0, d1]", "store %u[d0]", "44:14: HLO416: expected the function's indices, `d0, d1`"),
-        ("d1 in [0, 7]\n  }\n}", "d1 in [0, 8]\n  }\n}", "44:52: HLO416: expected the function's domain, behind `for`"),
+        ("%13:convert: s32 =", "%15:convert: s32 =", "27:23: HLO416: value %13 is not defined"),
+        ("entry groups", "enter groups", "47:3: HLO416: expected `func` or `entry`, found `enter`"),
+        ("store %u[(d1", "store %v[(d1", "49:11: HLO416: there is no memory `v`"),
+        ("threads 16", "of 16", "47:23: HLO416: expected `threads`, found `of`"),
+        ("= clamp %1:n", "= wrap %1:n", "60:26: HLO416: expected `clamp` or `assume`, found `wrap`"),
+        ("bind rt0 in", "bind d0 in", "60:10: HLO416: expected a runtime variable, `rt0`, found `d0`"),
+        ("for s1 in [0, 0]", "for s0 in [0, 0]", "52:16: HLO416: expected `s1`, found `s0`"),
+        ("reduce workgroup", "reduce device", "57:22: HLO416: expected `workgroup` or `subgroup`, found `device`"),
+        ("by @add %3", "by @ad %3", "62:26: HLO416: there is no function `ad`"),
+        ("e5m10", "e5", "68:34: HLO416: expected bits of exponent and mantissa, `e5m10`, found `e5`"),
+        ("} do {\n      %11", "} {\n      %11", "76:7: HLO416: expected `do`, found `{`"),
     ];
     let found: Vec<String> = cases.iter().map(|(part, replacement, _)| error(part, replacement)).collect();
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();
     assert_eq!(found.join("\n"), expected.join("\n"));
     let truncated = Kernel::parse(&EVERYTHING[..EVERYTHING.len() - 3]).unwrap_err();
-    assert_eq!(truncated.to_string(), "45:4: HLO416: expected `}`, found the end");
+    assert_eq!(truncated.to_string(), "85:4: HLO416: expected `}`, found the end");
     let longer = Kernel::parse(&format!("{EVERYTHING}}}")).unwrap_err();
-    assert_eq!(longer.to_string(), "47:1: HLO416: expected the end, found `}`");
+    assert_eq!(longer.to_string(), "87:1: HLO416: expected the end, found `}`");
 }
 
 #[test]
@@ -168,7 +204,7 @@ fn deep_nesting_is_refused() {
         let open = "if true {".repeat(depth);
         let close = "yield } else { yield }".repeat(depth);
         let text =
-            format!("kernel @k() {{ func @f() -> () {{ {open} {close} return }} entry workgroups [1, 1] of 1 {{ }} }}");
+            format!("kernel @k() {{ func @f() -> () {{ {open} {close} return }} entry groups [1] threads 1 {{ }} }}");
         match Kernel::parse(&text) {
             Ok(kernel) => assert_eq!((Kernel::parse(&kernel.to_string()), depth < 200), (Ok(kernel), true)),
             Err(error) => assert_eq!((error.message.as_str(), depth), ("blocks nest more than 200 deep", 100_000)),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use weft_codegen_wgsl::kernel::Kernel;
+use weft_codegen_wgsl::kernel::{Finding, Kernel};
 
 const GOOD: &str = "kernel @k(in %x: f32[4, 8], in %p: pred[], out %a: f32[4, 8], out %n: s32[4, 8]) {
   func @y(d0 in [0, 3], d1 in [0, 7]) -> (f32, s32) {
@@ -27,8 +27,12 @@ const GOOD: &str = "kernel @k(in %x: f32[4, 8], in %p: pred[], out %a: f32[4, 8]
     %4:row: s32 = index s32(d0)
     return %2, %4
   }
-  entry workgroups [1, 1] of 64 {
-    store %a[d0, d1], %n[d0, d1] = call @y(d0, d1) for d0 in [0, 3], d1 in [0, 7]
+  entry groups [1] threads 64 {
+    if d0 * 64 + d1 in [0, 31] {
+      %0:element: f32, %1:count: s32 = call @y((d0 * 64 + d1) floordiv 8, (d0 * 64 + d1) mod 8)
+      store %a[(d0 * 64 + d1) floordiv 8, (d0 * 64 + d1) mod 8], %0
+      store %n[(d0 * 64 + d1) floordiv 8, (d0 * 64 + d1) mod 8], %1
+    }
   }
 }";
 
@@ -123,34 +127,162 @@ fn functions_call_later_ones_only() {
     );
 }
 
+/// What is found in, and what stays unproved of, a kernel of one entry.
+fn entry(buffers: &str, tiles: &str, groups: &str, body: &str) -> (Vec<String>, Vec<String>) {
+    let add = "func @add(; %0: f32, %1: f32) -> (f32) { %2: f32 = add %0, %1 return %2 }";
+    let text = format!("kernel @k({buffers}) {{ {tiles} {add} entry groups {groups} {{ {body} }} }}");
+    let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let texts = |findings: Vec<Finding>| findings.iter().map(ToString::to_string).collect();
+    match kernel.verify() {
+        Ok(unproved) => (Vec::new(), texts(unproved)),
+        Err(findings) => (texts(findings), Vec::new()),
+    }
+}
+
+fn found(buffers: &str, tiles: &str, groups: &str, body: &str) -> Vec<String> {
+    entry(buffers, tiles, groups, body).0
+}
+
 #[test]
 fn the_entry_writes_everything_once() {
-    let store = "store %a[d0, d1], %n[d0, d1]";
-    check(
-        store,
-        "store %a[d0, d1], %a[d0, d1]",
-        &["entry: @y returns s32 for %a, f32[4,8]", "entry: %a is written 2 times", "entry: %n is written 0 times"],
+    let write = |groups: &str, body: &str| entry("out %y: f32[8, 4]", "", groups, body);
+    let good = (Vec::new(), Vec::new());
+    assert_eq!(write("[1] threads 32", "store %y[d1 floordiv 4, d1 mod 4], f32 1.0"), good);
+    assert_eq!(write("[8] threads 4", "store %y[d0, d1], f32 1.0"), good);
+    assert_eq!(write("[2, 4] threads 4", "store %y[d0 * 4 + d1, d2], f32 1.0"), good);
+    assert_eq!(write("[1] threads 64", "if d1 in [0, 31] { store %y[d1], f32 1.0 }"), good);
+    assert_eq!(write("[1] threads 8", "loop for s0 in [0, 3] { store %y[d1, s0], f32 1.0 }"), good);
+    let never = vec!["%y: an element is never written".to_owned()];
+    assert_eq!(write("[1] threads 31", "store %y[d1], f32 1.0").0, never);
+    assert_eq!(write("[1] threads 32", "if d1 in [1, 31] { store %y[d1], f32 1.0 }").0, never);
+    assert_eq!(write("[1] threads 32", "").0, ["%y: no element is ever written"]);
+    let twice = vec!["%y: an element is written more than once".to_owned()];
+    assert_eq!(write("[2] threads 32", "store %y[d1], f32 1.0").0, twice);
+    assert_eq!(write("[1] threads 32", "loop for s0 in [0, 1] { store %y[d1], f32 1.0 }").0, twice);
+    let unproved = write("[1] threads 32", "if true { if true { store %y[d1], f32 1.0 } }");
+    assert_eq!(unproved, good);
+    let by_value = write("[1] threads 32", "%0: pred = compare EQ s32 0, s32 0 if %0 { store %y[d1], f32 1.0 }");
+    assert_eq!(by_value.1, ["%y: that every element is written once is not known: values decide where"]);
+    // A memory that is read as well may be written in part.
+    assert_eq!(entry("inout %y: f32[8]", "", "[1] threads 2", "store %y[d1], f32 1.0"), good);
+}
+
+#[test]
+fn launches_are_within_32_bits() {
+    assert_eq!(
+        found("", "", "[65535, 65535, 2] threads 1", ""),
+        ["entry: there are more invocations than 32 bits number"]
     );
-    check(
-        store,
-        "store %x[d0, d1], %n[d0, d1]",
-        &["entry: %x is written, but only to be read", "entry: %a is written 0 times"],
+    assert_eq!(found("", "", "[1] threads 0", ""), ["entry: a workgroup has no invocations"]);
+    assert_eq!(
+        found("", "", "[1, 1, 1, 1] threads 1", ""),
+        ["entry: workgroups have one to three coordinates, and invocations a number"]
     );
-    check(store, "store %a[d0, d1]", &["entry: @y returns 2 values for 1 tensors", "entry: %n is written 0 times"]);
-    check("out %n: s32[4, 8]", "out %n: s32[8, 4]", &["entry: @y does not have the extents of %n, s32[8,4]"]);
-    check("[1, 1] of 64 {", "[4, 3, 5] of 1 {", &[]);
-    check(
-        "[1, 1] of 64 {",
-        "[65535, 65535, 2] of 1 {",
-        &["entry: 8589672450 invocations are more than 32 bits number"],
+}
+
+#[test]
+fn memories_are_used_as_they_may_be() {
+    let body = "store %x[d1], f32 0.0 %0: f32 = extract %y[d1] update %y[d1] by @add %0";
+    assert_eq!(
+        found("in %x: f32[4], out %y: f32[4]", "", "[1] threads 4", body),
+        [
+            "entry: %x is written, but only to be read",
+            "entry: %y is read, but only to be written",
+            "entry: %y is updated, but only to be written",
+        ]
     );
-    check("of 64 {", "of 31 {", &["entry: 31 invocations are too few for @y"]);
-    check("of 64 {", "of 0 {", &["entry: a workgroup has no invocations", "entry: 0 invocations are too few for @y"]);
+    assert_eq!(
+        found("inout %y: s32[4]", "", "[1] threads 4", "update %y[d1] by @add s32 1"),
+        ["entry: @add does not combine two values of the operands' types"]
+    );
+    assert_eq!(
+        found("out %y: s32[4]", "", "[1] threads 4", "store %y[d1], f32 1.0"),
+        ["entry: a store puts f32 into %y, s32[4]"]
+    );
+    assert_eq!(
+        found("in %x: f32[4] at binding 0 + 6", "", "[1] threads 4", ""),
+        ["%x: it begins at byte 6, which is no whole word"]
+    );
+}
+
+#[test]
+fn indices_stay_within_memories() {
+    let read = |index: &str| found("in %x: f32[8]", "", "[1] threads 8", &format!("%0: f32 = extract %x[{index}]"));
+    let beyond = |index: &str| vec![format!("entry: the index {index} into %x is not within [0, 7]")];
+    assert!(read("d1").is_empty());
+    assert_eq!(read("d1 + 1"), beyond("d1 + 1"));
+    assert_eq!(read("d1 - 1"), beyond("d1 - 1"));
+    assert_eq!(read("(d1 * 2) mod 9"), beyond("(d1 * 2) mod 9"));
+    let guarded = "if d1 in [1, 7] { %0: f32 = extract %x[d1 - 1] }";
+    assert!(found("in %x: f32[8]", "", "[1] threads 8", guarded).is_empty());
+    let bound = "bind rt0 in [0, 6] = clamp s32 9 %0: f32 = extract %x[rt0 + 1]";
+    assert!(found("in %x: f32[8]", "", "[1] threads 8", bound).is_empty());
+    assert_eq!(
+        found("in %x: f32[8]", "", "[1] threads 8", "bind rt0 in [0, 7] = clamp s32 9 %0: f32 = extract %x[rt0 + 1]"),
+        beyond("rt0 + 1")
+    );
+    assert_eq!(
+        found("", "", "[1] threads 1", "bind rt0 in [0, 7] = clamp f32 1.0"),
+        ["entry: rt0 is bound to a f32, which is no index"]
+    );
+}
+
+#[test]
+fn all_invocations_come_to_barriers() {
+    let wait = |body: &str| found("in %n: s32[2], inout %m: s32[2]", "", "[2] threads 8", body);
+    let barrier = ["entry: a barrier stands where not all invocations come"];
+    assert!(wait("barrier").is_empty());
+    assert!(wait("if d0 in [0, 0] { barrier }").is_empty());
+    assert!(wait("loop for s0 in [0, 3] { if s0 in [1, 2] { barrier } }").is_empty());
+    assert!(wait("%0: s32 = extract %n[d0] %1: pred = compare EQ %0, s32 1 if %1 { barrier }").is_empty());
+    assert_eq!(wait("if d1 in [0, 3] { barrier }"), barrier);
+    assert_eq!(wait("%0: s32 = extract %m[d0] %1: pred = compare EQ %0, s32 1 if %1 { barrier }"), barrier);
+    assert_eq!(wait("if bind rt0 in [0, 1] = s32 0 { if rt0 + d1 in [0, 0] { barrier } }"), barrier);
+    assert_eq!(
+        wait("if d1 in [0, 3] { %0: f32 = reduce workgroup @add f32 1.0 }"),
+        ["entry: a collective stands where not all invocations come"]
+    );
+    let carried =
+        "%2: s32 = while with %0: s32 = s32 0 { %1: pred = compare LT %0, s32 3 yield %1 } do { barrier yield %0 }";
+    assert_eq!(wait(carried), barrier);
+}
+
+#[test]
+fn tiles_are_written_before_they_are_read() {
+    let tile = |body: &str| entry("out %y: f32[8]", "tile %t: f32[8]", "[1] threads 8", body);
+    let good = "store %t[d1], f32 1.0 barrier %0: f32 = extract %t[7 - d1] store %y[d1], %0";
+    assert_eq!(tile(good), (Vec::new(), Vec::new()));
+    // What an invocation wrote itself it may read at once.
+    assert_eq!(tile(&good.replace("barrier", "").replace("7 - d1", "d1")).0, Vec::<String>::new());
+    assert_eq!(
+        tile(&good.replace("barrier", "")).0,
+        ["%t: an element is read that another invocation writes without a barrier between"]
+    );
+    assert_eq!(
+        tile(&good.replace("store %t[d1], f32 1.0", "if d1 in [1, 7] { store %t[d1], f32 1.0 }")).0,
+        ["%t: an element is read that was never written"]
+    );
+    assert_eq!(
+        tile(&good.replace("store %t[d1]", "store %t[d1 floordiv 2]")).0,
+        [
+            "%t: an element is read that was never written",
+            "%t: two invocations write an element without a barrier between",
+        ]
+    );
+    let again = format!("{good} store %t[d1], f32 2.0");
+    assert_eq!(tile(&again).0, ["%t: an element is written that another invocation reads without a barrier between"]);
+    let rounds =
+        "loop for s0 in [0, 1] { store %t[d1], f32 1.0 barrier %0: f32 = extract %t[7 - d1] store %y[d1], %0 }";
+    assert!(tile(rounds).0.contains(&again_finding()), "{:?}", tile(rounds));
+}
+
+fn again_finding() -> String {
+    "%t: an element is written that another invocation reads without a barrier between".to_owned()
 }
 
 #[test]
 fn names_are_distinct_and_extents_not_negative() {
-    check("@sum(", "@x(", &["@x: another function or a tensor has this name"]);
+    check("@sum(", "@x(", &["@x: another function or a memory has this name"]);
     check("s0 in [0, 7]", "s0 in [0, -9]", &["@sum: an extent is negative"]);
     check("in %p: pred[]", "in %p: pred[], in %q: f32[-1]", &["%q: an extent is negative"]);
 }

@@ -1,9 +1,10 @@
 //! Where an instruction is evaluated, and through which indices.
 
-use crate::plan::FunctionId;
+use crate::plan::{FunctionId, leaf_extents};
+use weft_affine::{Constraint, Expr, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Undefined, operand_map};
-use weft_hlo::ir::{Computation, InstrId, Op};
+use weft_hlo::ir::{ArenaId, ArrayShape, Computation, InstrId, Instruction, Op};
 use weft_indexing::IndexingMap;
 
 /// Nodes, counted as in the printed text, that an access's expressions may have together before the value becomes a
@@ -37,18 +38,137 @@ pub(crate) struct Counted {
     pub(crate) evaluations: f64,
 }
 
-/// How `user`, evaluated as `at`, reaches its operand number `operand`; `None` if no element of it is ever read.
+/// The map from an index of `user`'s value to the element of operand number `operand` that it reads, in one round of the
+/// loop that the operation is, if it is one; `None` for an operand that only runtime variables of the other maps read.
+///
+/// # Errors
+/// Where there is no such map.
+pub(crate) fn read_map(
+    computation: &Computation,
+    user: InstrId,
+    operand: usize,
+) -> Result<Option<IndexingMap>, Diagnostics> {
+    let instruction = &computation.instructions[user];
+    match &instruction.op {
+        Op::Gather { .. } if operand == 1 => return Ok(None),
+        // Slices without elements are of no element.
+        Op::Gather { slice_sizes, .. } if slice_sizes.contains(&0) => {
+            let rank = computation.instructions[instruction.operands[0]].shape.as_array().map_or(0, ArrayShape::rank);
+            let results = vec![Expr::constant(0); rank];
+            let map = IndexingMap::of_extents(&leaf_extents(&instruction.shape), &[0], results);
+            return map.map(Some).map_err(|error| at_instruction(instruction, error));
+        }
+        Op::DynamicSlice { .. } if operand >= 1 => return Ok(None),
+        Op::DynamicUpdateSlice if operand >= 2 => return Ok(None),
+        // Where the update lies is another block.
+        Op::DynamicUpdateSlice if operand == 0 => return Ok(Some(identity(&leaf_extents(&instruction.shape)))),
+        _ => {}
+    }
+    let map = operand_map(computation, user, operand)?;
+    match rounds_order(computation, instruction, operand) {
+        None => Ok(Some(map)),
+        Some(order) => in_order(&map, &order).map(Some).map_err(|error| at_instruction(instruction, error)),
+    }
+}
+
+/// For an operand of a product the number that each range variable of its map has among the loop's, which are those of
+/// the first operand.
+fn rounds_order(computation: &Computation, instruction: &Instruction, operand: usize) -> Option<Vec<u32>> {
+    if operand != 1 {
+        return None;
+    }
+    let extent = |operand: usize, dimension: i64| {
+        let array = computation.instructions[instruction.operands[operand]].shape.as_array();
+        array.and_then(|array| array.extents.get(usize::try_from(dimension).ok()?).copied()).unwrap_or(1)
+    };
+    // The dimensions of each operand that are run over, each with the role that it shares with one of the other operand.
+    type Roles = Vec<(i64, i64)>;
+    let (mut left, mut right): (Roles, Roles) = match &instruction.op {
+        Op::Dot { lhs_contracting_dims, rhs_contracting_dims, .. } => {
+            let pairs = || lhs_contracting_dims.iter().zip(rhs_contracting_dims).zip(0i64..);
+            (
+                pairs().map(|((lhs, _), role)| (*lhs, role)).collect(),
+                pairs().map(|((_, rhs), role)| (*rhs, role)).collect(),
+            )
+        }
+        Op::Convolution { dim_labels, .. } => {
+            let input = dim_labels.input_spatial.iter().zip(0i64..).map(|(dimension, role)| (*dimension, role));
+            let kernel = dim_labels.kernel_spatial.iter().zip(0i64..).map(|(dimension, role)| (*dimension, role));
+            let features = i64::try_from(dim_labels.input_spatial.len()).unwrap_or(i64::MAX);
+            (
+                input.chain([(dim_labels.input_feature, features)]).collect(),
+                kernel.chain([(dim_labels.kernel_input_feature, features)]).collect(),
+            )
+        }
+        _ => return None,
+    };
+    // A convolution does not run over extents of 1, which are the kernel's: those of the windows and of a group's features.
+    let is_dot = matches!(instruction.op, Op::Dot { .. });
+    let is_run = |role: i64| is_dot || right.iter().any(|(dimension, own)| *own == role && extent(1, *dimension) != 1);
+    let run: Vec<i64> = left.iter().map(|(_, role)| *role).filter(|role| is_run(*role)).collect();
+    left.retain(|(_, role)| run.contains(role));
+    right.retain(|(_, role)| run.contains(role));
+    left.sort_unstable();
+    right.sort_unstable();
+    let number = |role: i64| left.iter().position(|(_, own)| *own == role).unwrap_or(0);
+    Some(right.iter().map(|(_, role)| u32::try_from(number(*role)).unwrap_or(u32::MAX)).collect())
+}
+
+/// The map with range variable `k` called `order[k]`.
+fn in_order(map: &IndexingMap, order: &[u32]) -> Result<IndexingMap, weft_indexing::Error> {
+    if order.iter().zip(0u32..).all(|(to, from)| *to == from) || map.ranges().len() != order.len() {
+        return Ok(map.clone());
+    }
+    let mut ranges = map.ranges().to_vec();
+    for (range, to) in map.ranges().iter().zip(order) {
+        ranges[*to as usize] = range.clone();
+    }
+    let renamed = |expr: &Expr| {
+        expr.substitute(|variable| match variable {
+            Var::Range(number) => order.get(number as usize).map(|number| Expr::range(*number)),
+            _ => None,
+        })
+    };
+    let results = map.results().iter().map(renamed).collect::<Result<Vec<_>, _>>()?;
+    let mut constraints = Vec::with_capacity(map.constraints().len());
+    for constraint in map.constraints() {
+        constraints.push(Constraint::new(renamed(&constraint.expr)?, constraint.bounds));
+    }
+    IndexingMap::try_new(map.dims().to_vec(), ranges, map.runtime().to_vec(), results, constraints)
+}
+
+/// Whether an operation reads this operand at indices that are values of its other operands.
+pub(crate) fn reads_at_values(op: &Op, operand: usize) -> bool {
+    match op {
+        Op::Gather { .. } | Op::DynamicSlice { .. } => operand == 0,
+        Op::DynamicUpdateSlice => operand == 1,
+        _ => false,
+    }
+}
+
+fn at_instruction(instruction: &Instruction, error: weft_indexing::Error) -> Diagnostics {
+    let reason = Undefined::from(error);
+    Diagnostic::new(reason.code(), instruction.span, reason.to_string()).about(&instruction.name).into()
+}
+
+/// How an operand is read: through this access, and what reads the runtime variables of its map.
+pub(crate) struct OperandAccess {
+    pub(crate) access: Counted,
+    /// For each runtime variable the instruction that yields it and the access to its element.
+    pub(crate) runtime: Vec<(InstrId, Counted)>,
+}
+
+/// How `user`, evaluated as `at`, reaches its operand number `operand`; `None` if no element of it is ever read, or only as a
+/// runtime variable.
 pub(crate) fn operand_access(
     computation: &Computation,
     user: InstrId,
     at: &Counted,
     operand: usize,
-) -> Result<Option<Counted>, Diagnostics> {
+) -> Result<Option<OperandAccess>, Diagnostics> {
     let instruction = &computation.instructions[user];
-    let step = operand_map(computation, user, operand)?;
-    let mut map = at.access.map.then(&step).map_err(Undefined::from).map_err(|reason| {
-        Diagnostic::new(reason.code(), instruction.span, reason.to_string()).about(&instruction.name)
-    })?;
+    let Some(step) = read_map(computation, user, operand)? else { return Ok(None) };
+    let mut map = at.access.map.then(&step).map_err(|error| at_instruction(instruction, error))?;
     map.simplify();
     if map.is_known_empty() {
         return Ok(None);
@@ -59,41 +179,99 @@ pub(crate) fn operand_access(
     let ((block, depth), factor) = match &instruction.op {
         Op::Concatenate { .. } => (inside(operand, instruction.operands.len().next_power_of_two().ilog2()), part),
         Op::Pad { .. } if operand == 0 => (inside(0, 1), part.min(1.0)),
-        Op::Reduce { dimensions, .. } if operand < instruction.operands.len() / 2 => {
-            (inside(0, loops(dimensions)), part)
+        Op::DynamicUpdateSlice if operand == 0 => (inside(0, 1), 1.0),
+        Op::DynamicUpdateSlice => (inside(1, 1), part.min(1.0)),
+        op if is_looped(op, operand, instruction.operands.len()) => {
+            (inside(0, loops(&map)), loop_rounds(computation, instruction))
         }
         _ => ((at.access.block, at.access.depth), 1.0),
     };
+    let mut runtime = Vec::with_capacity(map.runtime().len());
+    for variable in map.runtime() {
+        let Some(owner) = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()) else { continue };
+        let owner = InstrId::from_index(owner);
+        let starts = IndexingMap::try_new(
+            map.dims().to_vec(),
+            map.ranges().to_vec(),
+            Vec::new(),
+            variable.access().to_vec(),
+            Vec::new(),
+        );
+        let mut starts = starts.map_err(|error| at_instruction(instruction, error))?;
+        starts.simplify();
+        // The value is needed before the branch that reads through it.
+        let access =
+            Access { function: at.access.function, block: at.access.block, depth: at.access.depth, map: starts };
+        runtime.push((owner, Counted { access, evaluations: at.evaluations }));
+    }
     let access = Access { function: at.access.function, block, depth, map };
-    Ok(Some(hoist(computation, Counted { access, evaluations: at.evaluations * factor })))
+    let mut access = Counted { access, evaluations: at.evaluations * factor };
+    // What some rounds do not read at all is read within them only.
+    if step.constraints().is_empty() {
+        access = hoist(computation, access);
+    }
+    Ok(Some(OperandAccess { access, runtime }))
+}
+
+/// Whether an operation is a loop over elements of its operands.
+pub(crate) fn is_loop(op: &Op) -> bool {
+    matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. })
+}
+
+/// Whether an operand is read in every round of a loop.
+fn is_looped(op: &Op, operand: usize, operands: usize) -> bool {
+    match op {
+        Op::Reduce { .. } | Op::ReduceWindow { .. } => operand < operands / 2,
+        op => is_loop(op),
+    }
+}
+
+/// How many rounds the loop of an operation makes for one element; 1 for those that are none.
+pub(crate) fn loop_rounds(computation: &Computation, instruction: &Instruction) -> f64 {
+    let count = |operand: usize| {
+        instruction.operands.get(operand).map_or(0.0, |id| element_count(&computation.instructions[*id].shape))
+    };
+    let extent = |operand: usize, dimension: i64| -> f64 {
+        let array = instruction.operands.get(operand).and_then(|id| computation.instructions[*id].shape.as_array());
+        let dimension = usize::try_from(dimension).ok();
+        array.and_then(|array| array.extents.get(dimension?).copied()).unwrap_or(1) as f64
+    };
+    match &instruction.op {
+        Op::Reduce { .. } => ratio(count(0), element_count(&instruction.shape)),
+        Op::ReduceWindow { window, .. } => window.dimensions.iter().map(|dimension| dimension.size as f64).product(),
+        Op::Dot { lhs_contracting_dims, .. } => {
+            lhs_contracting_dims.iter().map(|dimension| extent(0, *dimension)).product()
+        }
+        Op::Convolution { dim_labels, .. } => ratio(count(1), extent(1, dim_labels.kernel_output_feature)),
+        _ => 1.0,
+    }
 }
 
 /// Moves what does not depend on the variables of the loop around it out of the loop.
 fn hoist(computation: &Computation, mut counted: Counted) -> Counted {
     let Some((around, _)) = counted.access.block else { return counted };
-    let reduce = &computation.instructions[around];
-    let Op::Reduce { dimensions, .. } = &reduce.op else { return counted };
-    if varies_in_loop(&counted.access.map) {
+    let looping = &computation.instructions[around];
+    if !is_looped(&looping.op, 0, looping.operands.len()) || varies_in_loop(&counted.access.map) {
         return counted;
     }
-    let input = &computation.instructions[reduce.operands[0]];
+    let depth = loops(&counted.access.map);
     counted.access.map.remove_unused_symbols();
     counted.access.block = None;
-    counted.access.depth -= loops(dimensions);
-    counted.evaluations *= ratio(element_count(&reduce.shape), element_count(&input.shape));
+    counted.access.depth -= depth.min(counted.access.depth);
+    counted.evaluations *= ratio(1.0, loop_rounds(computation, looping));
     counted
 }
 
-/// How many loops a reduction along these dimensions is.
-fn loops(dimensions: &[i64]) -> u32 {
-    u32::try_from(dimensions.len()).unwrap_or(u32::MAX)
+/// How many loops the range variables of an operand's map are.
+fn loops(map: &IndexingMap) -> u32 {
+    u32::try_from(map.ranges().len()).unwrap_or(u32::MAX)
 }
 
 /// Whether the accessed index depends on a range variable.
 fn varies_in_loop(map: &IndexingMap) -> bool {
     let constrained = map.constraints().iter().map(|constraint| &constraint.expr);
-    let mut variables = map.results().iter().chain(constrained).flat_map(weft_affine::Expr::variables);
-    variables.any(|variable| matches!(variable, weft_affine::Var::Range(_)))
+    let mut variables = map.results().iter().chain(constrained).flat_map(Expr::variables);
+    variables.any(|variable| matches!(variable, Var::Range(_)))
 }
 
 /// The identity on these extents, simplified as every other map is (a dimension of extent 1 is always 0).
@@ -111,7 +289,7 @@ pub(crate) fn is_identity(map: &IndexingMap) -> bool {
 
 /// Whether the indices of an access have grown so long that they should be named.
 pub(crate) fn is_long(access: &Access) -> bool {
-    let sizes = access.map.results().iter().map(weft_affine::Expr::tree_size);
+    let sizes = access.map.results().iter().map(Expr::tree_size);
     sizes.fold(0u64, u64::saturating_add) > MAX_MAP_NODES
 }
 

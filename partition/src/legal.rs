@@ -1,5 +1,6 @@
 //! What can be compiled into kernels at all, and how what cannot is set apart.
 
+use crate::live::live;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module, Op, Shape,
@@ -64,9 +65,27 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
     }
 }
 
-/// What cannot be compiled of the computations that an operation applies to elements.
+/// What cannot be compiled of the computations that an operation applies to elements: these are of scalars.
 fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
-    op.called_computations().into_iter().find_map(|region| findings_within(module, region).next())
+    op.called_computations().into_iter().find_map(|region| {
+        let region = &module.computations[region];
+        let live = live(region);
+        let needed = region.instructions.iter().filter(|(id, _)| live[id.index()]).map(|(_, instruction)| instruction);
+        needed.into_iter().find_map(|instruction| {
+            let own = finding(region, instruction);
+            own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op)))
+        })
+    })
+}
+
+/// Whether kernels compute the operation in a region, where it is one of scalars.
+fn is_applied(op: &Op) -> bool {
+    op.is_computed() || matches!(op, Op::ReducePrecision { .. })
+}
+
+fn within_region(op: &Op) -> Reason {
+    let message = format!("'{}' cannot be compiled yet in a computation that is applied to elements", op.name());
+    (OPERATION, message)
 }
 
 /// What cannot be compiled of a computation and of those that its instructions apply.
@@ -115,6 +134,22 @@ fn is_kernel_to_be(op: &Op) -> bool {
                 | Op::Imag
                 | Op::MultiplyHigh
         )
+}
+
+/// Whether kernels compute the operation today.
+fn is_compiled(op: &Op) -> bool {
+    match op {
+        Op::Convolution { sparsity_config, .. } => sparsity_config.is_none(),
+        Op::Gather { .. }
+        | Op::DynamicSlice { .. }
+        | Op::DynamicUpdateSlice
+        | Op::Dot { .. }
+        | Op::ReduceWindow { .. }
+        | Op::ReducePrecision { .. }
+        | Op::OptimizationBarrier
+        | Op::Map { .. } => true,
+        op => op.is_computed(),
+    }
 }
 
 /// The computations that an operation runs with whole values of its own: programs like the entry.
@@ -188,15 +223,27 @@ fn no_kernel(op: &Op) -> Reason {
 /// the text left out.
 pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
     let mut needed = vec![false; module.computations.len()];
+    // Which of them are applied to elements, rather than run with whole values.
+    let mut applied = vec![false; module.computations.len()];
     needed[module.entry.index()] = true;
     let mut findings = Vec::new();
     for (id, computation) in module.computations.iter().rev() {
         if !needed[id.index()] {
             continue;
         }
-        for instruction in computation.instructions.values() {
-            instruction.op.called_computations().into_iter().for_each(|callee| needed[callee.index()] = true);
-            if let Some((code, message)) = finding(computation, instruction) {
+        let is_region = applied[id.index()];
+        let live = if is_region { live(computation) } else { vec![true; computation.instructions.len()] };
+        for (instruction, _) in computation.instructions.values().zip(live).filter(|(_, live)| *live) {
+            let runs = matches!(instruction.op, Op::Fusion { .. } | Op::Call { .. })
+                || !programs_of(&instruction.op).is_empty();
+            for callee in instruction.op.called_computations() {
+                needed[callee.index()] = true;
+                applied[callee.index()] |= is_region || !runs;
+            }
+            let own = finding(computation, instruction);
+            let reason =
+                own.or_else(|| (is_region && !is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
+            if let Some((code, message)) = reason {
                 let about = format!("{}/{}", computation.name, instruction.name);
                 findings.push(Diagnostic::new(code, instruction.span, message).about(about));
             }
@@ -220,7 +267,7 @@ fn type_finding(array: &ArrayShape) -> Option<Reason> {
 }
 
 fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reason> {
-    if !instruction.op.is_computed() {
+    if !is_compiled(&instruction.op) {
         return Some(no_kernel(&instruction.op));
     }
     for leaf in instruction.shape.leaves() {
@@ -247,6 +294,14 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
             let given = instruction.operands.first().and_then(|read| bits(&computation.instructions[*read].shape));
             let message = "'bitcast-convert' between elements of different widths cannot be compiled yet";
             (given != bits(&instruction.shape)).then(|| (OPERATION, message.to_owned()))
+        }
+        Op::Dot { .. } | Op::Convolution { .. } => {
+            let types = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+            let is = |shape: &Shape, ty: ElementType| shape.as_array().is_some_and(|array| array.element_type == ty);
+            let mixed =
+                is(&instruction.shape, ElementType::Pred) && !types.clone().all(|shape| is(shape, ElementType::Pred));
+            let message = format!("'{}' of numbers to pred cannot be compiled yet", instruction.op.name());
+            mixed.then_some((OPERATION, message))
         }
         Op::Constant(literal) if literal.data == Data::Elided => {
             Some((ELIDED, "the text leaves out this constant's elements ('{...}')".to_owned()))

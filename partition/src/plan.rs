@@ -1,6 +1,8 @@
 //! The functions of one fusion.
 
-use crate::access::{Access, Counted, element_count, identity, is_identity, is_long, operand_access};
+use crate::access::{
+    Access, Counted, element_count, identity, is_identity, is_long, loop_rounds, operand_access, read_map,
+};
 use crate::cost::operation_cost;
 use crate::hero::hero;
 use crate::splat::splats;
@@ -37,6 +39,8 @@ pub enum Read {
     Splat,
     /// Never: no element of the operand is needed.
     Never,
+    /// As runtime variables of another operand's map: the starts of a gather or of a dynamic slice.
+    Runtime,
     /// At the results of this map from the reading function's indices.
     At(IndexingMap),
 }
@@ -163,6 +167,10 @@ pub(crate) fn place(computation: &Computation, id: InstrId, accesses: &[Counted]
     }
     if let Some(reason) = hero(computation, id).filter(|_| !sole_root) {
         return Placement::Own { reason: reason.to_owned(), evaluations, depth };
+    }
+    if !distinct[0].access.map.runtime().is_empty() {
+        let reason = "it is accessed at indices that are values of the program".to_owned();
+        return Placement::Own { reason, evaluations, depth };
     }
     if is_long(&distinct[0].access) {
         let reason = "the indices it is accessed at have become long".to_owned();
@@ -293,24 +301,33 @@ impl<'m> Planner<'m> {
             }
         };
         self.depth = self.depth.max(home.access.depth);
-        if let (Op::Reduce { .. }, Some(input)) = (&instruction.op, instruction.operands.first())
-            && home.evaluations > self.outputs
-        {
-            let rounds =
-                element_count(&computation.instructions[*input].shape) / element_count(&instruction.shape).max(1.0);
+        let rounds = loop_rounds(computation, instruction);
+        if rounds > 1.0 && home.evaluations > self.outputs {
             self.repeated_iterations += home.evaluations * rounds;
         }
         let again = (home.evaluations - element_count(&instruction.shape)).max(0.0);
         self.excess += again * operation_cost(&instruction.op);
         for (position, &operand) in instruction.operands.iter().enumerate() {
-            let read = if self.splats[operand.index()].is_some() {
-                Read::Splat
-            } else {
-                match operand_access(computation, id, &home, position)? {
-                    None => Read::Never,
-                    Some(counted) => {
-                        let map = counted.access.map.clone();
-                        self.accesses[operand.index()].push(counted);
+            let constant = self.splats[operand.index()].is_some();
+            // Where an update that is one constant goes is told by values all the same.
+            if constant && !(instruction.op == Op::DynamicUpdateSlice && position == 1) {
+                self.reads[id.index()].push(Read::Splat);
+                continue;
+            }
+            let read = match operand_access(computation, id, &home, position)? {
+                None if read_map(computation, id, position)?.is_none() => Read::Runtime,
+                None => Read::Never,
+                Some(read) => {
+                    for (owner, counted) in read.runtime {
+                        if self.splats[owner.index()].is_none() {
+                            self.accesses[owner.index()].push(counted);
+                        }
+                    }
+                    let map = read.access.access.map.clone();
+                    if constant {
+                        Read::Splat
+                    } else {
+                        self.accesses[operand.index()].push(read.access);
                         Read::At(map)
                     }
                 }

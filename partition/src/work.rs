@@ -1,5 +1,6 @@
 //! The least work that a program asks for, whatever is fused and however kernels are written.
 
+use crate::live::live;
 use weft_hlo::indexing::{Analysis, Dependence, Direction, Relation};
 use weft_hlo::ir::{ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
 use weft_hlo::passes::trip_count;
@@ -99,18 +100,6 @@ fn flops(module: &Module) -> Option<u64> {
         known.push(count);
     }
     known[module.entry.index()]
-}
-
-/// For each instruction whether the root needs it.
-fn live(computation: &Computation) -> Vec<bool> {
-    let mut live = vec![false; computation.instructions.len()];
-    live[computation.root.index()] = true;
-    for (id, instruction) in computation.instructions.iter().rev() {
-        if live[id.index()] {
-            instruction.operands.iter().for_each(|operand| live[operand.index()] = true);
-        }
-    }
-    live
 }
 
 fn instruction_flops(

@@ -150,7 +150,7 @@ fn types_and_operations_without_code_stand_apart() {
             b = f64[4,4] negate(a)
             n = f32[4,4] convert(b)
             t = f32[4,4] tanh(n)
-            d = f32[4,4] dot(t, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+            d = f32[4,4] cholesky(t), lower=true
             s = f32[4,4] sqrt(d)
             ROOT u = f32[4,4] floor(s)
         }",

@@ -14,6 +14,25 @@ use weft_runtime::{Device, Executable, Options, compile, compile_with};
 const MUST_RUN_OPTIMIZED: &[&str] =
     &["activations_grad", "batchnorm_train", "broadcasting", "ew_bool", "heat_roll", "life", "scalar_and_empty"];
 
+/// Programs that must run as they were printed, besides those that every layer understands.
+const MUST_RUN: &[&str] = &[
+    "argreduce",
+    "attention_causal",
+    "cnn_mnist_fwd",
+    "conv_variants",
+    "cumulative",
+    "depthwise_separable_grad",
+    "ew_unary_jnp",
+    "flax_transformer_infer",
+    "gpt_fwd",
+    "indexing_gather",
+    "kv_cache_decode",
+    "mlp_fwd",
+    "reduce_window_pool",
+    "resnet_block",
+    "shape_ops",
+];
+
 enum Verdict {
     Agrees,
     Refused(&'static str),
@@ -70,6 +89,7 @@ fn the_corpus_agrees_with_xla() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let required = UNDERSTOOD
         .iter()
+        .chain(MUST_RUN)
         .map(|name| format!("{name}/unoptimized"))
         .chain(MUST_RUN_OPTIMIZED.iter().map(|name| format!("{name}/optimized_cpu")));
     for name in required {

@@ -1,13 +1,16 @@
 //! Emission of one function of a plan.
 
-use crate::elemental::{define, element_type, inline_region, scalar_op, zero};
+use super::regions::Regions;
+use crate::elemental::{define, element_type, scalar_op, zero};
 use crate::kernel::Known;
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, TensorId, Value, ValueId};
+use crate::kernel::{
+    Binding, Block, Function, FunctionId, Kernel, MemoryId, Operand, OutOfBounds, ScalarOp, Statement, Value, ValueId,
+};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Module, Op};
+use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
 use weft_indexing::IndexingMap;
 use weft_partition::{FusionPlan, Read};
 
@@ -16,19 +19,19 @@ use weft_partition::{FusionPlan, Read};
 /// # Errors
 /// `HLO411`, `HLO413` for what cannot be emitted, and the errors of indexing maps.
 pub(super) fn emit_function(
-    module: &Module,
     computation: &Computation,
     plan: &FusionPlan,
     index: usize,
     planned: &weft_partition::Function,
     names: &[String],
+    regions: &mut Regions<'_>,
 ) -> Result<Function, Diagnostics> {
     let mut blocks: BTreeMap<Option<(InstrId, usize)>, Vec<InstrId>> = BTreeMap::new();
     for member in &planned.members {
         blocks.entry(plan.block(*member)).or_default().push(*member);
     }
     let mut emission = Emission {
-        module,
+        regions,
         computation,
         plan,
         index,
@@ -36,11 +39,14 @@ pub(super) fn emit_function(
         function: Function {
             name: names[index].clone(),
             extents: planned.extents.clone(),
+            parameters: Vec::new(),
             values: Arena::new(),
             body: Block::default(),
         },
         values: vec![Vec::new(); computation.instructions.len()],
         reads: Vec::new(),
+        bindings: 0,
+        bound: Vec::new(),
     };
     let known = Known::new(&planned.extents);
     let mut body = Block::default();
@@ -53,23 +59,34 @@ pub(super) fn emit_function(
     Ok(emission.function)
 }
 
-struct Emission<'a> {
-    module: &'a Module,
-    computation: &'a Computation,
-    plan: &'a FusionPlan,
+/// A runtime variable in sight: the instruction and the element that it is, its bounds, and its number.
+type Bound = (InstrId, Vec<Expr>, Interval, u32);
+
+pub(super) struct Emission<'a, 'r, 'm> {
+    regions: &'r mut Regions<'m>,
+    pub(super) computation: &'a Computation,
+    pub(super) plan: &'a FusionPlan,
     index: usize,
     /// The members of each block, operands before users.
     blocks: BTreeMap<Option<(InstrId, usize)>, Vec<InstrId>>,
-    function: Function,
+    pub(super) function: Function,
     /// What each instruction emitted so far is.
     values: Vec<Vec<Operand>>,
     /// Elements and calls in sight, so that none is read twice: innermost block last.
     reads: Vec<(InstrId, Vec<Expr>, Vec<Operand>)>,
+    /// Runtime variables of the function, and those in sight.
+    bindings: u32,
+    bound: Vec<Bound>,
 }
 
-impl Emission<'_> {
+impl Emission<'_, '_, '_> {
     /// Emits the members of a block.
-    fn members(&mut self, block: Option<(InstrId, usize)>, known: &Known, out: &mut Block) -> Result<(), Diagnostics> {
+    pub(super) fn members(
+        &mut self,
+        block: Option<(InstrId, usize)>,
+        known: &Known,
+        out: &mut Block,
+    ) -> Result<(), Diagnostics> {
         let members = self.blocks.remove(&block).unwrap_or_default();
         for id in members {
             let values = self.member(id, known, out)?;
@@ -94,7 +111,19 @@ impl Emission<'_> {
             }
             Op::Concatenate { .. } => self.concatenate(id, known, out),
             Op::Pad { .. } => self.pad(id, known, out),
-            Op::Reduce { dimensions, to_apply } => self.reduce(id, dimensions, *to_apply, known, out),
+            Op::Gather { .. } | Op::DynamicSlice { .. } => Ok(vec![self.read_one(id, 0, out)?]),
+            Op::DynamicUpdateSlice => self.update_slice(id, known, out),
+            Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => self.reduce(id, *to_apply, known, out),
+            Op::Dot { .. } | Op::Convolution { .. } => self.products(id, known, out),
+            Op::Map { to_apply, .. } => {
+                let mut operands = Vec::with_capacity(instruction.operands.len());
+                for position in 0..instruction.operands.len() {
+                    operands.push(self.read_one(id, position, out)?);
+                }
+                let values = self.result_values(id, "");
+                self.apply(*to_apply, operands, values.clone(), out);
+                Ok(values.into_iter().map(Operand::Value).collect())
+            }
             Op::GetTupleElement { index } => {
                 let all = self.read(id, 0, out)?;
                 let element = usize::try_from(*index).ok().and_then(|index| all.get(index)).copied();
@@ -114,9 +143,9 @@ impl Emission<'_> {
                     let op = ScalarOp::Bitcast { operand: *operand, to: ty };
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
-                if (instruction.op.opcode().only_moves_data() || instruction.op == Op::BitcastConvert)
-                    && operands.len() == 1
-                {
+                let moves = instruction.op.opcode().only_moves_data()
+                    || matches!(instruction.op, Op::BitcastConvert | Op::OptimizationBarrier);
+                if moves && operands.len() == 1 {
                     return Ok(operands);
                 }
                 let message = format!("'{}' cannot be emitted in a kernel yet", instruction.op.name());
@@ -125,8 +154,33 @@ impl Emission<'_> {
         }
     }
 
+    /// Calls the function that a region has become.
+    pub(super) fn apply(
+        &mut self,
+        region: weft_hlo::ir::ComputationId,
+        arguments: Vec<Operand>,
+        values: Vec<ValueId>,
+        out: &mut Block,
+    ) {
+        let function = self.regions.function(region);
+        out.statements.push(Statement::Call { values, function, indices: Vec::new(), arguments });
+    }
+
+    /// A value for each array of an instruction's shape.
+    pub(super) fn result_values(&mut self, id: InstrId, suffix: &str) -> Vec<ValueId> {
+        let instruction = &self.computation.instructions[id];
+        let arrays = instruction.shape.leaves();
+        let types = arrays.into_iter().filter_map(|leaf| leaf.as_array()).map(|array| array.element_type);
+        types
+            .map(|element_type| {
+                let value = Value { name: format!("{}{suffix}", instruction.name), element_type };
+                self.function.values.push(value)
+            })
+            .collect()
+    }
+
     /// The map from this function's indices to those of a member.
-    fn home(&self, id: InstrId) -> IndexingMap {
+    pub(super) fn home(&self, id: InstrId) -> IndexingMap {
         let home = self.plan.home(id).expect("members of a function have a home in it");
         home.1.clone()
     }
@@ -142,11 +196,11 @@ impl Emission<'_> {
         // An output that other functions read through other indices is a function itself.
         let extents = self.function.extents.clone();
         let map = IndexingMap::identity(&extents);
-        Ok(self.element(id, map.results(), out))
+        self.element(id, map.results(), out)
     }
 
     /// The operand number `position` of `id`, which has a single value.
-    fn read_one(&mut self, id: InstrId, position: usize, out: &mut Block) -> Result<Operand, Diagnostics> {
+    pub(super) fn read_one(&mut self, id: InstrId, position: usize, out: &mut Block) -> Result<Operand, Diagnostics> {
         let values = self.read(id, position, out)?;
         let operand = self.computation.instructions[id].operands[position];
         let ty = element_type(&self.computation.instructions[operand]);
@@ -156,32 +210,71 @@ impl Emission<'_> {
     /// The values of operand number `position` of `id`.
     fn read(&mut self, id: InstrId, position: usize, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
         let operand = self.computation.instructions[id].operands[position];
-        let map = match self.plan.read(id, position) {
-            Read::Splat => return Ok(self.plan.splat(operand).map(Operand::Constant).into_iter().collect()),
-            Read::Never => return Ok(Vec::new()),
+        let plan = self.plan;
+        let map = match plan.read(id, position) {
+            Read::Splat => return Ok(plan.splat(operand).map(Operand::Constant).into_iter().collect()),
+            Read::Never | Read::Runtime => return Ok(Vec::new()),
             Read::At(map) => map,
         };
-        let here = self.plan.home(operand).is_some_and(|(function, _)| function.0 as usize == self.index);
+        let here = plan.home(operand).is_some_and(|(function, _)| function.0 as usize == self.index);
         if here && !self.values[operand.index()].is_empty() {
             return Ok(self.values[operand.index()].clone());
         }
-        let results = map.results().to_vec();
-        Ok(self.element(operand, &results, out))
+        let results = self.bind(map, out)?;
+        self.element(operand, &results, out)
+    }
+
+    /// The results of a map with its runtime variables bound, each to the element of the program's values that it is.
+    pub(super) fn bind(&mut self, map: &IndexingMap, out: &mut Block) -> Result<Vec<Expr>, Diagnostics> {
+        let mut numbers = Vec::with_capacity(map.runtime().len());
+        for variable in map.runtime() {
+            let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
+            let Some(owner) = owner.filter(|owner| owner.index() < self.computation.instructions.len()) else {
+                let message = format!("a start within {} has no instruction that yields it", variable.bounds());
+                return Err(Diagnostic::new("HLO301", Default::default(), message).into());
+            };
+            let (access, bounds) = (variable.access(), variable.bounds());
+            let known = self.bound.iter().find(|(of, at, within, _)| *of == owner && at == access && *within == bounds);
+            if let Some((_, _, _, number)) = known {
+                numbers.push(*number);
+                continue;
+            }
+            let value = match self.plan.splat(owner) {
+                Some(scalar) => Operand::Constant(scalar),
+                None => {
+                    let ty = element_type(&self.computation.instructions[owner]);
+                    let home = self.plan.home(owner);
+                    let here = home.is_some_and(|(function, _)| function.0 as usize == self.index);
+                    let values = match here && !self.values[owner.index()].is_empty() {
+                        true => self.values[owner.index()].clone(),
+                        false => self.element(owner, access, out)?,
+                    };
+                    values.first().copied().unwrap_or(Operand::Constant(zero(ty)))
+                }
+            };
+            let number = self.bindings;
+            self.bindings += 1;
+            let binding = Binding { variable: number, bounds, value };
+            out.statements.push(Statement::Bind { binding, out_of_bounds: OutOfBounds::Clamp });
+            self.bound.push((owner, access.to_vec(), bounds, number));
+            numbers.push(number);
+        }
+        map.results().iter().map(|result| renumbered(result, &numbers)).collect::<Result<_, _>>().map_err(overflow)
     }
 
     /// The elements of a parameter or of another function's root at `indices`, read at most once in a block.
-    fn element(&mut self, id: InstrId, indices: &[Expr], out: &mut Block) -> Vec<Operand> {
+    fn element(&mut self, id: InstrId, indices: &[Expr], out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
         if let Some((_, _, values)) = self.reads.iter().find(|(of, at, _)| *of == id && at == indices) {
-            return values.clone();
+            return Ok(values.clone());
         }
         let instruction = &self.computation.instructions[id];
         let values = if matches!(instruction.op, Op::Parameter { .. }) {
             vec![self.extract(id, indices, out)]
         } else {
-            self.call(id, indices, out)
+            self.call(id, indices, out)?
         };
         self.reads.push((id, indices.to_vec(), values.clone()));
-        values
+        Ok(values)
     }
 
     fn extract(&mut self, parameter: InstrId, indices: &[Expr], out: &mut Block) -> Operand {
@@ -190,48 +283,42 @@ impl Emission<'_> {
             Op::Parameter { number } => usize::try_from(number).unwrap_or(0),
             _ => 0,
         };
-        let op = ScalarOp::Extract { tensor: TensorId::from_index(number), indices: indices.to_vec() };
+        let op = ScalarOp::Extract { memory: MemoryId::from_index(number), indices: indices.to_vec() };
         self.define(out, &format!("{}.value", instruction.name), element_type(instruction), op)
     }
 
-    fn call(&mut self, id: InstrId, indices: &[Expr], out: &mut Block) -> Vec<Operand> {
+    fn call(&mut self, id: InstrId, indices: &[Expr], out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
         let instruction = &self.computation.instructions[id];
         let Some((function, _)) = self.plan.home(id) else {
-            return vec![Operand::Constant(zero(element_type(instruction)))];
+            let message = "no function of the plan computes it; this is a fault of the compiler";
+            return Err(Diagnostic::new("HLO413", instruction.span, message).about(&instruction.name).into());
         };
-        let values: Vec<ValueId> = instruction
-            .shape
-            .leaves()
-            .into_iter()
-            .filter_map(|leaf| leaf.as_array())
-            .map(|array| {
-                let value = Value { name: instruction.name.clone(), element_type: array.element_type };
-                self.function.values.push(value)
-            })
-            .collect();
+        let values = self.result_values(id, "");
         let function = FunctionId::from_index(function.0 as usize);
-        out.statements.push(Statement::Call { values: values.clone(), function, indices: indices.to_vec() });
-        values.into_iter().map(Operand::Value).collect()
+        let (indices, arguments) = (indices.to_vec(), Vec::new());
+        out.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
+        Ok(values.into_iter().map(Operand::Value).collect())
     }
 
-    fn define(&mut self, out: &mut Block, name: &str, ty: ElementType, op: ScalarOp) -> Operand {
+    pub(super) fn define(&mut self, out: &mut Block, name: &str, ty: ElementType, op: ScalarOp) -> Operand {
         define(&mut self.function, out, name.to_owned(), ty, op)
     }
 
     /// A block of its own: what it reads is not in sight afterwards.
-    fn scoped<T>(
+    pub(super) fn scoped<T>(
         &mut self,
         emit: impl FnOnce(&mut Self, &mut Block) -> Result<T, Diagnostics>,
     ) -> Result<(T, Block), Diagnostics> {
-        let visible = self.reads.len();
+        let (visible, bound) = (self.reads.len(), self.bound.len());
         let mut block = Block::default();
         let result = emit(self, &mut block)?;
         self.reads.truncate(visible);
+        self.bound.truncate(bound);
         Ok((result, block))
     }
 
     /// The domain in which `id` reads operand `position`, as constraints on this function's indices.
-    fn domain(&self, id: InstrId, position: usize) -> Result<Vec<Constraint>, Diagnostics> {
+    pub(super) fn domain(&self, id: InstrId, position: usize) -> Result<Vec<Constraint>, Diagnostics> {
         let step = operand_map(self.computation, id, position)?;
         let home = self.home(id);
         let at = |expr: &Expr| {
@@ -255,145 +342,16 @@ impl Emission<'_> {
         }
         Ok(domain)
     }
+}
 
-    fn concatenate(&mut self, id: InstrId, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
-        let instruction = &self.computation.instructions[id];
-        let Op::Concatenate { dimension } = instruction.op else { return Ok(Vec::new()) };
-        let along = usize::try_from(dimension).unwrap_or(0);
-        let index = self.home(id).results()[along].clone();
-        let mut parts = Vec::new();
-        for position in 0..instruction.operands.len() {
-            if *self.plan.read(id, position) != Read::Never {
-                let start = operand_map(self.computation, id, position)?.dims()[along].bounds().lo;
-                parts.push((position, start));
-            }
-        }
-        if parts.is_empty() {
-            return Ok(vec![Operand::Constant(zero(element_type(instruction)))]);
-        }
-        self.branch(id, &index, &parts, known, out)
-    }
+/// The expression with runtime variable `k` called `numbers[k]`.
+fn renumbered(expr: &Expr, numbers: &[u32]) -> Result<Expr, weft_affine::Error> {
+    expr.substitute(|variable| match variable {
+        Var::Runtime(index) => numbers.get(index as usize).map(|number| Expr::runtime(*number)),
+        _ => None,
+    })
+}
 
-    /// Chooses among operands, given with the position along `index` where each starts, by halving: `n` operands nest
-    /// no deeper than the logarithm of `n`.
-    fn branch(
-        &mut self,
-        id: InstrId,
-        index: &Expr,
-        parts: &[(usize, i64)],
-        known: &Known,
-        out: &mut Block,
-    ) -> Result<Vec<Operand>, Diagnostics> {
-        let (before, after) = parts.split_at(parts.len() / 2);
-        let (Some(_), Some((_, start))) = (before.first(), after.first()) else {
-            let (position, _) = parts[0];
-            self.members(Some((id, position)), known, out)?;
-            return Ok(vec![self.read_one(id, position, out)?]);
-        };
-        let range = known.range(index);
-        // What is known may already decide: of the tail of a roll only one operand is left.
-        if range.hi < *start {
-            return self.branch(id, index, before, known, out);
-        }
-        if range.lo >= *start {
-            return self.branch(id, index, after, known, out);
-        }
-        let condition = vec![Constraint { expr: index.clone(), bounds: Interval::new(range.lo, start - 1) }];
-        let (inner, outer) = (known.when(&condition), known.unless(&condition));
-        let (_, then) = self.scoped(|this, block| {
-            block.results = this.branch(id, index, before, &inner, block)?;
-            Ok(())
-        })?;
-        let (_, otherwise) = self.scoped(|this, block| {
-            block.results = this.branch(id, index, after, &outer, block)?;
-            Ok(())
-        })?;
-        let instruction = &self.computation.instructions[id];
-        Ok(vec![self.if_else(&instruction.name, element_type(instruction), condition, then, otherwise, out)])
-    }
-
-    fn pad(&mut self, id: InstrId, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
-        let instruction = &self.computation.instructions[id];
-        let ty = element_type(instruction);
-        let padding = self.read_one(id, 1, out)?;
-        if *self.plan.read(id, 0) == Read::Never {
-            return Ok(vec![padding]);
-        }
-        let condition = known.open(&self.domain(id, 0)?);
-        if condition.is_empty() {
-            self.members(Some((id, 0)), known, out)?;
-            return Ok(vec![self.read_one(id, 0, out)?]);
-        }
-        let inner = known.when(&condition);
-        let (_, then) = self.scoped(|this, block| {
-            this.members(Some((id, 0)), &inner, block)?;
-            block.results = vec![this.read_one(id, 0, block)?];
-            Ok(())
-        })?;
-        let otherwise = Block { statements: Vec::new(), results: vec![padding] };
-        Ok(vec![self.if_else(&instruction.name, ty, condition, then, otherwise, out)])
-    }
-
-    fn if_else(
-        &mut self,
-        name: &str,
-        element_type: ElementType,
-        condition: Vec<Constraint>,
-        then: Block,
-        otherwise: Block,
-        out: &mut Block,
-    ) -> Operand {
-        let value = self.function.values.push(Value { name: name.to_owned(), element_type });
-        out.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
-        Operand::Value(value)
-    }
-
-    fn reduce(
-        &mut self,
-        id: InstrId,
-        dimensions: &[i64],
-        region: weft_hlo::ir::ComputationId,
-        known: &Known,
-        out: &mut Block,
-    ) -> Result<Vec<Operand>, Diagnostics> {
-        let computation = self.computation;
-        let instruction = &computation.instructions[id];
-        let inputs = instruction.operands.len() / 2;
-        let mut init = Vec::with_capacity(inputs);
-        for position in inputs..2 * inputs {
-            init.push(self.read_one(id, position, out)?);
-        }
-        if (0..inputs).any(|position| *self.plan.read(id, position) == Read::Never) {
-            return Ok(init);
-        }
-        let from = computation.instructions[instruction.operands[0]].shape.as_array();
-        let from = from.map(|array| array.extents.as_slice()).unwrap_or_default();
-        let mut sorted = dimensions.to_vec();
-        sorted.sort_unstable();
-        let reduced: Vec<usize> = sorted.iter().filter_map(|dimension| usize::try_from(*dimension).ok()).collect();
-        let extents: Vec<i64> = reduced.iter().filter_map(|dimension| from.get(*dimension).copied()).collect();
-        let shapes = instruction.shape.leaves();
-        let types: Vec<ElementType> =
-            shapes.iter().filter_map(|leaf| leaf.as_array()).map(|array| array.element_type).collect();
-        let mut named = |suffix: &str| -> Vec<ValueId> {
-            let values =
-                types.iter().map(|ty| Value { name: format!("{}{suffix}", instruction.name), element_type: *ty });
-            values.map(|value| self.function.values.push(value)).collect()
-        };
-        let accumulators = named(".acc");
-        let values = named("");
-        let inner = known.in_loop(&extents);
-        let region = &self.module.computations[region];
-        let (_, body) = self.scoped(|this, block| {
-            this.members(Some((id, 0)), &inner, block)?;
-            let mut arguments: Vec<Operand> = accumulators.iter().map(|value| Operand::Value(*value)).collect();
-            for position in 0..inputs {
-                arguments.push(this.read_one(id, position, block)?);
-            }
-            block.results = inline_region(&mut this.function, block, region, &arguments)?;
-            Ok(())
-        })?;
-        out.statements.push(Statement::Loop { values: values.clone(), extents, init, accumulators, body });
-        Ok(values.into_iter().map(Operand::Value).collect())
-    }
+fn overflow(error: weft_affine::Error) -> Diagnostics {
+    Diagnostic::new("HLO302", Default::default(), error.to_string()).into()
 }

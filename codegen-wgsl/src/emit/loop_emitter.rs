@@ -2,9 +2,14 @@
 
 use super::function::emit_function;
 use super::grid::grid;
-use crate::kernel::{Entry, FunctionId, Kernel, Store, Tensor, TensorId};
+use super::regions::Regions;
+use crate::kernel::{
+    Access, Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, Space, Statement, Value,
+};
+use crate::lower::indices_at;
 use crate::wgsl::Names;
 use std::ops::Range;
+use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Module, Op, Shape};
 use weft_partition::{FusionPlan, Target};
@@ -22,12 +27,13 @@ pub(crate) fn emit_loop(
     target: &Target,
 ) -> Result<Kernel, Diagnostics> {
     let mut names = Names::globals();
-    let mut tensors: Arena<TensorId, Tensor> = Arena::new();
+    let mut memories: Arena<MemoryId, Memory> = Arena::new();
     for parameter in computation.parameters() {
         let parameter = &computation.instructions[parameter];
-        tensors.push(tensor(parameter, &parameter.shape, &mut names, &parameter.name, false)?);
+        let name = names.take(&parameter.name);
+        memories.push(buffer(parameter, &parameter.shape, name, memories.len(), Access::Read)?);
     }
-    let first_result = tensors.len();
+    let first_result = memories.len();
     let result_names: Vec<String> = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => {
             root.operands.iter().map(|operand| computation.instructions[*operand].name.clone()).collect()
@@ -35,30 +41,26 @@ pub(crate) fn emit_loop(
         root => root.shape.leaves().iter().map(|_| root.name.clone()).collect(),
     };
     for (shape, name) in fusion.shape.leaves().into_iter().zip(&result_names) {
-        tensors.push(tensor(fusion, shape, &mut names, &format!("{name}.out"), true)?);
+        let name = names.take(&format!("{name}.out"));
+        memories.push(buffer(fusion, shape, name, memories.len(), Access::Write)?);
     }
-    let mut kernel = Kernel {
-        name: fusion.name.clone(),
-        tensors,
-        functions: Arena::new(),
-        entry: Entry { workgroup_size: 1, workgroups: [1, 1, 1], stores: Vec::new() },
-    };
-    emit_functions(module, computation, plan, &mut names, &mut kernel)?;
+    let functions = emit_functions(module, computation, plan, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
-    kernel.entry = entry(computation, plan, first_result, &kernel, target).map_err(broken)?;
+    let entry = entry(computation, plan, first_result, &functions, target).map_err(broken)?;
+    let kernel = Kernel { name: fusion.name.clone(), memories, functions, entry };
     match broken_limit(&kernel, target) {
         None => Ok(kernel),
         Some(message) => Err(broken(message).into()),
     }
 }
 
-fn tensor(
+fn buffer(
     owner: &Instruction,
     shape: &Shape,
-    names: &mut Names,
-    name: &str,
-    writable: bool,
-) -> Result<Tensor, Diagnostics> {
+    name: String,
+    binding: usize,
+    access: Access,
+) -> Result<Memory, Diagnostics> {
     let array = shape.as_array().cloned().unwrap_or_else(|| ArrayShape::new(ElementType::Pred, Vec::new()));
     let fits = array.element_count().is_some_and(|count| count < i64::from(i32::MAX));
     if !fits {
@@ -66,22 +68,23 @@ fn tensor(
         return Err(Diagnostic::new("HLO412", owner.span, message).about(&owner.name).into());
     }
     let shape = ArrayShape { layout: None, ..array };
-    Ok(Tensor { name: names.take(name), shape, writable })
+    let binding = u32::try_from(binding).unwrap_or(u32::MAX);
+    Ok(Memory { name, shape, space: Space::Buffer { binding, offset: 0, access } })
 }
 
 /// Which limit of the target the kernel would break, if one.
 fn broken_limit(kernel: &Kernel, target: &Target) -> Option<String> {
-    let (count, most) = (kernel.tensors.len(), target.max_storage_buffers);
+    let (count, most) = (kernel.memories.len(), target.max_storage_buffers);
     if count > most as usize {
         return Some(format!("the kernel binds {count} buffers and the target allows {most}"));
     }
     // Every element takes four bytes, `pred` included.
     let most = target.max_storage_binding_bytes.min(target.max_buffer_bytes);
-    let bytes = |tensor: &Tensor| {
-        tensor.shape.element_count().and_then(|count| u64::try_from(count).ok()).map(|count| count * 4)
+    let bytes = |memory: &Memory| {
+        memory.shape.element_count().and_then(|count| u64::try_from(count).ok()).map(|count| count * 4)
     };
-    if let Some(tensor) = kernel.tensors.values().find(|tensor| bytes(tensor).is_none_or(|bytes| bytes > most)) {
-        return Some(format!("{} exceeds the {most} bytes that the target lets a kernel bind", tensor.shape));
+    if let Some(memory) = kernel.memories.values().find(|memory| bytes(memory).is_none_or(|bytes| bytes > most)) {
+        return Some(format!("{} exceeds the {most} bytes that the target lets a kernel bind", memory.shape));
     }
     None
 }
@@ -91,29 +94,31 @@ fn emit_functions(
     computation: &Computation,
     plan: &FusionPlan,
     names: &mut Names,
-    kernel: &mut Kernel,
-) -> Result<(), Diagnostics> {
-    let names: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
+) -> Result<Arena<FunctionId, Function>, Diagnostics> {
+    let own: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
+    let mut regions = Regions::new(module, own.len());
+    let mut functions = Arena::new();
     for (index, function) in plan.functions().iter().enumerate() {
-        kernel.functions.push(emit_function(module, computation, plan, index, function, &names)?);
+        functions.push(emit_function(computation, plan, index, function, &own, &mut regions)?);
     }
-    Ok(())
+    for function in regions.emit(names)? {
+        functions.push(function);
+    }
+    Ok(functions)
 }
 
-/// The entry, or why no launch is large enough.
-fn entry(
-    computation: &Computation,
-    plan: &FusionPlan,
-    first_result: usize,
-    kernel: &Kernel,
-    target: &Target,
-) -> Result<Entry, String> {
-    let mut stores = Vec::new();
+/// An output function, and the memories that its results go to.
+struct Output {
+    function: FunctionId,
+    memories: Vec<MemoryId>,
+}
+
+fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) -> Vec<Output> {
     let roots = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => root.operands.clone(),
         _ => vec![computation.root],
     };
-    // The outputs that no store writes yet, each with its tensors.
+    // The outputs that no function writes yet, each with its memories.
     let mut position = first_result;
     let mut pending: Vec<(InstrId, Range<usize>)> = Vec::with_capacity(roots.len());
     for root in roots {
@@ -121,25 +126,110 @@ fn entry(
         pending.push((root, position..position + leaves));
         position += leaves;
     }
+    let mut outputs = Vec::new();
     for output in plan.outputs() {
         // The function returns the leaves of its roots in order; a value that is several outputs is several roots.
-        let mut tensors = Vec::new();
+        let mut memories = Vec::new();
         for root in &plan.function(*output).roots {
             if let Some(found) = pending.iter().position(|(other, _)| other == root) {
-                tensors.extend(pending.remove(found).1.map(TensorId::from_index));
+                memories.extend(pending.remove(found).1.map(MemoryId::from_index));
             }
         }
-        let function = FunctionId::from_index(output.0 as usize);
-        stores.push(Store { function, tensors });
+        outputs.push(Output { function: FunctionId::from_index(output.0 as usize), memories });
     }
-    let elements = |store: &Store| kernel.functions[store.function].extents.iter().product::<i64>();
-    let elements = stores.iter().map(elements).max().unwrap_or(0);
-    let preferred: u32 = if elements >= 1 << 16 { 256 } else { 64 };
-    let workgroup_size = preferred.min(target.max_invocations_per_workgroup).min(target.max_workgroup_size_x).max(1);
-    let count = u64::try_from(elements).unwrap_or(0).div_ceil(u64::from(workgroup_size));
+    outputs
+}
+
+/// The entry, or why no launch is large enough: invocation `i` computes element `i`, in row-major order, of every output
+/// that has one.
+fn entry(
+    computation: &Computation,
+    plan: &FusionPlan,
+    first_result: usize,
+    functions: &Arena<FunctionId, Function>,
+    target: &Target,
+) -> Result<Function, String> {
+    let outputs = outputs(computation, plan, first_result);
+    let elements = |output: &Output| functions[output.function].extents.iter().product::<i64>();
+    let most = outputs.iter().map(elements).max().unwrap_or(0);
+    let preferred: u32 = if most >= 1 << 16 { 256 } else { 64 };
+    let threads = preferred.min(target.max_invocations_per_workgroup).min(target.max_workgroup_size_x).max(1);
+    let count = u64::try_from(most).unwrap_or(0).div_ceil(u64::from(threads));
     let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
         let most = target.max_workgroups_per_dimension;
         format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
     })?;
-    Ok(Entry { workgroup_size, workgroups, stores })
+    let rank = workgroups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
+    let mut extents: Vec<i64> = workgroups[..rank].iter().map(|groups| i64::from(*groups)).collect();
+    extents.push(i64::from(threads));
+    let mut entry = Function {
+        name: "entry".to_owned(),
+        parameters: Vec::new(),
+        values: Arena::new(),
+        body: Block::default(),
+        extents,
+    };
+    if count == 0 {
+        return Ok(entry);
+    }
+    let position = invocation(&entry.extents).map_err(|error| error.to_string())?;
+    let known = Known::new(&entry.extents);
+    for output in outputs {
+        let count = elements(&output);
+        if count > 0 {
+            store_output(&mut entry, functions, &output, &position, count, &known)
+                .map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(entry)
+}
+
+/// The number of an invocation, by the coordinates of its workgroup and its number there.
+fn invocation(extents: &[i64]) -> Result<Expr, weft_affine::Error> {
+    let thread = extents.len() - 1;
+    let mut group = Expr::constant(0);
+    let variable = |dimension: usize| Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX));
+    for (dimension, extent) in extents[..thread].iter().enumerate().rev() {
+        group = group.checked_mul(*extent)?.checked_add(&variable(dimension))?;
+    }
+    group.checked_mul(extents[thread])?.checked_add(&variable(thread))
+}
+
+fn store_output(
+    entry: &mut Function,
+    functions: &Arena<FunctionId, Function>,
+    output: &Output,
+    position: &Expr,
+    count: i64,
+    known: &Known,
+) -> Result<(), weft_affine::Error> {
+    let function = &functions[output.function];
+    let indices = indices_at(position, &function.extents)?;
+    let values: Vec<_> = (function.body.results.iter())
+        .map(|result| {
+            let element_type = Kernel::operand_type(function, *result);
+            entry.values.push(Value { name: "element".to_owned(), element_type })
+        })
+        .collect();
+    let call = Statement::Call {
+        values: values.clone(),
+        function: output.function,
+        indices: indices.clone(),
+        arguments: Vec::new(),
+    };
+    let mut block = Block { statements: vec![call], results: Vec::new() };
+    for (value, memory) in values.into_iter().zip(&output.memories) {
+        let (memory, indices, value) = (*memory, indices.clone(), Operand::Value(value));
+        block.statements.push(Statement::Store { memory, indices, value });
+    }
+    let within = Constraint { expr: position.clone(), bounds: Interval::of_extent(count) };
+    let open = known.open(&[within]);
+    if open.is_empty() {
+        entry.body.statements.extend(block.statements);
+    } else {
+        let condition = Condition::Indices(open);
+        let otherwise = Block::default();
+        entry.body.statements.push(Statement::If { values: Vec::new(), condition, then: block, otherwise });
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! What is known of indices in a block, and what has to be tested to enter another.
 
+use super::{Binding, Condition};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, range_of};
 
 /// What is known of the indices in sight: the ranges of the variables, and ranges of expressions that conditions around
@@ -17,14 +18,40 @@ impl Known {
         Known { ranges: Ranges { dims, ranges: Vec::new(), runtime: Vec::new() }, facts: Vec::new() }
     }
 
-    /// The same inside a loop over `extents`.
+    /// The same inside a loop over `extents`, whose variables are numbered on from those in sight.
     pub(crate) fn in_loop(&self, extents: &[i64]) -> Self {
         let mut inner = self.clone();
-        // The loop's variables hide those of a loop around it, and with them what is known of those.
-        let is_outer = |variable: &Var| matches!(variable, Var::Range(_));
-        inner.facts.retain(|fact| !fact.expr.variables().iter().any(is_outer));
-        inner.ranges.ranges = extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }).collect();
+        inner.ranges.ranges.extend(extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }));
         inner
+    }
+
+    /// How many loop variables are in sight.
+    pub(crate) fn loops(&self) -> usize {
+        self.ranges.ranges.len()
+    }
+
+    /// Makes a runtime variable known.
+    pub(crate) fn bind(&mut self, binding: &Binding) {
+        let index = binding.variable as usize;
+        if self.ranges.runtime.len() <= index {
+            self.ranges.runtime.resize(index + 1, Interval { lo: 0, hi: 0 });
+        }
+        self.ranges.runtime[index] = binding.bounds;
+    }
+
+    /// What is known in the block where a condition holds.
+    pub(crate) fn inside(&self, condition: &Condition) -> Self {
+        let mut inner = self.when(condition.constraints());
+        condition.bindings().iter().for_each(|binding| inner.bind(binding));
+        inner
+    }
+
+    /// What is known in the block where a condition does not hold.
+    pub(crate) fn outside(&self, condition: &Condition) -> Self {
+        match condition {
+            Condition::Indices(constraints) => self.unless(constraints),
+            Condition::Value(_) | Condition::InBounds(_) => self.clone(),
+        }
     }
 
     /// The ranges of expressions that conditions have established.
@@ -85,6 +112,7 @@ impl Known {
         let variable = match fact.expr.as_var() {
             Some(Var::Dim(index)) => self.ranges.dims.get_mut(index as usize),
             Some(Var::Range(index)) => self.ranges.ranges.get_mut(index as usize),
+            Some(Var::Runtime(index)) => self.ranges.runtime.get_mut(index as usize),
             _ => None,
         };
         match variable {

@@ -1,49 +1,58 @@
-//! The kernel IR: a small structured language of element functions and an entry that stores their results.
+//! The kernel IR: a small structured language of pure functions, and an entry that says what every invocation does.
 //!
-//! A [`Function`] takes indices and returns elements. Its body is a [`Block`]: scalar values in order, calls of other
-//! functions, conditionals whose condition is a conjunction of index constraints, and at most nested loops over index
-//! ranges that carry values. Indices are never values: they are expressions ([`Expr`]) over the function's index
-//! variables `d0, d1, …` and the loop variables `s0, s1, …` in sight, so that they can be simplified at every stage.
-//! Tensors are read with `extract` anywhere; only the entry writes, and each element of each result exactly once.
+//! A [`Function`] takes indices and values and returns values. Its body is a [`Block`]: scalar values in order, calls of
+//! other functions, conditionals, and loops that carry values. Indices are never values: they are expressions ([`Expr`](weft_affine::Expr)) over the
+//! function's index variables `d0, d1, …`, the loop variables `s0, s1, …` in sight, numbered by depth, and runtime variables
+//! `rt0, rt1, …`, each bound to a value within known bounds; so they can be simplified at every stage, and what they range over
+//! is known. [Memories](Memory) are read with `extract` anywhere; only the entry writes. The entry is a function of the
+//! coordinates of the workgroup and, last, of the number of the invocation within it.
 //!
-//! Stages differ in how tensors are indexed only: with one index per dimension as the emitter made them, then with a
+//! Stages differ in how memories are indexed only: with one index per dimension as the emitter made them, then with a
 //! single row-major position after [`flatten`](crate::lower::flatten). Both have the same text, which
 //! [`Kernel::parse`] reads back, and the same rules, which [`Kernel::verify`] checks.
 //!
 //! ```text
-//! kernel    := kernel @NAME( {in | out} %NAME: TYPE[EXTENT, …], … ) { function… entry }
-//! function  := func @NAME(d0 in [0, N], …) -> (TYPE, …) { block return }
-//! block     := statement… (return | yield) operand, …
-//! statement := [value: TYPE, … =] call @NAME(INDEX, …)
-//!            | [value: TYPE, … =] if INDEX in [LO, HI] and … { block } else { block }
+//! kernel    := kernel @NAME( {in | out | inout} %NAME: TYPE[EXTENT, …] [at binding N + BYTES], … ) { tile… function… entry }
+//! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
+//! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
+//! entry     := entry groups [X, Y, Z] threads N { block }           d0, d1, d2: the workgroup's coordinates, d3: the thread
+//! block     := statement… [(return | yield) operand, …]
+//! statement := [value: TYPE, … =] call @NAME(INDEX, … [; operand, …])
+//!            | [value: TYPE, … =] if CONDITION { block } [else { block }]
 //!            | [value: TYPE, … =] loop [for s0 in [0, N], …] [with value: TYPE = operand, …] { block }
+//!            | [value: TYPE, … =] while [with value: TYPE = operand, …] { block } do { block }
+//!            | bind RT in [LO, HI] = {clamp | assume} operand
+//!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by @NAME operand  |  barrier
+//!            | value: TYPE, … = {reduce | scan | exclusive-scan} {workgroup | subgroup} @NAME operand, …
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
+//!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
+//! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
 //! value     := %NUMBER[:NAME]
 //! operand   := value | true | false | s32 INTEGER | u32 INTEGER | f32 NUMBER | f32 nan(BITS)
-//! entry     := entry workgroups [X, Y[, Z]] of SIZE { store… }     (Z where it is not 1)
-//! store     := store %NAME[d0, …], … = call @NAME(d0, …) [for d0 in [0, N], …]
 //! ```
 //!
 //! An `INDEX` is an expression in the notation of [`weft_affine::text`]; definitions of shared terms stand after `where`
 //! at the end of the list they serve. Names of other characters than letters, digits, `_`, `.` and `-` stand in quotes.
-//! White space separates and means nothing else, except that none stands within a value; `//` begins a comment.
+//! White space separates and means nothing else, except that none stands within a value; `//` begins a comment. A block that yields
+//! nothing may leave out its last line.
 
 mod known;
 mod parse;
 mod rounds;
+mod scalar_op;
+mod statement;
 mod text;
 mod verify;
 
 pub(crate) use known::Known;
+pub use scalar_op::ScalarOp;
+pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
 pub use verify::Finding;
 
-use weft_affine::{Constraint, Expr};
-use weft_hlo::ir::{
-    Arena, ArenaId, ArrayShape, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp,
-};
+use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType, Scalar};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident $prefix:literal,)*) => {$(
@@ -63,8 +72,8 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A tensor of a kernel.
-    TensorId "t",
+    /// A memory of a kernel.
+    MemoryId "m",
     /// A function of a kernel.
     FunctionId "f",
     /// A value of one function.
@@ -76,33 +85,82 @@ ids! {
 pub struct Kernel {
     /// Its name.
     pub name: String,
-    /// The tensors it reads and writes: the fusion's operands, then its results.
-    pub tensors: Arena<TensorId, Tensor>,
+    /// What it reads and writes: buffers, the fusion's operands first and then its results, and memories of its own.
+    pub memories: Arena<MemoryId, Memory>,
     /// Its functions, callers before callees.
     pub functions: Arena<FunctionId, Function>,
-    /// What it stores where.
-    pub entry: Entry,
+    /// What each invocation does. The last index is the number of the invocation within its workgroup, those before it are
+    /// the coordinates of the workgroup: `x`, or `x` and `y`, or all three.
+    pub entry: Function,
 }
 
-/// A tensor in a buffer, row-major.
+/// An array of elements, row-major.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tensor {
+pub struct Memory {
     /// Its name.
     pub name: String,
     /// Its shape; the layout plays no role.
     pub shape: ArrayShape,
-    /// Whether the kernel writes it.
-    pub writable: bool,
+    /// Where it lies.
+    pub space: Space,
 }
 
-/// A function from indices to elements.
+/// Where a memory lies, and who sees it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// In a buffer that the runtime binds.
+    Buffer {
+        /// The number of the binding. Memories in one buffer share it: a buffer is bound once.
+        binding: u32,
+        /// The byte at which the memory begins.
+        offset: u64,
+        /// What the kernel does with it.
+        access: Access,
+    },
+    /// In workgroup memory, seen by the invocations of one workgroup; not initialized.
+    Workgroup,
+    /// In registers of one invocation; not initialized.
+    Thread,
+}
+
+/// What a kernel does with a buffer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads.
+    Read,
+    /// It writes every element once.
+    Write,
+    /// It reads, and writes some elements.
+    ReadWrite,
+}
+
+impl Memory {
+    /// Whether the runtime binds it.
+    pub fn is_buffer(&self) -> bool {
+        matches!(self.space, Space::Buffer { .. })
+    }
+
+    /// Whether statements may write it.
+    pub fn is_writable(&self) -> bool {
+        !matches!(self.space, Space::Buffer { access: Access::Read, .. })
+    }
+
+    /// Whether `extract` may read it.
+    pub fn is_readable(&self) -> bool {
+        !matches!(self.space, Space::Buffer { access: Access::Write, .. })
+    }
+}
+
+/// A function from indices and values to values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// Its name.
     pub name: String,
     /// The extent of each index; index `k` runs over `[0, extents[k] - 1]`.
     pub extents: Vec<i64>,
-    /// Every value of the body.
+    /// The values it is given: the result of a hero, the operands of a combiner.
+    pub parameters: Vec<ValueId>,
+    /// Every value of the body, the parameters among them.
     pub values: Arena<ValueId, Value>,
     /// The body; its results are what the function returns.
     pub body: Block,
@@ -135,138 +193,23 @@ pub struct Block {
     pub results: Vec<Operand>,
 }
 
-/// One statement.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Statement {
-    /// Defines one value.
-    Let {
-        /// The value.
-        value: ValueId,
-        /// What it is.
-        op: ScalarOp,
-    },
-    /// Defines the values that a function returns at some indices.
-    Call {
-        /// The values, one per result.
-        values: Vec<ValueId>,
-        /// The function.
-        function: FunctionId,
-        /// Its arguments.
-        indices: Vec<Expr>,
-    },
-    /// Defines the values that one of two blocks yields.
-    If {
-        /// The values.
-        values: Vec<ValueId>,
-        /// What must hold for the first block, all of it.
-        condition: Vec<Constraint>,
-        /// Runs where the condition holds.
-        then: Block,
-        /// Runs where it does not.
-        otherwise: Block,
-    },
-    /// Defines the last values of accumulators that a block updates over and over.
-    Loop {
-        /// The values after the last round.
-        values: Vec<ValueId>,
-        /// The extents of the loop variables `s0, s1, …`; the first varies slowest.
-        extents: Vec<i64>,
-        /// What the accumulators are before the first round.
-        init: Vec<Operand>,
-        /// The accumulators, in sight of the body.
-        accumulators: Vec<ValueId>,
-        /// One round; its results are the accumulators of the next.
-        body: Block,
-    },
-}
-
-/// An operation on scalars.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ScalarOp {
-    /// An index as a number.
-    Index {
-        /// The index.
-        index: Expr,
-        /// The type of the number.
-        element_type: ElementType,
-    },
-    /// An element of a tensor.
-    Extract {
-        /// The tensor.
-        tensor: TensorId,
-        /// One index per dimension; after flattening a single one.
-        indices: Vec<Expr>,
-    },
-    /// An HLO operation of one operand; the type is that of the operand.
-    Unary {
-        /// The operation.
-        op: UnaryOp,
-        /// The operand.
-        operand: Operand,
-    },
-    /// An HLO operation of two operands of one type.
-    Binary {
-        /// The operation.
-        op: BinaryOp,
-        /// The operands.
-        operands: [Operand; 2],
-    },
-    /// A relation of two operands of one type.
-    Compare {
-        /// The relation.
-        direction: ComparisonDirection,
-        /// How they are ordered.
-        order: Option<ComparisonType>,
-        /// The operands.
-        operands: [Operand; 2],
-    },
-    /// The second operand if the first is true, else the third.
-    Select {
-        /// A `pred`, then two of one type.
-        operands: [Operand; 3],
-    },
-    /// The second operand, no less than the first and no more than the third.
-    Clamp {
-        /// Three of one type.
-        operands: [Operand; 3],
-    },
-    /// The bits of the operand as another type of the same size.
-    Bitcast {
-        /// The operand.
-        operand: Operand,
-        /// The type it becomes.
-        to: ElementType,
-    },
-    /// The operand as another type.
-    Convert {
-        /// The operand.
-        operand: Operand,
-        /// The type it becomes.
-        to: ElementType,
-    },
-}
-
-/// How a kernel is launched and what it stores.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// Invocations per workgroup, along the first dimension.
-    pub workgroup_size: u32,
-    /// Workgroups along each dimension; together they cover the largest store.
-    pub workgroups: [u32; 3],
-    /// What is stored. Invocation `i` handles element `i`, in row-major order, of every store that has one.
-    pub stores: Vec<Store>,
-}
-
-/// Stores all elements a function returns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Store {
-    /// The function.
-    pub function: FunctionId,
-    /// The tensors its results go to, each of the function's extents.
-    pub tensors: Vec<TensorId>,
-}
-
 impl Kernel {
+    /// Workgroups along `x`, `y` and `z`.
+    pub fn workgroups(&self) -> [i64; 3] {
+        let groups = self.entry.extents.split_last().map(|(_, groups)| groups).unwrap_or_default();
+        std::array::from_fn(|dimension| groups.get(dimension).copied().unwrap_or(1))
+    }
+
+    /// Invocations of a workgroup.
+    pub fn threads(&self) -> i64 {
+        self.entry.extents.last().copied().unwrap_or(1)
+    }
+
+    /// The functions and, last, the entry.
+    pub fn bodies(&self) -> impl Iterator<Item = &Function> {
+        self.functions.values().chain([&self.entry])
+    }
+
     /// The type of an operand in a function.
     pub fn operand_type(function: &Function, operand: Operand) -> ElementType {
         match operand {
@@ -278,48 +221,5 @@ impl Kernel {
     /// The types a function returns.
     pub fn result_types(function: &Function) -> Vec<ElementType> {
         function.body.results.iter().map(|result| Kernel::operand_type(function, *result)).collect()
-    }
-}
-
-impl ScalarOp {
-    /// The operands, in order.
-    pub fn operands(&self) -> Vec<Operand> {
-        match self {
-            ScalarOp::Index { .. } | ScalarOp::Extract { .. } => Vec::new(),
-            ScalarOp::Unary { operand, .. } | ScalarOp::Bitcast { operand, .. } | ScalarOp::Convert { operand, .. } => {
-                vec![*operand]
-            }
-            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
-            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
-        }
-    }
-}
-
-impl Statement {
-    /// The values it defines; those of a loop's accumulators are in sight of its body only.
-    pub fn defines(&self) -> Vec<ValueId> {
-        match self {
-            Statement::Let { value, .. } => vec![*value],
-            Statement::Call { values, .. } | Statement::If { values, .. } => values.clone(),
-            Statement::Loop { values, accumulators, .. } => values.iter().chain(accumulators).copied().collect(),
-        }
-    }
-
-    /// The blocks within it, in the order of the text.
-    pub fn blocks(&self) -> Vec<&Block> {
-        match self {
-            Statement::Let { .. } | Statement::Call { .. } => Vec::new(),
-            Statement::If { then, otherwise, .. } => vec![then, otherwise],
-            Statement::Loop { body, .. } => vec![body],
-        }
-    }
-
-    /// The blocks within it, to be changed.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
-        match self {
-            Statement::Let { .. } | Statement::Call { .. } => Vec::new(),
-            Statement::If { then, otherwise, .. } => vec![then, otherwise],
-            Statement::Loop { body, .. } => vec![body],
-        }
     }
 }

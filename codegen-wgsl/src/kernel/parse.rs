@@ -3,23 +3,24 @@
 mod cursor;
 mod function;
 
-use super::text::variables;
-use super::{Entry, Function, FunctionId, Kernel, Statement, Store, Tensor, TensorId};
+use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement};
 use cursor::Cursor;
 use function::FunctionReader;
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use weft_affine::Interval;
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType};
 
 impl Kernel {
-    /// Reads what `Display` writes: the same kernel again, provided that its tensors and functions have distinct names,
-    /// and shapes neither layouts nor dynamic dimensions. Whether the kernel makes sense is [`Kernel::verify`]'s to say.
+    /// Reads what `Display` writes: the same kernel again, provided that its memories and functions have distinct
+    /// names, buffers come first among the memories, and shapes have neither layouts nor dynamic dimensions. Whether the kernel makes sense is [`Kernel::verify`]'s to say.
     ///
     /// # Errors
     /// `HLO416` with the place, and what was expected there; also for blocks nested more than 200 deep.
     pub fn parse(text: &str) -> Result<Kernel, Diagnostic> {
-        Reader { cursor: Cursor::new(text), tensors: BTreeMap::new(), called: Vec::new() }.kernel()
+        Reader { cursor: Cursor::new(text), memories: Arena::new(), names: BTreeMap::new(), called: Vec::new() }
+            .kernel()
     }
 }
 
@@ -39,7 +40,8 @@ struct Called {
 
 struct Reader<'t> {
     cursor: Cursor<'t>,
-    tensors: BTreeMap<String, TensorId>,
+    memories: Arena<MemoryId, Memory>,
+    names: BTreeMap<String, MemoryId>,
     /// What calls name; until all functions are known, a call's function is its position here.
     called: Vec<Called>,
 }
@@ -48,13 +50,23 @@ impl Reader<'_> {
     fn kernel(mut self) -> Result<Kernel, Diagnostic> {
         self.cursor.expect_word("kernel")?;
         let name = self.cursor.name("@", "`@` and the kernel's name")?;
-        let tensors = self.tensors()?;
+        self.buffers()?;
         self.cursor.expect("{")?;
+        loop {
+            let space = if self.cursor.accept_word("tile") {
+                Space::Workgroup
+            } else if self.cursor.accept_word("registers") {
+                Space::Thread
+            } else {
+                break;
+            };
+            self.memory(space)?;
+        }
         let mut functions: Arena<FunctionId, Function> = Arena::new();
         let mut ids: BTreeMap<String, FunctionId> = BTreeMap::new();
         while self.cursor.accept_word("func") {
             let place = self.cursor.place();
-            let function = FunctionReader::read(&mut self)?;
+            let function = FunctionReader::new(&mut self).function()?;
             let name = function.name.clone();
             if ids.insert(name.clone(), functions.push(function)).is_some() {
                 return Err(self.cursor.error_at(place, format!("there are two functions of the name `{name}`")));
@@ -63,7 +75,7 @@ impl Reader<'_> {
         if !self.cursor.accept_word("entry") {
             return Err(self.cursor.expected("`func` or `entry`"));
         }
-        let entry = self.entry(&functions, &ids)?;
+        let mut entry = FunctionReader::new(&mut self).entry()?;
         self.cursor.expect("}")?;
         if !self.cursor.at_end() {
             return Err(self.cursor.expected("the end"));
@@ -73,34 +85,48 @@ impl Reader<'_> {
             let id = ids.get(name).copied();
             resolved.push(id.ok_or_else(|| self.cursor.error_at(*place, format!("there is no function `{name}`")))?);
         }
-        for function in functions.values_mut() {
+        for function in functions.values_mut().chain([&mut entry]) {
             resolve(&mut function.body.statements, &resolved);
         }
-        Ok(Kernel { name, tensors, functions, entry })
+        Ok(Kernel { name, memories: self.memories, functions, entry })
     }
 
-    fn tensors(&mut self) -> Result<Arena<TensorId, Tensor>, Diagnostic> {
-        let mut tensors: Arena<TensorId, Tensor> = Arena::new();
+    fn buffers(&mut self) -> Result<(), Diagnostic> {
         self.cursor.expect("(")?;
         while !self.cursor.accept(")") {
-            if !tensors.is_empty() {
+            if !self.memories.is_empty() {
                 self.cursor.expect(",")?;
             }
-            let writable = self.cursor.word("`in` or `out`", |word| match word {
-                "in" => Some(false),
-                "out" => Some(true),
+            let access = self.cursor.word("`in`, `out` or `inout`", |word| match word {
+                "in" => Some(Access::Read),
+                "out" => Some(Access::Write),
+                "inout" => Some(Access::ReadWrite),
                 _ => None,
             })?;
-            let place = self.cursor.place();
-            let name = self.cursor.name("%", "`%` and a tensor's name")?;
-            self.cursor.expect(":")?;
-            let shape = ArrayShape::new(self.element_type()?, self.extents()?);
-            let id = tensors.push(Tensor { name: name.clone(), shape, writable });
-            if self.tensors.insert(name.clone(), id).is_some() {
-                return Err(self.cursor.error_at(place, format!("there are two tensors of the name `{name}`")));
+            let binding = u32::try_from(self.memories.len()).unwrap_or(u32::MAX);
+            let id = self.memory(Space::Buffer { binding, offset: 0, access })?;
+            if self.cursor.accept_word("at") {
+                self.cursor.expect_word("binding")?;
+                let binding = self.cursor.number("the number of a binding")?;
+                self.cursor.expect("+")?;
+                let offset = self.cursor.number("a number of bytes")?;
+                self.memories[id].space = Space::Buffer { binding, offset, access };
             }
         }
-        Ok(tensors)
+        Ok(())
+    }
+
+    /// `%x: f32[4, 8]`
+    fn memory(&mut self, space: Space) -> Result<MemoryId, Diagnostic> {
+        let place = self.cursor.place();
+        let name = self.cursor.name("%", "`%` and a memory's name")?;
+        self.cursor.expect(":")?;
+        let shape = ArrayShape::new(self.element_type()?, self.extents()?);
+        let id = self.memories.push(Memory { name: name.clone(), shape, space });
+        if self.names.insert(name.clone(), id).is_some() {
+            return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
+        }
+        Ok(id)
     }
 
     fn element_type(&mut self) -> Result<ElementType, Diagnostic> {
@@ -120,11 +146,11 @@ impl Reader<'_> {
         Ok(extents)
     }
 
-    /// `d0 in [0, 9], d1 in [0, 19]` as extents; at least one.
-    fn domain(&mut self, prefix: char) -> Result<Vec<i64>, Diagnostic> {
+    /// `d0 in [0, 9], d1 in [0, 19]` as extents, numbered from `first` on; at least one.
+    fn domain(&mut self, prefix: char, first: usize) -> Result<Vec<i64>, Diagnostic> {
         let mut extents: Vec<i64> = Vec::new();
         loop {
-            self.cursor.expect_word(&format!("{prefix}{}", extents.len()))?;
+            self.cursor.expect_word(&format!("{prefix}{}", first + extents.len()))?;
             self.cursor.expect_word("in")?;
             self.cursor.expect("[")?;
             self.cursor.word("0, where every index begins", |word| (word == "0").then_some(()))?;
@@ -138,96 +164,30 @@ impl Reader<'_> {
         }
     }
 
-    fn tensor(&mut self) -> Result<TensorId, Diagnostic> {
-        let place = self.cursor.place();
-        let name = self.cursor.name("%", "`%` and a tensor's name")?;
-        let id = self.tensors.get(&name).copied();
-        id.ok_or_else(|| self.cursor.error_at(place, format!("there is no tensor `{name}`")))
-    }
-
-    fn entry(
-        &mut self,
-        functions: &Arena<FunctionId, Function>,
-        ids: &BTreeMap<String, FunctionId>,
-    ) -> Result<Entry, Diagnostic> {
-        self.cursor.expect_word("workgroups")?;
+    /// `[-1, 9]`
+    fn interval(&mut self) -> Result<Interval, Diagnostic> {
         self.cursor.expect("[")?;
-        let x = self.cursor.number("a number of workgroups")?;
+        let lo = self.cursor.number("the lower bound")?;
         self.cursor.expect(",")?;
-        let y = self.cursor.number("a number of workgroups")?;
-        let z = if self.cursor.accept(",") { self.cursor.number("a number of workgroups")? } else { 1 };
+        let hi = self.cursor.number("the upper bound")?;
         self.cursor.expect("]")?;
-        self.cursor.expect_word("of")?;
-        let workgroup_size = self.cursor.number("the size of a workgroup")?;
-        self.cursor.expect("{")?;
-        let mut stores = Vec::new();
-        while self.cursor.accept_word("store") {
-            stores.push(self.store(functions, ids)?);
-        }
-        if !self.cursor.accept("}") {
-            return Err(self.cursor.expected("`store` or `}`"));
-        }
-        Ok(Entry { workgroup_size, workgroups: [x, y, z], stores })
+        Ok(Interval { lo, hi })
     }
 
-    fn store(
-        &mut self,
-        functions: &Arena<FunctionId, Function>,
-        ids: &BTreeMap<String, FunctionId>,
-    ) -> Result<Store, Diagnostic> {
-        let mut tensors = Vec::new();
-        // The indices repeat what the function says, so they are compared once that is known.
-        let mut repeated = Vec::new();
-        while !self.cursor.accept("=") {
-            if !tensors.is_empty() {
-                self.cursor.expect(",")?;
-            }
-            tensors.push(self.tensor()?);
-            self.cursor.expect("[")?;
-            repeated.push(self.indices("]")?);
-        }
-        self.cursor.expect_word("call")?;
+    fn known_memory(&mut self) -> Result<MemoryId, Diagnostic> {
         let place = self.cursor.place();
-        let name = self.cursor.name("@", "`@` and a function's name")?;
-        let Some(&function) = ids.get(&name) else {
-            return Err(self.cursor.error_at(place, format!("there is no function `{name}`")));
-        };
-        self.cursor.expect("(")?;
-        repeated.push(self.indices(")")?);
-        let extents = &functions[function].extents;
-        for (place, count) in repeated {
-            if count != extents.len() {
-                let wanted = variables('d', extents.len());
-                return Err(self.cursor.error_at(place, format!("expected the function's indices, `{wanted}`")));
-            }
-        }
-        let place = self.cursor.place();
-        let domain = if self.cursor.accept_word("for") { self.domain('d')? } else { Vec::new() };
-        if domain != *extents {
-            return Err(self.cursor.error_at(place, "expected the function's domain, behind `for`"));
-        }
-        Ok(Store { function, tensors })
-    }
-
-    /// `d0, d1` and the mark that closes them: where they stand, and how many there are.
-    fn indices(&mut self, close: &str) -> Result<(usize, usize), Diagnostic> {
-        let place = self.cursor.place();
-        let mut count = 0;
-        while !self.cursor.accept(close) {
-            if count > 0 {
-                self.cursor.expect(",")?;
-            }
-            self.cursor.expect_word(&format!("d{count}"))?;
-            count += 1;
-        }
-        Ok((place, count))
+        let name = self.cursor.name("%", "`%` and a memory's name")?;
+        let id = self.names.get(&name).copied();
+        id.ok_or_else(|| self.cursor.error_at(place, format!("there is no memory `{name}`")))
     }
 }
 
 /// Replaces positions among the named functions by the functions.
 fn resolve(statements: &mut [Statement], functions: &[FunctionId]) {
     for statement in statements {
-        if let Statement::Call { function, .. } = statement
+        if let Statement::Call { function, .. }
+        | Statement::Update { function, .. }
+        | Statement::Collective { function, .. } = statement
             && let Some(resolved) = functions.get(function.index())
         {
             *function = *resolved;

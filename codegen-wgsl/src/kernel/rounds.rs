@@ -65,7 +65,7 @@ impl Kernel {
         counted.total(u64::MAX)
     }
 
-    /// For each function the number of elements that a round of each of its loops handles, loops in the order of the
+    /// For each function, and for the entry behind them, the number of elements that a round of each of its loops handles, loops in the order of the
     /// text, `None` where the loop stays as it is, so that one invocation makes at most `limit` rounds.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Kernel {
             let middle = fits + (exceeds - fits) / 2;
             if counted.total(middle) <= limit { fits = middle } else { exceeds = middle }
         }
-        let mut copies = vec![Vec::new(); self.functions.len()];
+        let mut copies = vec![Vec::new(); self.functions.len() + 1];
         for counted in &counted.loops {
             copies[counted.function].push(counted.copies(fits));
         }
@@ -95,12 +95,9 @@ impl Counted {
     fn of(kernel: &Kernel) -> Self {
         let mut counted = Counted { loops: Vec::new(), library: 0 };
         let mut calls = vec![0u64; kernel.functions.len()];
-        for store in &kernel.entry.stores {
-            if let Some(calls) = calls.get_mut(store.function.index()) {
-                *calls += 1;
-            }
-        }
         // Callers stand before callees, so all calls of a function are known when it is reached.
+        let entry = kernel.functions.len();
+        counted.block(&kernel.entry, entry, &kernel.entry.body, 1, &mut calls);
         for (index, function) in kernel.functions.values().enumerate() {
             let times = calls[index];
             counted.block(function, index, &function.body, times, &mut calls);
@@ -115,7 +112,9 @@ impl Counted {
                     let rounds = times.saturating_mul(library_rounds(function, op));
                     self.library = self.library.saturating_add(rounds);
                 }
-                Statement::Call { function: callee, .. } => {
+                Statement::Call { function: callee, .. }
+                | Statement::Update { function: callee, .. }
+                | Statement::Collective { function: callee, .. } => {
                     if let Some(calls) = calls.get_mut(callee.index()) {
                         *calls = calls.saturating_add(times);
                     }
@@ -135,6 +134,12 @@ impl Counted {
                     self.loops.push(CountedLoop { function: index, entered: times, elements, nested });
                     self.block(function, index, body, times.saturating_mul(elements), calls);
                 }
+                // How many rounds it makes, nobody knows; it is bounded by what it carries.
+                Statement::While { condition, body, .. } => {
+                    self.block(function, index, condition, times, calls);
+                    self.block(function, index, body, times, calls);
+                }
+                Statement::Bind { .. } | Statement::Store { .. } | Statement::Barrier => {}
             }
         }
     }
@@ -169,28 +174,34 @@ mod tests {
         for index in 0..functions {
             let result = if index == 0 { "s32" } else { "" };
             writeln!(text, "func @f{index}(d0 in [0, 3]) -> ({result}) {{").expect("strings can be written to");
-            block(index, functions, 0, &mut choices, &mut text);
+            block(index, functions, (0, 0), &mut choices, &mut text);
             text += if index == 0 { "return s32 1\n}\n" } else { "return\n}\n" };
         }
-        text += "entry workgroups [1, 1] of 64 { store %y[d0] = call @f0(d0) for d0 in [0, 3] }\n}";
+        text += "entry groups [1] threads 4 { %0: s32 = call @f0(d1) store %y[d1], %0 }\n}";
         Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    fn block(index: usize, functions: usize, depth: usize, choices: &mut impl Iterator<Item = u8>, text: &mut String) {
+    fn block(
+        index: usize,
+        functions: usize,
+        (depth, loops): (usize, usize),
+        choices: &mut impl Iterator<Item = u8>,
+        text: &mut String,
+    ) {
         for _ in 0..draw(3, choices) {
             let (kind, first, second) = (draw(4, choices), draw(7, choices), draw(3, choices));
             match kind {
                 0 | 1 if depth < 2 => {
-                    let more = if kind == 1 { format!(", s1 in [0, {second}]") } else { String::new() };
-                    *text += &format!("loop for s0 in [0, {first}]{more} {{\n");
-                    block(index, functions, depth + 1, choices, text);
+                    let more = if kind == 1 { format!(", s{} in [0, {second}]", loops + 1) } else { String::new() };
+                    *text += &format!("loop for s{loops} in [0, {first}]{more} {{\n");
+                    block(index, functions, (depth + 1, loops + 1 + kind), choices, text);
                     *text += "yield\n}\n";
                 }
                 2 if depth < 2 => {
                     *text += "if d0 in [0, 1] {\n";
-                    block(index, functions, depth + 1, choices, text);
+                    block(index, functions, (depth + 1, loops), choices, text);
                     *text += "yield\n} else {\n";
-                    block(index, functions, depth + 1, choices, text);
+                    block(index, functions, (depth + 1, loops), choices, text);
                     *text += "yield\n}\n";
                 }
                 _ if index + 1 < functions => {
@@ -296,14 +307,14 @@ mod tests {
                 return s32 1
             }
             func @g(d0 in [0, 3]) -> () { loop for s0 in [0, 4] { yield } return }
-            entry workgroups [1, 1] of 64 { store %y[d0] = call @f(d0) for d0 in [0, 3] }
+            entry groups [1] threads 4 { %0: s32 = call @f(d1) store %y[d1], %0 }
         }";
         let kernel = Kernel::parse(text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(kernel.rounds(), 11 + 100_001 + 10 * 6);
-        assert_eq!(kernel.copies_within(200_000), Ok(vec![vec![None, None], vec![None]]));
-        assert_eq!(kernel.copies_within(65_535), Ok(vec![vec![None, Some(2)], vec![None]]));
+        assert_eq!(kernel.copies_within(200_000), Ok(vec![vec![None, None], vec![None], vec![]]));
+        assert_eq!(kernel.copies_within(65_535), Ok(vec![vec![None, Some(2)], vec![None], vec![]]));
         // Only what cannot be written without a loop is left one.
-        assert_eq!(kernel.copies_within(197), Ok(vec![vec![Some(10), Some(MAX_COPIES)], vec![Some(5)]]));
+        assert_eq!(kernel.copies_within(197), Ok(vec![vec![Some(10), Some(MAX_COPIES)], vec![Some(5)], vec![]]));
         assert_eq!(kernel.copies_within(196), Err(197));
     }
 }

@@ -1,6 +1,9 @@
 //! Writing the text of the kernel IR; total, so that a kernel with a defect can be looked at.
 
-use super::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, Tensor, TensorId, ValueId};
+use super::{
+    Access, Binding, Block, Combination, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand,
+    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId,
+};
 use std::fmt::{self, Write};
 use weft_affine::text::Printer;
 use weft_affine::{Constraint, Expr};
@@ -8,53 +11,64 @@ use weft_hlo::ir::{Arena, ArenaId, ComparisonType, Scalar};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tensors: Vec<String> = self.tensors.values().map(tensor).collect();
-        writeln!(f, "kernel @{}({}) {{", Name(&self.name), tensors.join(", "))?;
+        let mut buffers = Vec::new();
+        for (position, (memory, access, at)) in self.memories.values().filter_map(buffer).enumerate() {
+            let role = match access {
+                Access::Read => "in",
+                Access::Write => "out",
+                Access::ReadWrite => "inout",
+            };
+            // Where it lies is told where it is not in a buffer of its own, in the order of the list.
+            let at = match at {
+                (binding, 0) if usize::try_from(binding) == Ok(position) => String::new(),
+                (binding, offset) => format!(" at binding {binding} + {offset}"),
+            };
+            buffers.push(format!("{role} {}{at}", memory_text(memory)));
+        }
+        writeln!(f, "kernel @{}({}) {{", Name(&self.name), buffers.join(", "))?;
+        for memory in self.memories.values() {
+            match memory.space {
+                Space::Workgroup => writeln!(f, "  tile {}", memory_text(memory))?,
+                Space::Thread => writeln!(f, "  registers {}", memory_text(memory))?,
+                Space::Buffer { .. } => {}
+            }
+        }
         for function in self.functions.values() {
-            let mut text = FunctionText { kernel: self, function, out: String::new() };
+            let mut text = FunctionText { kernel: self, function, loops: 0, out: String::new() };
             text.function()?;
             f.write_str(&text.out)?;
         }
-        let [x, y, z] = self.entry.workgroups;
-        let planes = if z == 1 { String::new() } else { format!(", {z}") };
-        writeln!(f, "  entry workgroups [{x}, {y}{planes}] of {} {{", self.entry.workgroup_size)?;
-        for store in &self.entry.stores {
-            let extents = self.functions.get(store.function).map(|function| function.extents.as_slice());
-            let extents = extents.unwrap_or_default();
-            let indices = variables('d', extents.len());
-            let written: Vec<String> =
-                store.tensors.iter().map(|id| format!("{}[{indices}]", tensor_name(&self.tensors, *id))).collect();
-            let callee = function_name(&self.functions, store.function);
-            let domain = if extents.is_empty() { String::new() } else { format!(" for {}", domain('d', extents)) };
-            writeln!(f, "    store {} = call {callee}({indices}){domain}", written.join(", "))?;
-        }
-        f.write_str("  }\n}\n")
+        let mut text = FunctionText { kernel: self, function: &self.entry, loops: 0, out: String::new() };
+        text.entry()?;
+        f.write_str(&text.out)?;
+        f.write_str("}\n")
     }
 }
 
-fn tensor(tensor: &Tensor) -> String {
-    let role = if tensor.writable { "out" } else { "in" };
-    let extents: Vec<String> = tensor.shape.extents.iter().map(i64::to_string).collect();
-    format!("{role} %{}: {}[{}]", Name(&tensor.name), tensor.shape.element_type, extents.join(", "))
+fn buffer(memory: &Memory) -> Option<(&Memory, Access, (u32, u64))> {
+    match memory.space {
+        Space::Buffer { binding, offset, access } => Some((memory, access, (binding, offset))),
+        Space::Workgroup | Space::Thread => None,
+    }
 }
 
-fn tensor_name(tensors: &Arena<TensorId, Tensor>, id: TensorId) -> String {
-    tensors.get(id).map_or_else(|| format!("%?{}", id.index()), |tensor| format!("%{}", Name(&tensor.name)))
+fn memory_text(memory: &Memory) -> String {
+    let extents: Vec<String> = memory.shape.extents.iter().map(i64::to_string).collect();
+    format!("%{}: {}[{}]", Name(&memory.name), memory.shape.element_type, extents.join(", "))
+}
+
+fn memory_name(memories: &Arena<MemoryId, Memory>, id: MemoryId) -> String {
+    memories.get(id).map_or_else(|| format!("%?{}", id.index()), |memory| format!("%{}", Name(&memory.name)))
 }
 
 fn function_name(functions: &Arena<FunctionId, Function>, id: FunctionId) -> String {
     functions.get(id).map_or_else(|| format!("@?{}", id.index()), |function| format!("@{}", Name(&function.name)))
 }
 
-/// `d0, d1`.
-pub(super) fn variables(prefix: char, count: usize) -> String {
-    (0..count).map(|index| format!("{prefix}{index}")).collect::<Vec<_>>().join(", ")
-}
-
-/// `d0 in [0, 9], d1 in [0, 19]`.
-fn domain(prefix: char, extents: &[i64]) -> String {
+/// `d0 in [0, 9], d1 in [0, 19]`, numbered from `first` on.
+fn domain(prefix: char, first: usize, extents: &[i64]) -> String {
     let bounds = |(index, extent): (usize, &i64)| format!("{prefix}{index} in [0, {}]", extent.saturating_sub(1));
-    extents.iter().enumerate().map(bounds).collect::<Vec<_>>().join(", ")
+    (first..).zip(extents).map(bounds).collect::<Vec<_>>().join(", ")
 }
 
 /// A name, in quotes where it has to be.
@@ -85,6 +99,8 @@ impl fmt::Display for Name<'_> {
 struct FunctionText<'k> {
     kernel: &'k Kernel,
     function: &'k Function,
+    /// Loop variables in sight.
+    loops: usize,
     out: String,
 }
 
@@ -92,13 +108,29 @@ impl FunctionText<'_> {
     fn function(&mut self) -> fmt::Result {
         let function = self.function;
         let results: Vec<&str> = function.body.results.iter().map(|result| self.operand_type(*result)).collect();
-        let domain = domain('d', &function.extents);
-        writeln!(self.out, "  func @{}({domain}) -> ({}) {{", Name(&function.name), results.join(", "))?;
+        let parameters = match function.parameters.as_slice() {
+            [] => String::new(),
+            parameters => format!("; {}", self.typed(parameters)),
+        };
+        let domain = domain('d', 0, &function.extents);
+        let name = Name(&function.name);
+        writeln!(self.out, "  func @{name}({domain}{parameters}) -> ({}) {{", results.join(", "))?;
+        self.body("return")
+    }
+
+    fn entry(&mut self) -> fmt::Result {
+        let (threads, groups) = self.function.extents.split_last().unwrap_or((&0, &[]));
+        let groups: Vec<String> = groups.iter().map(i64::to_string).collect();
+        writeln!(self.out, "  entry groups [{}] threads {threads} {{", groups.join(", "))?;
+        self.body("return")
+    }
+
+    fn body(&mut self, last: &str) -> fmt::Result {
         let unused = self.unused();
         if !unused.is_empty() {
             writeln!(self.out, "    unused {}", self.typed(&unused))?;
         }
-        self.block(&function.body, 4, "return")?;
+        self.block(&self.function.body, 4, last)?;
         self.out.push_str("  }\n");
         Ok(())
     }
@@ -106,6 +138,11 @@ impl FunctionText<'_> {
     /// Values that nothing defines, as transformations leave them behind.
     fn unused(&self) -> Vec<ValueId> {
         let mut defined = vec![false; self.function.values.len()];
+        for parameter in &self.function.parameters {
+            if let Some(defined) = defined.get_mut(parameter.index()) {
+                *defined = true;
+            }
+        }
         mark_defined(&self.function.body, &mut defined);
         self.function.values.ids().filter(|id| !defined[id.index()]).collect()
     }
@@ -113,52 +150,124 @@ impl FunctionText<'_> {
     fn block(&mut self, block: &Block, indent: usize, last: &str) -> fmt::Result {
         for statement in &block.statements {
             write!(self.out, "{:indent$}", "")?;
-            match statement {
-                Statement::Let { value, op } => {
-                    let (typed, op) = (self.typed(&[*value]), self.op(op)?);
-                    writeln!(self.out, "{typed} = {op}")?;
-                }
-                Statement::Call { values, function, indices } => {
-                    let name = function_name(&self.kernel.functions, *function);
-                    writeln!(self.out, "{}call {name}({})", self.defined(values), list(indices)?)?;
-                }
-                Statement::If { values, condition, then, otherwise } => {
-                    writeln!(self.out, "{}if {} {{", self.defined(values), conjunction(condition)?)?;
-                    self.block(then, indent + 2, "yield")?;
-                    writeln!(self.out, "{:indent$}}} else {{", "")?;
-                    self.block(otherwise, indent + 2, "yield")?;
-                    writeln!(self.out, "{:indent$}}}", "")?;
-                }
-                Statement::Loop { values, extents, init, accumulators, body } => {
-                    write!(self.out, "{}loop", self.defined(values))?;
-                    if !extents.is_empty() {
-                        write!(self.out, " for {}", domain('s', extents))?;
-                    }
-                    for (position, (accumulator, init)) in accumulators.iter().zip(init).enumerate() {
-                        let separator = if position == 0 { " with" } else { "," };
-                        let (typed, init) = (self.typed(&[*accumulator]), self.operand(*init));
-                        write!(self.out, "{separator} {typed} = {init}")?;
-                    }
-                    self.out.push_str(" {\n");
-                    self.block(body, indent + 2, "yield")?;
-                    writeln!(self.out, "{:indent$}}}", "")?;
-                }
-            }
+            self.statement(statement, indent)?;
+        }
+        if block.results.is_empty() {
+            return Ok(());
         }
         let results: Vec<String> = block.results.iter().map(|result| self.operand(*result)).collect();
-        let separator = if results.is_empty() { "" } else { " " };
-        writeln!(self.out, "{:indent$}{last}{separator}{}", "", results.join(", "))
+        writeln!(self.out, "{:indent$}{last} {}", "", results.join(", "))
+    }
+
+    fn statement(&mut self, statement: &Statement, indent: usize) -> fmt::Result {
+        match statement {
+            Statement::Let { value, op } => {
+                let (typed, op) = (self.typed(&[*value]), self.op(op)?);
+                writeln!(self.out, "{typed} = {op}")
+            }
+            Statement::Call { values, function, indices, arguments } => {
+                let name = function_name(&self.kernel.functions, *function);
+                let (indices, arguments) = (list(indices)?, self.operands(arguments));
+                let separator = if arguments.is_empty() { "" } else { "; " };
+                writeln!(self.out, "{}call {name}({indices}{separator}{arguments})", self.defined(values))
+            }
+            Statement::If { values, condition, then, otherwise } => {
+                writeln!(self.out, "{}if {} {{", self.defined(values), self.condition(condition)?)?;
+                self.block(then, indent + 2, "yield")?;
+                if *otherwise != Block::default() {
+                    writeln!(self.out, "{:indent$}}} else {{", "")?;
+                    self.block(otherwise, indent + 2, "yield")?;
+                }
+                writeln!(self.out, "{:indent$}}}", "")
+            }
+            Statement::Loop { values, extents, init, accumulators, body } => {
+                write!(self.out, "{}loop", self.defined(values))?;
+                if !extents.is_empty() {
+                    write!(self.out, " for {}", domain('s', self.loops, extents))?;
+                }
+                self.out += &self.carried(accumulators, init);
+                self.out.push_str(" {\n");
+                self.loops += extents.len();
+                self.block(body, indent + 2, "yield")?;
+                self.loops -= extents.len();
+                writeln!(self.out, "{:indent$}}}", "")
+            }
+            Statement::While { values, init, accumulators, condition, body } => {
+                let carried = self.carried(accumulators, init);
+                writeln!(self.out, "{}while{carried} {{", self.defined(values))?;
+                self.block(condition, indent + 2, "yield")?;
+                writeln!(self.out, "{:indent$}}} do {{", "")?;
+                self.block(body, indent + 2, "yield")?;
+                writeln!(self.out, "{:indent$}}}", "")
+            }
+            Statement::Bind { binding: Binding { variable, bounds, value }, out_of_bounds } => {
+                let how = match out_of_bounds {
+                    OutOfBounds::Clamp => "clamp",
+                    OutOfBounds::Assume => "assume",
+                };
+                writeln!(self.out, "bind rt{variable} in {bounds} = {how} {}", self.operand(*value))
+            }
+            Statement::Store { memory, indices, value } => {
+                let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
+                writeln!(self.out, "store {name}[{}], {value}", list(indices)?)
+            }
+            Statement::Update { memory, indices, function, value } => {
+                let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
+                let function = function_name(&self.kernel.functions, *function);
+                writeln!(self.out, "update {name}[{}] by {function} {value}", list(indices)?)
+            }
+            Statement::Collective { values, scope, combination, function, operands } => {
+                let combination = match combination {
+                    Combination::Reduce => "reduce",
+                    Combination::Scan => "scan",
+                    Combination::ExclusiveScan => "exclusive-scan",
+                };
+                let scope = match scope {
+                    Scope::Workgroup => "workgroup",
+                    Scope::Subgroup => "subgroup",
+                };
+                let function = function_name(&self.kernel.functions, *function);
+                let (defined, operands) = (self.defined(values), self.operands(operands));
+                writeln!(self.out, "{defined}{combination} {scope} {function} {operands}")
+            }
+            Statement::Barrier => writeln!(self.out, "barrier"),
+        }
+    }
+
+    /// ` with %1: f32 = %0, …`, if anything is carried.
+    fn carried(&self, accumulators: &[ValueId], init: &[Operand]) -> String {
+        let one = |(accumulator, init): (&ValueId, &Operand)| {
+            format!("{} = {}", self.typed(&[*accumulator]), self.operand(*init))
+        };
+        let all: Vec<String> = accumulators.iter().zip(init).map(one).collect();
+        if all.is_empty() { String::new() } else { format!(" with {}", all.join(", ")) }
+    }
+
+    fn condition(&self, condition: &Condition) -> Result<String, fmt::Error> {
+        match condition {
+            Condition::Indices(constraints) => conjunction(constraints),
+            Condition::Value(operand) => Ok(self.operand(*operand)),
+            Condition::InBounds(bindings) => {
+                let one = |Binding { variable, bounds, value }: &Binding| {
+                    format!("bind rt{variable} in {bounds} = {}", self.operand(*value))
+                };
+                Ok(bindings.iter().map(one).collect::<Vec<_>>().join(" and "))
+            }
+        }
+    }
+
+    fn operands(&self, operands: &[Operand]) -> String {
+        operands.iter().map(|operand| self.operand(*operand)).collect::<Vec<_>>().join(", ")
     }
 
     fn op(&self, op: &ScalarOp) -> Result<String, fmt::Error> {
-        let operands: Vec<String> = op.operands().into_iter().map(|operand| self.operand(operand)).collect();
-        let operands = operands.join(", ");
+        let operands = self.operands(&op.operands());
         Ok(match op {
             ScalarOp::Index { index, element_type } => {
                 format!("index {element_type}({})", list(std::slice::from_ref(index))?)
             }
-            ScalarOp::Extract { tensor, indices } => {
-                format!("extract {}[{}]", tensor_name(&self.kernel.tensors, *tensor), list(indices)?)
+            ScalarOp::Extract { memory, indices } => {
+                format!("extract {}[{}]", memory_name(&self.kernel.memories, *memory), list(indices)?)
             }
             ScalarOp::Unary { op, .. } => format!("{} {operands}", op.name()),
             ScalarOp::Binary { op, .. } => format!("{} {operands}", op.name()),
@@ -170,6 +279,9 @@ impl FunctionText<'_> {
             ScalarOp::Clamp { .. } => format!("clamp {operands}"),
             ScalarOp::Bitcast { to, .. } => format!("bitcast {to} {operands}"),
             ScalarOp::Convert { to, .. } => format!("convert {to} {operands}"),
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
+                format!("reduce-precision e{exponent_bits}m{mantissa_bits} {operands}")
+            }
         })
     }
 

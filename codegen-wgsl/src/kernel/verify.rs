@@ -1,20 +1,24 @@
-//! The rules every kernel keeps, at every stage.
+//! The rules every kernel keeps, at every stage, and what could not be proved of it.
 
 mod function;
+mod reads;
+mod tiles;
+mod uniform;
+mod writes;
 
-use super::{FunctionId, Kernel, Store, Tensor, TensorId};
+use super::{FunctionId, Kernel, Space};
 use function::FunctionRules;
 use std::collections::BTreeSet;
 use std::fmt;
-use weft_hlo::ir::{ArenaId, ElementType};
+use weft_hlo::ir::ElementType;
 
-/// One broken rule.
+/// One broken rule, or something that could not be proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The function or tensor concerned, as the text spells it; `entry` for the entry.
+    /// The function or memory concerned, as the text spells it; `entry` for the entry.
     pub place: String,
-    /// What is wrong.
+    /// What is wrong, or unproved.
     pub message: String,
 }
 
@@ -28,114 +32,99 @@ impl std::error::Error for Finding {}
 
 impl Kernel {
     /// Checks that the kernel makes sense:
-    /// - names are distinct, extents not negative, shapes static and without layouts;
+    /// - names are distinct, extents not negative, shapes static and without layouts, buffers before other memories;
     /// - every value is defined once, before its uses, in the block of the use or one around it;
     /// - types agree, and so do the lengths of everything that is passed, yielded, carried or returned;
-    /// - indices use the function's `d` and the innermost loop's `s` alone, one per dimension or, flat, a single one;
-    /// - only tensors that are not written are read;
+    /// - indices use the variables in sight alone, one index per dimension or, flat, a single one;
+    /// - memories are read and written only where their access allows it, and written by the entry only;
     /// - functions call later ones only, so no function can reach itself;
-    /// - the entry writes every element of every writable tensor exactly once, by functions of the tensor's extents or,
-    ///   flat, of its number of elements, and launches enough invocations, no more than 32 bits number.
+    /// - barriers and collectives of the workgroup stand where all its invocations come;
+    /// - every element of every result is written exactly once, every index is within its memory, tiles are written before they are
+    ///   read and by one invocation at a time.
+    ///
+    /// Returns what of the last point could be neither proved nor refuted.
     ///
     /// # Errors
     /// Everything that is wrong, in the order of the text. A value used without a definition is reported once per use.
-    pub fn verify(&self) -> Result<(), Vec<Finding>> {
+    pub fn verify(&self) -> Result<Vec<Finding>, Vec<Finding>> {
         let mut findings = Findings(Vec::new());
-        self.verify_names(&mut findings);
+        self.verify_memories(&mut findings);
         for (id, function) in self.functions.iter() {
-            FunctionRules::check(self, id, function, &mut findings);
+            FunctionRules::check(self, Some(id), function, &mut findings);
         }
-        self.verify_entry(&mut findings);
-        if findings.0.is_empty() { Ok(()) } else { Err(findings.0) }
+        self.verify_launch(&mut findings);
+        FunctionRules::check(self, None, &self.entry, &mut findings);
+        let mut unproved = Findings(Vec::new());
+        if findings.0.is_empty() {
+            uniform::check(self, &mut findings);
+            reads::check(self, &mut findings, &mut unproved);
+            writes::check(self, &mut findings, &mut unproved);
+            tiles::check(self, &mut findings, &mut unproved);
+        }
+        if findings.0.is_empty() { Ok(unproved.0) } else { Err(findings.0) }
     }
 
-    fn verify_names(&self, findings: &mut Findings) {
+    fn verify_memories(&self, findings: &mut Findings) {
         let mut names: BTreeSet<&str> = BTreeSet::new();
-        for tensor in self.tensors.values() {
-            let place = format!("%{}", tensor.name);
-            if !names.insert(&tensor.name) {
-                findings.add(&place, "another tensor has this name");
+        let mut own = false;
+        for memory in self.memories.values() {
+            let place = format!("%{}", memory.name);
+            if !names.insert(&memory.name) {
+                findings.add(&place, "another memory has this name");
             }
-            if tensor.shape.extents.iter().any(|extent| *extent < 0) {
+            if memory.shape.extents.iter().any(|extent| *extent < 0) {
                 findings.add(&place, "an extent is negative");
             }
-            if tensor.shape.layout.is_some() || !tensor.shape.dynamic.is_empty() {
+            if memory.shape.layout.is_some() || !memory.shape.dynamic.is_empty() {
                 findings.add(&place, "the shape has a layout or a dynamic dimension");
+            }
+            match memory.space {
+                Space::Buffer { .. } if own => {
+                    findings.add(&place, "a buffer comes after a memory of the kernel's own")
+                }
+                Space::Buffer { offset, .. } if !offset.is_multiple_of(4) => {
+                    findings.add(&place, format!("it begins at byte {offset}, which is no whole word"));
+                }
+                Space::Buffer { .. } => {}
+                Space::Workgroup | Space::Thread => own = true,
             }
         }
         for function in self.functions.values() {
             if !names.insert(&function.name) {
-                findings.add(&format!("@{}", function.name), "another function or a tensor has this name");
+                findings.add(&format!("@{}", function.name), "another function or a memory has this name");
             }
         }
     }
 
-    fn verify_entry(&self, findings: &mut Findings) {
-        let mut written: Vec<TensorId> = Vec::new();
-        let sides = self.entry.workgroups.iter().chain([&self.entry.workgroup_size]);
-        let launched = sides.fold(1i128, |count, side| count.saturating_mul(i128::from(*side)));
-        if self.entry.workgroup_size == 0 {
+    fn verify_launch(&self, findings: &mut Findings) {
+        if self.threads() < 1 {
             findings.add("entry", "a workgroup has no invocations");
         }
-        if launched > 1 << 32 {
-            findings.add("entry", format!("{launched} invocations are more than 32 bits number"));
+        if !(1..=4).contains(&self.entry.extents.len()) {
+            findings.add("entry", "workgroups have one to three coordinates, and invocations a number");
         }
-        for store in &self.entry.stores {
-            let Some(function) = self.functions.get(store.function) else {
-                findings.add("entry", format!("there is no function number {}", store.function.index()));
-                continue;
-            };
-            let name = &function.name;
-            if elements(&function.extents).is_none_or(|count| count > launched) {
-                findings.add("entry", format!("{launched} invocations are too few for @{name}"));
-            }
-            let results = function::result_types(function);
-            if results.len() != store.tensors.len() {
-                let message = format!("@{name} returns {} values for {} tensors", results.len(), store.tensors.len());
-                findings.add("entry", message);
-            }
-            for (position, id) in store.tensors.iter().enumerate() {
-                let Some(tensor) = self.tensors.get(*id) else {
-                    findings.add("entry", format!("there is no tensor number {}", id.index()));
-                    continue;
-                };
-                self.verify_store(store, tensor, results.get(position).copied().flatten(), findings);
-                written.push(*id);
-            }
-        }
-        for (id, tensor) in self.tensors.iter() {
-            let times = written.iter().filter(|written| **written == id).count();
-            if tensor.writable && times != 1 {
-                findings.add("entry", format!("%{} is written {times} times", tensor.name));
-            } else if !tensor.writable && times != 0 {
-                findings.add("entry", format!("%{} is written, but only to be read", tensor.name));
-            }
+        let launched = elements(&self.entry.extents);
+        if launched.is_none_or(|launched| launched > 1 << 32) {
+            findings.add("entry", "there are more invocations than 32 bits number");
         }
     }
 
-    fn verify_store(&self, store: &Store, tensor: &Tensor, result: Option<ElementType>, findings: &mut Findings) {
-        let function = &self.functions[store.function];
-        let shape = &tensor.shape;
-        let flat = || {
-            elements(&shape.extents).is_some_and(|count| function.extents.iter().map(|e| i128::from(*e)).eq([count]))
-        };
-        if function.extents != shape.extents && !flat() {
-            let message = format!("@{} does not have the extents of %{}, {shape}", function.name, tensor.name);
-            findings.add("entry", message);
-        }
-        if let Some(result) = result
-            && result != shape.element_type
-        {
-            let message = format!("@{} returns {result} for %{}, {shape}", function.name, tensor.name);
-            findings.add("entry", message);
-        }
-    }
-
-    /// How many results a function has, and their types; `None` where the type is not known.
-    fn callee(&self, id: FunctionId) -> Option<(usize, Vec<Option<ElementType>>)> {
+    /// How many indices a function takes, its parameters and its results; `None` where a type is not known.
+    fn callee(&self, id: FunctionId) -> Option<Signature> {
         let function = self.functions.get(id)?;
-        Some((function.extents.len(), function::result_types(function)))
+        let parameters = function.parameters.iter().map(|value| Some(function.values.get(*value)?.element_type));
+        Some(Signature {
+            indices: function.extents.len(),
+            parameters: parameters.collect(),
+            results: function::result_types(function),
+        })
     }
+}
+
+struct Signature {
+    indices: usize,
+    parameters: Vec<Option<ElementType>>,
+    results: Vec<Option<ElementType>>,
 }
 
 /// The number of elements, if it can be counted.

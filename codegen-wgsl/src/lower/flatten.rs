@@ -1,92 +1,128 @@
 //! From one index per dimension to row-major positions.
 //!
-//! Every `extract` gets a single index, the element's position; tensors keep their shapes, for the reader. The functions
-//! that compute outputs take the position of the element instead of its indices: they are called once per invocation,
-//! whose number is that position, so elementwise code needs no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is
-//! `d0`).
+//! Every access gets a single index, the element's position; memories keep their shapes, for the reader. Functions that only the
+//! entry calls take the position of the element instead of its indices: an invocation knows a position, so elementwise code needs
+//! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`).
 
-use crate::kernel::{Block, Function, Kernel, Known, ScalarOp, Statement, Tensor, TensorId};
-use weft_affine::{Constraint, Error, Expr, Var, simplify};
-use weft_hlo::ir::Arena;
+use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, ScalarOp, Statement};
+use weft_affine::{Error, Expr, Var, simplify};
+use weft_hlo::ir::{Arena, ArenaId};
 
-/// The kernel with flat tensors.
+/// The kernel with flat memories.
 ///
 /// # Errors
-/// If a position exceeds 64 bits; tensors whose elements can be counted never do that.
+/// If a position exceeds 64 bits; memories whose elements can be counted never do that.
 pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
     let mut flat = kernel.clone();
-    let is_output = |id: crate::kernel::FunctionId| kernel.entry.stores.iter().any(|store| store.function == id);
-    let ids: Vec<_> = kernel.functions.ids().collect();
+    let mut linear = vec![true; kernel.functions.len()];
+    for function in kernel.functions.values() {
+        called_by_functions(&function.body, &mut linear);
+    }
+    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids {
         let function = &mut flat.functions[id];
-        let outer = if is_output(id) { linearize(function)? } else { None };
-        let known = Known::new(&function.extents);
-        let pass = Pass { tensors: &kernel.tensors, outer };
-        pass.block(&mut function.body, &known)?;
+        // Functions of values alone have no indices to begin with.
+        linear[id.index()] &= !function.extents.is_empty() || function.parameters.is_empty();
+        let outer = if linear[id.index()] { Some(linearize(function)?) } else { None };
+        let pass = Pass { kernel, linear: &[], outer };
+        pass.block(&mut function.body, Known::new(&function.extents))?;
     }
+    let pass = Pass { kernel, linear: &linear, outer: None };
+    pass.block(&mut flat.entry.body, Known::new(&flat.entry.extents))?;
     Ok(flat)
 }
 
-/// Makes a function take a position; returns what its former indices are in terms of it.
-fn linearize(function: &mut Function) -> Result<Option<Vec<Expr>>, Error> {
-    if function.extents.contains(&0) {
-        // It is never called; what its indices are does not matter, but it has to be called with one.
-        let indices = vec![Expr::constant(0); function.extents.len()];
-        function.extents = vec![0];
-        return Ok(Some(indices));
+fn called_by_functions(block: &Block, linear: &mut [bool]) {
+    for statement in &block.statements {
+        if let Some(callee) = statement.callee() {
+            linear[callee.index()] = false;
+        }
+        statement.blocks().into_iter().for_each(|block| called_by_functions(block, linear));
     }
-    let count: i64 = function.extents.iter().product();
-    let mut stride = count;
-    let mut indices = Vec::with_capacity(function.extents.len());
-    for (dimension, extent) in function.extents.iter().enumerate() {
+}
+
+/// Makes a function take a position; returns what its former indices are in terms of it.
+fn linearize(function: &mut Function) -> Result<Vec<Expr>, Error> {
+    let indices = indices_at(&Expr::dim(0), &function.extents)?;
+    function.extents = vec![if function.extents.contains(&0) { 0 } else { function.extents.iter().product() }];
+    Ok(indices)
+}
+
+/// The indices of the element at a row-major position; zeros where there are no elements.
+pub(crate) fn indices_at(position: &Expr, extents: &[i64]) -> Result<Vec<Expr>, Error> {
+    if extents.contains(&0) {
+        return Ok(vec![Expr::constant(0); extents.len()]);
+    }
+    let mut stride: i64 = extents.iter().product();
+    let mut indices = Vec::with_capacity(extents.len());
+    for (dimension, extent) in extents.iter().enumerate() {
         stride /= extent;
-        let quotient = Expr::dim(0).checked_floor_div(stride)?;
+        let quotient = position.checked_floor_div(stride)?;
         indices.push(match (*extent, dimension) {
             (1, _) => Expr::constant(0),
             (_, 0) => quotient,
             (extent, _) => quotient.checked_modulo(extent)?,
         });
     }
-    function.extents = vec![count];
-    Ok(Some(indices))
+    Ok(indices)
 }
 
 struct Pass<'a> {
-    tensors: &'a Arena<TensorId, Tensor>,
+    kernel: &'a Kernel,
+    /// For each function whether it takes a position; none does that a function calls.
+    linear: &'a [bool],
+    /// What the former indices are in terms of the position.
     outer: Option<Vec<Expr>>,
 }
 
 impl Pass<'_> {
-    fn block(&self, block: &mut Block, known: &Known) -> Result<(), Error> {
+    fn block(&self, block: &mut Block, mut known: Known) -> Result<(), Error> {
         for statement in &mut block.statements {
-            match statement {
-                Statement::Let { op: ScalarOp::Extract { tensor, indices }, .. } => {
-                    let mut position = Expr::constant(0);
-                    for (index, extent) in indices.iter().zip(&self.tensors[*tensor].shape.extents) {
-                        position = position.checked_mul(*extent)?.checked_add(index)?;
-                    }
-                    *indices = vec![self.index(&position, known)?];
-                }
-                Statement::Let { op: ScalarOp::Index { index, .. }, .. } => *index = self.index(index, known)?,
-                Statement::Let { .. } => {}
-                Statement::Call { indices, .. } => {
-                    for index in indices {
-                        *index = self.index(index, known)?;
-                    }
-                }
-                Statement::If { condition, then, otherwise, .. } => {
-                    let mut rewritten = Vec::with_capacity(condition.len());
-                    for Constraint { expr, bounds } in condition.iter() {
-                        rewritten.push(Constraint { expr: self.index(expr, known)?, bounds: *bounds });
-                    }
-                    *condition = rewritten;
-                    self.block(then, &known.when(condition))?;
-                    self.block(otherwise, &known.unless(condition))?;
-                }
-                Statement::Loop { extents, body, .. } => self.block(body, &known.in_loop(extents))?,
+            self.statement(statement, &known)?;
+            if let Statement::Bind { binding, .. } = statement {
+                known.bind(binding);
             }
         }
         Ok(())
+    }
+
+    fn statement(&self, statement: &mut Statement, known: &Known) -> Result<(), Error> {
+        match statement {
+            Statement::Let { op: ScalarOp::Extract { memory, indices }, .. }
+            | Statement::Store { memory, indices, .. }
+            | Statement::Update { memory, indices, .. } => {
+                let extents = &self.memories()[*memory].shape.extents;
+                *indices = vec![self.index(&position(indices, extents)?, known)?];
+                return Ok(());
+            }
+            Statement::Call { function, indices, .. } if self.linear.get(function.index()) == Some(&true) => {
+                let extents = &self.kernel.functions[*function].extents;
+                *indices = vec![self.index(&position(indices, extents)?, known)?];
+                return Ok(());
+            }
+            _ => {}
+        }
+        for index in statement.indices_mut() {
+            *index = self.index(index, known)?;
+        }
+        match statement {
+            Statement::If { condition, then, otherwise, .. } => {
+                let (inside, outside) = (known.inside(condition), known.outside(condition));
+                self.block(then, inside)?;
+                self.block(otherwise, outside)?;
+            }
+            Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents))?,
+            _ => {
+                for block in statement.blocks_mut() {
+                    self.block(block, known.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn memories(&self) -> &Arena<MemoryId, Memory> {
+        &self.kernel.memories
     }
 
     fn index(&self, index: &Expr, known: &Known) -> Result<Expr, Error> {
@@ -99,4 +135,13 @@ impl Pass<'_> {
         };
         Ok(simplify(&substituted, &known.ranges, known.facts()))
     }
+}
+
+/// The row-major position of an element.
+fn position(indices: &[Expr], extents: &[i64]) -> Result<Expr, Error> {
+    let mut position = Expr::constant(0);
+    for (index, extent) in indices.iter().zip(extents) {
+        position = position.checked_mul(*extent)?.checked_add(index)?;
+    }
+    Ok(position)
 }

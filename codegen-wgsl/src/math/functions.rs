@@ -92,6 +92,7 @@ functions! {
     power_f32 "f32/power" [is_nan_f32 nan_f32 is_finite_f32 infinity_f32 power_positive_f32]
     power_positive_f32 "f32/power_positive" [log2_parts_f32 infinity_f32 truncate_significand_f32 scale_f32
         exponential_polynomial_f32]
+    reduce_precision_f32 "f32/reduce_precision" []
     reduce_quadrant_f32 "f32/reduce_quadrant" [reduce_quadrant_large_f32]
     reduce_quadrant_large_f32 "f32/reduce_quadrant_large" [two_over_pi_u32 multiply_high_u32]
     remainder_f32 "f32/remainder" [nan_f32]

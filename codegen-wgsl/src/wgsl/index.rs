@@ -28,12 +28,14 @@ pub(super) struct Variables {
     dims: Vec<String>,
     /// Quotients and remainders that have names of their own.
     named: Vec<(Atom, String)>,
+    /// Whole sums that have.
+    sums: Vec<(Expr, String)>,
 }
 
 impl Variables {
     /// Index variables of these names.
     pub(super) fn new(dims: Vec<String>) -> Self {
-        Variables { dims, named: Vec::new() }
+        Variables { dims, named: Vec::new(), sums: Vec::new() }
     }
 
     /// Gives a quotient or remainder a name, and returns its definition.
@@ -43,6 +45,16 @@ impl Variables {
     pub(super) fn define(&mut self, atom: &Atom, name: String, known: &Known) -> Result<String, Diagnostics> {
         let definition = format!("let {name} = {};", quotient(atom, known, self)?.0);
         self.named.push((atom.clone(), name));
+        Ok(definition)
+    }
+
+    /// Gives a sum a name, and returns its definition.
+    ///
+    /// # Errors
+    /// As [`exact_index`]; then there is no name.
+    pub(super) fn define_sum(&mut self, expr: &Expr, name: String, known: &Known) -> Result<String, Diagnostics> {
+        let definition = format!("let {name} = {};", exact_index(expr, known, self)?);
+        self.sums.push((expr.clone(), name));
         Ok(definition)
     }
 
@@ -143,6 +155,9 @@ fn too_wide(expr: &Expr, range: Interval) -> Diagnostics {
 }
 
 fn sum(expr: &Expr, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
+    if let Some((_, name)) = variables.sums.iter().find(|(named, _)| named == expr) {
+        return Ok((name.clone(), Strength::Atom));
+    }
     let mut text = String::new();
     let mut strength = Strength::Atom;
     let mut parts = 0;

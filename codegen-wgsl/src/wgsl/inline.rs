@@ -29,47 +29,35 @@ fn count(block: &Block, uses: &mut [usize]) {
     };
     block.results.iter().for_each(&mut used);
     for statement in &block.statements {
-        match statement {
-            Statement::Let { op, .. } => op.operands().iter().for_each(&mut used),
-            Statement::Loop { init, .. } => init.iter().for_each(&mut used),
-            Statement::Call { .. } | Statement::If { .. } => {}
-        }
+        statement.operands().iter().for_each(&mut used);
     }
-    for statement in &block.statements {
-        match statement {
-            Statement::If { then, otherwise, .. } => {
-                count(then, uses);
-                count(otherwise, uses);
-            }
-            Statement::Loop { body, .. } => count(body, uses),
-            Statement::Let { .. } | Statement::Call { .. } => {}
-        }
+    for block in block.statements.iter().flat_map(Statement::blocks) {
+        count(block, uses);
     }
 }
 
+/// Whether a statement, or one within it, changes a memory or waits for others to.
+fn has_effects(statement: &Statement) -> bool {
+    let own = matches!(
+        statement,
+        Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
+    );
+    own || statement.blocks().into_iter().any(|block| block.statements.iter().any(has_effects))
+}
+
 fn mark(block: &Block, uses: &[usize], inlined: &mut [bool]) {
-    // Elements read or called for in this block, to be inlined if their one use is in this block as well.
+    // Elements read or called for in this block, to be inlined if their one use is in this block as well, and no memory has
+    // changed until then.
     let mut elements: Vec<ValueId> = Vec::new();
     for statement in &block.statements {
+        for used in statement.operands().iter().filter_map(value) {
+            inlined[used.index()] |= elements.contains(&used);
+        }
+        if has_effects(statement) {
+            elements.clear();
+        }
         match statement {
-            Statement::Let { value: defined, op } => {
-                for used in op.operands().iter().filter_map(value) {
-                    inlined[used.index()] |= elements.contains(&used);
-                }
-                if matches!(op, ScalarOp::Extract { .. }) && uses[defined.index()] == 1 {
-                    elements.push(*defined);
-                }
-            }
-            Statement::If { then, otherwise, .. } => {
-                mark(then, uses, inlined);
-                mark(otherwise, uses, inlined);
-            }
-            Statement::Loop { body, init, .. } => {
-                for used in init.iter().filter_map(value) {
-                    inlined[used.index()] |= elements.contains(&used);
-                }
-                mark(body, uses, inlined);
-            }
+            Statement::Let { value, op: ScalarOp::Extract { .. } } if uses[value.index()] == 1 => elements.push(*value),
             Statement::Call { values, .. } => {
                 if let [called] = values.as_slice()
                     && uses[called.index()] == 1
@@ -77,13 +65,14 @@ fn mark(block: &Block, uses: &[usize], inlined: &mut [bool]) {
                     elements.push(*called);
                 }
             }
+            _ => statement.blocks().into_iter().for_each(|block| mark(block, uses, inlined)),
         }
     }
     // A single result may be computed where it is yielded; with several, one could overwrite what another reads.
     if let [result] = block.results.as_slice()
         && let Some(used) = value(result)
         && uses[used.index()] == 1
-        && block.statements.iter().any(|statement| match statement {
+        && block.statements.last().is_some_and(|statement| match statement {
             Statement::Let { value, .. } => *value == used,
             Statement::Call { values, .. } => *values == [used],
             _ => false,

@@ -1,11 +1,14 @@
 //! Kernels as WGSL text.
 
+mod function;
 mod index;
 mod inline;
 mod names;
+mod outputs;
 mod repeated;
 mod scalar;
 mod writer;
 
 pub(crate) use names::Names;
+pub(crate) use writer::bindings;
 pub use writer::{ENTRY_POINT, write};

@@ -1,7 +1,7 @@
 //! Quotients and remainders that a function needs more than once.
 
 use super::index::Variables;
-use crate::kernel::{Block, Function, Known, ScalarOp, Statement};
+use crate::kernel::{Block, Function, Known};
 use weft_affine::{Atom, Expr, Var};
 
 /// Names every quotient or remainder of the function's own index variables that occurs more than once, and returns the
@@ -49,27 +49,45 @@ fn position_indices(extents: &[i64]) -> Vec<Option<Atom>> {
 
 fn count(block: &Block, counts: &mut Vec<(Atom, usize)>) {
     for statement in &block.statements {
-        match statement {
-            Statement::Let { op: ScalarOp::Extract { indices, .. }, .. } | Statement::Call { indices, .. } => {
-                indices.iter().for_each(|index| atoms(index, counts));
-            }
-            Statement::Let { op: ScalarOp::Index { index, .. }, .. } => atoms(index, counts),
-            Statement::Let { .. } => {}
-            Statement::If { condition, then, otherwise, .. } => {
-                condition.iter().for_each(|constraint| atoms(&constraint.expr, counts));
-                count(then, counts);
-                count(otherwise, counts);
-            }
-            Statement::Loop { body, .. } => count(body, counts),
-        }
+        statement.indices().into_iter().for_each(|index| atoms(index, counts));
+        statement.blocks().into_iter().for_each(|block| count(block, counts));
     }
 }
 
-/// Counts the outermost quotients and remainders of an expression that no loop variable occurs in.
+/// Names every sum of index variables that occurs more than once as a whole, and returns the definitions to stand at the top
+/// of the entry: the number of the invocation is one.
+pub(super) fn repeated_sums(entry: &Function, mut variables: Variables, known: &Known) -> (Variables, Vec<String>) {
+    let mut counts: Vec<(Expr, usize)> = Vec::new();
+    count_sums(&entry.body, &mut counts);
+    let mut definitions = Vec::new();
+    for (sum, uses) in counts {
+        if uses > 1 {
+            let name = if definitions.is_empty() { "i".to_owned() } else { format!("i{}", definitions.len()) };
+            definitions.extend(variables.define_sum(&sum, name, known));
+        }
+    }
+    (variables, definitions)
+}
+
+fn count_sums(block: &Block, counts: &mut Vec<(Expr, usize)>) {
+    for statement in &block.statements {
+        for index in statement.indices() {
+            let is_own = index.variables().iter().all(|variable| matches!(variable, Var::Dim(_)));
+            match counts.iter_mut().find(|(known, _)| known == index) {
+                _ if !is_own || index.operation_count() == 0 => {}
+                Some((_, uses)) => *uses += 1,
+                None => counts.push((index.clone(), 1)),
+            }
+        }
+        statement.blocks().into_iter().for_each(|block| count_sums(block, counts));
+    }
+}
+
+/// Counts the outermost quotients and remainders of an expression in which only the function's own indices occur.
 fn atoms(expr: &Expr, counts: &mut Vec<(Atom, usize)>) {
     for term in expr.terms() {
         let (Atom::FloorDiv(inner, _) | Atom::Mod(inner, _)) = &term.atom else { continue };
-        let in_loop = inner.variables().iter().any(|variable| matches!(variable, Var::Range(_)));
+        let in_loop = inner.variables().iter().any(|variable| !matches!(variable, Var::Dim(_)));
         match counts.iter_mut().find(|(known, _)| *known == term.atom) {
             _ if in_loop => {}
             Some((_, uses)) => *uses += 1,

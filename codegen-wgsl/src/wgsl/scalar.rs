@@ -109,6 +109,11 @@ impl Protection {
         protections
     }
 
+    /// The protection of the entry.
+    pub(super) fn of_entry(kernel: &Kernel) -> Protection {
+        Protection::of_function(&kernel.entry, false, &BTreeMap::new())
+    }
+
     fn of_function(
         function: &Function,
         returns_to_code: bool,
@@ -212,7 +217,8 @@ impl Pass<'_> {
                         }
                     }
                 }
-                Statement::Call { values, function, .. } => {
+                Statement::Call { values, function, arguments, .. } => {
+                    arguments.iter().for_each(|argument| self.need(*argument));
                     let callees = self.callees;
                     for (value, is_chosen) in values.iter().zip(callees.get(function).into_iter().flatten()) {
                         *self.origin(*value) = if *is_chosen { Origin::Chosen } else { Origin::Opaque };
@@ -225,6 +231,20 @@ impl Pass<'_> {
                         branch.results.iter().for_each(|result| self.need(*result));
                     }
                 }
+                Statement::While { values, init, accumulators, condition, body } => {
+                    init.iter().for_each(|operand| self.need(*operand));
+                    for value in values.iter().chain(accumulators) {
+                        *self.origin(*value) = Origin::Chosen;
+                    }
+                    self.block(condition);
+                    self.block(body);
+                    body.results.iter().for_each(|result| self.need(*result));
+                }
+                Statement::Collective { values, operands, .. } => {
+                    operands.iter().for_each(|operand| self.need(*operand));
+                    values.iter().for_each(|value| *self.origin(*value) = Origin::Opaque);
+                }
+                Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {}
                 Statement::Loop { values, init, accumulators, body, .. } => {
                     init.iter().for_each(|operand| self.need(*operand));
                     for (accumulator, result) in accumulators.iter().zip(&body.results) {

@@ -46,10 +46,11 @@ fn both(i: u32) -> Result_both {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 7u {
-        let element = both(i);
-        both_out[i] = element.r0;
-        both_out_2[i] = element.r1;
+    if lane <= 6u {
+        let element_all = both(lane);
+        let element = element_all.r0;
+        let element_2 = element_all.r1;
+        both_out[lane] = element;
+        both_out_2[lane] = element_2;
     }
 }

@@ -38,8 +38,7 @@ fn joined(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 40u {
-        joined_out[i] = joined(i);
+    if lane <= 39u {
+        joined_out[lane] = joined(lane);
     }
 }

@@ -33,8 +33,7 @@ fn log_v(d0: u32, d1: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 400u {
-        add_out[i] = add(i);
+    if group.x * 64u + lane <= 399u {
+        add_out[group.x * 64u + lane] = add(group.x * 64u + lane);
     }
 }

@@ -28,8 +28,7 @@ fn part(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 160u {
-        part_out[i] = part(i);
+    if group.x * 64u + lane <= 159u {
+        part_out[group.x * 64u + lane] = part(group.x * 64u + lane);
     }
 }

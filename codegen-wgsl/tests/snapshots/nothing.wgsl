@@ -17,16 +17,12 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
-fn exp_v(i: u32) -> f32 {
-    return exp_f32(0.0f);
+fn exp_v(d0: u32) -> f32 {
+    return keep(exp_f32(0.0f));
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 0u {
-        exp_out[i] = exp_v(i);
-    }
 }
 
 // sums_fusion
@@ -54,9 +50,8 @@ fn sums(i: u32) -> i32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 2u {
-        sums_out[i] = sums(i);
+    if lane <= 1u {
+        sums_out[lane] = sums(lane);
     }
 }
 
@@ -85,8 +80,7 @@ fn negated(i: u32) -> i32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 1u {
-        negated_out[i] = negated(i);
+    if lane == 0u {
+        negated_out[0u] = negated(0u);
     }
 }

@@ -44,13 +44,14 @@ fn exp_v_2(d0: u32, d1: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 60u {
-        let element = exp_v(i);
-        exp_out[i] = element.r0;
-        negated_out[i] = element.r1;
+    if lane <= 59u {
+        let element_all = exp_v(lane);
+        let element = element_all.r0;
+        let element_2 = element_all.r1;
+        exp_out[lane] = element;
+        negated_out[lane] = element_2;
     }
-    if i < 6u {
-        sums_out[i] = sums(i);
+    if lane <= 5u {
+        sums_out[lane] = sums(lane);
     }
 }

@@ -33,8 +33,7 @@ fn padded(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 60u {
-        padded_out[i] = padded(i);
+    if lane <= 59u {
+        padded_out[lane] = padded(lane);
     }
 }

@@ -27,9 +27,8 @@ fn max_v(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 17u {
-        max_out[i] = max_v(i);
+    if lane <= 16u {
+        max_out[lane] = max_v(lane);
     }
 }
 
@@ -65,9 +64,8 @@ fn total(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 17u {
-        total_out[i] = total(i);
+    if lane <= 16u {
+        total_out[lane] = total(lane);
     }
 }
 
@@ -101,8 +99,7 @@ fn softmax(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let i = group.x * 64u + lane;
-    if i < 2193u {
-        softmax_out[i] = softmax(i);
+    if group.x * 64u + lane <= 2192u {
+        softmax_out[group.x * 64u + lane] = softmax(group.x * 64u + lane);
     }
 }

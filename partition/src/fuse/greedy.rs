@@ -3,7 +3,7 @@
 use super::given::name_in;
 use super::{Decision, Verdict};
 use crate::Target;
-use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, operand_access};
+use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, is_loop, operand_access, reads_at_values};
 use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
@@ -147,8 +147,10 @@ impl Walk<'_> {
         if self.is_output[id.index()] {
             return Some("it is an output".to_owned());
         }
-        if matches!(self.entry.instructions[id].op, Op::Reduce { .. }) {
-            return Some("a reduction roots its kernel".to_owned());
+        match self.entry.instructions[id].op {
+            Op::Reduce { .. } | Op::ReduceWindow { .. } => return Some("a reduction roots its kernel".to_owned()),
+            Op::Dot { .. } | Op::Convolution { .. } => return Some("a sum of products roots its kernel".to_owned()),
+            _ => {}
         }
         if let Some(reader) = self.reader(id, |support| matches!(support, Support::Stays(_))) {
             return Some(match reader.op {
@@ -178,11 +180,16 @@ impl Walk<'_> {
         for &user in &self.users[id.index()] {
             for (&kernel, home) in &self.homes[user.index()] {
                 for (position, operand) in self.entry.instructions[user].operands.iter().enumerate() {
-                    if *operand != id {
+                    // What reads through values of the program reads those, too.
+                    let is_start = reads_at_values(&self.entry.instructions[user].op, position);
+                    if *operand != id && !is_start {
                         continue;
                     }
-                    if let Some(counted) = operand_access(self.entry, user, home, position)? {
-                        accesses.entry(kernel).or_default().push(counted);
+                    let Some(read) = operand_access(self.entry, user, home, position)? else { continue };
+                    let starts = read.runtime.into_iter().filter(|(owner, _)| *owner == id).map(|(_, start)| start);
+                    let own = (*operand == id).then_some(read.access);
+                    for access in own.into_iter().chain(starts) {
+                        accesses.entry(kernel).or_default().push(access);
                     }
                 }
             }
@@ -289,9 +296,13 @@ impl Walk<'_> {
         }
         let home = self.own_function(id, elements, 0);
         self.homes[id.index()].insert(self.kernels.len(), home);
-        let walked = match (&instruction.op, instruction.operands.first()) {
-            (Op::Reduce { .. }, Some(input)) => element_count(&self.entry.instructions[*input].shape).max(elements),
-            _ => elements,
+        // A product reads each element many times: what is computed of it is computed again each time.
+        let walked = match is_loop(&instruction.op) {
+            true => inputs
+                .iter()
+                .map(|input| element_count(&self.entry.instructions[*input].shape))
+                .fold(elements, f64::max),
+            false => elements,
         };
         let members = BTreeSet::from([id]);
         self.kernels.push(Kernel { root: id, members, inputs, results, elements: walked, excess: 0.0 });

@@ -174,18 +174,18 @@ impl<'t> Cursor<'t> {
         Ok((number, Some(self.bare_name("a name")?)))
     }
 
-    /// What stands between here and the mark that closes this bracket, to be read as affine text; the mark is read too.
-    pub(super) fn affine(&mut self, close: char) -> Result<Affine<'t>, Diagnostic> {
+    /// What stands between here and one of the marks that end it, to be read as affine text; the mark is read too.
+    pub(super) fn affine(&mut self, ends: &[char]) -> Result<(Affine<'t>, char), Diagnostic> {
         let start = self.place();
         let mut open = 0usize;
         for (offset, c) in self.rest().char_indices() {
             match c {
-                c if c == close && open == 0 => {
+                c if ends.contains(&c) && open == 0 => {
                     self.at = start + offset + c.len_utf8();
                     let text = &self.text[start..start + offset];
                     let here = Cursor { text: self.text, at: start };
                     let cursor = affine::Cursor::new(text).map_err(|error| here.affine_error(&error))?;
-                    return Ok(Affine { cursor, here });
+                    return Ok((Affine { cursor, here }, c));
                 }
                 '(' | '[' => open += 1,
                 ')' | ']' if open > 0 => open -= 1,
@@ -193,7 +193,8 @@ impl<'t> Cursor<'t> {
                 _ => {}
             }
         }
-        Err(self.error_at(start, format!("expected index expressions up to `{close}`")))
+        let ends: Vec<String> = ends.iter().map(|end| format!("`{end}`")).collect();
+        Err(self.error_at(start, format!("expected index expressions up to {}", ends.join(" or "))))
     }
 
     fn affine_error(&self, error: &weft_affine::Error) -> Diagnostic {

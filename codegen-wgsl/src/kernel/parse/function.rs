@@ -1,9 +1,12 @@
 //! Reading one function.
 
 use super::{Called, Reader};
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use crate::kernel::{
+    Binding, Block, Combination, Condition, Function, FunctionId, Kernel, MemoryId, Operand, OutOfBounds, ScalarOp,
+    Scope, Statement, Value, ValueId,
+};
 use std::collections::BTreeMap;
-use weft_affine::{Constraint, Expr};
+use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp};
 
@@ -22,18 +25,22 @@ pub(super) struct FunctionReader<'r, 't> {
     values: BTreeMap<u32, Value>,
     uses: Vec<Use>,
     nesting: usize,
+    /// Loop variables in sight.
+    loops: usize,
 }
 
 impl<'r, 't> FunctionReader<'r, 't> {
-    /// Reads a function whose `func` has been read.
-    pub(super) fn read(reader: &'r mut Reader<'t>) -> Result<Function, Diagnostic> {
-        FunctionReader { reader, values: BTreeMap::new(), uses: Vec::new(), nesting: 0 }.function()
+    pub(super) fn new(reader: &'r mut Reader<'t>) -> Self {
+        FunctionReader { reader, values: BTreeMap::new(), uses: Vec::new(), nesting: 0, loops: 0 }
     }
 
-    fn function(mut self) -> Result<Function, Diagnostic> {
+    /// A function whose `func` has been read.
+    pub(super) fn function(mut self) -> Result<Function, Diagnostic> {
         let name = self.reader.cursor.name("@", "`@` and the function's name")?;
         self.reader.cursor.expect("(")?;
-        let extents = if self.reader.cursor.peek_is(")") { Vec::new() } else { self.reader.domain('d')? };
+        let has_indices = !self.reader.cursor.peek_is(")") && !self.reader.cursor.peek_is(";");
+        let extents = if has_indices { self.reader.domain('d', 0)? } else { Vec::new() };
+        let parameters = if self.reader.cursor.accept(";") { self.definitions()? } else { Vec::new() };
         self.reader.cursor.expect(")")?;
         self.reader.cursor.expect("->")?;
         self.reader.cursor.expect("(")?;
@@ -45,13 +52,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
             }
             results.push(self.reader.element_type()?);
         }
-        self.reader.cursor.expect("{")?;
-        if self.reader.cursor.accept_word("unused") {
-            self.definitions()?;
-        }
-        let body = self.block("return")?;
-        let values = self.arena()?;
-        let function = Function { name, extents, values, body };
+        let (values, body) = self.body()?;
+        let function = Function { name, extents, parameters, values, body };
         if Kernel::result_types(&function) != results {
             let types = Kernel::result_types(&function);
             let types: Vec<&str> = types.into_iter().map(ElementType::name).collect();
@@ -59,6 +61,25 @@ impl<'r, 't> FunctionReader<'r, 't> {
             return Err(self.reader.cursor.error_at(place, message));
         }
         Ok(function)
+    }
+
+    /// The entry, whose `entry` has been read.
+    pub(super) fn entry(mut self) -> Result<Function, Diagnostic> {
+        self.reader.cursor.expect_word("groups")?;
+        let mut extents = self.reader.extents()?;
+        self.reader.cursor.expect_word("threads")?;
+        extents.push(self.reader.cursor.number("the invocations of a workgroup")?);
+        let (values, body) = self.body()?;
+        Ok(Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body })
+    }
+
+    fn body(&mut self) -> Result<(Arena<ValueId, Value>, Block), Diagnostic> {
+        self.reader.cursor.expect("{")?;
+        if self.reader.cursor.accept_word("unused") {
+            self.definitions()?;
+        }
+        let body = self.block("return")?;
+        Ok((self.arena()?, body))
     }
 
     /// The values by number; every number up to the greatest has been defined, and uses recall the right names.
@@ -93,11 +114,18 @@ impl<'r, 't> FunctionReader<'r, 't> {
         }
         self.nesting += 1;
         let mut statements = Vec::new();
-        while !self.reader.cursor.accept_word(last) {
-            statements.push(self.statement(last)?);
+        let mut results = Vec::new();
+        while !self.reader.cursor.accept("}") {
+            if !self.reader.cursor.accept_word(last) {
+                statements.push(self.statement(last)?);
+                continue;
+            }
+            if !self.reader.cursor.peek_is("}") {
+                results = self.operands()?;
+            }
+            self.reader.cursor.expect("}")?;
+            break;
         }
-        let results = if self.reader.cursor.peek_is("}") { Vec::new() } else { self.operands()? };
-        self.reader.cursor.expect("}")?;
         self.nesting -= 1;
         Ok(Block { statements, results })
     }
@@ -120,43 +148,164 @@ impl<'r, 't> FunctionReader<'r, 't> {
         if self.reader.cursor.accept_word("loop") {
             return self.repetition(values);
         }
+        if self.reader.cursor.accept_word("while") {
+            return self.conditional_loop(values);
+        }
+        if let Some(combination) = combination(self.reader.cursor.peek_word()) {
+            return self.collective(values, combination);
+        }
         match values.as_slice() {
             [value] => Ok(Statement::Let { value: *value, op: self.op()? }),
-            [] => Err(self.reader.cursor.expected(&format!("a statement or `{last}`"))),
+            [] => self.effect(last),
             _ => Err(self.reader.cursor.error_at(place, "an operation defines one value")),
         }
     }
 
-    fn call(&mut self, values: Vec<ValueId>) -> Result<Statement, Diagnostic> {
+    /// A statement that defines no value.
+    fn effect(&mut self, last: &str) -> Result<Statement, Diagnostic> {
+        let cursor = &mut self.reader.cursor;
+        if cursor.accept_word("barrier") {
+            return Ok(Statement::Barrier);
+        }
+        if cursor.accept_word("bind") {
+            let (variable, bounds) = self.bound_variable()?;
+            let out_of_bounds = self.reader.cursor.word("`clamp` or `assume`", |word| match word {
+                "clamp" => Some(OutOfBounds::Clamp),
+                "assume" => Some(OutOfBounds::Assume),
+                _ => None,
+            })?;
+            let binding = Binding { variable, bounds, value: self.operand()? };
+            return Ok(Statement::Bind { binding, out_of_bounds });
+        }
+        if cursor.accept_word("store") {
+            let (memory, indices) = self.element()?;
+            self.reader.cursor.expect(",")?;
+            return Ok(Statement::Store { memory, indices, value: self.operand()? });
+        }
+        if cursor.accept_word("update") {
+            let (memory, indices) = self.element()?;
+            self.reader.cursor.expect_word("by")?;
+            let function = self.function_name()?;
+            return Ok(Statement::Update { memory, indices, function, value: self.operand()? });
+        }
+        Err(cursor.expected(&format!("a statement or `{last}`")))
+    }
+
+    /// `%x[d0, d1]`
+    fn element(&mut self) -> Result<(MemoryId, Vec<Expr>), Diagnostic> {
+        let memory = self.reader.known_memory()?;
+        self.reader.cursor.expect("[")?;
+        Ok((memory, self.indices(']')?))
+    }
+
+    /// `rt0 in [0, 9] =`
+    fn bound_variable(&mut self) -> Result<(u32, Interval), Diagnostic> {
+        let number = |word: &str| word.strip_prefix("rt")?.parse().ok();
+        let variable = self.reader.cursor.word("a runtime variable, `rt0`", number)?;
+        self.reader.cursor.expect_word("in")?;
+        let bounds = self.reader.interval()?;
+        self.reader.cursor.expect("=")?;
+        Ok((variable, bounds))
+    }
+
+    fn function_name(&mut self) -> Result<FunctionId, Diagnostic> {
         let place = self.reader.cursor.place();
         let name = self.reader.cursor.name("@", "`@` and a function's name")?;
         let function = FunctionId::from_index(self.reader.called.len());
         self.reader.called.push(Called { name, place });
+        Ok(function)
+    }
+
+    fn call(&mut self, values: Vec<ValueId>) -> Result<Statement, Diagnostic> {
+        let function = self.function_name()?;
         self.reader.cursor.expect("(")?;
-        Ok(Statement::Call { values, function, indices: self.indices(')')? })
+        let (text, end) = self.reader.cursor.affine(&[')', ';'])?;
+        let indices = text.items(",", |cursor, scope| cursor.expression(scope))?;
+        let mut arguments = Vec::new();
+        if end == ';' {
+            arguments = self.operands()?;
+            self.reader.cursor.expect(")")?;
+        }
+        Ok(Statement::Call { values, function, indices, arguments })
+    }
+
+    fn collective(&mut self, values: Vec<ValueId>, combination: Combination) -> Result<Statement, Diagnostic> {
+        self.reader.cursor.word("a combination", |_| Some(()))?;
+        let scope = self.reader.cursor.word("`workgroup` or `subgroup`", |word| match word {
+            "workgroup" => Some(Scope::Workgroup),
+            "subgroup" => Some(Scope::Subgroup),
+            _ => None,
+        })?;
+        let function = self.function_name()?;
+        Ok(Statement::Collective { values, scope, combination, function, operands: self.operands()? })
+    }
+
+    fn condition(&mut self) -> Result<Condition, Diagnostic> {
+        if self.reader.cursor.accept_word("true") {
+            self.reader.cursor.expect("{")?;
+            return Ok(Condition::always());
+        }
+        if self.reader.cursor.peek_is("%") {
+            let operand = self.operand()?;
+            self.reader.cursor.expect("{")?;
+            return Ok(Condition::Value(operand));
+        }
+        if self.reader.cursor.peek_word() == "bind" {
+            let mut bindings = Vec::new();
+            loop {
+                self.reader.cursor.expect_word("bind")?;
+                let (variable, bounds) = self.bound_variable()?;
+                bindings.push(Binding { variable, bounds, value: self.operand()? });
+                if !self.reader.cursor.accept_word("and") {
+                    break;
+                }
+            }
+            self.reader.cursor.expect("{")?;
+            return Ok(Condition::InBounds(bindings));
+        }
+        let (condition, _) = self.reader.cursor.affine(&['{'])?;
+        let constraints = condition.items("and", |cursor, scope| {
+            let expr = cursor.expression(scope)?;
+            cursor.expect("in")?;
+            Ok(Constraint { expr, bounds: cursor.interval()? })
+        })?;
+        Ok(Condition::Indices(constraints))
     }
 
     fn conditional(&mut self, values: Vec<ValueId>) -> Result<Statement, Diagnostic> {
-        let condition = if self.reader.cursor.accept_word("true") {
-            self.reader.cursor.expect("{")?;
-            Vec::new()
-        } else {
-            let condition = self.reader.cursor.affine('{')?;
-            condition.items("and", |cursor, scope| {
-                let expr = cursor.expression(scope)?;
-                cursor.expect("in")?;
-                Ok(Constraint { expr, bounds: cursor.interval()? })
-            })?
-        };
+        let condition = self.condition()?;
         let then = self.block("yield")?;
-        self.reader.cursor.expect_word("else")?;
-        self.reader.cursor.expect("{")?;
-        let otherwise = self.block("yield")?;
+        let mut otherwise = Block::default();
+        if self.reader.cursor.accept_word("else") {
+            self.reader.cursor.expect("{")?;
+            otherwise = self.block("yield")?;
+        }
         Ok(Statement::If { values, condition, then, otherwise })
     }
 
     fn repetition(&mut self, values: Vec<ValueId>) -> Result<Statement, Diagnostic> {
-        let extents = if self.reader.cursor.accept_word("for") { self.reader.domain('s')? } else { Vec::new() };
+        let has_variables = self.reader.cursor.accept_word("for");
+        let extents = if has_variables { self.reader.domain('s', self.loops)? } else { Vec::new() };
+        let (accumulators, init) = self.carried()?;
+        self.reader.cursor.expect("{")?;
+        self.loops += extents.len();
+        let body = self.block("yield")?;
+        self.loops -= extents.len();
+        Ok(Statement::Loop { values, extents, init, accumulators, body })
+    }
+
+    fn conditional_loop(&mut self, values: Vec<ValueId>) -> Result<Statement, Diagnostic> {
+        let (accumulators, init) = self.carried()?;
+        self.reader.cursor.expect("{")?;
+        let condition = self.block("yield")?;
+        self.reader.cursor.expect_word("do")?;
+        self.reader.cursor.expect("{")?;
+        let body = self.block("yield")?;
+        Ok(Statement::While { values, init, accumulators, condition, body })
+    }
+
+    /// `with %1: f32 = %0, …`, if it stands here.
+    fn carried(&mut self) -> Result<(Vec<ValueId>, Vec<Operand>), Diagnostic> {
         let (mut accumulators, mut init) = (Vec::new(), Vec::new());
         if self.reader.cursor.accept_word("with") {
             loop {
@@ -168,8 +317,7 @@ impl<'r, 't> FunctionReader<'r, 't> {
                 }
             }
         }
-        self.reader.cursor.expect("{")?;
-        Ok(Statement::Loop { values, extents, init, accumulators, body: self.block("yield")? })
+        Ok((accumulators, init))
     }
 
     fn op(&mut self) -> Result<ScalarOp, Diagnostic> {
@@ -184,9 +332,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
             return Ok(ScalarOp::Index { index, element_type });
         }
         if cursor.accept_word("extract") {
-            let tensor = self.reader.tensor()?;
-            self.reader.cursor.expect("[")?;
-            return Ok(ScalarOp::Extract { tensor, indices: self.indices(']')? });
+            let (memory, indices) = self.element()?;
+            return Ok(ScalarOp::Extract { memory, indices });
         }
         if cursor.accept_word("compare") {
             let direction = cursor.word("a direction such as `EQ`", ComparisonDirection::from_name)?;
@@ -210,6 +357,14 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let to = self.reader.element_type()?;
             return Ok(ScalarOp::Convert { to, operand: self.operand()? });
         }
+        if cursor.accept_word("reduce-precision") {
+            let bits = |word: &str| {
+                let (exponent_bits, mantissa_bits) = word.strip_prefix('e')?.split_once('m')?;
+                Some((exponent_bits.parse().ok()?, mantissa_bits.parse().ok()?))
+            };
+            let (exponent_bits, mantissa_bits) = cursor.word("bits of exponent and mantissa, `e5m10`", bits)?;
+            return Ok(ScalarOp::ReducePrecision { operand: self.operand()?, exponent_bits, mantissa_bits });
+        }
         if let Some(op) = UnaryOp::from_name(cursor.peek_word()) {
             cursor.expect_word(op.name())?;
             return Ok(ScalarOp::Unary { op, operand: self.operand()? });
@@ -219,7 +374,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
     }
 
     fn indices(&mut self, close: char) -> Result<Vec<Expr>, Diagnostic> {
-        self.reader.cursor.affine(close)?.items(",", |cursor, scope| cursor.expression(scope))
+        let (text, _) = self.reader.cursor.affine(&[close])?;
+        text.items(",", |cursor, scope| cursor.expression(scope))
     }
 
     fn definitions(&mut self) -> Result<Vec<ValueId>, Diagnostic> {
@@ -299,6 +455,16 @@ impl<'r, 't> FunctionReader<'r, 't> {
         }
         let number = |word: &str| word.parse::<f32>().ok().filter(|value| !value.is_nan());
         cursor.word("a number, `inf`, `-inf` or `nan(BITS)`", number)
+    }
+}
+
+/// The combination of this name.
+fn combination(word: &str) -> Option<Combination> {
+    match word {
+        "reduce" => Some(Combination::Reduce),
+        "scan" => Some(Combination::Scan),
+        "exclusive-scan" => Some(Combination::ExclusiveScan),
+        _ => None,
     }
 }
 

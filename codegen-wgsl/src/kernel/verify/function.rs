@@ -1,7 +1,10 @@
 //! The rules within one function.
 
 use super::Findings;
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, ValueId};
+use crate::kernel::{
+    Binding, Block, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, ValueId,
+};
+use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
 use weft_hlo::ir::{ArenaId, ElementType, UnaryOp};
 
@@ -19,7 +22,8 @@ fn type_of(function: &Function, operand: Operand) -> Option<ElementType> {
 
 pub(super) struct FunctionRules<'k, 'f> {
     kernel: &'k Kernel,
-    id: FunctionId,
+    /// `None` for the entry.
+    id: Option<FunctionId>,
     function: &'k Function,
     place: String,
     /// For each value whether it has been defined, and whether it is in sight.
@@ -29,25 +33,39 @@ pub(super) struct FunctionRules<'k, 'f> {
     shown: Vec<ValueId>,
     /// Loop variables in sight.
     ranges: usize,
+    /// Runtime variables in sight, and all that were bound.
+    bound: Vec<u32>,
+    ever_bound: BTreeSet<u32>,
     findings: &'f mut Findings,
 }
 
 impl<'k, 'f> FunctionRules<'k, 'f> {
-    pub(super) fn check(kernel: &'k Kernel, id: FunctionId, function: &'k Function, findings: &'f mut Findings) {
+    pub(super) fn check(
+        kernel: &'k Kernel,
+        id: Option<FunctionId>,
+        function: &'k Function,
+        findings: &'f mut Findings,
+    ) {
         let count = function.values.len();
+        let place = if id.is_some() { format!("@{}", function.name) } else { "entry".to_owned() };
         let mut rules = FunctionRules {
             kernel,
             id,
             function,
-            place: format!("@{}", function.name),
+            place,
             defined: vec![false; count],
             visible: vec![false; count],
             shown: Vec::new(),
             ranges: 0,
+            bound: Vec::new(),
+            ever_bound: BTreeSet::new(),
             findings,
         };
         rules.extents(&function.extents);
-        rules.block(&function.body, &[]);
+        if id.is_none() && !(function.parameters.is_empty() && function.body.results.is_empty()) {
+            rules.find("it is given values or returns some");
+        }
+        rules.block(&function.body, &function.parameters, &[]);
     }
 
     fn find(&mut self, message: impl Into<String>) {
@@ -60,17 +78,34 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         }
     }
 
-    /// A block that sees what is in sight and, besides, some values of its own.
-    fn block(&mut self, block: &Block, own: &[ValueId]) {
-        let outside = self.shown.len();
+    /// A block that sees what is in sight and, besides, some values and runtime variables of its own.
+    fn block(&mut self, block: &Block, own: &[ValueId], bound: &[Binding]) {
+        let (outside, bound_outside) = (self.shown.len(), self.bound.len());
         own.iter().for_each(|value| self.define(*value));
+        bound.iter().for_each(|binding| self.bind(binding));
         for statement in &block.statements {
             self.statement(statement);
         }
         block.results.iter().for_each(|result| self.used(*result));
+        self.bound.truncate(bound_outside);
         for value in self.shown.drain(outside..) {
             self.visible[value.index()] = false;
         }
+    }
+
+    fn bind(&mut self, binding: &Binding) {
+        let variable = binding.variable;
+        if !self.ever_bound.insert(variable) {
+            self.find(format!("rt{variable} is bound twice"));
+        }
+        if binding.bounds.is_empty() {
+            self.find(format!("rt{variable} has no value within {}", binding.bounds));
+        }
+        let ty = type_of(self.function, binding.value);
+        if let Some(ty) = ty.filter(|ty| !ty.is_integer() && *ty != ElementType::Pred) {
+            self.find(format!("rt{variable} is bound to a {ty}, which is no index"));
+        }
+        self.bound.push(variable);
     }
 
     fn define(&mut self, value: ValueId) {
@@ -101,7 +136,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             let known = match variable {
                 Var::Dim(dimension) => (dimension as usize) < self.function.extents.len(),
                 Var::Range(range) => (range as usize) < self.ranges,
-                Var::Runtime(_) => false,
+                Var::Runtime(number) => self.bound.contains(&number),
             };
             if !known {
                 self.find(format!("{variable} is not in sight of the index {index}"));
@@ -110,37 +145,119 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
     }
 
     fn statement(&mut self, statement: &Statement) {
+        statement.operands().into_iter().for_each(|operand| self.used(operand));
+        statement.indices().into_iter().for_each(|index| self.index(index));
+        let effects = matches!(
+            statement,
+            Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
+        );
+        if effects && self.id.is_some() {
+            self.find("only the entry writes, waits and combines");
+        }
         match statement {
             Statement::Let { value, op } => {
-                op.operands().into_iter().for_each(|operand| self.used(operand));
                 self.op(*value, op);
                 self.define(*value);
             }
-            Statement::Call { values, function, indices } => {
-                indices.iter().for_each(|index| self.index(index));
-                self.call(values, *function, indices.len());
+            Statement::Call { values, function, indices, arguments } => {
+                self.call(values, *function, indices.len(), arguments);
                 values.iter().for_each(|value| self.define(*value));
             }
             Statement::If { values, condition, then, otherwise } => {
-                condition.iter().for_each(|constraint| self.index(&constraint.expr));
-                for block in [then, otherwise] {
-                    self.block(block, &[]);
+                if let Condition::Value(operand) = condition
+                    && type_of(self.function, *operand).is_some_and(|ty| ty != ElementType::Pred)
+                {
+                    self.find("a condition is no pred");
+                }
+                for (block, bound) in [(then, condition.bindings()), (otherwise, &[])] {
+                    self.block(block, &[], bound);
                     self.agree("a branch yields", &block.results, values);
                 }
                 values.iter().for_each(|value| self.define(*value));
             }
             Statement::Loop { values, extents, init, accumulators, body } => {
                 self.extents(extents);
-                init.iter().for_each(|operand| self.used(*operand));
                 self.agree("a loop begins with", init, accumulators);
-                let outside = std::mem::replace(&mut self.ranges, extents.len());
-                self.block(body, accumulators);
-                self.ranges = outside;
-                self.agree("a round of a loop yields", &body.results, accumulators);
-                let carried: Vec<Operand> = accumulators.iter().map(|value| Operand::Value(*value)).collect();
-                self.agree("a loop ends with", &carried, values);
+                self.ranges += extents.len();
+                self.block(body, accumulators, &[]);
+                self.ranges -= extents.len();
+                self.carried(values, accumulators, body);
+            }
+            Statement::While { values, init, accumulators, condition, body } => {
+                self.agree("a loop begins with", init, accumulators);
+                let outside = self.shown.len();
+                accumulators.iter().for_each(|value| self.define(*value));
+                self.block(condition, &[], &[]);
+                let yielded: Vec<_> = condition.results.iter().map(|result| type_of(self.function, *result)).collect();
+                if yielded != [Some(ElementType::Pred)] {
+                    self.find("the condition of a loop does not yield one pred");
+                }
+                self.block(body, &[], &[]);
+                for value in self.shown.drain(outside..) {
+                    self.visible[value.index()] = false;
+                }
+                self.carried(values, accumulators, body);
+            }
+            Statement::Bind { binding, .. } => self.bind(binding),
+            Statement::Store { memory, indices, value } => self.element(*memory, indices.len(), *value, "store"),
+            Statement::Update { memory, indices, function, value } => {
+                self.element(*memory, indices.len(), *value, "update");
+                self.combiner(*function, &[*value]);
+            }
+            Statement::Collective { values, function, operands, .. } => {
+                self.combiner(*function, operands);
+                self.agree("a collective yields", operands, values);
                 values.iter().for_each(|value| self.define(*value));
             }
+            Statement::Barrier => {}
+        }
+    }
+
+    /// What a loop leaves with.
+    fn carried(&mut self, values: &[ValueId], accumulators: &[ValueId], body: &Block) {
+        self.agree("a round of a loop yields", &body.results, accumulators);
+        let carried: Vec<Operand> = accumulators.iter().map(|value| Operand::Value(*value)).collect();
+        self.agree("a loop ends with", &carried, values);
+        values.iter().for_each(|value| self.define(*value));
+    }
+
+    /// An element of a memory that is written.
+    fn element(&mut self, memory: MemoryId, indices: usize, value: Operand, what: &str) {
+        let Some(memory) = self.kernel.memories.get(memory) else {
+            self.find(format!("there is no memory number {}", memory.index()));
+            return;
+        };
+        if !memory.is_writable() {
+            self.find(format!("%{} is written, but only to be read", memory.name));
+        }
+        if what == "update" && !memory.is_readable() {
+            self.find(format!("%{} is updated, but only to be written", memory.name));
+        }
+        self.indexed(memory, indices);
+        if let Some(ty) = type_of(self.function, value)
+            && ty != memory.shape.element_type
+        {
+            self.find(format!("a {what} puts {ty} into %{}, {}", memory.name, memory.shape));
+        }
+    }
+
+    fn indexed(&mut self, memory: &Memory, indices: usize) {
+        if indices != memory.shape.rank() && indices != 1 {
+            self.find(format!("{indices} indices into %{}, {}", memory.name, memory.shape));
+        }
+    }
+
+    /// A function of two tuples of the operands' types that returns such a tuple.
+    fn combiner(&mut self, callee: FunctionId, operands: &[Operand]) {
+        let types: Vec<Option<ElementType>> = operands.iter().map(|operand| type_of(self.function, *operand)).collect();
+        let Some(signature) = self.kernel.callee(callee) else {
+            self.find(format!("there is no function number {}", callee.index()));
+            return;
+        };
+        let twice: Vec<Option<ElementType>> = types.iter().chain(&types).copied().collect();
+        if signature.indices != 0 || signature.parameters != twice || signature.results != types {
+            let name = &self.kernel.functions[callee].name;
+            self.find(format!("@{name} does not combine two values of the operands' types"));
         }
     }
 
@@ -163,19 +280,29 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         }
     }
 
-    fn call(&mut self, values: &[ValueId], callee: FunctionId, arguments: usize) {
-        let Some((indices, results)) = self.kernel.callee(callee) else {
+    fn call(&mut self, values: &[ValueId], callee: FunctionId, indices: usize, arguments: &[Operand]) {
+        let Some(signature) = self.kernel.callee(callee) else {
             self.find(format!("there is no function number {}", callee.index()));
             return;
         };
         let name = &self.kernel.functions[callee].name;
-        if callee <= self.id {
+        if self.id.is_some_and(|id| callee <= id) {
             self.find(format!("@{name}, which is called, does not come after its caller"));
         }
-        if arguments != indices {
-            self.find(format!("@{name} takes {indices} indices, not {arguments}"));
+        if indices != signature.indices {
+            self.find(format!("@{name} takes {} indices, not {indices}", signature.indices));
         }
-        self.become_values(&format!("@{name} returns"), &results, values);
+        if arguments.len() != signature.parameters.len() {
+            self.find(format!("@{name} takes {} values, not {}", signature.parameters.len(), arguments.len()));
+        }
+        for (argument, parameter) in arguments.iter().zip(signature.parameters) {
+            if let (Some(from), Some(to)) = (type_of(self.function, *argument), parameter)
+                && from != to
+            {
+                self.find(format!("@{name} takes a {to}, not a {from}"));
+            }
+        }
+        self.become_values(&format!("@{name} returns"), &signature.results, values);
     }
 
     fn op(&mut self, value: ValueId, op: &ScalarOp) {
@@ -186,26 +313,23 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         }
         // The operands that must be of one type, and the type of the result.
         let (alike, result) = match op {
-            ScalarOp::Index { index, element_type } => {
-                self.index(index);
-                (&types[..], *element_type)
-            }
-            ScalarOp::Extract { tensor, indices } => {
-                indices.iter().for_each(|index| self.index(index));
-                let Some(tensor) = self.kernel.tensors.get(*tensor) else {
-                    self.find(format!("there is no tensor number {}", tensor.index()));
+            ScalarOp::Index { element_type, .. } => (&types[..], *element_type),
+            ScalarOp::Extract { memory, indices } => {
+                let Some(memory) = self.kernel.memories.get(*memory) else {
+                    self.find(format!("there is no memory number {}", memory.index()));
                     return;
                 };
-                if tensor.writable {
-                    self.find(format!("%{} is read, but only to be written", tensor.name));
+                if !memory.is_readable() {
+                    self.find(format!("%{} is read, but only to be written", memory.name));
                 }
-                if indices.len() != tensor.shape.rank() && indices.len() != 1 {
-                    self.find(format!("{} indices into %{}, {}", indices.len(), tensor.name, tensor.shape));
-                }
-                (&types[..], tensor.shape.element_type)
+                self.indexed(memory, indices.len());
+                (&types[..], memory.shape.element_type)
             }
             ScalarOp::Unary { op: UnaryOp::IsFinite, .. } => (&types[..], ElementType::Pred),
-            ScalarOp::Unary { .. } | ScalarOp::Binary { .. } | ScalarOp::Clamp { .. } => (&types[..], types[0]),
+            ScalarOp::Unary { .. }
+            | ScalarOp::Binary { .. }
+            | ScalarOp::Clamp { .. }
+            | ScalarOp::ReducePrecision { .. } => (&types[..], types[0]),
             ScalarOp::Compare { .. } => (&types[..], ElementType::Pred),
             ScalarOp::Select { .. } => {
                 if types[0] != ElementType::Pred {

@@ -224,6 +224,7 @@ fn planned_json(computation: &Computation, plan: &FusionPlan, function: &Functio
             match plan.read(*member, index) {
                 Read::Splat => value["constant"] = json!(plan.splat(*operand).map(|splat| splat.to_string())),
                 Read::Never => value["maps"] = json!([]),
+                Read::Runtime => value["runtime"] = json!(true),
                 Read::At(map) => value["maps"] = json!([map.to_string()]),
             }
             match plan.home(*operand) {
@@ -231,7 +232,7 @@ fn planned_json(computation: &Computation, plan: &FusionPlan, function: &Functio
                 _ => {}
             }
             let read = &computation.instructions[*operand];
-            if is_parameter(read) && matches!(plan.read(*member, index), Read::At(_)) {
+            if is_parameter(read) && matches!(plan.read(*member, index), Read::At(_) | Read::Runtime) {
                 parameters.insert(*operand, parameter_json(read));
             }
             reads.push(value);

@@ -1,0 +1,126 @@
+//! Operations on scalars of the kernel IR.
+
+use super::{MemoryId, Operand};
+use weft_affine::Expr;
+use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
+
+/// An operation on scalars.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScalarOp {
+    /// An index as a number.
+    Index {
+        /// The index.
+        index: Expr,
+        /// The type of the number.
+        element_type: ElementType,
+    },
+    /// An element of a memory.
+    Extract {
+        /// The memory.
+        memory: MemoryId,
+        /// One index per dimension; after flattening a single one.
+        indices: Vec<Expr>,
+    },
+    /// An HLO operation of one operand; the type is that of the operand.
+    Unary {
+        /// The operation.
+        op: UnaryOp,
+        /// The operand.
+        operand: Operand,
+    },
+    /// An HLO operation of two operands of one type.
+    Binary {
+        /// The operation.
+        op: BinaryOp,
+        /// The operands.
+        operands: [Operand; 2],
+    },
+    /// A relation of two operands of one type.
+    Compare {
+        /// The relation.
+        direction: ComparisonDirection,
+        /// How they are ordered.
+        order: Option<ComparisonType>,
+        /// The operands.
+        operands: [Operand; 2],
+    },
+    /// The second operand if the first is true, else the third.
+    Select {
+        /// A `pred`, then two of one type.
+        operands: [Operand; 3],
+    },
+    /// The second operand, no less than the first and no more than the third.
+    Clamp {
+        /// Three of one type.
+        operands: [Operand; 3],
+    },
+    /// The bits of the operand as another type of the same size.
+    Bitcast {
+        /// The operand.
+        operand: Operand,
+        /// The type it becomes.
+        to: ElementType,
+    },
+    /// The operand as another type.
+    Convert {
+        /// The operand.
+        operand: Operand,
+        /// The type it becomes.
+        to: ElementType,
+    },
+    /// The float nearest to the operand in a format with fewer bits; the type is that of the operand.
+    ReducePrecision {
+        /// The operand.
+        operand: Operand,
+        /// Bits of the exponent.
+        exponent_bits: u32,
+        /// Bits of the mantissa.
+        mantissa_bits: u32,
+    },
+}
+
+impl ScalarOp {
+    /// The operands, in order.
+    pub fn operands(&self) -> Vec<Operand> {
+        match self {
+            ScalarOp::Index { .. } | ScalarOp::Extract { .. } => Vec::new(),
+            ScalarOp::Unary { operand, .. }
+            | ScalarOp::Bitcast { operand, .. }
+            | ScalarOp::Convert { operand, .. }
+            | ScalarOp::ReducePrecision { operand, .. } => vec![*operand],
+            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
+            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
+        }
+    }
+
+    /// The operands, to be changed.
+    pub fn operands_mut(&mut self) -> &mut [Operand] {
+        match self {
+            ScalarOp::Index { .. } | ScalarOp::Extract { .. } => &mut [],
+            ScalarOp::Unary { operand, .. }
+            | ScalarOp::Bitcast { operand, .. }
+            | ScalarOp::Convert { operand, .. }
+            | ScalarOp::ReducePrecision { operand, .. } => std::slice::from_mut(operand),
+            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands,
+            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
+        }
+    }
+
+    /// The indices it reads at.
+    pub fn indices(&self) -> &[Expr] {
+        match self {
+            ScalarOp::Index { index, .. } => std::slice::from_ref(index),
+            ScalarOp::Extract { indices, .. } => indices,
+            _ => &[],
+        }
+    }
+
+    /// The indices it reads at, to be changed.
+    pub fn indices_mut(&mut self) -> &mut [Expr] {
+        match self {
+            ScalarOp::Index { index, .. } => std::slice::from_mut(index),
+            ScalarOp::Extract { indices, .. } => indices,
+            _ => &mut [],
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Statements of the kernel IR.
+
+use super::{Block, FunctionId, MemoryId, Operand, ScalarOp, ValueId};
+use weft_affine::{Constraint, Expr, Interval};
+
+/// What must hold for the first block of an `if`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// All of these constraints on indices.
+    Indices(Vec<Constraint>),
+    /// This `pred`.
+    Value(Operand),
+    /// All of these values are within their bounds. The runtime variables are in sight of the first block.
+    InBounds(Vec<Binding>),
+}
+
+/// A runtime variable that stands for a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// The number of the variable; no two of a function have the same.
+    pub variable: u32,
+    /// What the variable is within.
+    pub bounds: Interval,
+    /// The value, an integer of any type or a `pred`.
+    pub value: Operand,
+}
+
+/// What a [`Statement::Bind`] does with a value that is out of bounds.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum OutOfBounds {
+    /// The variable is the bound nearest to the value, compared in the value's own type.
+    Clamp,
+    /// It never is: the program says so.
+    Assume,
+}
+
+/// Whose values a collective combines.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of a workgroup.
+    Workgroup,
+    /// Those of a subgroup.
+    Subgroup,
+}
+
+/// How a collective combines values, in the order of the invocations.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// All of them; every invocation gets the result.
+    Reduce,
+    /// Those up to and with the invocation's own.
+    Scan,
+    /// Those before the invocation's own; the first gets its own value.
+    ExclusiveScan,
+}
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// Defines one value.
+    Let {
+        /// The value.
+        value: ValueId,
+        /// What it is.
+        op: ScalarOp,
+    },
+    /// Defines the values that a function returns.
+    Call {
+        /// The values, one per result.
+        values: Vec<ValueId>,
+        /// The function.
+        function: FunctionId,
+        /// Its indices.
+        indices: Vec<Expr>,
+        /// Its parameters.
+        arguments: Vec<Operand>,
+    },
+    /// Defines the values that one of two blocks yields.
+    If {
+        /// The values.
+        values: Vec<ValueId>,
+        /// What must hold for the first block.
+        condition: Condition,
+        /// Runs where the condition holds.
+        then: Block,
+        /// Runs where it does not.
+        otherwise: Block,
+    },
+    /// Defines the last values of accumulators that a block updates over and over.
+    Loop {
+        /// The values after the last round.
+        values: Vec<ValueId>,
+        /// The extents of the loop variables, which are numbered on from those around it; the first varies slowest.
+        extents: Vec<i64>,
+        /// What the accumulators are before the first round.
+        init: Vec<Operand>,
+        /// The accumulators, in sight of the body.
+        accumulators: Vec<ValueId>,
+        /// One round; its results are the accumulators of the next.
+        body: Block,
+    },
+    /// The same for as long as a value holds.
+    While {
+        /// The values after the last round.
+        values: Vec<ValueId>,
+        /// What the accumulators are before the first round.
+        init: Vec<Operand>,
+        /// The accumulators, in sight of both blocks.
+        accumulators: Vec<ValueId>,
+        /// Yields a `pred`: whether there is another round.
+        condition: Block,
+        /// One round; its results are the accumulators of the next.
+        body: Block,
+    },
+    /// Makes a value an index, in sight of what follows in the block.
+    Bind {
+        /// The variable and its value.
+        binding: Binding,
+        /// What becomes of a value out of bounds.
+        out_of_bounds: OutOfBounds,
+    },
+    /// Writes one element.
+    Store {
+        /// The memory.
+        memory: MemoryId,
+        /// One index per dimension; after flattening a single one.
+        indices: Vec<Expr>,
+        /// The element.
+        value: Operand,
+    },
+    /// Replaces one element by what a function makes of it and a value, undivided.
+    Update {
+        /// The memory.
+        memory: MemoryId,
+        /// One index per dimension; after flattening a single one.
+        indices: Vec<Expr>,
+        /// A function of the old element and the value.
+        function: FunctionId,
+        /// The value.
+        value: Operand,
+    },
+    /// Defines what values of several invocations come to. All invocations of the scope come to it.
+    Collective {
+        /// The results, one per operand.
+        values: Vec<ValueId>,
+        /// Whose values.
+        scope: Scope,
+        /// Which of them.
+        combination: Combination,
+        /// A function of two tuples of operands, associative.
+        function: FunctionId,
+        /// The values of this invocation.
+        operands: Vec<Operand>,
+    },
+    /// Waits for all invocations of the workgroup; what they wrote to workgroup memory before is seen after.
+    Barrier,
+}
+
+impl Condition {
+    /// Where nothing must hold.
+    pub fn always() -> Self {
+        Condition::Indices(Vec::new())
+    }
+
+    /// The constraints on indices, if it is made of those.
+    pub fn constraints(&self) -> &[Constraint] {
+        match self {
+            Condition::Indices(constraints) => constraints,
+            Condition::Value(_) | Condition::InBounds(_) => &[],
+        }
+    }
+
+    /// The runtime variables that are in sight where it holds.
+    pub fn bindings(&self) -> &[Binding] {
+        match self {
+            Condition::InBounds(bindings) => bindings,
+            Condition::Indices(_) | Condition::Value(_) => &[],
+        }
+    }
+
+    /// The operands, in order.
+    pub fn operands(&self) -> Vec<Operand> {
+        match self {
+            Condition::Indices(_) => Vec::new(),
+            Condition::Value(operand) => vec![*operand],
+            Condition::InBounds(bindings) => bindings.iter().map(|binding| binding.value).collect(),
+        }
+    }
+}
+
+impl Statement {
+    /// The values it defines, those of accumulators included, which are in sight of the blocks within only.
+    pub fn defines(&self) -> Vec<ValueId> {
+        match self {
+            Statement::Let { value, .. } => vec![*value],
+            Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {
+                values.clone()
+            }
+            Statement::Loop { values, accumulators, .. } | Statement::While { values, accumulators, .. } => {
+                values.iter().chain(accumulators).copied().collect()
+            }
+            Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// The operands of the statement itself, in order; those of the blocks within are not among them.
+    pub fn operands(&self) -> Vec<Operand> {
+        match self {
+            Statement::Let { op, .. } => op.operands(),
+            Statement::Call { arguments, .. } => arguments.clone(),
+            Statement::If { condition, .. } => condition.operands(),
+            Statement::Loop { init, .. } | Statement::While { init, .. } => init.clone(),
+            Statement::Bind { binding, .. } => vec![binding.value],
+            Statement::Store { value, .. } | Statement::Update { value, .. } => vec![*value],
+            Statement::Collective { operands, .. } => operands.clone(),
+            Statement::Barrier => Vec::new(),
+        }
+    }
+
+    /// The operands of the statement itself, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut Operand> {
+        match self {
+            Statement::Let { op, .. } => op.operands_mut().iter_mut().collect(),
+            Statement::Call { arguments, .. } => arguments.iter_mut().collect(),
+            Statement::If { condition, .. } => match condition {
+                Condition::Indices(_) => Vec::new(),
+                Condition::Value(operand) => vec![operand],
+                Condition::InBounds(bindings) => bindings.iter_mut().map(|binding| &mut binding.value).collect(),
+            },
+            Statement::Loop { init, .. } | Statement::While { init, .. } => init.iter_mut().collect(),
+            Statement::Bind { binding, .. } => vec![&mut binding.value],
+            Statement::Store { value, .. } | Statement::Update { value, .. } => vec![value],
+            Statement::Collective { operands, .. } => operands.iter_mut().collect(),
+            Statement::Barrier => Vec::new(),
+        }
+    }
+
+    /// The index expressions of the statement itself, those of conditions included.
+    pub fn indices(&self) -> Vec<&Expr> {
+        match self {
+            Statement::Let { op, .. } => op.indices().iter().collect(),
+            Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
+                indices.iter().collect()
+            }
+            Statement::If { condition, .. } => condition.constraints().iter().map(|tested| &tested.expr).collect(),
+            Statement::Loop { .. }
+            | Statement::While { .. }
+            | Statement::Bind { .. }
+            | Statement::Collective { .. }
+            | Statement::Barrier => Vec::new(),
+        }
+    }
+
+    /// The index expressions of the statement itself, to be changed.
+    pub fn indices_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Statement::Let { op, .. } => op.indices_mut().iter_mut().collect(),
+            Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
+                indices.iter_mut().collect()
+            }
+            Statement::If { condition: Condition::Indices(constraints), .. } => {
+                constraints.iter_mut().map(|tested| &mut tested.expr).collect()
+            }
+            Statement::If { .. }
+            | Statement::Loop { .. }
+            | Statement::While { .. }
+            | Statement::Bind { .. }
+            | Statement::Collective { .. }
+            | Statement::Barrier => Vec::new(),
+        }
+    }
+
+    /// The function it calls.
+    pub fn callee(&self) -> Option<FunctionId> {
+        match self {
+            Statement::Call { function, .. }
+            | Statement::Update { function, .. }
+            | Statement::Collective { function, .. } => Some(*function),
+            _ => None,
+        }
+    }
+
+    /// The blocks within it, in the order of the text.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Statement::If { then, otherwise, .. } => vec![then, otherwise],
+            Statement::Loop { body, .. } => vec![body],
+            Statement::While { condition, body, .. } => vec![condition, body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks within it, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Statement::If { then, otherwise, .. } => vec![then, otherwise],
+            Statement::Loop { body, .. } => vec![body],
+            Statement::While { condition, body, .. } => vec![condition, body],
+            _ => Vec::new(),
+        }
+    }
+}

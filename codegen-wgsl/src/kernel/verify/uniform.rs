@@ -1,0 +1,107 @@
+//! Whether all invocations of a workgroup come to every barrier and collective.
+
+use super::Findings;
+use crate::kernel::{Block, Combination, Kernel, Operand, ScalarOp, Scope, Space, Statement};
+use weft_affine::{Expr, Var};
+use weft_hlo::ir::ArenaId;
+
+/// Finds barriers and collectives under conditions that may differ among the invocations of a workgroup.
+pub(super) fn check(kernel: &Kernel, findings: &mut Findings) {
+    let thread = u32::try_from(kernel.entry.extents.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let mut pass = Uniformity { kernel, thread, uniform: Vec::new(), bound: Vec::new(), findings };
+    pass.uniform = vec![false; kernel.entry.values.len()];
+    pass.block(&kernel.entry.body, true);
+}
+
+struct Uniformity<'k, 'f> {
+    kernel: &'k Kernel,
+    /// The index variable that numbers the invocations of a workgroup.
+    thread: u32,
+    /// For each value whether it is the same in all invocations of a workgroup.
+    uniform: Vec<bool>,
+    /// Runtime variables that are.
+    bound: Vec<u32>,
+    findings: &'f mut Findings,
+}
+
+impl Uniformity<'_, '_> {
+    fn operand(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Value(value) => self.uniform[value.index()],
+            Operand::Constant(_) => true,
+        }
+    }
+
+    fn index(&self, index: &Expr) -> bool {
+        index.variables().iter().all(|variable| match variable {
+            Var::Dim(dimension) => *dimension != self.thread,
+            Var::Range(_) => true,
+            Var::Runtime(number) => self.bound.contains(number),
+        })
+    }
+
+    /// `reached`: by all invocations or by none.
+    fn block(&mut self, block: &Block, reached: bool) {
+        for statement in &block.statements {
+            self.statement(statement, reached);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, reached: bool) {
+        let same = statement.operands().iter().all(|operand| self.operand(operand))
+            && statement.indices().into_iter().all(|index| self.index(index));
+        match statement {
+            Statement::Let { value, op } => {
+                // What a workgroup or an invocation writes may have changed for one of two readers.
+                let settled = match op {
+                    ScalarOp::Extract { memory, .. } => {
+                        matches!(self.kernel.memories[*memory].space, Space::Buffer { .. })
+                            && !self.kernel.memories[*memory].is_writable()
+                    }
+                    _ => true,
+                };
+                self.uniform[value.index()] = same && settled && reached;
+            }
+            Statement::Call { values, .. } => {
+                values.iter().for_each(|value| self.uniform[value.index()] = same && reached);
+            }
+            Statement::If { values, condition, then, otherwise } => {
+                if same && reached {
+                    self.bound.extend(condition.bindings().iter().map(|binding| binding.variable));
+                }
+                self.block(then, reached && same);
+                self.block(otherwise, reached && same);
+                for (position, value) in values.iter().enumerate() {
+                    let yielded = [then, otherwise].map(|block| block.results.get(position));
+                    let both = yielded.into_iter().flatten().all(|result| self.operand(result));
+                    self.uniform[value.index()] = same && reached && both;
+                }
+            }
+            // A carried value is taken to differ, unless a collective makes it.
+            Statement::Loop { body, .. } => self.block(body, reached),
+            Statement::While { condition, body, .. } => {
+                self.block(condition, reached);
+                let holds = condition.results.iter().all(|result| self.operand(result));
+                self.block(body, reached && holds);
+            }
+            Statement::Bind { binding, .. } => {
+                if same && reached {
+                    self.bound.push(binding.variable);
+                }
+            }
+            Statement::Collective { values, scope, combination, .. } => {
+                if !reached {
+                    self.find("a collective stands where not all invocations come");
+                }
+                let whole = *scope == Scope::Workgroup && *combination == Combination::Reduce;
+                values.iter().for_each(|value| self.uniform[value.index()] = whole && reached);
+            }
+            Statement::Barrier if !reached => self.find("a barrier stands where not all invocations come"),
+            Statement::Barrier | Statement::Store { .. } | Statement::Update { .. } => {}
+        }
+    }
+
+    fn find(&mut self, message: &str) {
+        self.findings.add("entry", message);
+    }
+}

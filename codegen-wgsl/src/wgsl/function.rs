@@ -1,0 +1,526 @@
+//! The WGSL of a function's statements.
+
+use super::Names;
+use super::index::{self, Variables};
+use super::scalar::{Hidden, Protection, hidden_zero, is_zero, literal};
+use super::writer::{Writer, first_in_buffer, value_type};
+use crate::kernel::{
+    Binding, Block, Condition, Function, FunctionId, Kernel, Known, MemoryId, Operand, OutOfBounds, ScalarOp, Space,
+    Statement, ValueId,
+};
+use crate::math;
+use weft_affine::{Expr, Interval};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
+
+/// The text of one function, or of the entry, as it grows.
+pub(super) struct FunctionText<'w, 'k> {
+    writer: &'w mut Writer<'k>,
+    /// Its number; the entry's follows those of the functions.
+    number: usize,
+    function: &'k Function,
+    /// How each value is written where it is used: its name or, if it is inlined, its expression.
+    names: Vec<String>,
+    /// The names taken so far.
+    scope: Names,
+    inlined: Vec<bool>,
+    protection: Protection,
+    variables: Variables,
+    /// Loops written so far.
+    loops: usize,
+    pub(super) out: String,
+}
+
+impl<'w, 'k> FunctionText<'w, 'k> {
+    #[allow(clippy::too_many_arguments, reason = "these are the parts of one value, made in one place")]
+    pub(super) fn new(
+        writer: &'w mut Writer<'k>,
+        number: usize,
+        function: &'k Function,
+        names: Vec<String>,
+        scope: Names,
+        inlined: Vec<bool>,
+        protection: Protection,
+        variables: Variables,
+    ) -> Self {
+        FunctionText {
+            writer,
+            number,
+            function,
+            names,
+            scope,
+            inlined,
+            protection,
+            variables,
+            loops: 0,
+            out: String::new(),
+        }
+    }
+
+    /// The whole text, with what is returned.
+    pub(super) fn finish(self, result: &str) -> String {
+        let results: Vec<String> = self.function.body.results.iter().map(|operand| self.operand(*operand)).collect();
+        match results.as_slice() {
+            [single] => self.out + &format!("    return {};\n}}\n", strip(single)),
+            _ => self.out + &format!("    return {result}({});\n}}\n", results.join(", ")),
+        }
+    }
+
+    /// Statements in order; what they bind is known from there on.
+    pub(super) fn statements(&mut self, block: &Block, known: &mut Known, depth: usize) -> Result<(), Diagnostics> {
+        for statement in &block.statements {
+            self.statement(statement, known, depth)?;
+            if let Statement::Bind { binding, .. } = statement {
+                known.bind(binding);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn line(&mut self, depth: usize, text: &str) {
+        self.out += &format!("{:indent$}{text}\n", "", indent = depth * 4);
+    }
+
+    fn statement(&mut self, statement: &Statement, known: &Known, depth: usize) -> Result<(), Diagnostics> {
+        match statement {
+            Statement::Let { value, op } => {
+                let expression = self.op(op, known)?;
+                let expression = match self.protection.is_kept(*value) {
+                    true => format!("keep({})", strip(&expression)),
+                    false => expression,
+                };
+                if self.inlined[value.index()] {
+                    self.names[value.index()] = expression;
+                    return Ok(());
+                }
+                let name = self.name(*value).to_owned();
+                self.line(depth, &format!("let {name} = {};", strip(&expression)));
+            }
+            Statement::Call { values, function, indices, arguments } => {
+                self.call(values, *function, (indices, arguments), known, depth)?;
+            }
+            Statement::If { values, condition: tested, then, otherwise } => {
+                for value in values {
+                    let declaration = format!("var {}: {};", self.name(*value), self.type_of(*value));
+                    self.line(depth, &declaration);
+                }
+                let test = self.condition(tested, known)?;
+                self.line(depth, &format!("if {} {{", strip(&test)));
+                for Binding { variable, value, .. } in tested.bindings() {
+                    let text = self.as_index(*value);
+                    self.line(depth + 1, &format!("let rt{variable} = {text};"));
+                }
+                self.branch(values, then, &known.inside(tested), depth)?;
+                if *otherwise != Block::default() {
+                    self.line(depth, "} else {");
+                    self.branch(values, otherwise, &known.outside(tested), depth)?;
+                }
+                self.line(depth, "}");
+            }
+            Statement::While { values, init, accumulators, condition, body } => {
+                self.declare(accumulators, init, depth);
+                self.line(depth, "loop {");
+                self.statements(condition, &mut known.clone(), depth + 1)?;
+                let holds = condition.results.first().map(|result| self.operand(*result)).unwrap_or_default();
+                self.line(depth + 1, &format!("if !({}) {{ break; }}", strip(&holds)));
+                self.statements(body, &mut known.clone(), depth + 1)?;
+                self.assign(accumulators, &body.results, depth + 1);
+                self.line(depth, "}");
+                self.after_loop(values, accumulators, depth);
+            }
+            Statement::Bind { binding: Binding { variable, bounds, value }, out_of_bounds } => {
+                let text = match out_of_bounds {
+                    OutOfBounds::Clamp => self.clamped(*value, *bounds),
+                    OutOfBounds::Assume => self.as_index(*value),
+                };
+                self.line(depth, &format!("let rt{variable} = {text};"));
+            }
+            Statement::Store { memory, indices, value } => {
+                let target = self.element(*memory, indices, known)?;
+                let value = self.operand(*value);
+                let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
+                let value = if is_pred { format!("u32({})", strip(&value)) } else { strip(&value).to_owned() };
+                self.line(depth, &format!("{target} = {value};"));
+            }
+            Statement::Barrier => self.line(depth, "workgroupBarrier();"),
+            Statement::Update { .. } => return Err(not_lowered("an update")),
+            Statement::Collective { .. } => return Err(not_lowered("a collective")),
+            Statement::Loop { values, extents, init, accumulators, body } => {
+                self.declare(accumulators, init, depth);
+                for extent in extents {
+                    index::check_extent(*extent)?;
+                }
+                let number = self.loops;
+                self.loops += 1;
+                let copies = self.writer.copies.get(self.number).and_then(|loops| loops.get(number).copied());
+                if let Some(copies) = copies.flatten() {
+                    self.long_loop(extents, copies, body, accumulators, known, depth)?;
+                    self.after_loop(values, accumulators, depth);
+                    return Ok(());
+                }
+                for (level, extent) in extents.iter().enumerate() {
+                    let variable = known.loops() + level;
+                    let header = format!("for (var s{variable} = 0u; s{variable} < {extent}u; s{variable}++) {{");
+                    self.line(depth + level, &header);
+                }
+                let inner = depth + extents.len();
+                // Without a loop variable the body still needs a scope of its own.
+                let scope = usize::from(extents.is_empty());
+                if extents.is_empty() {
+                    self.line(depth, "{");
+                }
+                self.statements(body, &mut known.in_loop(extents), inner + scope)?;
+                self.assign(accumulators, &body.results, inner + scope);
+                for level in (depth..(inner + scope)).rev() {
+                    self.line(level, "}");
+                }
+                self.after_loop(values, accumulators, depth);
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares what a loop carries.
+    fn declare(&mut self, accumulators: &[ValueId], init: &[Operand], depth: usize) {
+        for (accumulator, init) in accumulators.iter().zip(init) {
+            // A driver would fold what it accumulates onto a zero.
+            let init = if is_zero(*init) { hidden_zero() } else { self.operand(*init) };
+            let declaration = format!("var {}: {} = {init};", self.name(*accumulator), self.type_of(*accumulator));
+            self.line(depth, &declaration);
+        }
+    }
+
+    /// A value as an index: its bits, where it is below zero.
+    fn as_index(&self, value: Operand) -> String {
+        let text = self.operand(value);
+        match Kernel::operand_type(self.function, value) {
+            ElementType::U32 => strip(&text).to_owned(),
+            _ => format!("u32({})", strip(&text)),
+        }
+    }
+
+    /// The bounds of an index that a type has, as literals.
+    fn bounds(element_type: ElementType, bounds: Interval) -> Option<(String, String)> {
+        let (least, greatest) = match element_type {
+            ElementType::S32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+            ElementType::U32 => (0, i64::from(u32::MAX)),
+            _ => return None,
+        };
+        let literal = |bound: i64| match element_type {
+            ElementType::S32 => literal(Scalar::S32(i32::try_from(bound).unwrap_or(i32::MIN))),
+            _ => literal(Scalar::U32(u32::try_from(bound).unwrap_or(0))),
+        };
+        Some((literal(bounds.lo.clamp(least, greatest)), literal(bounds.hi.clamp(least, greatest))))
+    }
+
+    /// The bound nearest to a value, compared in the value's own type, as an index.
+    fn clamped(&self, value: Operand, bounds: Interval) -> String {
+        let ty = Kernel::operand_type(self.function, value);
+        let text = self.operand(value);
+        let text = strip(&text);
+        match (Self::bounds(ty, bounds), ty) {
+            (Some((low, high)), ElementType::U32) => format!("clamp({text}, {low}, {high})"),
+            (Some((low, high)), _) => format!("u32(clamp({text}, {low}, {high}))"),
+            (None, _) => {
+                let bound = |bound: i64| u32::try_from(bound.clamp(0, 1)).unwrap_or(0);
+                format!("clamp(u32({text}), {}u, {}u)", bound(bounds.lo), bound(bounds.hi))
+            }
+        }
+    }
+
+    fn condition(&mut self, condition: &Condition, known: &Known) -> Result<String, Diagnostics> {
+        match condition {
+            Condition::Indices(constraints) => index::condition(constraints, known, &self.variables),
+            Condition::Value(operand) => Ok(self.operand(*operand)),
+            Condition::InBounds(bindings) => {
+                let mut tests = Vec::with_capacity(2 * bindings.len());
+                for Binding { bounds, value, .. } in bindings {
+                    let ty = Kernel::operand_type(self.function, *value);
+                    let text = self.operand(*value);
+                    match Self::bounds(ty, *bounds) {
+                        Some((low, high)) => tests.extend([format!("{text} >= {low}"), format!("{text} <= {high}")]),
+                        None => {
+                            tests.push(format!("u32({text}) >= {}u", bounds.lo.clamp(0, 2)));
+                            tests.push(format!("u32({text}) <= {}u", bounds.hi.clamp(0, 2)));
+                        }
+                    }
+                }
+                Ok(tests.join(" && "))
+            }
+        }
+    }
+
+    /// An element of a memory, as it stands in WGSL.
+    fn element(&self, memory: MemoryId, indices: &[Expr], known: &Known) -> Result<String, Diagnostics> {
+        let kernel = self.writer.kernel;
+        let memory = &kernel.memories[memory];
+        let position =
+            indices.first().map(|at| index::index(at, known, &self.variables)).transpose()?.unwrap_or_default();
+        Ok(match memory.space {
+            // Every element takes a word.
+            Space::Buffer { offset, .. } if offset > 0 => {
+                format!("{}[{}u + {position}]", first_in_buffer(kernel, memory).name, offset / 4)
+            }
+            _ => format!("{}[{position}]", first_in_buffer(kernel, memory).name),
+        })
+    }
+
+    /// After a loop its values are what the accumulators hold, hidden where they must be.
+    fn after_loop(&mut self, values: &[ValueId], accumulators: &[ValueId], depth: usize) {
+        for (value, accumulator) in values.iter().zip(accumulators) {
+            let last = self.name(*accumulator).to_owned();
+            if self.protection.is_kept(*value) {
+                let line = format!("let {} = {};", self.name(*value), Hidden::Once.write(&last));
+                self.line(depth, &line);
+            } else {
+                self.names[value.index()] = last;
+            }
+        }
+    }
+
+    /// A single loop whose rounds each handle `copies` elements, one after the other; no loop where one round is all.
+    fn long_loop(
+        &mut self,
+        extents: &[i64],
+        copies: u64,
+        body: &Block,
+        accumulators: &[ValueId],
+        known: &Known,
+        depth: usize,
+    ) -> Result<(), Diagnostics> {
+        let total: u64 = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0)).product();
+        let position = self.scope.take("position");
+        let lap = (copies < total).then(|| self.scope.take("lap"));
+        let depth = match &lap {
+            Some(lap) => {
+                self.line(depth, &format!("for (var {lap} = 0u; {lap} < {}u; {lap}++) {{", total.div_ceil(copies)));
+                depth + 1
+            }
+            None => depth,
+        };
+        // Each copy of the body counts its loops anew.
+        let loops = self.loops;
+        for copy in 0..copies.min(total) {
+            self.loops = loops;
+            self.line(depth, "{");
+            match &lap {
+                Some(lap) => self.line(depth + 1, &format!("let {position} = {lap} * {copies}u + {copy}u;")),
+                None => self.line(depth + 1, &format!("let {position} = {copy}u;")),
+            }
+            // Only the last round may reach beyond the end.
+            let guarded = lap.is_some() && !total.is_multiple_of(copies) && copy >= total % copies;
+            if guarded {
+                self.line(depth + 1, &format!("if {position} < {total}u {{"));
+            }
+            let inner = depth + 1 + usize::from(guarded);
+            let mut stride = total;
+            for (level, extent) in extents.iter().enumerate() {
+                let variable = known.loops() + level;
+                stride /= u64::try_from(*extent).unwrap_or(1).max(1);
+                let index = format!("{position} / {stride}u % {extent}u");
+                self.line(inner, &format!("let s{variable} = {index};"));
+            }
+            self.statements(body, &mut known.in_loop(extents), inner)?;
+            self.assign(accumulators, &body.results, inner);
+            if guarded {
+                self.line(depth + 1, "}");
+            }
+            self.line(depth, "}");
+        }
+        if lap.is_some() {
+            self.line(depth - 1, "}");
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        values: &[ValueId],
+        function: FunctionId,
+        (indices, arguments): (&[Expr], &[Operand]),
+        known: &Known,
+        depth: usize,
+    ) -> Result<(), Diagnostics> {
+        let indices = indices.iter().map(|argument| index::index(argument, known, &self.variables));
+        let mut given = indices.collect::<Result<Vec<String>, Diagnostics>>()?;
+        given.extend(arguments.iter().map(|argument| strip(&self.operand(*argument)).to_owned()));
+        let callee = &self.writer.kernel.functions[function].name;
+        let call = format!("{callee}({})", given.join(", "));
+        if let [value] = values {
+            if self.inlined[value.index()] {
+                self.names[value.index()] = call;
+                return Ok(());
+            }
+            let name = self.name(*value).to_owned();
+            self.line(depth, &format!("let {name} = {call};"));
+            return Ok(());
+        }
+        let Some(first) = values.first() else { return Ok(()) };
+        // The structure is named after its first part, and each part read from it.
+        let structure = format!("{}_all", self.name(*first));
+        let structure = self.scope.take(&structure);
+        self.line(depth, &format!("let {structure} = {call};"));
+        for (position, value) in values.iter().enumerate() {
+            let name = self.name(*value).to_owned();
+            self.line(depth, &format!("let {name} = {structure}.r{position};"));
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, values: &[ValueId], block: &Block, known: &Known, depth: usize) -> Result<(), Diagnostics> {
+        self.statements(block, &mut known.clone(), depth + 1)?;
+        for (value, result) in values.iter().zip(&block.results) {
+            let assignment = format!("{} = {};", self.name(*value), strip(&self.operand(*result)));
+            self.line(depth + 1, &assignment);
+        }
+        Ok(())
+    }
+
+    /// Assigns all accumulators at once: a result that is another accumulator is read before it is overwritten.
+    fn assign(&mut self, accumulators: &[ValueId], results: &[Operand], depth: usize) {
+        let clobbered = |result: &Operand, position: usize| match result {
+            Operand::Value(value) => accumulators[..position].contains(value),
+            Operand::Constant(_) => false,
+        };
+        let mut texts = Vec::with_capacity(results.len());
+        for (position, result) in results.iter().enumerate() {
+            let text = self.operand(*result);
+            if clobbered(result, position) {
+                let before = format!("{}_before", self.name(accumulators[position]));
+                let before = self.scope.take(&before);
+                self.line(depth, &format!("let {before} = {text};"));
+                texts.push(before);
+            } else {
+                texts.push(text);
+            }
+        }
+        for (accumulator, text) in accumulators.iter().zip(texts) {
+            let name = self.name(*accumulator).to_owned();
+            if name != text {
+                self.line(depth, &format!("{name} = {};", strip(&text)));
+            }
+        }
+    }
+
+    fn op(&mut self, op: &ScalarOp, known: &Known) -> Result<String, Diagnostics> {
+        let operands = op.operands();
+        let mut texts: Vec<String> = operands.iter().map(|operand| self.operand(*operand)).collect();
+        let ty = operands.first().map(|operand| Kernel::operand_type(self.function, *operand));
+        let ty = ty.unwrap_or(ElementType::Pred);
+        for (position, text) in texts.iter_mut().enumerate() {
+            if let Some(hidden) = self.protection.hide(self.function, op, position) {
+                *text = hidden.write(strip(text));
+            }
+        }
+        let call = match op {
+            ScalarOp::Extract { memory, indices } => {
+                let element = self.element(*memory, indices, known)?;
+                let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
+                return Ok(if is_pred { format!("({element} != 0u)") } else { element });
+            }
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if ty == ElementType::F32 => {
+                self.writer.library.insert("reduce_precision_f32");
+                return Ok(format!("reduce_precision_f32({}, {exponent_bits}u, {mantissa_bits}u)", strip(&texts[0])));
+            }
+            ScalarOp::ReducePrecision { .. } => (None, "reduce-precision".to_owned()),
+            ScalarOp::Index { index: at, element_type } => {
+                let text = match element_type {
+                    ElementType::U32 | ElementType::S32 => index::index(at, known, &self.variables)?,
+                    _ => index::exact_index(at, known, &self.variables)?,
+                };
+                return Ok(match element_type {
+                    ElementType::U32 => text,
+                    ElementType::Pred => format!("bool({text})"),
+                    other => format!("{}({text})", value_type(*other)),
+                });
+            }
+            ScalarOp::Select { .. } => return Ok(format!("select({}, {}, {})", texts[2], texts[1], texts[0])),
+            ScalarOp::Clamp { .. } => {
+                let low = self.binary(BinaryOp::Maximum, ty, &[&texts[1], &texts[0]])?;
+                return self.binary(BinaryOp::Minimum, ty, &[&low, &texts[2]]);
+            }
+            ScalarOp::Binary { op, .. } => {
+                let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
+                return self.binary(*op, ty, &operands);
+            }
+            ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
+            ScalarOp::Compare { direction, order: None | Some(ComparisonType::Float), operands: [a, b] }
+                if a == b && ty == ElementType::F32 =>
+            {
+                // A number is compared with itself to learn whether it is NaN.
+                let call = math::Call::Function("is_nan_f32");
+                let is_nan = self.write_call(Some(call), "compare", ty, &[&self.operand(*a)])?;
+                return Ok(match direction {
+                    ComparisonDirection::Ne => is_nan,
+                    ComparisonDirection::Eq | ComparisonDirection::Ge | ComparisonDirection::Le => {
+                        format!("(!{is_nan})")
+                    }
+                    ComparisonDirection::Gt | ComparisonDirection::Lt => "false".to_owned(),
+                });
+            }
+            ScalarOp::Compare { direction, order, .. } => {
+                (math::compare(*direction, *order, ty), format!("compare {}", direction.name()))
+            }
+            ScalarOp::Bitcast { to, .. } => {
+                // Constants must not become NaN or infinity while the shader is compiled.
+                let bits = format!("bitcast<u32>({}) ^ params.zero", strip(&texts[0]));
+                return Ok(format!("bitcast<{}>({bits})", value_type(*to)));
+            }
+            ScalarOp::Convert { to, .. } => (math::convert(ty, *to), format!("convert to {to}")),
+        };
+        let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
+        self.write_call(call.0, &call.1, ty, &operands)
+    }
+
+    fn binary(&mut self, op: BinaryOp, ty: ElementType, operands: &[&str]) -> Result<String, Diagnostics> {
+        self.write_call(math::binary(op, ty), op.name(), ty, operands)
+    }
+
+    fn write_call(
+        &mut self,
+        call: Option<math::Call>,
+        name: &str,
+        ty: ElementType,
+        operands: &[&str],
+    ) -> Result<String, Diagnostics> {
+        let Some(call) = call else {
+            let message = format!("'{name}' is not defined on elements of type {ty}");
+            return Err(Diagnostic::new("HLO414", Span::default(), message).about(&self.function.name).into());
+        };
+        self.writer.library.extend(call.function());
+        Ok(call.write(operands))
+    }
+
+    pub(super) fn name(&self, value: ValueId) -> &str {
+        &self.names[value.index()]
+    }
+
+    pub(super) fn type_of(&self, value: ValueId) -> &'static str {
+        value_type(self.function.values[value].element_type)
+    }
+
+    fn operand(&self, operand: Operand) -> String {
+        match operand {
+            Operand::Value(value) => self.name(value).to_owned(),
+            Operand::Constant(scalar) => literal(scalar),
+        }
+    }
+}
+
+fn not_lowered(what: &str) -> Diagnostics {
+    let message = format!("{what} cannot be written in WGSL as it is");
+    Diagnostic::new("HLO413", Span::default(), message).into()
+}
+
+/// An expression without the parentheses around the whole of it.
+fn strip(expression: &str) -> &str {
+    let Some(inner) = expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return expression };
+    let mut depth = 0i32;
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return expression;
+        }
+    }
+    inner
+}

@@ -2,7 +2,7 @@
 
 use super::attributes::InstructionAttributes;
 use super::function::{Attributes, ErrorKind, Extents, Known, Library, Results, ShapeError, Specialized, Value};
-use crate::ir::Op;
+use crate::ir::{Op, UnaryOp};
 use std::sync::OnceLock;
 
 /// The texts of the library, each of which may call those before it.
@@ -38,6 +38,9 @@ pub fn standard_library() -> &'static Library {
         for text in TEXTS {
             library.extend_from_text(text).expect("the library's text is well formed, as its tests check");
         }
+        // Operations of one operand keep its extents, whatever they compute.
+        let unary = UnaryOp::ALL.iter().map(|op| (op.name().to_owned(), "unary".to_owned())).collect();
+        library.extend(Vec::new(), unary).expect("the library has the function, and no text maps these operations");
         library
     })
 }

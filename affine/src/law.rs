@@ -26,7 +26,7 @@
 //! # Writing a law
 //!
 //! A law of one division or remainder is an entry and a function in one file; a law of sums, or of constraints, is an entry in
-//! one file and a function in another. Nothing else is edited.
+//! one file and a function in another. Nothing else of the simplifier is edited.
 //!
 //! | The law rewrites | Its entry | Its function |
 //! |---|---|---|
@@ -87,10 +87,11 @@
 //! | its line in [`why_not`](crate::why_not) | `tests/why_not.rs` | a condition reported as open holds in the range reported |
 //! | results of the whole | `tests/corpus.rs`, `tests/quality` | an expression of the corpus gets dearer |
 //!
-//! None of them names laws, so none is edited. For the function of a law of constraints `src/constraint/tests.rs` stands in place
+//! None of them names laws, so none is edited, but for a law whose form random arguments never have: `Random` of
+//! `src/simplify/rules/laws.rs` gets a function that makes it. For the function of a law of constraints `src/constraint/tests.rs` stands in place
 //! of the rows on functions, and gets a test that enumerates instances.
 //!
-//! `cargo test -p weft-affine law` runs all but the last two rows, and `cargo bench -p weft-affine --bench simplify` says what a
+//! `cargo test -p weft-affine law --no-fail-fast` runs all but the last two rows, and `cargo bench -p weft-affine --bench simplify` says what a
 //! law costs those who do not need it.
 
 mod condition;

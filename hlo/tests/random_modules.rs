@@ -127,9 +127,10 @@ fn every_pass_keeps_what_a_module_computes() {
         found
     });
     println!("modules changed by each pass: {changed:?}");
-    // There are no custom calls in random modules.
-    let missed = changed.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name);
-    assert_eq!(missed.collect::<Vec<_>>(), ["custom-calls"]);
+    // What these rewrite, random modules hold rarely or, as custom calls, never.
+    let rare = ["custom-calls"];
+    let missed = changed.iter().filter(|(name, count)| **count == 0 && !rare.contains(name)).map(|(name, _)| *name);
+    assert_eq!(missed.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]

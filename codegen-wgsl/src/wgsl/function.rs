@@ -15,48 +15,23 @@ use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Eleme
 
 /// The text of one function, or of the entry, as it grows.
 pub(super) struct FunctionText<'w, 'k> {
-    writer: &'w mut Writer<'k>,
+    pub(super) writer: &'w mut Writer<'k>,
     /// Its number; the entry's follows those of the functions.
-    number: usize,
-    function: &'k Function,
+    pub(super) number: usize,
+    pub(super) function: &'k Function,
     /// How each value is written where it is used: its name or, if it is inlined, its expression.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// The names taken so far.
-    scope: Names,
-    inlined: Vec<bool>,
-    protection: Protection,
-    variables: Variables,
+    pub(super) scope: Names,
+    pub(super) inlined: Vec<bool>,
+    pub(super) protection: Protection,
+    pub(super) variables: Variables,
     /// Loops written so far.
-    loops: usize,
+    pub(super) loops: usize,
     pub(super) out: String,
 }
 
 impl<'w, 'k> FunctionText<'w, 'k> {
-    #[allow(clippy::too_many_arguments, reason = "these are the parts of one value, made in one place")]
-    pub(super) fn new(
-        writer: &'w mut Writer<'k>,
-        number: usize,
-        function: &'k Function,
-        names: Vec<String>,
-        scope: Names,
-        inlined: Vec<bool>,
-        protection: Protection,
-        variables: Variables,
-    ) -> Self {
-        FunctionText {
-            writer,
-            number,
-            function,
-            names,
-            scope,
-            inlined,
-            protection,
-            variables,
-            loops: 0,
-            out: String::new(),
-        }
-    }
-
     /// The whole text, with what is returned.
     pub(super) fn finish(self, result: &str) -> String {
         let results: Vec<String> = self.function.body.results.iter().map(|operand| self.operand(*operand)).collect();

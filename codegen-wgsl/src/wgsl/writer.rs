@@ -195,7 +195,9 @@ impl<'k> Writer<'k> {
     ) -> FunctionText<'_, 'k> {
         let mut scope = self.names.clone();
         let names: Vec<String> = function.values.values().map(|value| scope.take(&value.name)).collect();
-        FunctionText::new(self, number, function, names, scope, inlined(function), protection, variables)
+        let inlined = inlined(function);
+        let (loops, out) = (0, String::new());
+        FunctionText { writer: self, number, function, names, scope, inlined, protection, variables, loops, out }
     }
 
     /// The type a function returns: that of its result, or a structure of several.

@@ -1,4 +1,4 @@
-//! The same bits as elements of another type.
+//! `bitcast-convert`: the same bits as elements of another type.
 
 use super::call::Call;
 use super::work::{Stop, Work, words};

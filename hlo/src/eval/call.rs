@@ -1,4 +1,4 @@
-//! One instruction with the values of its operands, on its way to a result.
+//! The evaluation of one instruction: its shapes, operands and limits.
 
 use super::Config;
 use super::machine;

@@ -1,4 +1,4 @@
-//! Static checks, and what they settle: the execution plan.
+//! Static checks and the execution plan.
 
 use super::Config;
 use super::plan::Plan;

@@ -1,4 +1,4 @@
-//! Elements of one type as elements of another.
+//! `convert`: elements of one type as elements of another.
 //!
 //! A loop for each pair of types would be a thousand loops. Elements go by way of what lies between any two types instead, a
 //! [`Number`] (which is an `f64` where they are floats) or the bits: for each type there is one loop that leads there and one

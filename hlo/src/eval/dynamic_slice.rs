@@ -1,4 +1,4 @@
-//! Slices at places that are computed.
+//! `dynamic-slice` and `dynamic-update-slice`.
 //!
 //! A start is clamped to where the slice lies within the operand, by its value, whatever its type.
 

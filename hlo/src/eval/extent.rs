@@ -1,4 +1,4 @@
-//! Extents as values.
+//! `get-dimension-size`.
 
 use super::call::Call;
 use crate::ir::Data;

@@ -1,4 +1,4 @@
-//! Slices at computed places, put together.
+//! `gather`.
 
 use super::call::Call;
 use super::dynamic_slice::clamped;

@@ -1,4 +1,4 @@
-//! From an operation to what computes it.
+//! Dispatch from operations to the functions that compute them.
 
 use super::call::Call;
 use super::work::Stop;

@@ -1,4 +1,4 @@
-//! Running computations, one instruction after the other.
+//! The interpreter: computations are run one instruction after the other.
 
 use super::call::{Call, Run};
 use super::value::{Buffer, Value, byte_size};
@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 const VERIFIED: &str = "the verifier has seen to the operands of every instruction";
 
 /// How deep computations that are applied element by element, and are more than arithmetic, may be nested.
-const NESTING_LIMIT: usize = 32;
+const MAX_NESTING: usize = 32;
 
 /// The results of the entry, flattened; tokens are no results.
 pub(super) fn run(run: &Run<'_>, arguments: Vec<Value<'_>>) -> Result<Vec<Literal>, Diagnostics> {
@@ -46,8 +46,8 @@ pub(super) fn enter<'a>(
     arguments: Vec<Value<'a>>,
     nesting: usize,
 ) -> Result<Value<'a>, Stop> {
-    if nesting > NESTING_LIMIT {
-        let message = format!("computations that loop are applied element by element, more than {NESTING_LIMIT} deep");
+    if nesting > MAX_NESTING {
+        let message = format!("computations that loop are applied element by element, more than {MAX_NESTING} deep");
         return Err(Stop::Refused("HLO206", message));
     }
     let mut machine = Machine::new(run, nesting);

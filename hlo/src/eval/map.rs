@@ -1,4 +1,4 @@
-//! A computation of scalars, applied to the elements at each position.
+//! `map`: a computation of scalars, applied to the elements at each position.
 
 use super::call::Call;
 use super::elementwise;

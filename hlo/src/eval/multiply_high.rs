@@ -1,4 +1,4 @@
-//! The upper half of a product.
+//! `multiply-high`: the upper half of a product.
 
 use super::call::Call;
 use super::scalar::{Form, Held, Number, elements_of};

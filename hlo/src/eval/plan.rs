@@ -1,4 +1,4 @@
-//! What is settled before a module is evaluated.
+//! The execution plan of a module: the last use of every value.
 
 use super::region::Region;
 use crate::ir::ComputationId;

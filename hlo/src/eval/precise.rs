@@ -1,4 +1,4 @@
-//! The same program in the widest types, as a reference for what rounding costs.
+//! Evaluation in the widest types, as the reference for rounding errors.
 
 use super::{Config, converted};
 use crate::diagnostic::Diagnostics;

@@ -1,4 +1,4 @@
-//! Numbers with fewer bits than their type has, and numbers rounded by chance.
+//! `reduce-precision` and `stochastic-convert`.
 
 use super::call::Call;
 use super::product::{reader, rounded};

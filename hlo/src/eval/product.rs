@@ -1,4 +1,4 @@
-//! Sums of products: what dot products and convolutions come to.
+//! Sums of products, on which dot products and convolutions are built.
 //!
 //! Each row of a result is a sum of rows of a right-hand matrix, each times a factor; which rows and which factors is
 //! what the operations differ in. Products are added one after the other, in the order in which the factors are given,

@@ -8,9 +8,9 @@ use crate::ir::{
 
 /// How many instructions a computation may come to as steps. Calls are written out, so that a few computations that call
 /// each other twice could otherwise grow without bound.
-const INSTRUCTION_LIMIT: usize = 1 << 16;
+const MAX_INSTRUCTIONS: usize = 1 << 16;
 /// How deep calls may be nested.
-const DEPTH_LIMIT: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// How a computation of scalars is applied.
 pub(super) enum Region {
@@ -150,7 +150,7 @@ impl Compiler<'_> {
         let mut places: Vec<Storage> = Vec::with_capacity(computation.instructions.len());
         for instruction in computation.instructions.values() {
             self.instructions += 1;
-            if self.instructions > INSTRUCTION_LIMIT {
+            if self.instructions > MAX_INSTRUCTIONS {
                 return None;
             }
             let operands: Vec<Storage> =
@@ -183,7 +183,7 @@ impl Compiler<'_> {
                 Storage::Tuple(elements) => return Some(elements[*index as usize].clone()),
                 Storage::Scalar(_) => return None,
             },
-            Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } if depth < DEPTH_LIMIT => {
+            Op::Call { to_apply: callee } | Op::Fusion { calls: callee, .. } if depth < MAX_DEPTH => {
                 return self.computation(*callee, operands, depth + 1);
             }
             Op::Constant(literal) => return Some(Storage::Scalar(self.program.register(literal.data.get(0)?))),

@@ -1,4 +1,4 @@
-//! Dot products of operands that are held as numbers and scales.
+//! `scaled-dot`: dot products of operands with scales.
 //!
 //! A scale goes with a block of elements: of as many along each dimension as go into the operand's extent for each scale; a
 //! scalar scales the whole operand. Elements are multiplied by their scales in `f32`, or in `f64` where either is one.

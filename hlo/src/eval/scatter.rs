@@ -25,7 +25,7 @@ pub(super) fn scatter(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     if updates.contains(&0) {
         return Ok(results);
     }
-    let places = Places::new(call, &updates);
+    let places = WindowLayout::new(call, &updates);
     let mut region = call.region(to_apply);
     let mut arguments: Vec<Scalar> = Vec::with_capacity(2 * inputs);
     let mut windows = places.windows();
@@ -47,8 +47,8 @@ pub(super) fn scatter(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     Ok(results)
 }
 
-/// Where updates come from and go to.
-struct Places {
+/// How the windows of updates lie in the scatter indices, in the updates and in the inputs.
+struct WindowLayout {
     /// The extents of the scatter indices, without the dimension of their components.
     batch: Vec<usize>,
     /// How far apart neighbours along those lie in the scatter indices, in the updates, and, where a dimension is one of the
@@ -76,7 +76,7 @@ struct Component {
     stride: isize,
 }
 
-impl Places {
+impl WindowLayout {
     fn new(call: &Call<'_, '_>, updates: &[usize]) -> Self {
         let Op::Scatter {
             update_window_dims,
@@ -94,7 +94,7 @@ impl Places {
         let input_strides = row_major_strides(&input);
         let update_strides = row_major_strides(updates);
         let index_strides = row_major_strides(&extents(indices));
-        let mut places = Places {
+        let mut places = WindowLayout {
             batch: Vec::new(),
             batch_index_strides: Vec::new(),
             batch_update_strides: Vec::new(),
@@ -150,7 +150,7 @@ impl Places {
 
 /// The windows, one for each scatter index.
 struct Windows<'p> {
-    places: &'p Places,
+    places: &'p WindowLayout,
     index: Walk<'p>,
     update: Walk<'p>,
     batching: Walk<'p>,

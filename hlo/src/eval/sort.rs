@@ -1,4 +1,4 @@
-//! `sort`.
+//! `sort`: stable, by any comparator, of several operands.
 
 use super::call::{Applied, Call};
 use super::fold::scalar;

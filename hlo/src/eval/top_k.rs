@@ -1,4 +1,4 @@
-//! `topk`.
+//! `topk`: the greatest or least elements of each row, with their indices.
 
 use super::call::Call;
 use super::movement::{extents, take};

@@ -1,4 +1,4 @@
-//! Watching an evaluation, and stopping it.
+//! Progress reports and interruption of an evaluation.
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -21,7 +21,7 @@ pub(super) fn faults(module: &Module, entry: &Computation) -> Vec<(&'static str,
     let result = entry.instructions.get(entry.root).map(|root| &root.shape);
     for attribute in &module.attributes {
         let name = attribute.name();
-        let places = |result| Places { name, parameters: &parameters, result };
+        let places = |result| AliasTargets { name, parameters: &parameters, result };
         match attribute {
             HeaderAttribute::ReplicaCount(count) | HeaderAttribute::NumPartitions(count) if *count < 1 => {
                 findings.push((code::HEADER, format!("{name} must be at least 1 and is {count}")));
@@ -51,14 +51,14 @@ pub(super) fn faults(module: &Module, entry: &Computation) -> Vec<(&'static str,
 }
 
 /// Where the entries of one attribute point.
-struct Places<'a> {
+struct AliasTargets<'a> {
     name: &'static str,
     parameters: &'a [&'a Shape],
     /// The entry's result; `None` for donors.
     result: Option<&'a Shape>,
 }
 
-impl Places<'_> {
+impl AliasTargets<'_> {
     fn check(&self, entries: &[Entry<'_>], findings: &mut Vec<(&'static str, String)>) {
         let name = self.name;
         let mut taken: Vec<(i64, &[i64])> = Vec::with_capacity(entries.len());

@@ -1,4 +1,4 @@
-//! Which functions stand for which targets.
+//! The registry of custom call targets.
 
 use super::{lapack, selection};
 use crate::ir::{ArrayShape, Instruction, Literal, Op, Shape};

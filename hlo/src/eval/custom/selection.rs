@@ -1,4 +1,4 @@
-//! `TopK`.
+//! The custom call `TopK`.
 
 use super::literal;
 use super::registry::CustomCall;

@@ -1,4 +1,4 @@
-//! Cholesky's factorization.
+//! Cholesky factorization.
 
 use super::{Field, Matrix};
 

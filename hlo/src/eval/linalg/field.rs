@@ -1,4 +1,4 @@
-//! The numbers that matrices are made of.
+//! The number types that matrices are made of: `f64` and pairs of it.
 
 use crate::eval::product::reader;
 use crate::eval::scalar::{Form, Held, Number, elements_of};

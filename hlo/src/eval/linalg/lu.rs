@@ -1,4 +1,4 @@
-//! Gauss's elimination.
+//! LU factorization with partial pivoting.
 
 use super::{Field, Matrix};
 

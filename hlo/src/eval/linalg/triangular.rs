@@ -1,4 +1,4 @@
-//! Equations with a triangular matrix.
+//! Solving equations with a triangular matrix.
 
 use super::{Field, Matrix};
 

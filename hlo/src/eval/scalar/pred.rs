@@ -1,4 +1,4 @@
-//! `pred`.
+//! Element semantics of `pred`.
 
 use super::function::{of_one, of_two};
 use super::{Binary, Number, Unary};

@@ -1,8 +1,8 @@
 //! Division by a number known beforehand, as a multiplication: T. Granlund, P. Montgomery, *Division by Invariant Integers
 //! using Multiplication*, PLDI 1994.
 
-/// Dividends are below this once they are moved to be positive.
-const MOST: i128 = 1 << 31;
+/// Dividends, shifted to be nonnegative, are less than this.
+const MAX_DIVIDEND: i128 = 1 << 31;
 
 /// `x floordiv c` for all `x` of a known range.
 #[derive(Copy, Clone, Debug)]
@@ -34,7 +34,7 @@ impl Divisor {
         let first = -lo.div_euclid(c);
         // With 2^(shift − 31) >= c, factor·c exceeds 2^shift by less than c, so the error stays below one for dividends under 2^31.
         let shift = 31 + (64 - (self.c - 1).leading_zeros());
-        self.fast = (hi + c * first < MOST && c < MOST).then_some(()).and_then(|()| {
+        self.fast = (hi + c * first < MAX_DIVIDEND && c < MAX_DIVIDEND).then_some(()).and_then(|()| {
             let factor = u64::try_from(((1i128 << shift) + c - 1) / c).ok()?;
             Some(Fast { first: i64::try_from(first).ok()?, factor, shift })
         });

@@ -1,4 +1,4 @@
-//! `bitcast-convert`: the same bits as elements of another type.
+//! `bitcast-convert`: the bits of the operand as elements of another type.
 
 use super::call::Call;
 use super::work::{Stop, Work, words};

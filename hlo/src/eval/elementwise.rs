@@ -1,11 +1,15 @@
-//! Operations that work element by element, on arrays.
+//! Elementwise operations on arrays, with `map` and `multiply-high`.
 
 use super::call::Call;
 use super::conversion::{Reals, STRETCH, reals};
+use super::fold::scalar as scalar_at;
+use super::movement::extents;
 use super::region::{Action, number};
 use super::scalar::{self, Binary, ComplexNumber, Float, Form, Held, Number, elements_of, hypot};
-use super::work::{Stop, Work, words, words_as, zeroed};
-use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, Data, ElementType, Scalar, UnaryOp, Word, words_of};
+use super::work::{PIECE, Stop, Work, words, words_as, zeroed};
+use crate::ir::{
+    BinaryOp, ComparisonDirection, ComparisonType, ComputationId, Data, ElementType, Scalar, UnaryOp, Word, words_of,
+};
 use num_complex::Complex;
 
 const DEFINED: &str = "the verifier has seen to it that the operation is defined for its operands";
@@ -181,4 +185,50 @@ where
     Vec<F>: Into<Data>,
 {
     Ok(work.map(values, |a, r| a.iter().zip(r).for_each(|(&a, r)| *r = part(a)))?.into())
+}
+
+/// `map`: a region applied to the elements at each position.
+pub(super) fn map(call: &Call<'_, '_>, to_apply: ComputationId) -> Result<Data, Stop> {
+    if let Some(op) = call.program(to_apply).and_then(|program| program.as_binary()) {
+        return binary(call, op);
+    }
+    let count = extents(call.result()).iter().product();
+    elements_of!(call.result().element_type, T => {
+        let values = call.work().try_fill_by(count, PIECE, |start, values: &mut [T]| {
+            let mut region = call.region(to_apply);
+            let mut arguments: Vec<Scalar> = Vec::with_capacity(call.operands.len());
+            for (offset, value) in values.iter_mut().enumerate() {
+                arguments.clear();
+                arguments.extend(call.operands.iter().map(|(_, data)| scalar_at(data, start + offset)));
+                *value = T::of_scalar(region.apply(&arguments)?[0]);
+            }
+            Ok(())
+        })?;
+        Ok(T::array(values, call.result().element_type))
+    })
+}
+
+/// `multiply-high`: the upper half of the product in twice the bits of the type; signed types extend their sign first.
+pub(super) fn multiply_high(call: &Call<'_, '_>) -> Result<Data, Stop> {
+    elements_of!(call.result().element_type, T => {
+        let form = Form::of(call.result().element_type);
+        let (a, b) = (call.elements::<T>(0), call.elements::<T>(1));
+        let values = call.work().fill(a.len(), |start, values: &mut [T]| {
+            for (value, (a, b)) in values.iter_mut().zip(a[start..].iter().zip(&b[start..])) {
+                *value = upper_half(*a, *b, form);
+            }
+        })?;
+        Ok(T::array(values, call.result().element_type))
+    })
+}
+
+fn upper_half<T: Held>(a: T, b: T, form: Form) -> T {
+    let (Number::Integer(a), Number::Integer(b)) = (a.value(form), b.value(form)) else { return T::default() };
+    let width = form.element_type().bits();
+    // Two of 64 bits without a sign come to up to 128 bits, two with a sign to 127 and the sign.
+    if form.element_type().is_unsigned() {
+        T::of_pattern((a as u128 * b as u128) >> width, form)
+    } else {
+        T::of_pattern(((a * b) >> width) as u128, form)
+    }
 }

@@ -1,4 +1,4 @@
-//! Folding: into each element of the results go, one after the other, the elements of the inputs that belong to it.
+//! Sequential folds: each element of the results combines its elements of the inputs, one after the other.
 
 use super::call::Call;
 use super::scalar::{Form, Held, elements_of};

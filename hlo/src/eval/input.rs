@@ -1,4 +1,4 @@
-//! From the inputs of an evaluation to the arguments of the entry.
+//! The inputs of an evaluation, checked against the parameters of the entry computation.
 
 use super::value::{Buffer, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};

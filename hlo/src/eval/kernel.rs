@@ -3,9 +3,8 @@
 use super::call::Call;
 use super::work::Stop;
 use super::{
-    bitcast, conversion, convolution, custom, dot, dynamic_slice, elementwise, extent, fourier, gather, linalg, map,
-    movement, multiply_high, normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort,
-    top_k, window,
+    bitcast, conversion, convolution, custom, dot, dynamic_slice, elementwise, fourier, gather, linalg, movement,
+    normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort, top_k, window,
 };
 use crate::ir::{Data, Op};
 
@@ -37,7 +36,7 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Binary(op) => elementwise::binary(call, *op),
         // There is one device.
         Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
-        Op::Map { to_apply, .. } => map::map(call, *to_apply),
+        Op::Map { to_apply, .. } => elementwise::map(call, *to_apply),
         Op::Gather { .. } => gather::gather(call),
         Op::DynamicSlice { .. } => dynamic_slice::dynamic_slice(call),
         Op::DynamicUpdateSlice => dynamic_slice::dynamic_update_slice(call),
@@ -54,8 +53,9 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::BatchNormGrad { epsilon, feature_index } => {
             return normalization::gradient(call, epsilon.0, *feature_index as usize);
         }
-        Op::MultiplyHigh => multiply_high::multiply_high(call),
-        Op::GetDimensionSize { dimension } => Ok(extent::get_dimension_size(call, *dimension as usize)),
+        Op::MultiplyHigh => elementwise::multiply_high(call),
+        // Of an extent of more than 32 bits the lowest, as in XLA.
+        Op::GetDimensionSize { dimension } => Ok(Data::S32(vec![call.shape(0).extents[*dimension as usize] as i32])),
         Op::Fft { fft_type, fft_length } => fourier::fft(call, *fft_type, fft_length),
         Op::Cholesky { lower } => linalg::cholesky_operation(call, *lower),
         Op::TriangularSolve { left_side, lower, unit_diagonal, transpose_a } => {

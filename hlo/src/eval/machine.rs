@@ -1,4 +1,4 @@
-//! The interpreter: computations are run one instruction after the other.
+//! The interpreter, which runs the instructions of a computation one after the other.
 
 use super::call::{Call, Run};
 use super::value::{Buffer, Value, byte_size};

@@ -1,4 +1,4 @@
-//! The reference evaluator: what a module computes, as plainly as possible.
+//! The reference evaluator.
 //!
 //! Whole tensors, one instruction after the other, in loops over indices; every compiled kernel is judged by it, so it
 //! is written to be believed rather than to be fast. It uses all cores where that costs no clarity (feature
@@ -62,7 +62,6 @@ mod custom;
 mod dot;
 mod dynamic_slice;
 mod elementwise;
-mod extent;
 mod fold;
 mod fourier;
 mod gather;
@@ -70,9 +69,7 @@ mod input;
 mod kernel;
 mod linalg;
 mod machine;
-mod map;
 mod movement;
-mod multiply_high;
 mod normalization;
 mod plan;
 mod precise;

@@ -1,4 +1,4 @@
-//! Batch normalization: the features of an array are given mean 0 and variance 1, then scaled and moved.
+//! Batch normalization: training, inference and gradient.
 //!
 //! Computed in `f64`, sums in row-major order, and rounded once at the end. The variance is that of the batch itself, the
 //! mean of the squares of what differs from the mean. Of no elements mean and variance are NaN.

@@ -1,4 +1,4 @@
-//! `ragged-dot`: dot products of which one dimension is cut into groups.
+//! `ragged-dot`: dot products with one dimension divided into groups.
 //!
 //! Group `g` holds the indices from the sum of the sizes before it up to that sum and its own size; an index past all
 //! groups, or past the dimension, belongs to none. Where a free dimension of the left operand is cut, the elements of a

@@ -1,5 +1,4 @@
-//! Computations of scalars, compiled to a straight line of steps: what reductions, sorts and scatters apply to element
-//! after element.
+//! Regions (the scalar computations of reductions, sorts and scatters), compiled to straight-line steps.
 
 use super::scalar::{Form, Held, Number, elements_of};
 use crate::ir::{

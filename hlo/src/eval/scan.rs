@@ -1,4 +1,4 @@
-//! `scan`: a computation that is applied to slice after slice, and hands values on from one to the next.
+//! `scan`: a computation applied to one slice after the other, with values carried from one to the next.
 
 use super::call::Call;
 use super::fold::scalar;

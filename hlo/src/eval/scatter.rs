@@ -1,4 +1,4 @@
-//! `scatter`: windows of updates, combined with what is there.
+//! `scatter`: windows of updates combined with the elements of the operand.
 
 use super::call::Call;
 use super::fold::scalar;

@@ -1,4 +1,4 @@
-//! Computing arrays: on all cores where there are several, within the memory allowed, and until somebody interrupts.
+//! Computation of arrays on all cores, within a memory limit, until interrupted.
 
 use super::Interrupt;
 use super::scalar::Held;

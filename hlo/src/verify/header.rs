@@ -1,8 +1,7 @@
 //! Verification of the header: numbers, entry layout, and input-output aliasing.
 
 use super::code;
-use super::leaves::part;
-use super::short_shape::ShortShape;
+use super::shapes::{ShortShape, part};
 use crate::ir::{Computation, EntryLayout, HeaderAttribute, Module, Shape};
 
 /// One entry of `input_output_alias` or of `buffer_donor`.

@@ -1,7 +1,7 @@
 //! The shape that follows from an instruction's operands: for text that leaves it out, and for builders.
 
 use super::rules::{self, Expected, Rule};
-use super::{code, instruction_faults, leaves};
+use super::{code, instruction_faults, shapes};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Arena, ArrayShape, Computation, ElementType, FloatRange, InstrId, Instruction, Layout, Module, Op, Shape,
@@ -52,7 +52,7 @@ impl ShapeInference {
     ) -> Vec<(&'static str, String)> {
         let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &instructions[id].shape).collect();
         let cache = InferenceCache::new(standard_library());
-        let impossible: Vec<_> = instruction.shape.leaves().into_iter().filter_map(leaves::fault).collect();
+        let impossible: Vec<_> = instruction.shape.leaves().into_iter().filter_map(shapes::fault).collect();
         if !impossible.is_empty() {
             return impossible;
         }

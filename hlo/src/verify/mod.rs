@@ -25,11 +25,10 @@
 mod extents;
 mod header;
 mod inference;
-mod leaves;
 mod order;
 mod pairing;
 mod rules;
-mod short_shape;
+mod shapes;
 
 pub use crate::diagnostic::code;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -39,7 +38,7 @@ use crate::shape::{InferenceCache, InstructionAttributes, called_result, standar
 use extents::{Extents, agree, extents};
 pub(crate) use inference::{ShapeInference, Unknown};
 use rules::{Expected, Rule};
-use short_shape::ShortShape;
+use shapes::ShortShape;
 use std::collections::HashSet;
 
 /// Checks the whole module.
@@ -200,7 +199,7 @@ impl Verifier<'_> {
     /// Whether a value of this shape can exist.
     fn shape(&mut self, place: &Location<'_>) -> bool {
         let before = self.findings.len();
-        let faults = place.instruction.shape.leaves().into_iter().filter_map(leaves::fault);
+        let faults = place.instruction.shape.leaves().into_iter().filter_map(shapes::fault);
         self.findings.extend(faults.map(|(code, message)| place.finding(code, message)));
         self.findings.len() == before
     }

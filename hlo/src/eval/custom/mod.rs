@@ -1,5 +1,4 @@
-//! Custom calls: what a program asks for by a name that its target knows. [`CustomCalls`] has the table of those that are
-//! evaluated.
+//! Evaluation of custom calls; [`CustomCalls`] is the table of supported targets.
 
 mod lapack;
 mod registry;

@@ -1,4 +1,4 @@
-//! Balance: other coordinates, in which eigenvalues are more exact (Parlett and Reinsch, 1969; James, Langou and Lowery, 2014).
+//! Balancing a matrix before its eigenvalues are computed (Parlett and Reinsch, 1969; James, Langou and Lowery, 2014).
 
 use super::{Field, Matrix};
 
@@ -46,15 +46,15 @@ impl Balance {
                 continue;
             }
             let (mut factor, mut c, mut r) = (1.0, column, row);
-            while c < r / 2.0 && factor < LIMIT {
+            while c < r / 2.0 && factor < MAX_FACTOR {
                 (factor, c, r) = (factor * 2.0, c * 2.0, r / 2.0);
             }
-            while c / 2.0 >= r && factor > 1.0 / LIMIT {
+            while c / 2.0 >= r && factor > 1.0 / MAX_FACTOR {
                 (factor, c, r) = (factor / 2.0, c / 2.0, r * 2.0);
             }
             let all = self.factors[at] * factor;
             // Less than five hundredths are not worth it.
-            if c + r >= 0.95 * (column + row) || !(1.0 / LIMIT..=LIMIT).contains(&all) {
+            if c + r >= 0.95 * (column + row) || !(1.0 / MAX_FACTOR..=MAX_FACTOR).contains(&all) {
                 continue;
             }
             found = true;
@@ -79,4 +79,4 @@ impl Balance {
 }
 
 /// 2¹⁰⁰: by more no column is multiplied or divided, so that nothing leaves the range of numbers.
-const LIMIT: f64 = f64::from_bits((1023 + 100) << 52);
+const MAX_FACTOR: f64 = f64::from_bits((1023 + 100) << 52);

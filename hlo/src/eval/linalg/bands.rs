@@ -1,5 +1,4 @@
-//! Equations with a matrix of three diagonals, by elimination where each step exchanges two rows if the second has the larger
-//! pivot.
+//! Tridiagonal systems of equations, by Gaussian elimination with partial pivoting.
 
 use super::{Field, Matrix};
 

@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of square matrices, out of Schur's form.
+//! Eigenvalues and eigenvectors of square matrices, from their Schur decomposition.
 
 use super::balance::balance;
 use super::matrix::{is_finite, tame};

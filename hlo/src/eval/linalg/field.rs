@@ -1,4 +1,4 @@
-//! The number types that matrices are made of: `f64` and pairs of it.
+//! The element types of matrices: `f64` and complex `f64`.
 
 use crate::eval::product::reader;
 use crate::eval::scalar::{Form, Held, Number, elements_of};

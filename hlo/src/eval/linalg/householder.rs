@@ -1,5 +1,4 @@
-//! Householder's reflections, with LAPACK's conventions: `h = 1 - tau v vᴴ`, where the first element of `v` is a one that is
-//! not stored.
+//! Householder reflections with LAPACK's conventions: `h = 1 - tau v vᴴ`, where the first element of `v` is 1 and not stored.
 
 use super::{Field, Matrix};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Matrices.
+//! A dense row-major matrix.
 
 use super::Field;
 use std::ops::Range;

@@ -1,13 +1,12 @@
-//! Linear algebra on the last two dimensions, in `f64` or pairs of it, rounded once.
+//! Dense linear algebra on the last two dimensions, computed in `f64` or complex `f64` and rounded once.
 
 mod balance;
 mod bands;
-mod cholesky;
 mod eigen;
 mod eigenvectors;
+mod factorization;
 mod field;
 mod householder;
-mod lu;
 mod matrix;
 mod schur;
 mod schur_complex;
@@ -17,12 +16,11 @@ mod triangular;
 mod tridiagonal;
 
 pub(super) use bands::{Bands, Precision, solve_bands, solve_perturbed_bands};
-pub(super) use cholesky::cholesky;
 pub(super) use eigen::eigen;
 pub(super) use eigenvectors::spectrum;
+pub(super) use factorization::{cholesky, lu};
 pub(super) use field::{Field, read, write};
 pub(super) use householder::{apply, hessenberg, pivoted, product, qr};
-pub(super) use lu::lu;
 pub(super) use matrix::{Matrix, is_finite};
 pub(super) use schur::{Spectral, schur};
 pub(super) use singular::{completed, singular};

@@ -1,4 +1,4 @@
-//! Schur's form `a = z t zᴴ`: the eigenvalues on or beside the diagonal of `t`, which is zero below.
+//! The Schur decomposition `a = z t zᴴ`, with `t` upper (for real matrices quasi-) triangular.
 
 use super::balance::balance;
 use super::householder::{hessenberg, product_below};

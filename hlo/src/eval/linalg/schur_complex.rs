@@ -1,4 +1,4 @@
-//! The single-shift QR method for complex matrices, with LAPACK's shifts and criteria.
+//! The single-shift QR algorithm for complex matrices, with LAPACK's shifts and convergence criteria.
 
 use super::field::square_root;
 use super::householder::Reflection;

@@ -1,4 +1,4 @@
-//! Francis' double-shift QR method (1961) for real matrices, with LAPACK's shifts, criteria and blocks.
+//! The double-shift QR algorithm for real matrices (Francis, 1961), with LAPACK's shifts, convergence criteria and blocks.
 
 use super::Matrix;
 use super::householder::Reflection;

@@ -1,5 +1,4 @@
-//! Singular values, by rotations of pairs of columns (Hestenes, 1958): slow, short, and exact to the last places also for
-//! matrices without full rank.
+//! Singular values by one-sided Jacobi rotations (Hestenes, 1958), accurate also for rank-deficient matrices.
 
 use super::matrix::{is_finite, phase};
 use super::{Field, Matrix, product, qr};

@@ -1,4 +1,4 @@
-//! Solving equations with a triangular matrix.
+//! Triangular systems of equations, by substitution.
 
 use super::{Field, Matrix};
 

@@ -1,9 +1,9 @@
-//! Hermitian matrices as real tridiagonal ones.
+//! Reduction of a Hermitian matrix to a real tridiagonal one, by Householder reflections.
 
 use super::householder::Reflection;
 use super::{Field, Matrix};
 
-/// What a Hermitian matrix is in other orthonormal coordinates: zeros but on three diagonals, of which two are the same.
+/// The tridiagonal matrix that a Hermitian matrix is reduced to.
 pub(in crate::eval) struct Tridiagonal<F> {
     pub(in crate::eval) diagonal: Vec<f64>,
     /// Below the diagonal, and above it.

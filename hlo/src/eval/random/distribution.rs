@@ -1,6 +1,6 @@
-//! `rng`: numbers of a distribution, of which XLA does not say how they come about.
+//! `rng`: uniformly and normally distributed numbers, for which XLA specifies no generator.
 
-use super::philox::philox;
+use super::counter_based::philox;
 use crate::eval::call::Call;
 use crate::eval::movement::extents;
 use crate::eval::precision::floats_of;

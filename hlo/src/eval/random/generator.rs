@@ -1,7 +1,6 @@
-//! `rng-bit-generator`: which words of which counter become which element.
+//! `rng-bit-generator`: the bits of each element, and the next state.
 
-use super::philox::philox;
-use super::threefry::threefry;
+use super::counter_based::{philox, threefry};
 use crate::eval::bitcast::from_patterns;
 use crate::eval::call::Call;
 use crate::eval::movement::extents;

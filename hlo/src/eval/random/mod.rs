@@ -1,11 +1,8 @@
-//! Random numbers: bits of a counter and a key, so that whoever knows both gets the same again.
-//!
-//! The generators are those of *Parallel Random Numbers: As Easy as 1, 2, 3* (Salmon et al., 2011).
+//! Random number operations: `rng`, `rng-bit-generator` and `rng-get-and-update-state`.
 
+mod counter_based;
 mod distribution;
 mod generator;
-mod philox;
-mod threefry;
 
 pub(super) use distribution::rng;
 pub(super) use generator::{bit_generator, unsupported};

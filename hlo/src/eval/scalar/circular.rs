@@ -1,4 +1,4 @@
-//! Sines and angles of numbers of at most 24 bits; see [`narrow`](super::narrow).
+//! Trigonometric functions and their inverses for significands of at most 24 bits; see [`narrow`](super::narrow).
 
 use super::narrow::{TO_INTEGER, polynomial};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};

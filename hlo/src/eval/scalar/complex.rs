@@ -1,4 +1,4 @@
-//! Complex numbers, computed in pairs of `f64` and rounded once.
+//! Element semantics of complex numbers, computed in complex `f64` and rounded once.
 
 use super::function::{of_one, of_two};
 use super::wide::complex as wide;

@@ -1,4 +1,4 @@
-//! The types that have loops of their own, and what is common to them.
+//! The element types with loops of their own, and the trait they share.
 
 use super::number::Number;
 use super::{Binary, Unary, complex, float, pred, signed, unsigned};

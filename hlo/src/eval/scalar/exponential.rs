@@ -1,4 +1,4 @@
-//! The exponential function and its kin, for numbers of at most 24 bits; see [`narrow`](super::narrow).
+//! Exponential and hyperbolic functions for significands of at most 24 bits; see [`narrow`](super::narrow).
 
 use super::logarithm::ln;
 use super::narrow::{TO_INTEGER, polynomial};

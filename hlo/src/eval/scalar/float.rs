@@ -1,4 +1,4 @@
-//! Floating-point numbers.
+//! Element semantics of floating-point numbers.
 //!
 //! Each operation is computed in `f64` and rounded once, which leaves sums, products, quotients and square roots of
 //! narrower types correctly rounded (53 bits are at least twice the 24 of `f32` and two more) and transcendental functions

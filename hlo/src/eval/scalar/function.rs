@@ -1,4 +1,4 @@
-//! A function of elements, once for one element and once for many.
+//! Functions of elements, applied to one element or to many.
 
 use super::Form;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Storage of elements during computation: wide types as themselves, narrow types as words.
+//! Storage of elements during computation: wide types natively, narrow types as words.
 //!
 //! `pred` and the types of 32 bits and more are held as themselves, and have loops of their own. All others are held as the
 //! words of one or two bytes that they are in memory; what an operation does to them is computed in `i64`, `u64` or `f64`, and the

@@ -1,4 +1,4 @@
-//! Integers in the type that they are computed in.
+//! The traits of native integers that [`signed`](super::signed) and [`unsigned`](super::unsigned) are generic over.
 
 use super::Element;
 

@@ -1,4 +1,4 @@
-//! Logarithms of numbers of at most 24 bits; see [`narrow`](super::narrow).
+//! Logarithms for significands of at most 24 bits; see [`narrow`](super::narrow).
 
 use super::exponential::LN_2;
 use super::narrow::polynomial;

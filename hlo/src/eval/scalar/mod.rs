@@ -1,4 +1,4 @@
-//! What the operations mean for one element; arrays and the computations of reductions both are built on this.
+//! Element semantics: the result of each operation for one element, on which arrays and regions are built.
 //!
 //! Four families have rules of their own, generic over the wide types in them: [`signed`] and [`unsigned`] integers, [`float`]s
 //! and [`complex`] numbers; `pred` is the fifth. Narrow types go by way of the wide ones ([`held`]).

@@ -1,4 +1,4 @@
-//! Functions of numbers of at most 24 bits, computed in `f64`.
+//! Transcendental functions of floats with significands of at most 24 bits, computed in `f64`.
 //!
 //! Loops over them have no branch and call nothing, so that they become vector instructions, which functions of the system's
 //! library do not. Relative errors are below 2^-46: of 2^18 `f32`s, one at most is rounded to the other neighbor of the value.

@@ -1,4 +1,4 @@
-//! A number of any type, on its way to another type.
+//! A number of any element type, as an intermediate value of conversions.
 
 /// The value of an element, exactly.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Signed integers, in two's complement.
+//! Element semantics of signed integers, in two's complement.
 
 use super::function::{of_one, of_two};
 use super::integer::Signed;

@@ -1,4 +1,4 @@
-//! Unsigned integers.
+//! Element semantics of unsigned integers.
 
 use super::function::{of_one, of_two};
 use super::integer::Unsigned;

@@ -3,7 +3,7 @@
 use super::{Expected, Rule, control};
 use crate::ir::{ComputationId, OperandAlias, Shape};
 use crate::verify::code;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::ShortShape;
 
 /// The operands as a tuple, the result of the computation, and whatever the target keeps beside them.
 pub(super) fn start<'a>(

@@ -5,7 +5,7 @@ use super::{Expected, Rule, reduction};
 use crate::ir::{ComputationId, ElementType, Shape};
 use crate::shape::is_in_place;
 use crate::verify::code;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::ShortShape;
 
 /// `all-gather` and `reduce-scatter`: one dimension becomes longer or shorter.
 pub(super) fn along<'a>(

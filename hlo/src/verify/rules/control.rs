@@ -3,8 +3,7 @@
 use super::{Expected, Rule};
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};
 use crate::verify::code;
-use crate::verify::leaves::part;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::{ShortShape, part};
 use std::collections::BTreeSet;
 
 pub(super) fn call<'a>(rule: &mut Rule<'a>, to_apply: ComputationId) -> Option<Expected<'a>> {

@@ -1,7 +1,7 @@
 //! The result that a rule expects of an operation.
 
 use crate::ir::{ArrayShape, ElementType, Shape};
-use crate::verify::short_shape::{SHOWN, ShortShape};
+use crate::verify::shapes::{SHOWN, ShortShape};
 use std::fmt;
 
 /// The result that follows from the operands, as far as types and kinds go.

@@ -4,7 +4,7 @@ use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,
 };
 use crate::verify::code;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::ShortShape;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

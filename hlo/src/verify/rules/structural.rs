@@ -3,7 +3,7 @@
 use super::{Expected, Rule};
 use crate::ir::{Data, ElementType, Literal, Shape};
 use crate::verify::code;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::ShortShape;
 
 pub(super) fn parameter<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     rule.count(0)?;

@@ -3,7 +3,7 @@
 use super::{Expected, Rule};
 use crate::ir::Shape;
 use crate::verify::code;
-use crate::verify::short_shape::ShortShape;
+use crate::verify::shapes::ShortShape;
 
 /// The data that the text says, and a token.
 pub(super) fn infeed<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {

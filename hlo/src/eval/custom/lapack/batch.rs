@@ -1,4 +1,4 @@
-//! A routine for each matrix of a batch.
+//! Application of a LAPACK routine to each matrix of a batch.
 
 use super::super::literal;
 use super::super::registry::CustomCall;

@@ -1,4 +1,4 @@
-//! Factors of matrices, and equations.
+//! LAPACK's factorizations and solvers of equations.
 
 use super::super::registry::CustomCall;
 use super::batch::Out;

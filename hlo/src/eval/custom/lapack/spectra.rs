@@ -1,4 +1,4 @@
-//! Eigenvalues and singular values, and the forms on the way to them.
+//! LAPACK's eigenvalue and singular value routines, and the reductions they start with.
 
 use super::super::registry::CustomCall;
 use super::batch::{Out, single};

@@ -1,4 +1,4 @@
-//! Sines and angles, in pairs.
+//! Trigonometric functions and their inverses in double-double arithmetic.
 
 use super::exponential::TINY;
 use super::pair::Pair;

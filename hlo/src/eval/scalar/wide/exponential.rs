@@ -1,4 +1,4 @@
-//! The exponential function, in pairs.
+//! The exponential function in double-double arithmetic.
 
 use super::pair::Pair;
 use super::series::{factorials, horner};
@@ -18,7 +18,7 @@ const TAIL: [f64; 13] = factorials(4, 1);
 pub(super) const TINY: f64 = 1e-150;
 
 /// What is beyond all results: e^x is 0 or infinite, as is e^-x.
-const MOST: f64 = 1400.0;
+const MAX_ARGUMENT: f64 = 1400.0;
 
 /// `2^exponent factor`.
 #[derive(Copy, Clone)]
@@ -33,8 +33,8 @@ impl Power {
     #[inline(always)]
     pub(super) fn of(x: Pair) -> Self {
         // As comparisons, which let a NaN pass.
-        let x = Pair::either(x.high > MOST, Pair::of(MOST), x);
-        let x = Pair::either(x.high < -MOST, Pair::of(-MOST), x);
+        let x = Pair::either(x.high > MAX_ARGUMENT, Pair::of(MAX_ARGUMENT), x);
+        let x = Pair::either(x.high < -MAX_ARGUMENT, Pair::of(-MAX_ARGUMENT), x);
         // x = n ln 2 + r, with r at most half of ln 2.
         let n = (x.high * std::f64::consts::LOG2_E + TO_INTEGER) - TO_INTEGER;
         let r = Pair::sum(x.high - n * LN_2[0], -(n * LN_2[1])) + (x.low - n * LN_2[2]);

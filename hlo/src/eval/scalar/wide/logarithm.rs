@@ -1,4 +1,4 @@
-//! Logarithms, in pairs.
+//! Logarithms in double-double arithmetic.
 
 use super::exponential::{LN_2, TINY, two_to};
 use super::pair::Pair;

@@ -1,6 +1,6 @@
 //! Functions of `f64`.
 //!
-//! They are computed in [pairs](pair::Pair) of numbers, with errors below 2^-59 of the value, and rounded once: the result is the
+//! They are computed in [double-double arithmetic](pair::Pair), with errors below 2^-59 of the value, and rounded once: the result is the
 //! nearest number but where the value lies within a 50th of the way from a tie. Nothing here is left to the system's library or
 //! to how a processor multiplies and adds, so results are the same on every machine. What has no branch becomes vector
 //! instructions.

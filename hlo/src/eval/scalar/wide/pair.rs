@@ -1,4 +1,4 @@
-//! Unevaluated sums of two `f64`s: numbers of 106 bits.
+//! Double-double arithmetic: numbers of 106 bits as unevaluated sums of two `f64`s.
 //!
 //! The algorithms are those of Dekker ("A floating-point technique for extending the available precision", 1971) and Knuth. No
 //! fused multiplication is used: where a processor has none, it is the system's library that stands in for it.

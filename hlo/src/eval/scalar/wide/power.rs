@@ -1,4 +1,4 @@
-//! Powers, and the lengths of points.
+//! `pow` and `hypot` in double-double arithmetic.
 
 use super::exponential::{Power, scaled, two_to};
 use super::logarithm::Ratio;
@@ -10,8 +10,8 @@ pub(in crate::eval) fn pow(a: f64, b: f64) -> f64 {
     let size = a.abs();
     let logarithm = Ratio::of(Pair::of(size), 0.0).ln();
     // Beyond 2^70 all powers but those of 1 are 0 or infinite.
-    const MOST: f64 = 1_180_591_620_717_411_303_424.0;
-    let exponent = if b.abs() > MOST { MOST.copysign(b) } else { b };
+    const MAX_EXPONENT: f64 = 1_180_591_620_717_411_303_424.0;
+    let exponent = if b.abs() > MAX_EXPONENT { MAX_EXPONENT.copysign(b) } else { b };
     let power = Power::of(Pair::of(exponent) * logarithm);
     let value = scaled(power.factor(), power.exponent);
     // Of zero and infinity, and of what is no number.

@@ -1,4 +1,4 @@
-//! Power series. Their coefficients are computed when this is compiled.
+//! Power series whose coefficients are computed at compile time.
 
 /// 1/n! for n from `first` on in steps of `step`.
 pub(super) const fn factorials<const N: usize>(first: u32, step: u32) -> [f64; N] {

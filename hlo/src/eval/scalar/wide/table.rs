@@ -1,4 +1,4 @@
-//! Which operation is which function.
+//! The table from operations to functions of `f64`.
 
 use super::circular::{acos, asin, atan2, cos, cos_near, sin, sin_near, tan, tan_near};
 use super::exponential::{cosh, exp, exp_m1, logistic, sinh, tanh};

@@ -1,4 +1,4 @@
-//! Zeros, infinities and NaNs; the values between are judged by `tests/numeric/functions.rs`.
+//! Tests of zeros, infinities and NaNs; `tests/numeric/functions.rs` tests the values between.
 
 use super::{complex, hypot, sin_cos_of_turn};
 use crate::eval::scalar::Element;

@@ -8,8 +8,8 @@ use crate::validate::validate;
 use crate::wgsl;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op};
-use weft_partition::{FusionPlan, Target};
+use weft_hlo::ir::{InstrId, Instruction, Op};
+use weft_partition::{Fused, FusionPlan, Target};
 
 /// The shader of one fusion of the entry computation.
 ///
@@ -18,9 +18,9 @@ use weft_partition::{FusionPlan, Target};
 /// # Errors
 /// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
 /// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
-pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
-    let (fusion, _) = fusion(module, id)?;
-    let kernel = flat_kernel(module, id, target)?;
+pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
+    let (fusion, _) = fusion(fused, id)?;
+    let kernel = flat_kernel(fused, id, target)?;
     let written = debug_span!("write").in_scope(|| wgsl::write(&kernel, target.max_loop_iterations));
     let source = written.map_err(|findings| at(findings, fusion))?;
     let validated = debug_span!("validate").in_scope(|| validate(&source));
@@ -52,10 +52,9 @@ pub fn compile(module: &Module, id: InstrId, target: &Target) -> Result<Shader, 
 ///
 /// # Errors
 /// As [`compile`].
-pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
-    let (fusion, computation) = fusion(module, id)?;
-    let plan = debug_span!("plan").in_scope(|| FusionPlan::new(computation))?;
-    let kernel = debug_span!("emit").in_scope(|| emit_loop(module, fusion, computation, &plan, target))?;
+pub fn kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+    let (fusion, plan) = fusion(fused, id)?;
+    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target))?;
     debug_assert_eq!(kernel.verify(), Ok(Vec::new()), "emission keeps the rules of the kernel IR:\n{kernel}");
     Ok(kernel)
 }
@@ -64,9 +63,9 @@ pub fn kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, D
 ///
 /// # Errors
 /// As [`compile`].
-pub fn flat_kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
-    let (fusion, _) = fusion(module, id)?;
-    let kernel = kernel(module, id, target)?;
+pub fn flat_kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+    let (fusion, _) = fusion(fused, id)?;
+    let kernel = kernel(fused, id, target)?;
     let flat = debug_span!("lower")
         .in_scope(|| flatten(&inline(&kernel)))
         .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
@@ -74,30 +73,34 @@ pub fn flat_kernel(module: &Module, id: InstrId, target: &Target) -> Result<Kern
     Ok(flat)
 }
 
-/// The functions of one fusion with the reason for each, as text.
+/// The plan of one fusion, as text ([`FusionPlan::text`]).
 ///
 /// # Errors
 /// As [`compile`].
-pub fn functions_text(module: &Module, id: InstrId) -> Result<String, Diagnostics> {
-    let (fusion, computation) = fusion(module, id)?;
-    let plan = FusionPlan::new(computation)?;
-    Ok(format!("fusion {}\n{}", fusion.name, plan.text(computation)))
+pub fn functions_text(fused: &Fused, id: InstrId) -> Result<String, Diagnostics> {
+    let (fusion, plan) = fusion(fused, id)?;
+    let Op::Fusion { calls, .. } = fusion.op else { return Ok(String::new()) };
+    Ok(plan.text(&fused.module.computations[calls]))
 }
 
-fn fusion(module: &Module, id: InstrId) -> Result<(&Instruction, &Computation), Diagnostics> {
-    let instruction = module.entry_computation().instructions.get(id);
-    match instruction {
-        Some(fusion) => match fusion.op {
-            Op::Fusion { calls, .. } if calls.index() < module.computations.len() => {
-                Ok((fusion, &module.computations[calls]))
-            }
-            _ => {
-                let message = format!("'{}' is no fusion; fuse the module first", fusion.op.name());
-                Err(Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into())
-            }
-        },
-        None => Err(Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into()),
+/// A fusion of the entry, and its plan.
+fn fusion(fused: &Fused, id: InstrId) -> Result<(&Instruction, &FusionPlan), Diagnostics> {
+    let module = &fused.module;
+    let Some(fusion) = module.entry_computation().instructions.get(id) else {
+        return Err(Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into());
+    };
+    let Op::Fusion { calls, .. } = fusion.op else {
+        let message = format!("'{}' is no fusion; fuse the module first", fusion.op.name());
+        return Err(Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into());
+    };
+    let refused = fused.uncompiled.iter().find(|one| one.computation == module.entry && one.instruction == id);
+    if let Some(refused) = refused {
+        return Err(refused.reason.clone().into());
     }
+    fused.plan(calls).map(|plan| (fusion, plan)).ok_or_else(|| {
+        let message = "the fused module has no plan for it; this is a fault of the compiler";
+        Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into()
+    })
 }
 
 /// Findings without a place get the fusion's.

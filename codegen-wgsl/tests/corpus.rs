@@ -6,10 +6,10 @@ use crate::support::{Made, corpus, fused, make};
 use crate::understood::UNDERSTOOD;
 use std::fs;
 use weft_codegen_wgsl::kernel::Kernel;
-use weft_hlo::ir::Module;
+use weft_partition::Fused;
 
 /// The programs that can be fused; those that cannot say so with a code of maps (`HLO3`) or of fusing (`HLO4`).
-fn programs() -> (Vec<(String, Module)>, usize) {
+fn programs() -> (Vec<(String, Fused)>, usize) {
     let (mut programs, mut refused) = (Vec::new(), 0);
     for (name, path) in corpus() {
         match fused(&fs::read_to_string(path).unwrap()) {

@@ -8,7 +8,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weft_affine::{Expr, Var};
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Statement};
-use weft_hlo::ir::{ArenaId, Module};
+use weft_hlo::ir::ArenaId;
+use weft_partition::Fused;
 
 /// A value stands for the expression that computes it; equal symbols mean equal expressions.
 type Symbol = u64;
@@ -194,8 +195,8 @@ fn positions(count: i64, samples: i64) -> impl Iterator<Item = i64> {
     (0..count).filter(move |position| position % step == 0 || position + 1 == count)
 }
 
-fn check(name: &str, module: &Module, samples: i64) -> usize {
-    let made = make(module).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+fn check(name: &str, fused: &Fused, samples: i64) -> usize {
+    let made = make(fused).unwrap_or_else(|findings| panic!("{name}: {findings}"));
     for made in &made {
         assert_eq!(made.kernel.entry.extents, made.flat.entry.extents);
         let launched: i64 = made.kernel.entry.extents.iter().product();

@@ -5,11 +5,11 @@
 use crate::support;
 use crate::support::{fusions, make};
 use std::fmt::Write;
-use weft_hlo::ir::Module;
 use weft_hlo::text;
+use weft_partition::{Fused, Target};
 
 /// One fusion of `count` diamonds, each the logarithm of the one before, plus that transposed: `2^count` paths.
-fn diamonds(count: usize) -> Module {
+fn diamonds(count: usize) -> Fused {
     let mut body = String::from("x = f32[8,8] parameter(0)\n");
     for step in 0..count {
         let before = if step == 0 { "x".to_owned() } else { format!("sum{}", step - 1) };
@@ -19,7 +19,8 @@ fn diamonds(count: usize) -> Module {
         writeln!(body, "{root}sum{step} = f32[8,8] add(log{step}, turned{step})").unwrap();
     }
     let entry = "x = f32[8,8] parameter(0)\nROOT all = f32[8,8] fusion(x), kind=kLoop, calls=diamonds";
-    text::parse(&format!("HloModule growth\ndiamonds {{\n{body}}}\nENTRY main {{\n{entry}\n}}")).unwrap()
+    let module = text::parse(&format!("HloModule growth\ndiamonds {{\n{body}}}\nENTRY main {{\n{entry}\n}}")).unwrap();
+    Fused::of(module, &Target::default()).unwrap()
 }
 
 #[test]

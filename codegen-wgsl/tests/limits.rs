@@ -4,10 +4,12 @@
 
 use weft_codegen_wgsl::{Target, compile};
 use weft_hlo::text::parse;
+use weft_partition::Fused;
 
 fn refusal(text: &str, target: &Target) -> String {
     let module = parse(text).unwrap_or_else(|findings| panic!("{findings}"));
-    match compile(&module, module.entry_computation().root, target) {
+    let root = module.entry_computation().root;
+    match Fused::of(module, target).and_then(|fused| compile(&fused, root, target)) {
         Ok(shader) => panic!("a kernel was made:\n{}", shader.source),
         Err(findings) => findings.to_string(),
     }

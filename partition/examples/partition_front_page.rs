@@ -1,7 +1,7 @@
 //! The example of the documentation's first page.
 
 use weft_hlo::{ir::Op, text};
-use weft_partition::{FusionPlan, Target, fuse};
+use weft_partition::{Target, fuse};
 
 fn main() -> Result<(), weft_hlo::diagnostic::Diagnostics> {
     let module = text::parse(
@@ -14,10 +14,10 @@ fn main() -> Result<(), weft_hlo::diagnostic::Diagnostics> {
         }",
     )?;
     let fused = fuse(&module, &Target::default())?;
-    let entry = fused.entry_computation();
+    let entry = fused.module.entry_computation();
     let Op::Fusion { calls, .. } = entry.instructions[entry.root].op else { unreachable!() };
     // One kernel of three functions: the sum, the transpose, and the logarithm that both of them call.
-    let plan = FusionPlan::new(&fused.computations[calls])?;
+    let plan = fused.plan(calls).expect("a fusion that can be compiled has a plan");
     assert_eq!(plan.functions().len(), 3);
     Ok(())
 }

@@ -5,7 +5,7 @@ use weft_affine::{Constraint, Expr, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Undefined, operand_map};
 use weft_hlo::ir::{ArenaId, ArrayShape, Computation, InstrId, Instruction, Op};
-use weft_indexing::IndexingMap;
+use weft_indexing::{IndexingMap, Limits};
 
 /// Nodes, counted as in the printed text, that an access's expressions may have together before the value becomes a
 /// function of its own, whose indices are plain variables again. Misaligned chains of reshapes and transposes would
@@ -279,6 +279,53 @@ pub(crate) fn identity(extents: &[i64]) -> IndexingMap {
     let mut map = IndexingMap::identity(extents);
     map.simplify();
     map
+}
+
+/// Limits for comparing two accesses as functions: beyond them they count as different, which only costs a function.
+const COMPARED: Limits = Limits::STRUCTURE.with_points(1 << 12);
+
+/// Whether two accesses read the same elements from the same place: their maps are compared as functions.
+pub(crate) fn same_access(one: &Access, other: &Access) -> bool {
+    if (one.function, one.block) != (other.function, other.block) {
+        return false;
+    }
+    one.map == other.map
+        || (one.map.runtime().is_empty()
+            && other.map.runtime().is_empty()
+            && one.map.dims() == other.map.dims()
+            && one.map.ranges() == other.map.ranges()
+            && one.map.equals(&other.map, &COMPARED).is_yes())
+}
+
+/// The map from indices of one shape to those of the element at the same row-major position of another, which has as many
+/// elements; simplified.
+pub(crate) fn row_major(from: &[i64], to: &[i64]) -> Result<IndexingMap, weft_indexing::Error> {
+    if from == to {
+        return Ok(identity(from));
+    }
+    let position = IndexingMap::identity(from).linearized(from)?;
+    let position = position.results().first().cloned().unwrap_or_else(|| Expr::constant(0));
+    let mut stride: i64 = 1;
+    let mut indices = Vec::with_capacity(to.len());
+    for (dimension, extent) in to.iter().enumerate().rev() {
+        let quotient = position.checked_floor_div(stride)?;
+        indices.push(if dimension == 0 { quotient } else { quotient.checked_modulo((*extent).max(1))? });
+        stride = stride.saturating_mul((*extent).max(1));
+    }
+    indices.reverse();
+    let mut map = IndexingMap::of_extents(from, &[], indices)?;
+    map.simplify();
+    Ok(map)
+}
+
+/// Whether a map leads from indices of one shape to the element at the same row-major position of another, for all elements.
+pub(crate) fn is_bitcast(map: &IndexingMap, from: &[i64], to: &[i64]) -> bool {
+    let count = |extents: &[i64]| extents.iter().copied().fold(1, i64::saturating_mul);
+    let is_plain = map.ranges().is_empty() && map.runtime().is_empty() && map.constraints().is_empty();
+    if !is_plain || count(from) != count(to) {
+        return false;
+    }
+    row_major(from, to).is_ok_and(|known| known.results() == map.results())
 }
 
 /// Whether the results of a simplified map are its dimensions.

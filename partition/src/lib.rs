@@ -1,7 +1,7 @@
 //! Which instructions of an HLO program run as one kernel, which share a function inside it, and why.
 //!
 //! [`fuse`] rewrites a module so that its entry computation holds nothing but parameters, constants and fusions; each
-//! fusion is one kernel. [`FusionPlan::new`] then divides a fusion into functions, as XLA's document "XLA MLIR fusion
+//! fusion is one kernel. [`FusionPlan`] divides a fusion into functions, as XLA's document "XLA MLIR fusion
 //! emitters" describes: an instruction with several users shares their function only if all of them access it through
 //! the same indices; otherwise it becomes a function that each of them calls. So nothing is emitted twice, and code
 //! grows linearly with the fusion.
@@ -26,13 +26,16 @@ mod live;
 mod plan;
 mod splat;
 mod target;
+mod tiling;
 mod work;
 
 pub use cost::{Budget, operation_cost};
 pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
+pub use hero::{HeroKind, HeroTiling};
 pub use legal::Uncompiled;
 pub use live::live;
-pub use plan::{Function, FunctionId, FusionPlan, Read};
+pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail};
 pub use splat::splats;
 pub use target::{DeviceKind, Target};
+pub use tiling::Tiling;
 pub use work::Work;

@@ -13,7 +13,7 @@ use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 use weft_indexing::IndexingMap;
-use weft_partition::{FusionPlan, Read, Target, Verdict, fuse, fuse_explained, splats};
+use weft_partition::{FusionPlan, Read, Target, Verdict, fuse_explained, splats};
 
 const SEEDS: u64 = 300;
 
@@ -74,9 +74,20 @@ fn relation(map: &IndexingMap) -> BTreeSet<(Vec<i64>, Vec<i64>)> {
     map.points().map(|point| (point.dims.clone(), at(&point.dims, &point.ranges))).collect()
 }
 
+/// The fused module alone.
+fn fuse(module: &Module, target: &Target) -> Result<Module, Diagnostics> {
+    weft_partition::fuse(module, target).map(|fused| fused.module)
+}
+
 /// Whether the functions of a kernel's plan partition its instructions and read what the operations read.
 fn check_plan(computation: &Computation) -> Result<(), String> {
-    let plan = FusionPlan::new(computation).map_err(|found| found.to_string())?;
+    let target = Target::default();
+    let plan = FusionPlan::new(computation, &target).map_err(|found| found.to_string())?;
+    let text = plan.text(computation);
+    let again = FusionPlan::parse(&text, computation, &target).map_err(|found| format!("{found}\n{text}"))?;
+    if again != plan {
+        return Err(format!("the plan is read back as another:\n{text}{}", again.text(computation)));
+    }
     let mut emitted = BTreeMap::new();
     for function in plan.functions() {
         for member in &function.members {
@@ -87,9 +98,10 @@ fn check_plan(computation: &Computation) -> Result<(), String> {
         }
         for root in &function.roots {
             // A parameter can be an output as it is; an output that is also read elsewhere may be called.
-            let is_parameter = matches!(computation.instructions[*root].op, Op::Parameter { .. });
-            if !is_parameter && plan.home(*root).is_none() {
-                return Err(format!("nobody computes {}", computation.instructions[*root].name));
+            let root = root.instruction;
+            let is_parameter = matches!(computation.instructions[root].op, Op::Parameter { .. });
+            if !is_parameter && plan.home(root).is_none() {
+                return Err(format!("nobody computes {}", computation.instructions[root].name));
             }
         }
     }
@@ -116,6 +128,7 @@ fn check_plan(computation: &Computation) -> Result<(), String> {
                     continue;
                 }
                 Read::Never | Read::Runtime => BTreeSet::new(),
+                Read::Given => continue,
                 Read::At(read) => relation(read),
             };
             if expected.box_size() < 20_000 && relation(&expected) != read {
@@ -255,7 +268,9 @@ fn diamonds_stay_linear() {
         });
         for kernel in kernels {
             assert_eq!(check_plan(kernel), Ok(()));
-            let excess = FusionPlan::new(kernel).unwrap_or_else(|found| panic!("{found}")).excess_per_element();
+            let excess = FusionPlan::new(kernel, &Target::default())
+                .unwrap_or_else(|found| panic!("{found}"))
+                .excess_per_element();
             assert!(excess <= 32.0, "a kernel does {excess} units again");
         }
         let input = Literal::array([4, 4], (0..16u8).map(|i| f32::from(i) / 8.0 - 1.0).collect::<Vec<f32>>());

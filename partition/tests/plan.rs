@@ -2,14 +2,14 @@
 
 use weft_hlo::ir::{Computation, Module, Op};
 use weft_hlo::text::parse;
-use weft_partition::{FusionPlan, Target, fuse};
+use weft_partition::{FusionPlan, HeroKind, Target, fuse};
 
 fn read(text: &str) -> Module {
     parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"))
 }
 
 fn plan_of(computation: &Computation) -> FusionPlan {
-    FusionPlan::new(computation).unwrap_or_else(|found| panic!("{found}"))
+    FusionPlan::new(computation, &Target::default()).unwrap_or_else(|found| panic!("{found}"))
 }
 
 /// The plan of the computation `body { … }`, and its text.
@@ -36,13 +36,20 @@ fn the_graph_of_the_specification_is_three_functions() {
     assert_eq!(
         text,
         "\
-function add [20,20] -> %add
+plan loop threads=64 elements=1
+  why: transpose: no emitter is built for it yet
+hero %transpose in transpose: transposition rows=20 columns=20
+  tiling: threads=128 tile=[32, 33]
+  prologues: log
+  epilogue: add at [d0, d1]
+  a loop because: no emitter is built for it yet
+output function add [20, 20] given %transpose -> %add
   why: it computes an output
-  %add = f32[20,20] add(%log[d0, d1], %transpose[d0, d1])
-function transpose [20,20] -> %transpose
+  %add = f32[20,20] add(%log[d0, d1], %transpose)
+function transpose [20, 20] -> %transpose
   why: it is a transposition, a hero that emitters tile
   %transpose = f32[20,20] transpose(%log[d1, d0])
-function log [20,20] -> %log
+function log [20, 20] -> %log
   why: its users access it in 2 different ways
   %log = f32[20,20] log(%param[d0, d1])
 "
@@ -56,10 +63,10 @@ fn the_graph_of_the_specification_given_as_one_fusion_stays_one_kernel() {
         ENTRY e {{\n p = f32[20,20] parameter(0)\n ROOT o = f32[20,20] fusion(p), kind=kLoop, calls=f\n}}"
     ));
     let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
-    let entry = fused.entry_computation();
+    let entry = fused.module.entry_computation();
     assert_eq!(entry.instructions.len(), 2);
     let Op::Fusion { calls, .. } = entry.instructions[entry.root].op else { panic!("the root is the fusion") };
-    assert_eq!(plan_of(&fused.computations[calls]).functions().len(), 3);
+    assert_eq!(fused.plan(calls).map(|plan| plan.functions().len()), Some(3));
 }
 
 #[test]
@@ -101,7 +108,9 @@ fn a_value_read_at_two_indices_is_a_function() {
     assert_eq!(
         text,
         "\
-function s [8] -> %s
+plan loop threads=64 elements=1
+  why: nothing in it shapes a kernel
+output function s [8] -> %s
   why: it computes an output
   %v = f32[8] reverse(%l[-d0 + 7])
   %s = f32[8] add(%l[d0], %v)
@@ -143,25 +152,36 @@ fn a_value_of_two_branches_is_a_function() {
     assert_eq!(plan.functions()[1].name, "l");
 }
 
+/// The transposition has as many elements as the other outputs: one function returns all four.
 #[test]
-fn outputs_of_equal_extents_are_one_function() {
+fn outputs_equal_up_to_bitcast_are_one_function() {
     let (plan, text) = plan(
         "p = f32[4,8] parameter(0)
          l = f32[4,8] log(p)
          e = f32[4,8] exponential(l)
-         t = f32[8,4] transpose(p), dimensions={1,0}
-         ROOT o = (f32[4,8], f32[4,8], f32[8,4], f32[4,8]) tuple(e, l, t, e)",
+         r = f32[32] reshape(l)
+         n = f32[32] negate(r)
+         h = f32[2] slice(n), slice={[0:2]}
+         ROOT o = (f32[4,8], f32[4,8], f32[32], f32[2], f32[4,8]) tuple(e, l, n, h, e)",
     );
     assert_eq!(
         text,
         "\
-function e [4,8] -> %e, %l, %e
+plan loop threads=64 elements=1
+  why: nothing in it shapes a kernel
+output function e [4, 8] -> %e, %l, %n[d0 * 8 + d1], %e
   why: it computes an output
+  %e = f32[4,8] exponential(%l[d0, d1])
+output function h [2] -> %h
+  why: it computes an output
+  %h = f32[2] slice(%n[d0])
+function n [32] -> %n
+  why: its users access it in 2 different ways
+  %r = f32[32] reshape(%l[d0 floordiv 8, d0 mod 8])
+  %n = f32[32] negate(%r)
+function l [4, 8] -> %l
+  why: its users access it in 2 different ways
   %l = f32[4,8] log(%p[d0, d1])
-  %e = f32[4,8] exponential(%l)
-function t [8,4] -> %t
-  why: it computes an output
-  %t = f32[8,4] transpose(%p[d1, d0])
 "
     );
     assert_eq!(plan.outputs().len(), 2);
@@ -179,9 +199,9 @@ fn an_output_can_be_called() {
     );
     let names: Vec<&str> = plan.functions().iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["e", "t", "l"], "{text}");
-    let l = plan.functions()[2].roots[0];
-    assert_eq!(plan.functions()[0].roots.len(), 2, "{text}");
-    assert!(plan.functions()[0].roots.contains(&l), "{text}");
+    let l = plan.functions()[2].roots[0].instruction;
+    assert_eq!(plan.functions()[0].roots.len(), 3, "{text}");
+    assert!(plan.functions()[0].roots.iter().any(|root| root.instruction == l), "{text}");
 }
 
 #[test]
@@ -216,4 +236,145 @@ fn splats_need_no_function() {
          ROOT s = f32[4,8] add(p, ones)",
     );
     assert_eq!(plan.functions()[0].members.len(), 1, "{text}");
+}
+
+/// The text of the plan of a module's entry.
+fn entry_plan(text: &str) -> String {
+    let module = read(text);
+    let computation = module.entry_computation();
+    plan_of(computation).text(computation)
+}
+
+const SUM: &str = "HloModule m
+    sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
+
+/// gpu.md's row reduction: the epilogue is a function of its indices and of the hero's value.
+#[test]
+fn an_epilogue_is_given_the_value_of_its_hero() {
+    let text = entry_plan(&format!(
+        "{SUM}ENTRY body {{
+            p = f32[64,1000] parameter(0)
+            w = f32[8,8] parameter(1)
+            zero = f32[] constant(0)
+            e = f32[64,1000] exponential(p)
+            r = f32[64] reduce(e, zero), dimensions={{1}}, to_apply=sum
+            b = f32[8,8] bitcast(r)
+            t = f32[8,8] multiply(b, w)
+            q = f32[64] sqrt(r)
+            ROOT o = (f32[8,8], f32[64]) tuple(t, q)
+        }}"
+    ));
+    assert_eq!(
+        text,
+        "\
+plan loop threads=64 elements=1
+  why: r: no emitter is built for it yet
+hero %r in r: row-reduction rows=64 length=1000
+  tiling: threads=256 tile=[256]
+  epilogue: t at [d0 floordiv 8, d0 mod 8]
+  a loop because: no emitter is built for it yet
+output function t [8, 8] given %r -> %t, %q[d0 * 8 + d1]
+  why: it computes an output
+  %b = f32[8,8] bitcast(%r)
+  %t = f32[8,8] multiply(%b, %w[d0, d1])
+  %q = f32[64] sqrt(%r)
+function r [64] -> %r
+  why: it is a reduction, a loop of its own
+  %e = f32[64,1000] exponential(%p[d0, s0])
+  %r = f32[64] reduce(%e, %zero)
+"
+    );
+}
+
+/// What reads a hero at other elements than its own calls it.
+#[test]
+fn a_hero_that_is_read_elsewhere_is_called() {
+    let text = entry_plan(&format!(
+        "{SUM}ENTRY body {{
+            p = f32[64,1000] parameter(0)
+            zero = f32[] constant(0)
+            r = f32[64] reduce(p, zero), dimensions={{1}}, to_apply=sum
+            v = f32[64] reverse(r), dimensions={{0}}
+            ROOT a = f32[64] add(r, v)
+        }}"
+    ));
+    assert!(text.contains("outputs read it at other elements than their own"), "{text}");
+    assert!(!text.contains("given"), "{text}");
+}
+
+/// Whatever operation it was written as: only maps tell.
+#[test]
+fn heroes_are_known_by_their_maps() {
+    let kinds = [
+        ("c = f32[40,20] copy(p)", None),
+        ("t = f32[40,20] transpose(p), dimensions={1,0}", Some("transposition rows=40 columns=20")),
+        ("b = f32[40,20]{0,1} bitcast(p)", Some("transposition rows=40 columns=20")),
+        ("b = f32[20,40,3] broadcast(p), dimensions={0,1}", None),
+        ("b = f32[40,3,20] broadcast(p), dimensions={2,0}", Some("transposition rows=40 columns=20")),
+        ("r = f32[20] reduce(p, z), dimensions={1}, to_apply=sum", Some("row-reduction rows=20 length=40")),
+        (
+            "r = f32[40] reduce(p, z), dimensions={0}, to_apply=sum",
+            Some("column-reduction columns=40 length=20 minor=40"),
+        ),
+        ("r = f32[] reduce(p, z), dimensions={0,1}, to_apply=sum", Some("row-reduction rows=1 length=800")),
+        (
+            "d = f32[20,20] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+            Some("product results=400 length=40"),
+        ),
+        ("w = f32[20,38] reduce-window(p, z), window={size=1x3}, to_apply=sum", Some("window results=760 length=3")),
+        (
+            "w = f32[20,10] reduce-window(p, z), window={size=1x4 stride=1x4}, to_apply=sum",
+            Some("row-reduction rows=200 length=4"),
+        ),
+    ];
+    for (instruction, expected) in kinds {
+        let extents = if instruction.starts_with('c') { "40,20" } else { "20,40" };
+        let module = read(&format!(
+            "{SUM}ENTRY body {{ p = f32[{extents}] parameter(0)\n z = f32[] constant(0)\n ROOT {instruction}\n}}"
+        ));
+        let computation = module.entry_computation();
+        let kind = HeroKind::of(computation, computation.root);
+        assert_eq!(kind.map(|kind| kind.to_string()).as_deref(), expected, "{instruction}");
+        if let Some(kind) = kind {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+    }
+}
+
+/// A plan can be cut otherwise by hand; what does not follow from the cuts is refused with its line.
+#[test]
+fn a_plan_is_read_from_its_text() {
+    let body = "p = f32[8] parameter(0)
+         l = f32[8] log(p)
+         e = f32[8] exponential(l)
+         ROOT n = f32[8] negate(e)";
+    let module = read(&format!("HloModule m\nENTRY body {{\n{body}\n}}"));
+    let (computation, target) = (module.entry_computation(), Target::default());
+    let cut = "\
+plan loop threads=32 elements=1
+  why: nothing in it shapes a kernel
+output function n [8] -> %n
+  why: it computes an output
+  %n = f32[8] negate(%e[d0])
+function e [8] -> %e
+  why: by hand
+  %l = f32[8] log(%p[d0])
+  %e = f32[8] exponential(%l)
+";
+    let plan = FusionPlan::parse(cut, computation, &target).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(plan.functions().len(), 2);
+    assert_eq!(plan.text(computation), cut);
+    let wrong = [
+        (cut.replace("%p[d0]", "%p[d0 + 1]"), "with these functions it reads '  %l = f32[8] log(%p[d0])'"),
+        (cut.replace("plan loop", "plan tiled"), "a plan begins with"),
+        (cut.replace("-> %e", "-> %x"), "no instruction of this name"),
+        (cut.replace("  why: by hand\n", ""), "the line after a function reads"),
+        (format!("{cut}function"), "the plan ends before this line"),
+        (cut.rsplit_once("  %e").map(|(before, _)| before.to_owned()).unwrap_or_default(), "the text ends before"),
+        (String::new(), "the text ends before"),
+    ];
+    for (text, message) in wrong {
+        let found = FusionPlan::parse(&text, computation, &target).expect_err("it is no plan").to_string();
+        assert!(found.contains("HLO405") && found.contains(message), "{message}: {found}");
+    }
 }

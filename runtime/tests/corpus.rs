@@ -7,7 +7,7 @@ use crate::understood::UNDERSTOOD;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use weft_hlo::ir::{Literal, Op};
-use weft_partition::{FusionPlan, Target};
+use weft_partition::Target;
 use weft_runtime::{Device, Executable, Options, compile, compile_with};
 
 /// Forms that must run besides: what XLA optimized for its CPU, where only understood operations occur.
@@ -164,17 +164,13 @@ fn chains_of_diamonds_stay_linear_and_right() {
 fn the_specifications_graph_is_one_kernel_of_three_functions() {
     let module = weft_hlo::text::parse(&diamonds(1, "log", true)).expect("the text is well-formed");
     let fused = weft_partition::fuse(&module, &Target::default()).expect("it fuses");
-    let fusions: Vec<_> = fused
-        .entry_computation()
-        .instructions
-        .values()
-        .filter_map(|instruction| match instruction.op {
-            Op::Fusion { calls, .. } => Some(calls),
-            _ => None,
-        })
-        .collect();
-    let [calls] = fusions.as_slice() else { panic!("{} kernels", fusions.len()) };
-    let computation = &fused.computations[*calls];
-    let plan = FusionPlan::new(computation).expect("it has a plan");
+    let entry = fused.module.entry_computation();
+    let fusions = entry.instructions.values().filter_map(|instruction| match instruction.op {
+        Op::Fusion { calls, .. } => Some(calls),
+        _ => None,
+    });
+    let [calls] = fusions.collect::<Vec<_>>()[..] else { panic!("more than one kernel") };
+    let plan = fused.plan(calls).expect("it has a plan");
+    let computation = &fused.module.computations[calls];
     assert_eq!(plan.functions().len(), 3, "{}", plan.text(computation));
 }

@@ -139,7 +139,7 @@ ENTRY e {
     let divided = shown(&["partition", "-", "--no-opt"]);
     assert!(divided.contains("instruction w = while\n  not yet compiled: HLO401: "), "{divided}");
     assert!(divided.contains("fusion step/y_fusion\n  not yet compiled: HLO402: "), "{divided}");
-    assert!(divided.contains("fusion step/j_fusion\n  function j [] -> %j\n"), "{divided}");
+    assert!(divided.contains("  output function j [] -> %j\n"), "{divided}");
     let value: Value = serde_json::from_str(&shown(&["partition", "-", "--no-opt", "--format", "json"])).expect("JSON");
     let dot = value["fusions"].as_array().into_iter().flatten().find(|fusion| fusion["fusion"] == "y_fusion");
     let dot = dot.expect("the dot is a fusion");

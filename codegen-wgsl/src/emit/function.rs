@@ -12,9 +12,9 @@ use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
 use weft_indexing::IndexingMap;
-use weft_partition::{FusionPlan, Read};
+use weft_partition::{FusionPlan, Read, Root};
 
-/// The function number `index` of a plan; `names` are the names of all of them.
+/// The function number `index` of a plan. Its parameters are the elements that the plan gives it.
 ///
 /// # Errors
 /// `HLO411`, `HLO413` for what cannot be emitted, and the errors of indexing maps.
@@ -22,10 +22,10 @@ pub(super) fn emit_function(
     computation: &Computation,
     plan: &FusionPlan,
     index: usize,
-    planned: &weft_partition::Function,
-    names: &[String],
+    name: String,
     regions: &mut Regions<'_>,
 ) -> Result<Function, Diagnostics> {
+    let planned = &plan.functions()[index];
     let mut blocks: BTreeMap<Option<(InstrId, usize)>, Vec<InstrId>> = BTreeMap::new();
     for member in &planned.members {
         blocks.entry(plan.block(*member)).or_default().push(*member);
@@ -37,7 +37,7 @@ pub(super) fn emit_function(
         index,
         blocks,
         function: Function {
-            name: names[index].clone(),
+            name,
             extents: planned.extents.clone(),
             parameters: Vec::new(),
             values: Arena::new(),
@@ -48,11 +48,16 @@ pub(super) fn emit_function(
         bindings: 0,
         bound: Vec::new(),
     };
+    for given in &planned.given {
+        let values = emission.result_values(*given, "");
+        emission.function.parameters.extend(&values);
+        emission.values[given.index()] = values.into_iter().map(Operand::Value).collect();
+    }
     let known = Known::new(&planned.extents);
     let mut body = Block::default();
     emission.members(None, &known, &mut body)?;
     for root in &planned.roots {
-        let operands = emission.root(*root, &mut body)?;
+        let operands = emission.root(root, &mut body)?;
         body.results.extend(operands);
     }
     emission.function.body = body;
@@ -186,17 +191,19 @@ impl Emission<'_, '_, '_> {
     }
 
     /// The values a root returns.
-    fn root(&mut self, id: InstrId, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
-        let home = self.plan.home(id);
-        if let Some((function, _)) = home
-            && function.0 as usize == self.index
-        {
-            return Ok(self.values[id.index()].clone());
+    fn root(&mut self, root: &Root, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
+        if self.is_in_sight(root.instruction) {
+            return Ok(self.values[root.instruction.index()].clone());
         }
         // An output that other functions read through other indices is a function itself.
-        let extents = self.function.extents.clone();
-        let map = IndexingMap::identity(&extents);
-        self.element(id, map.results(), out)
+        self.element(root.instruction, root.map.results(), out)
+    }
+
+    /// Whether the value of an instruction is a member of this function that was emitted, or given to it.
+    fn is_in_sight(&self, id: InstrId) -> bool {
+        let planned = &self.plan.functions()[self.index];
+        let is_here = self.plan.home(id).is_some_and(|(function, _)| function.0 as usize == self.index);
+        (is_here && !self.values[id.index()].is_empty()) || planned.given.contains(&id)
     }
 
     /// The operand number `position` of `id`, which has a single value.
@@ -214,10 +221,10 @@ impl Emission<'_, '_, '_> {
         let map = match plan.read(id, position) {
             Read::Splat => return Ok(plan.splat(operand).map(Operand::Constant).into_iter().collect()),
             Read::Never | Read::Runtime => return Ok(Vec::new()),
+            Read::Given => return Ok(self.values[operand.index()].clone()),
             Read::At(map) => map,
         };
-        let here = plan.home(operand).is_some_and(|(function, _)| function.0 as usize == self.index);
-        if here && !self.values[operand.index()].is_empty() {
+        if self.is_in_sight(operand) {
             return Ok(self.values[operand.index()].clone());
         }
         let results = self.bind(map, out)?;
@@ -243,9 +250,7 @@ impl Emission<'_, '_, '_> {
                 Some(scalar) => Operand::Constant(scalar),
                 None => {
                     let ty = element_type(&self.computation.instructions[owner]);
-                    let home = self.plan.home(owner);
-                    let here = home.is_some_and(|(function, _)| function.0 as usize == self.index);
-                    let values = match here && !self.values[owner.index()].is_empty() {
+                    let values = match self.is_in_sight(owner) {
                         true => self.values[owner.index()].clone(),
                         false => self.element(owner, access, out)?,
                     };

@@ -11,8 +11,8 @@ use crate::wgsl::Names;
 use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Module, Op, Shape};
-use weft_partition::{FusionPlan, Target};
+use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Op, Shape};
+use weft_partition::{Emitter, Fused, FusionPlan, Target};
 
 /// The kernel of one fusion.
 ///
@@ -20,12 +20,15 @@ use weft_partition::{FusionPlan, Target};
 /// `HLO412` if a tensor has more elements than 32-bit indices reach, `HLO417` where the kernel would break a limit of the
 /// target, and the errors of emission.
 pub(crate) fn emit_loop(
-    module: &Module,
+    fused: &Fused,
     fusion: &Instruction,
-    computation: &Computation,
     plan: &FusionPlan,
     target: &Target,
 ) -> Result<Kernel, Diagnostics> {
+    let Op::Fusion { calls, .. } = fusion.op else {
+        return Err(Diagnostic::new("HLO410", fusion.span, "it is no fusion").about(&fusion.name).into());
+    };
+    let computation = &fused.module.computations[calls];
     let mut names = Names::globals();
     let mut memories: Arena<MemoryId, Memory> = Arena::new();
     for parameter in computation.parameters() {
@@ -44,7 +47,7 @@ pub(crate) fn emit_loop(
         let name = names.take(&format!("{name}.out"));
         memories.push(buffer(fusion, shape, name, memories.len(), Access::Write)?);
     }
-    let functions = emit_functions(module, computation, plan, &mut names)?;
+    let functions = emit_functions(fused, computation, plan, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
     let entry = entry(computation, plan, first_result, &functions, target).map_err(broken)?;
     let kernel = Kernel { name: fusion.name.clone(), memories, functions, entry };
@@ -90,16 +93,16 @@ fn broken_limit(kernel: &Kernel, target: &Target) -> Option<String> {
 }
 
 fn emit_functions(
-    module: &Module,
+    fused: &Fused,
     computation: &Computation,
     plan: &FusionPlan,
     names: &mut Names,
 ) -> Result<Arena<FunctionId, Function>, Diagnostics> {
     let own: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
-    let mut regions = Regions::new(module, own.len());
+    let mut regions = Regions::new(fused, own.len());
     let mut functions = Arena::new();
-    for (index, function) in plan.functions().iter().enumerate() {
-        functions.push(emit_function(computation, plan, index, function, &own, &mut regions)?);
+    for (index, name) in own.into_iter().enumerate() {
+        functions.push(emit_function(computation, plan, index, name, &mut regions)?);
     }
     for function in regions.emit(names)? {
         functions.push(function);
@@ -107,10 +110,13 @@ fn emit_functions(
     Ok(functions)
 }
 
-/// An output function, and the memories that its results go to.
+/// A function that computes outputs.
 struct Output {
     function: FunctionId,
-    memories: Vec<MemoryId>,
+    /// The memories that its results go to, with the extents that these are indexed by.
+    memories: Vec<(MemoryId, Vec<i64>)>,
+    /// The functions whose results it is given.
+    given: Vec<FunctionId>,
 }
 
 fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) -> Vec<Output> {
@@ -130,12 +136,18 @@ fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) ->
     for output in plan.outputs() {
         // The function returns the leaves of its roots in order; a value that is several outputs is several roots.
         let mut memories = Vec::new();
-        for root in &plan.function(*output).roots {
-            if let Some(found) = pending.iter().position(|(other, _)| other == root) {
-                memories.extend(pending.remove(found).1.map(MemoryId::from_index));
+        let planned = plan.function(*output);
+        for root in &planned.roots {
+            if let Some(found) = pending.iter().position(|(other, _)| *other == root.instruction) {
+                let leaves = computation.instructions[root.instruction].shape.leaves();
+                let extents = leaves.into_iter().map(|leaf| leaf.as_array().map(|array| array.extents.clone()));
+                let memories_of_root = pending.remove(found).1.map(MemoryId::from_index);
+                memories.extend(memories_of_root.zip(extents.map(Option::unwrap_or_default)));
             }
         }
-        outputs.push(Output { function: FunctionId::from_index(output.0 as usize), memories });
+        let home = |id: &InstrId| plan.home(*id).map(|(function, _)| FunctionId::from_index(function.0 as usize));
+        let given = planned.given.iter().filter_map(home).collect();
+        outputs.push(Output { function: FunctionId::from_index(output.0 as usize), memories, given });
     }
     outputs
 }
@@ -152,8 +164,8 @@ fn entry(
     let outputs = outputs(computation, plan, first_result);
     let elements = |output: &Output| functions[output.function].extents.iter().product::<i64>();
     let most = outputs.iter().map(elements).max().unwrap_or(0);
-    let preferred: u32 = if most >= 1 << 16 { 256 } else { 64 };
-    let threads = preferred.min(target.max_invocations_per_workgroup).min(target.max_workgroup_size_x).max(1);
+    let Emitter::Loop(tiling) = plan.emitter() else { return Err("the plan is not that of a kernel".to_owned()) };
+    let threads = tiling.threads;
     let count = u64::try_from(most).unwrap_or(0).div_ceil(u64::from(threads));
     let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
         let most = target.max_workgroups_per_dimension;
@@ -203,24 +215,24 @@ fn store_output(
     count: i64,
     known: &Known,
 ) -> Result<(), weft_affine::Error> {
-    let function = &functions[output.function];
-    let indices = indices_at(position, &function.extents)?;
-    let values: Vec<_> = (function.body.results.iter())
-        .map(|result| {
-            let element_type = Kernel::operand_type(function, *result);
-            entry.values.push(Value { name: "element".to_owned(), element_type })
-        })
-        .collect();
-    let call = Statement::Call {
-        values: values.clone(),
-        function: output.function,
-        indices: indices.clone(),
-        arguments: Vec::new(),
+    let mut block = Block::default();
+    let mut call = |function: FunctionId, name: &str, arguments: Vec<Operand>, block: &mut Block| {
+        let called = &functions[function];
+        let types = Kernel::result_types(called).into_iter();
+        let values: Vec<_> =
+            types.map(|element_type| entry.values.push(Value { name: name.to_owned(), element_type })).collect();
+        let indices = indices_at(position, &called.extents)?;
+        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
+        Ok::<_, weft_affine::Error>(values.into_iter().map(Operand::Value))
     };
-    let mut block = Block { statements: vec![call], results: Vec::new() };
-    for (value, memory) in values.into_iter().zip(&output.memories) {
-        let (memory, indices, value) = (*memory, indices.clone(), Operand::Value(value));
-        block.statements.push(Statement::Store { memory, indices, value });
+    let mut arguments = Vec::new();
+    for given in &output.given {
+        arguments.extend(call(*given, "given", Vec::new(), &mut block)?);
+    }
+    let values = call(output.function, "element", arguments, &mut block)?;
+    for (value, (memory, extents)) in values.zip(&output.memories) {
+        let indices = indices_at(position, extents)?;
+        block.statements.push(Statement::Store { memory: *memory, indices, value });
     }
     let within = Constraint { expr: position.clone(), bounds: Interval::of_extent(count) };
     let open = known.open(&[within]);

@@ -17,14 +17,12 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
 }
 
-fn add(i: u32) -> f32 {
-    let d0 = i / 20u;
-    let d1 = i % 20u;
-    return log_v(d0, d1) + transpose_v(d0, d1);
+fn add(i: u32, transpose_v_2: f32) -> f32 {
+    return log_v(i / 20u, i % 20u) + transpose_v_2;
 }
 
-fn transpose_v(d0: u32, d1: u32) -> f32 {
-    return log_v(d1, d0);
+fn transpose_v(d0: u32) -> f32 {
+    return log_v(d0 % 20u, d0 / 20u);
 }
 
 fn log_v(d0: u32, d1: u32) -> f32 {
@@ -34,6 +32,6 @@ fn log_v(d0: u32, d1: u32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     if group.x * 64u + lane <= 399u {
-        add_out[group.x * 64u + lane] = add(group.x * 64u + lane);
+        add_out[group.x * 64u + lane] = add(group.x * 64u + lane, transpose_v(group.x * 64u + lane));
     }
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::{Shader, Target, compile, kernel, lower};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{InstrId, Module, Op};
+use weft_hlo::ir::{InstrId, Op};
 use weft_hlo::text;
 use weft_hlo::verify::verify;
-use weft_partition::fuse;
+use weft_partition::{Fused, fuse};
 
 /// Every text of the corpus as `program/file`, sorted.
 pub(crate) fn corpus() -> Vec<(String, PathBuf)> {
@@ -32,18 +32,18 @@ pub(crate) fn corpus() -> Vec<(String, PathBuf)> {
 }
 
 /// The fusions of a fused module.
-pub(crate) fn fusions(module: &Module) -> Vec<InstrId> {
-    let instructions = module.entry_computation().instructions.iter();
+pub(crate) fn fusions(fused: &Fused) -> Vec<InstrId> {
+    let instructions = fused.module.entry_computation().instructions.iter();
     instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. })).map(|(id, _)| id).collect()
 }
 
 /// A text read and fused.
-pub(crate) fn fused(text: &str) -> Result<Module, Diagnostics> {
+pub(crate) fn fused(text: &str) -> Result<Fused, Diagnostics> {
     fuse(&text::parse(text)?, &Target::default())
 }
 
 /// A text written for a test, and therefore verified; fused.
-pub(crate) fn verified(text: &str) -> Module {
+pub(crate) fn verified(text: &str) -> Fused {
     let module = text::parse(text).unwrap_or_else(|findings| panic!("{findings}"));
     verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
     fuse(&module, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"))
@@ -57,13 +57,13 @@ pub(crate) struct Made {
 }
 
 /// Every kernel of a fused module.
-pub(crate) fn make(module: &Module) -> Result<Vec<Made>, Diagnostics> {
+pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
     let target = Target::default();
     let one = |id: InstrId| {
-        let kernel = kernel(module, id, &target)?;
+        let kernel = kernel(fused, id, &target)?;
         let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
-        let shader = compile(module, id, &target)?;
+        let shader = compile(fused, id, &target)?;
         Ok(Made { kernel, flat, shader })
     };
-    fusions(module).into_iter().map(one).collect()
+    fusions(fused).into_iter().map(one).collect()
 }

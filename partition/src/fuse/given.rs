@@ -103,7 +103,7 @@ fn objection(
     if count > budget.instructions_per_kernel * 2 {
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
-    let plan = FusionPlan::new(computation)?;
+    let plan = FusionPlan::new(computation, target)?;
     if plan.depth() > MAX_DEPTH {
         let depth = plan.depth();
         return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));

@@ -16,11 +16,13 @@ mod greedy;
 mod legalize;
 
 use crate::cost::Budget;
+use crate::plan::FusionPlan;
 use crate::{Target, Uncompiled, legal};
 use greedy::Greedy;
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Arena, ArenaId, ComputationId, Module};
+use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Module, Op};
 use weft_hlo::passes;
 
 /// What became of one instruction of the program, and why.
@@ -62,6 +64,70 @@ pub struct Fused {
     pub programs: BTreeSet<ComputationId>,
     /// The kernels and other instructions that cannot be compiled yet, and why; the entry's first.
     pub uncompiled: Vec<Uncompiled>,
+    plans: BTreeMap<ComputationId, FusionPlan>,
+}
+
+impl Fused {
+    /// A module that is fused already, whoever fused it, with the plans of its kernels for a target.
+    ///
+    /// # Errors
+    /// What cannot be compiled is refused: `HLO401`–`HLO403`, and the errors of [`FusionPlan::new`].
+    pub fn of(module: Module, target: &Target) -> Result<Fused, Diagnostics> {
+        legal::check(&module)?;
+        Fused::planned(module, Vec::new(), target)
+    }
+
+    /// The plan of a computation that a fusion calls, or that an operation of one applies to elements; `None` for any other,
+    /// and where it cannot be compiled yet.
+    pub fn plan(&self, computation: ComputationId) -> Option<&FusionPlan> {
+        self.plans.get(&computation)
+    }
+
+    fn planned(module: Module, decisions: Vec<Decision>, target: &Target) -> Result<Fused, Diagnostics> {
+        let known = legal::programs(&module);
+        let programs: BTreeSet<ComputationId> = module.computations.ids().filter(|id| known[id.index()]).collect();
+        let uncompiled = legal::uncompiled(&module);
+        let refused: BTreeSet<(ComputationId, InstrId)> =
+            uncompiled.iter().map(|one| (one.computation, one.instruction)).collect();
+        let _span = tracing::debug_span!("plan").entered();
+        let mut plans = BTreeMap::new();
+        for &program in &programs {
+            for (id, instruction) in module.computations[program].instructions.iter() {
+                let Op::Fusion { calls, .. } = instruction.op else { continue };
+                let computation = &module.computations[calls];
+                let plan = match FusionPlan::new(computation, target) {
+                    Ok(plan) => plan,
+                    // What has no code yet may have no maps either.
+                    Err(_) if refused.contains(&(program, id)) => continue,
+                    Err(findings) => return Err(findings),
+                };
+                plans.insert(calls, plan);
+                if !refused.contains(&(program, id)) {
+                    plan_applied(&module, calls, &mut plans)?;
+                }
+            }
+        }
+        Ok(Fused { module, decisions, programs, uncompiled, plans })
+    }
+}
+
+/// Plans the computations that operations of a computation apply to elements, and those that these apply.
+fn plan_applied(
+    module: &Module,
+    within: ComputationId,
+    plans: &mut BTreeMap<ComputationId, FusionPlan>,
+) -> Result<(), Diagnostics> {
+    let mut pending = vec![within];
+    while let Some(within) = pending.pop() {
+        let instructions = module.computations[within].instructions.values();
+        for applied in instructions.flat_map(|instruction| instruction.op.called_computations()) {
+            if let Entry::Vacant(vacant) = plans.entry(applied) {
+                vacant.insert(FusionPlan::of_applied(&module.computations[applied])?);
+                pending.push(applied);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Fuses a module for a target. The entry is walked from users to producers, and a producer goes into the kernels of all
@@ -71,9 +137,9 @@ pub struct Fused {
 ///
 /// # Errors
 /// What cannot be compiled is refused: `HLO401`–`HLO404`, and the errors of [`passes::flatten`].
-pub fn fuse(module: &Module, target: &Target) -> Result<Module, Diagnostics> {
+pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
     legal::check(module)?;
-    fuse_explained(module, target).map(|fused| fused.module)
+    fuse_explained(module, target)
 }
 
 /// As [`fuse`], with the reasons, and for any program: what cannot be compiled yet is set apart and reported.
@@ -105,9 +171,5 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
             "fusion decision"
         );
     }
-    let module = assemble::assemble(&flat, &fused);
-    let known = legal::programs(&module);
-    let programs = module.computations.ids().filter(|id| known[id.index()]).collect();
-    let uncompiled = legal::uncompiled(&module);
-    Ok(Fused { module, decisions, programs, uncompiled })
+    Fused::planned(assemble::assemble(&flat, &fused), decisions, target)
 }

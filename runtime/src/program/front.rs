@@ -4,16 +4,16 @@ use crate::Error;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{InstrId, Module};
-use weft_partition::Target;
+use weft_partition::{Fused, Target};
 
 /// The verified module, fused for `target`.
-pub(crate) fn fused(module: &Module, target: &Target) -> Result<Module, Error> {
+pub(crate) fn fused(module: &Module, target: &Target) -> Result<Fused, Error> {
     Ok(weft_partition::fuse(module, target)?)
 }
 
 /// The kernels of the fusions `ids` of the entry, in that order. All findings of all kernels are returned together.
-pub(crate) fn kernels(module: &Module, ids: &[InstrId], target: &Target) -> Result<Vec<Shader>, Error> {
-    let compile = |&id: &InstrId| -> Result<Shader, Diagnostics> { weft_codegen_wgsl::compile(module, id, target) };
+pub(crate) fn kernels(fused: &Fused, ids: &[InstrId], target: &Target) -> Result<Vec<Shader>, Error> {
+    let compile = |&id: &InstrId| -> Result<Shader, Diagnostics> { weft_codegen_wgsl::compile(fused, id, target) };
     #[cfg(feature = "parallel")]
     let outcomes: Vec<_> = {
         use rayon::prelude::*;

@@ -13,7 +13,7 @@ use std::fmt;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{ArrayShape, InstrId, Literal, Module, Op};
 use weft_hlo::passes::{Optimized, PassRun, Pipeline};
-use weft_partition::Target;
+use weft_partition::{Fused, Target};
 
 /// A buffer of a [`Program`], printed as `b3`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -182,12 +182,12 @@ pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Resu
     Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target)? })
 }
 
-/// Compiles a module that is fused already, as [`weft_partition::fuse`] leaves it, whoever fused it.
+/// Compiles a module that is fused already, as [`weft_partition::fuse`] leaves it; [`Fused::of`] takes those that others fused.
 ///
 /// # Errors
 /// As [`compile`]; an entry that holds anything but parameters, constants, fusions, their elements and a flat tuple of
 /// results is refused.
-pub fn compile_fused(fused: Module, target: &Target) -> Result<Program, Error> {
+pub fn compile_fused(fused: Fused, target: &Target) -> Result<Program, Error> {
     schedule::build(fused, target, front::kernels)
 }
 

@@ -7,8 +7,8 @@ use crate::Error;
 use indexmap::IndexMap;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op, Shape};
-use weft_partition::Target;
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Op, Shape};
+use weft_partition::{Fused, Target};
 
 /// A tensor before it has a buffer. The values of a [`Schedule`] are numbered in the order they come to be.
 struct Value {
@@ -47,11 +47,11 @@ struct Schedule<'a> {
 
 /// Schedules the entry of a fused module; `kernels` compiles the fusions it is given.
 pub(super) fn build(
-    fused: Module,
+    fused: Fused,
     target: &Target,
-    kernels: impl FnOnce(&Module, &[InstrId], &Target) -> Result<Vec<Shader>, Error>,
+    kernels: impl FnOnce(&Fused, &[InstrId], &Target) -> Result<Vec<Shader>, Error>,
 ) -> Result<Program, Error> {
-    let mut schedule = Schedule::new(fused.entry_computation(), target);
+    let mut schedule = Schedule::new(fused.module.entry_computation(), target);
     schedule.visit()?;
     let results = schedule.results()?;
     schedule.check_limits()?;
@@ -100,7 +100,7 @@ pub(super) fn build(
         results,
         temporaries_without_reuse,
         passes: Vec::new(),
-        module: fused,
+        module: fused.module,
     })
 }
 

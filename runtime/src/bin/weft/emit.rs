@@ -11,7 +11,7 @@ use std::sync::Arc;
 use weft_codegen_wgsl::{flat_kernel, functions_text, kernel};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{InstrId, Module, Op};
-use weft_partition::Target;
+use weft_partition::{Fused, Target};
 
 /// A kernel at the stage asked for.
 enum Code {
@@ -38,7 +38,7 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
     let fused = weft_partition::fuse(&optimized.module, &target).map_err(failed)?;
-    let fusions = selected(&fused, arguments.kernel.as_deref())?;
+    let fusions = selected(&fused.module, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
     if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {
         let count = fusions.len();
@@ -46,7 +46,7 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     }
     let mut kernels = Vec::with_capacity(fusions.len());
     for (number, id) in fusions {
-        let name = fused.entry_computation().instructions[id].name.clone();
+        let name = fused.module.entry_computation().instructions[id].name.clone();
         let code = code(&fused, id, &target, arguments.stage).map_err(|trouble| match trouble {
             Trouble::Program(findings) => failed(findings),
             Trouble::Writer(message) => Failure::message(message),
@@ -107,7 +107,7 @@ fn selected(fused: &Module, wanted: Option<&str>) -> Result<Vec<(usize, InstrId)
     }
 }
 
-fn code(fused: &Module, id: InstrId, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Code, Trouble> {
     match stage {
         Stage::Functions => return Ok(Code::Text(functions_text(fused, id)?)),
         Stage::Kernel => return Ok(Code::Text(kernel(fused, id, target)?.to_string())),

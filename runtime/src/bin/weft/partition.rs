@@ -11,7 +11,7 @@ use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Analysis, Direction, Relation};
 use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Op};
 use weft_hlo::passes::PassRun;
-use weft_partition::{Decision, Function, Fused, FusionPlan, Read, Uncompiled};
+use weft_partition::{Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Uncompiled};
 
 /// The program, simplified and fused for its target, with the reasons.
 fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
@@ -60,7 +60,7 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
 
 /// `weft partition`
 pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
-    let (source, runs, fused) = fused(arguments)?;
+    let (_, runs, fused) = fused(arguments)?;
     let reasons: BTreeMap<(ComputationId, InstrId), &Diagnostic> =
         fused.uncompiled.iter().map(|one| ((one.computation, one.instruction), &one.reason)).collect();
     let mut analysis = Analysis::new(&fused.module);
@@ -74,10 +74,9 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
             let about = Within { owner, instruction, reason };
             if let Op::Fusion { calls, .. } = instruction.op {
                 let computation = &fused.module.computations[calls];
-                let division = match (FusionPlan::new(computation), reason) {
-                    (Ok(plan), _) => Division::Planned(plan),
-                    (Err(_), Some(_)) => Division::Whole(reads_of_all(&mut analysis, calls, computation)),
-                    (Err(findings), None) => return Err(Failure::Findings(source, findings)),
+                let division = match fused.plan(calls) {
+                    Some(plan) => Division::Planned(plan),
+                    None => Division::Whole(reads_of_all(&mut analysis, calls, computation)),
                 };
                 let text = division.text(computation);
                 fusions.push(about.fusion_json(computation, &division, &text));
@@ -115,8 +114,8 @@ type Maps = Vec<Result<String, String>>;
 type Reads = Vec<Maps>;
 
 /// The functions of a fusion.
-enum Division {
-    Planned(FusionPlan),
+enum Division<'p> {
+    Planned(&'p FusionPlan),
     /// All of it is one function, of which nobody knows how it will be computed.
     Whole(BTreeMap<InstrId, Reads>),
 }
@@ -145,7 +144,7 @@ fn reads_of_all(
     reads
 }
 
-impl Division {
+impl Division<'_> {
     fn text(&self, computation: &Computation) -> String {
         let reads = match self {
             Division::Planned(plan) => return plan.text(computation),
@@ -166,6 +165,36 @@ impl Division {
             }
         }
         text
+    }
+
+    fn emitter(&self) -> Value {
+        let Division::Planned(plan) = self else { return Value::Null };
+        match plan.emitter() {
+            Emitter::Loop(tiling) => {
+                json!({ "name": "loop", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
+            }
+            _ => Value::Null,
+        }
+    }
+
+    fn heroes(&self, computation: &Computation) -> Vec<Value> {
+        let Division::Planned(plan) = self else { return Vec::new() };
+        let called = |id: FunctionId| plan.function(id).name.as_str();
+        let hero = |hero: &Hero| {
+            json!({
+                "instruction": computation.instructions[hero.instruction].name,
+                "kind": hero.kind.to_string(),
+                "function": called(hero.function),
+                "prologues": hero.prologues.iter().map(|id| called(*id)).collect::<Vec<_>>(),
+                "epilogues": hero.epilogues.iter().map(|tail| json!({
+                    "function": called(tail.function), "map": tail.map.to_string(),
+                })).collect::<Vec<_>>(),
+                "threads": hero.tiling.threads,
+                "tile": hero.tiling.tile,
+                "why_loop": hero.why_loop,
+            })
+        };
+        plan.heroes().iter().map(hero).collect()
     }
 
     fn functions(&self, computation: &Computation) -> Vec<Value> {
@@ -225,6 +254,7 @@ fn planned_json(computation: &Computation, plan: &FusionPlan, function: &Functio
                 Read::Splat => value["constant"] = json!(plan.splat(*operand).map(|splat| splat.to_string())),
                 Read::Never => value["maps"] = json!([]),
                 Read::Runtime => value["runtime"] = json!(true),
+                Read::Given => value["given"] = json!(true),
                 Read::At(map) => value["maps"] = json!([map.to_string()]),
             }
             match plan.home(*operand) {
@@ -240,12 +270,15 @@ fn planned_json(computation: &Computation, plan: &FusionPlan, function: &Functio
         members.push(member_json(instruction, reads));
     }
     // An output may be a parameter as it is.
-    for root in function.roots.iter().filter(|root| is_parameter(&computation.instructions[**root])) {
+    let roots = || function.roots.iter().map(|root| &root.instruction);
+    for root in roots().filter(|root| is_parameter(&computation.instructions[**root])) {
         parameters.insert(*root, parameter_json(&computation.instructions[*root]));
     }
     json!({
         "name": function.name,
-        "roots": function.roots.iter().map(name).collect::<Vec<_>>(),
+        "roots": roots().map(name).collect::<Vec<_>>(),
+        "root_maps": function.roots.iter().map(|root| root.map.to_string()).collect::<Vec<_>>(),
+        "given": function.given.iter().map(name).collect::<Vec<_>>(),
         "extents": function.extents,
         "why": function.reason,
         "evaluations": function.evaluations,
@@ -283,7 +316,7 @@ impl Within<'_> {
         self.reason.map_or(Value::Null, |reason| json!({ "code": reason.code, "message": reason.message }))
     }
 
-    fn fusion_json(&self, computation: &Computation, division: &Division, text: &str) -> Value {
+    fn fusion_json(&self, computation: &Computation, division: &Division<'_>, text: &str) -> Value {
         let operand = |operand: &InstrId| self.owner.instructions[*operand].name.as_str();
         let parameters = computation.parameters();
         json!({
@@ -294,6 +327,8 @@ impl Within<'_> {
                 .collect::<Vec<Value>>(),
             "compiled": self.reason.is_none(),
             "reason": self.reason(),
+            "emitter": division.emitter(),
+            "heroes": division.heroes(computation),
             "functions": division.functions(computation),
             "text": text,
         })

@@ -11,7 +11,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, filter::filter_fn};
 
-/// Adds up how long the spans of `weft-codegen-wgsl` last, by name. Kernels are written on all cores, so a sum may be
+/// Adds up how long the spans of `weft-partition` and `weft-codegen-wgsl` last, by name. Kernels are written on all cores, so a sum may be
 /// more than the time that passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stopwatch {
@@ -24,7 +24,8 @@ struct Entered(Instant);
 impl Stopwatch {
     /// What lets through the spans that are measured, and nothing else, so that others cost nothing.
     pub(crate) fn filter() -> FilterFn<impl Fn(&Metadata<'_>) -> bool> {
-        filter_fn(|metadata| metadata.is_span() && metadata.target().starts_with("weft_codegen_wgsl"))
+        let measured = ["weft_partition", "weft_codegen_wgsl"];
+        filter_fn(move |metadata| metadata.is_span() && measured.iter().any(|it| metadata.target().starts_with(it)))
             .with_max_level_hint(LevelFilter::DEBUG)
     }
 
@@ -57,9 +58,9 @@ pub(super) struct Stages {
     pub(super) parse: f64,
     /// Passes from HLO to HLO.
     pub(super) passes: f64,
-    /// Fusing.
+    /// Fusing, without planning.
     pub(super) fuse: f64,
-    /// Dividing fusions into functions, added up over kernels.
+    /// Planning all fusions.
     pub(super) plan: f64,
     /// From plans to WGSL, added up over kernels.
     pub(super) emit: f64,
@@ -93,6 +94,7 @@ impl Stages {
     pub(super) fn add_kernels(&mut self, sums: &BTreeMap<&'static str, Duration>) {
         let of = |names: &[&str]| names.iter().filter_map(|name| sums.get(name)).map(Duration::as_secs_f64).sum();
         self.plan = of(&["plan"]);
+        self.fuse = (self.fuse - self.plan).max(0.0);
         self.emit = of(&["emit", "lower", "write"]);
         self.validate = of(&["validate"]);
     }

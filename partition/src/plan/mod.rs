@@ -1,0 +1,245 @@
+//! The plan of one fusion: its functions, what its kernel is shaped around, and why.
+
+mod planner;
+mod read;
+mod text;
+
+use crate::Target;
+use crate::hero::{HeroKind, HeroTiling};
+use crate::tiling::Tiling;
+use weft_hlo::diagnostic::Diagnostics;
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, Shape};
+use weft_indexing::IndexingMap;
+
+use planner::Planner;
+pub(crate) use planner::{Placement, place};
+
+/// A function of a [`FusionPlan`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A set of instructions emitted as one function: from indices and given values to the elements of its roots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// A name that no other function of the plan has: that of its first root, numbered where that is taken.
+    pub name: String,
+    /// The instructions whose elements it is given instead of indices to read them at: the heroes of an epilogue, the
+    /// parameters of a computation that is applied to elements.
+    pub given: Vec<InstrId>,
+    /// The values it returns; one that is several outputs is returned as often.
+    pub roots: Vec<Root>,
+    /// The extents its indices run over.
+    pub extents: Vec<i64>,
+    /// The instructions it computes, operands before users; constants written in place are not among them.
+    pub members: Vec<InstrId>,
+    /// Why it is a function.
+    pub reason: String,
+    /// How often it runs in one run of the kernel.
+    pub evaluations: f64,
+}
+
+/// A value that a function returns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Root {
+    /// The instruction.
+    pub instruction: InstrId,
+    /// From the function's indices to those of the element it returns: the identity, or a bitcast where a function computes
+    /// outputs of several shapes with the same elements in row-major order.
+    pub map: IndexingMap,
+}
+
+/// How an instruction reads one operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// The operand is the same constant everywhere ([`splats`](crate::splats)).
+    Splat,
+    /// Never: no element of the operand is needed.
+    Never,
+    /// As runtime variables of another operand's map: the starts of a gather or of a dynamic slice.
+    Runtime,
+    /// As the value that the function is given.
+    Given,
+    /// At the results of this map from the reading function's indices.
+    At(IndexingMap),
+}
+
+/// How a kernel computes the outputs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Emitter {
+    /// Each invocation computes elements of the outputs, independently of the others.
+    Loop(Tiling),
+    /// No kernel: the computation is applied to the elements of others.
+    Applied,
+}
+
+/// An instruction that a kernel of the fusion could be shaped around.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hero {
+    /// The instruction.
+    pub instruction: InstrId,
+    /// What kind of iteration it is.
+    pub kind: HeroKind,
+    /// The function that computes its elements.
+    pub function: FunctionId,
+    /// The functions that compute what it reads; the others are members of its own function.
+    pub prologues: Vec<FunctionId>,
+    /// The functions that are given its elements.
+    pub epilogues: Vec<Tail>,
+    /// The workgroup that an emitter which tiles would take.
+    pub tiling: HeroTiling,
+    /// Why the kernel is a loop in spite of it.
+    pub why_loop: String,
+}
+
+/// A function that computes outputs from the elements of a hero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tail {
+    /// The function.
+    pub function: FunctionId,
+    /// From the indices of the hero's elements to those of the function.
+    pub map: IndexingMap,
+}
+
+/// The functions of one fusion, how they call each other, and how a kernel computes its outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FusionPlan {
+    functions: Vec<Function>,
+    outputs: Vec<FunctionId>,
+    emitter: Emitter,
+    why: String,
+    heroes: Vec<Hero>,
+    homes: Vec<Option<(FunctionId, IndexingMap)>>,
+    blocks: Vec<Option<(InstrId, usize)>>,
+    reads: Vec<Vec<Read>>,
+    splats: Vec<Option<Scalar>>,
+    excess: f64,
+    depth: u32,
+    repeated_iterations: f64,
+}
+
+impl FusionPlan {
+    /// Divides the computation of a fusion into functions, and decides how a kernel computes them.
+    ///
+    /// The roots whose elements are the same in row-major order (equal up to bitcast) form the first functions. Then, users before
+    /// operands: an instruction all of whose users access it in the same block of the same function through the same map, compared
+    /// as a function, joins them; any other, and every hero, becomes a function of its own. A hero whose only reader is a function of
+    /// outputs, at the element that it computes, is given to it as a value.
+    ///
+    /// # Errors
+    /// Where an instruction has no indexing map (`HLO301`, `HLO302`, `HLO304`, `HLO305`).
+    pub fn new(computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        Planner::new(computation).plan(target)
+    }
+
+    /// The plan of a computation that is applied to elements: one function that is given its parameters.
+    ///
+    /// # Errors
+    /// As [`FusionPlan::new`].
+    pub fn of_applied(computation: &Computation) -> Result<FusionPlan, Diagnostics> {
+        Planner::new(computation).plan_applied()
+    }
+
+    /// Reads what [`text`](Self::text) writes: the functions, what each holds and why. Maps follow from the computation; those
+    /// of the text are checked.
+    ///
+    /// # Errors
+    /// `HLO405` for a text that is no plan of this computation, with the line; the errors of [`FusionPlan::new`].
+    pub fn parse(text: &str, computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        read::parse(text, computation, target)
+    }
+
+    /// The functions; those that compute the fusion's outputs come first, callers before callees.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The function of an id.
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    /// The functions that compute the fusion's outputs: each is a root of exactly one of them, in the order of the outputs.
+    pub fn outputs(&self) -> &[FunctionId] {
+        &self.outputs
+    }
+
+    /// How a kernel computes the outputs.
+    pub fn emitter(&self) -> Emitter {
+        self.emitter
+    }
+
+    /// Why it is that emitter.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// The instructions that a kernel could be shaped around, in the order of the computation.
+    pub fn heroes(&self) -> &[Hero] {
+        &self.heroes
+    }
+
+    /// The function that computes an instruction, and the map from that function's indices to the instruction's;
+    /// `None` for parameters, constants written in place and what is never read.
+    pub fn home(&self, id: InstrId) -> Option<(FunctionId, &IndexingMap)> {
+        self.homes[id.index()].as_ref().map(|(function, map)| (*function, map))
+    }
+
+    /// The innermost block an instruction is evaluated in: the operand of a concatenate or pad, or the loop (operand 0)
+    /// of a reduce; `None` for a function's outermost block.
+    pub fn block(&self, id: InstrId) -> Option<(InstrId, usize)> {
+        self.blocks[id.index()]
+    }
+
+    /// How instruction `id` reads its operand number `operand`.
+    pub fn read(&self, id: InstrId, operand: usize) -> &Read {
+        &self.reads[id.index()][operand]
+    }
+
+    /// The constant that every element of an instruction is, if it is one ([`splats`](crate::splats)).
+    pub fn splat(&self, id: InstrId) -> Option<Scalar> {
+        self.splats[id.index()]
+    }
+
+    /// Units of work ([`operation_cost`](crate::operation_cost)) per element of the output that exist only because values are
+    /// computed more often than they have elements.
+    pub fn excess_per_element(&self) -> f64 {
+        self.excess
+    }
+
+    /// How many branches and loops stand in one another at most, calls looked through.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Rounds per element of the output that loops make which an element runs more than once, all together; a kernel
+    /// whose every loop runs once per element has none.
+    pub fn repeated_iterations(&self) -> f64 {
+        self.repeated_iterations
+    }
+
+    /// The plan as text: how the kernel computes the outputs, its heroes, and each function with its members and the reason it
+    /// exists. [`FusionPlan::parse`] reads it.
+    ///
+    /// ```text
+    /// plan loop threads=64 elements=1
+    ///   why: no hero is worth more than a loop
+    /// output function add [20,20] -> %add
+    ///   why: it computes an output
+    ///   %add = f32[20,20] add(%log[d0, d1], %transpose[d0, d1])
+    /// ```
+    pub fn text(&self, computation: &Computation) -> String {
+        text::PlanText { plan: self, computation }.to_string()
+    }
+}
+
+/// The roots of a fusion's computation: the operands of a tuple, or the root itself.
+pub(crate) fn roots(computation: &Computation) -> Vec<InstrId> {
+    let root = &computation.instructions[computation.root];
+    if root.op == Op::Tuple { root.operands.clone() } else { vec![computation.root] }
+}
+
+/// The extents of an array; of a tuple, those of its first array.
+pub(crate) fn leaf_extents(shape: &Shape) -> Vec<i64> {
+    shape.leaves().first().and_then(|leaf| leaf.as_array()).map(|array| array.extents.clone()).unwrap_or_default()
+}

@@ -1,0 +1,394 @@
+//! The division of a computation into functions.
+
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, leaf_extents, roots};
+use crate::Target;
+use crate::access::{
+    Access, Counted, element_count, identity, is_bitcast, is_identity, is_long, loop_rounds, operand_access, read_map,
+    row_major, same_access,
+};
+use crate::cost::operation_cost;
+use crate::hero::HeroKind;
+use crate::splat::splats;
+use crate::tiling::Tiling;
+use std::collections::BTreeMap;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, UniqueNames};
+
+/// Where an instruction goes, given all the ways it is accessed.
+pub(crate) enum Placement {
+    /// With its users.
+    Join(Counted),
+    /// Into a function of its own, for this reason.
+    Own { reason: String, evaluations: f64, depth: u32 },
+}
+
+/// The different ones among accesses, compared as functions.
+fn distinct(accesses: &[Counted]) -> Vec<&Counted> {
+    let mut distinct: Vec<&Counted> = Vec::new();
+    for counted in accesses {
+        if !distinct.iter().any(|seen| same_access(&seen.access, &counted.access)) {
+            distinct.push(counted);
+        }
+    }
+    distinct
+}
+
+/// Decides between joining the users and a function of one's own. `accesses` is not empty.
+pub(crate) fn place(computation: &Computation, id: InstrId, accesses: &[Counted], sole_root: bool) -> Placement {
+    let distinct = distinct(accesses);
+    let evaluations = distinct.iter().map(|counted| counted.evaluations).sum();
+    let depth = distinct.iter().map(|counted| counted.access.depth).max().unwrap_or(0);
+    let own = |reason: String| Placement::Own { reason, evaluations, depth };
+    if distinct.len() > 1 {
+        return own(format!("its users access it in {} different ways", distinct.len()));
+    }
+    if !sole_root && let Some(hero) = HeroKind::of(computation, id) {
+        return own(hero.reason().to_owned());
+    }
+    if !distinct[0].access.map.runtime().is_empty() {
+        return own("it is accessed at indices that are values of the program".to_owned());
+    }
+    if is_long(&distinct[0].access) {
+        return own("the indices it is accessed at have become long".to_owned());
+    }
+    Placement::Join(distinct[0].clone())
+}
+
+/// The cuts that a text gives, instead of those that the planner would make.
+#[derive(Default)]
+pub(super) struct Cuts {
+    /// The instructions that root functions of their own, with the reasons.
+    pub(super) own: BTreeMap<InstrId, String>,
+    /// The launch.
+    pub(super) tiling: Option<Tiling>,
+}
+
+pub(super) struct Planner<'m> {
+    computation: &'m Computation,
+    cuts: Option<Cuts>,
+    /// Whether parameters are values that the function is given.
+    is_applied: bool,
+    names: UniqueNames,
+    functions: Vec<Function>,
+    homes: Vec<Option<Counted>>,
+    accesses: Vec<Vec<Counted>>,
+    reads: Vec<Vec<Read>>,
+    splats: Vec<Option<Scalar>>,
+    excess: f64,
+    depth: u32,
+    repeated_iterations: f64,
+    /// Elements of the largest output.
+    outputs: f64,
+}
+
+impl<'m> Planner<'m> {
+    pub(super) fn new(computation: &'m Computation) -> Self {
+        let count = computation.instructions.len();
+        Planner {
+            computation,
+            cuts: None,
+            is_applied: false,
+            names: UniqueNames::default(),
+            functions: Vec::new(),
+            homes: vec![None; count],
+            accesses: vec![Vec::new(); count],
+            reads: vec![Vec::new(); count],
+            splats: splats(computation),
+            excess: 0.0,
+            depth: 0,
+            repeated_iterations: 0.0,
+            outputs: 1.0,
+        }
+    }
+
+    pub(super) fn with_cuts(computation: &'m Computation, cuts: Cuts) -> Self {
+        Planner { cuts: Some(cuts), ..Planner::new(computation) }
+    }
+
+    pub(super) fn plan(mut self, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        let outputs = self.divide()?;
+        let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
+        let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
+        let emitter = Emitter::Loop(given.unwrap_or_else(|| Tiling::of_loop(elements as i64, target)));
+        let heroes = self.heroes(&outputs, target)?;
+        let why = match heroes.as_slice() {
+            [] => "nothing in it shapes a kernel".to_owned(),
+            heroes => {
+                let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
+                heroes.iter().map(|hero| format!("{}: {}", name(hero), hero.why_loop)).collect::<Vec<_>>().join("; ")
+            }
+        };
+        Ok(self.finish(outputs, emitter, heroes, why))
+    }
+
+    pub(super) fn plan_applied(mut self) -> Result<FusionPlan, Diagnostics> {
+        self.is_applied = true;
+        let given = self.computation.parameters();
+        let outputs = self.divide()?;
+        if let [_, other, ..] = self.functions.as_slice() {
+            let instruction = &self.computation.instructions[other.roots[0].instruction];
+            let message = format!("'{}' cannot be applied to elements yet: {}", instruction.op.name(), other.reason);
+            return Err(Diagnostic::new("HLO401", instruction.span, message).about(&instruction.name).into());
+        }
+        self.functions.iter_mut().for_each(|function| function.given.clone_from(&given));
+        let why = "it is applied to the elements of others".to_owned();
+        Ok(self.finish(outputs, Emitter::Applied, Vec::new(), why))
+    }
+
+    fn finish(self, outputs: Vec<FunctionId>, emitter: Emitter, heroes: Vec<Hero>, why: String) -> FusionPlan {
+        let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
+        let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();
+        let homes = self.homes.into_iter().map(|home| home.map(|home| (home.access.function, home.access.map)));
+        FusionPlan {
+            functions: self.functions,
+            outputs,
+            emitter,
+            why,
+            heroes,
+            homes: homes.collect(),
+            blocks,
+            reads: self.reads,
+            splats: self.splats,
+            excess: self.excess / elements,
+            depth: self.depth,
+            repeated_iterations: self.repeated_iterations / elements,
+        }
+    }
+
+    /// Divides the computation into functions; says which compute outputs.
+    fn divide(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
+        let outputs = self.add_outputs()?;
+        self.outputs = self.functions.iter().map(|function| function.evaluations).fold(1.0, f64::max);
+        let is_root_tuple =
+            |id: InstrId| id == self.computation.root && self.computation.instructions[id].op == Op::Tuple;
+        let ids: Vec<InstrId> = self.computation.instructions.ids().rev().filter(|id| !is_root_tuple(*id)).collect();
+        for id in ids {
+            self.visit(id, &outputs)?;
+        }
+        for (id, home) in self.computation.instructions.ids().zip(&self.homes) {
+            if let Some(home) = home {
+                self.functions[home.access.function.0 as usize].members.push(id);
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn add_function(&mut self, root: Root, extents: Vec<i64>, reason: String, evaluations: f64) -> FunctionId {
+        let id = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let name = self.names.take(&self.computation.instructions[root.instruction].name);
+        self.functions.push(Function {
+            name,
+            given: Vec::new(),
+            roots: vec![root],
+            extents,
+            members: Vec::new(),
+            reason,
+            evaluations,
+        });
+        id
+    }
+
+    /// One function for each group of roots that are equal up to bitcast.
+    fn add_outputs(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
+        let mut outputs: Vec<FunctionId> = Vec::new();
+        for root in roots(self.computation) {
+            let instruction = &self.computation.instructions[root];
+            let shape = &instruction.shape;
+            let extents = leaf_extents(shape);
+            let count = |extents: &[i64]| extents.iter().product::<i64>();
+            let same = |id: &&FunctionId| {
+                let known = &self.functions[id.0 as usize].extents;
+                *known == extents || (count(known) == count(&extents) && count(&extents) > 0)
+            };
+            let same = outputs.iter().find(same).copied();
+            let (function, map) = match same {
+                Some(function) => {
+                    let known = &self.functions[function.0 as usize].extents;
+                    let map = row_major(known, &extents).map_err(|error| {
+                        let finding = Diagnostic::new("HLO302", instruction.span, error.to_string());
+                        finding.about(&instruction.name)
+                    })?;
+                    self.functions[function.0 as usize].roots.push(Root { instruction: root, map: map.clone() });
+                    (function, map)
+                }
+                None => {
+                    let (evaluations, map) = (element_count(shape), identity(&extents));
+                    let reason = "it computes an output".to_owned();
+                    let root = Root { instruction: root, map: map.clone() };
+                    let function = self.add_function(root, extents, reason, evaluations);
+                    outputs.push(function);
+                    (function, map)
+                }
+            };
+            let evaluations = self.functions[function.0 as usize].evaluations;
+            let access = Access { function, block: None, depth: 0, map };
+            self.accesses[root.index()].push(Counted { access, evaluations });
+        }
+        Ok(outputs)
+    }
+
+    fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
+        let computation = self.computation;
+        let instruction = &computation.instructions[id];
+        let accesses = std::mem::take(&mut self.accesses[id.index()]);
+        let is_output = accesses.iter().any(|counted| {
+            let function = &self.functions[counted.access.function.0 as usize];
+            function.roots.iter().any(|root| root.instruction == id)
+        });
+        let is_immediate = self.splats[id.index()].is_some() && !is_output;
+        if accesses.is_empty() || is_immediate || matches!(instruction.op, Op::Parameter { .. }) {
+            return Ok(());
+        }
+        let sole_root = accesses.iter().all(|counted| {
+            let function = &self.functions[counted.access.function.0 as usize];
+            let is_alone = function.roots.iter().all(|root| root.instruction == id);
+            counted.access.block.is_none() && is_alone && is_identity(&counted.access.map)
+        });
+        let home = match self.placement(id, &accesses, sole_root)? {
+            Placement::Join(home) => home,
+            Placement::Own { reason, evaluations, depth } => {
+                let extents = leaf_extents(&instruction.shape);
+                let map = identity(&extents);
+                let root = Root { instruction: id, map: map.clone() };
+                let function = self.add_function(root, extents, reason, evaluations);
+                self.give(id, &accesses, outputs);
+                Counted { access: Access { function, block: None, depth, map }, evaluations }
+            }
+        };
+        self.depth = self.depth.max(home.access.depth);
+        let rounds = loop_rounds(computation, instruction);
+        if rounds > 1.0 && home.evaluations > self.outputs {
+            self.repeated_iterations += home.evaluations * rounds;
+        }
+        let again = (home.evaluations - element_count(&instruction.shape)).max(0.0);
+        self.excess += again * operation_cost(&instruction.op);
+        for position in 0..instruction.operands.len() {
+            let read = self.read(id, &home, position)?;
+            self.reads[id.index()].push(read);
+        }
+        self.homes[id.index()] = Some(home);
+        Ok(())
+    }
+
+    /// How `id`, evaluated at `home`, reads its operand number `position`.
+    fn read(&mut self, id: InstrId, home: &Counted, position: usize) -> Result<Read, Diagnostics> {
+        let computation = self.computation;
+        let instruction = &computation.instructions[id];
+        let operand = instruction.operands[position];
+        let constant = self.splats[operand.index()].is_some();
+        // Where an update that is one constant goes is told by values all the same.
+        if constant && !(instruction.op == Op::DynamicUpdateSlice && position == 1) {
+            return Ok(Read::Splat);
+        }
+        if self.is_applied && matches!(computation.instructions[operand].op, Op::Parameter { .. }) {
+            return Ok(Read::Given);
+        }
+        let Some(read) = operand_access(computation, id, home, position)? else {
+            let is_runtime = read_map(computation, id, position)?.is_none();
+            return Ok(if is_runtime { Read::Runtime } else { Read::Never });
+        };
+        for (owner, counted) in read.runtime {
+            if self.splats[owner.index()].is_none() {
+                self.accesses[owner.index()].push(counted);
+            }
+        }
+        if constant {
+            return Ok(Read::Splat);
+        }
+        let map = read.access.access.map.clone();
+        self.accesses[operand.index()].push(read.access);
+        Ok(Read::At(map))
+    }
+
+    fn placement(&self, id: InstrId, accesses: &[Counted], sole_root: bool) -> Result<Placement, Diagnostics> {
+        let placement = place(self.computation, id, accesses, sole_root);
+        let Some(cuts) = &self.cuts else { return Ok(placement) };
+        let distinct = distinct(accesses);
+        match cuts.own.get(&id) {
+            Some(reason) => {
+                let evaluations = distinct.iter().map(|counted| counted.evaluations).sum();
+                let depth = distinct.iter().map(|counted| counted.access.depth).max().unwrap_or(0);
+                Ok(Placement::Own { reason: reason.clone(), evaluations, depth })
+            }
+            None if distinct.len() == 1 && distinct[0].access.map.runtime().is_empty() => {
+                Ok(Placement::Join(distinct[0].clone()))
+            }
+            None => {
+                let instruction = &self.computation.instructions[id];
+                let message = "it cannot share a function with its users, who access it in different ways";
+                Err(Diagnostic::new("HLO405", instruction.span, message).about(&instruction.name).into())
+            }
+        }
+    }
+
+    /// Gives a hero to the function that alone reads it, if that computes outputs from the same elements in the same order.
+    fn give(&mut self, id: InstrId, accesses: &[Counted], outputs: &[FunctionId]) {
+        let [only] = distinct(accesses)[..] else { return };
+        let Access { function, block, map, .. } = &only.access;
+        let extents = leaf_extents(&self.computation.instructions[id].shape);
+        let index = function.0 as usize;
+        let is_tail = block.is_none()
+            && outputs.contains(function)
+            && HeroKind::of(self.computation, id).is_some()
+            && is_bitcast(map, &self.functions[index].extents, &extents);
+        if !is_tail {
+            return;
+        }
+        let function = *function;
+        self.functions[index].given.push(id);
+        for (user, instruction) in self.computation.instructions.iter() {
+            if self.homes[user.index()].as_ref().is_none_or(|home| home.access.function != function) {
+                continue;
+            }
+            for (read, operand) in self.reads[user.index()].iter_mut().zip(&instruction.operands) {
+                if *operand == id && matches!(read, Read::At(_)) {
+                    *read = Read::Given;
+                }
+            }
+        }
+    }
+
+    /// What the kernel could be shaped around.
+    fn heroes(&self, outputs: &[FunctionId], target: &Target) -> Result<Vec<Hero>, Diagnostics> {
+        let mut heroes = Vec::new();
+        for (id, instruction) in self.computation.instructions.iter() {
+            let Some(home) = &self.homes[id.index()] else { continue };
+            let function = home.access.function;
+            let own = &self.functions[function.0 as usize];
+            if own.roots.iter().all(|root| root.instruction != id) {
+                continue;
+            }
+            let Some(kind) = HeroKind::of(self.computation, id) else { continue };
+            let mut prologues: Vec<FunctionId> = (own.members.iter())
+                .flat_map(|member| {
+                    let operands = &self.computation.instructions[*member].operands;
+                    operands.iter().filter_map(|operand| self.homes[operand.index()].as_ref())
+                })
+                .map(|home| home.access.function)
+                .filter(|other| *other != function)
+                .collect();
+            prologues.sort_unstable();
+            prologues.dedup();
+            let extents = leaf_extents(&instruction.shape);
+            let mut epilogues = Vec::new();
+            for tail in outputs {
+                let planned = &self.functions[tail.0 as usize];
+                if planned.given.contains(&id) {
+                    let map = row_major(&extents, &planned.extents).map_err(|error| {
+                        Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name)
+                    })?;
+                    epilogues.push(Tail { function: *tail, map });
+                }
+            }
+            let is_reached = outputs.contains(&function) || !epilogues.is_empty();
+            let why_loop = match kind.pays() {
+                Err(reason) => reason,
+                Ok(()) if !is_reached => "outputs read it at other elements than their own".to_owned(),
+                Ok(()) => "no emitter is built for it yet".to_owned(),
+            };
+            let tiling = kind.tiling(target);
+            heroes.push(Hero { instruction: id, kind, function, prologues, epilogues, tiling, why_loop });
+        }
+        Ok(heroes)
+    }
+}

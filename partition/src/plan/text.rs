@@ -1,0 +1,104 @@
+//! The text of a plan.
+
+use super::{Emitter, Function, FusionPlan, Hero, Read, Root};
+use crate::access::is_identity;
+use std::fmt;
+use weft_hlo::ir::{Computation, InstrId};
+use weft_indexing::IndexingMap;
+
+pub(super) struct PlanText<'p> {
+    pub(super) plan: &'p FusionPlan,
+    pub(super) computation: &'p Computation,
+}
+
+impl fmt::Display for PlanText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.plan.emitter {
+            Emitter::Loop(tiling) => writeln!(f, "plan loop threads={} elements={}", tiling.threads, tiling.elements)?,
+            Emitter::Applied => f.write_str("plan applied\n")?,
+        }
+        writeln!(f, "  why: {}", self.plan.why)?;
+        for hero in &self.plan.heroes {
+            self.hero(hero, f)?;
+        }
+        for (position, function) in self.plan.functions.iter().enumerate() {
+            let is_output = self.plan.outputs.iter().any(|output| output.0 as usize == position);
+            f.write_str(if is_output { "output function " } else { "function " })?;
+            self.function(function, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl PlanText<'_> {
+    fn name(&self, id: InstrId) -> &str {
+        &self.computation.instructions[id].name
+    }
+
+    fn hero(&self, hero: &Hero, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "hero %{} in {}: {}", self.name(hero.instruction), self.called(hero.function), hero.kind)?;
+        let tile = list(hero.tiling.tile.iter());
+        writeln!(f, "  tiling: threads={} tile=[{tile}]", hero.tiling.threads)?;
+        if !hero.prologues.is_empty() {
+            let prologues: Vec<&str> = hero.prologues.iter().map(|id| self.called(*id)).collect();
+            writeln!(f, "  prologues: {}", prologues.join(", "))?;
+        }
+        for tail in &hero.epilogues {
+            writeln!(f, "  epilogue: {} at [{}]", self.called(tail.function), list(tail.map.results().iter()))?;
+        }
+        writeln!(f, "  a loop because: {}", hero.why_loop)
+    }
+
+    fn called(&self, id: super::FunctionId) -> &str {
+        &self.plan.functions[id.0 as usize].name
+    }
+
+    fn function(&self, function: &Function, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", function.name, list(function.extents.iter()))?;
+        if !function.given.is_empty() {
+            let given: Vec<String> = function.given.iter().map(|id| format!("%{}", self.name(*id))).collect();
+            write!(f, " given {}", given.join(", "))?;
+        }
+        let root = |Root { instruction, map }: &Root| match is_identity(map) {
+            true => format!("%{}", self.name(*instruction)),
+            false => format!("%{}{}", self.name(*instruction), Indices(map)),
+        };
+        let roots: Vec<String> = function.roots.iter().map(root).collect();
+        writeln!(f, " -> {}", roots.join(", "))?;
+        writeln!(f, "  why: {}", function.reason)?;
+        for member in &function.members {
+            self.member(*member, f)?;
+        }
+        Ok(())
+    }
+
+    fn member(&self, id: InstrId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instruction = &self.computation.instructions[id];
+        write!(f, "  %{} = {} {}(", instruction.name, instruction.shape.without_layout(), instruction.op.name())?;
+        let here = self.plan.home(id).map(|(function, _)| function);
+        for (position, operand) in instruction.operands.iter().enumerate() {
+            let separator = if position == 0 { "" } else { ", " };
+            write!(f, "{separator}%{}", self.name(*operand))?;
+            let home = self.plan.home(*operand).map(|(function, _)| function);
+            if let Read::At(map) = self.plan.read(id, position)
+                && (home.is_none() || home != here)
+            {
+                write!(f, "{}", Indices(map))?;
+            }
+        }
+        f.write_str(")\n")
+    }
+}
+
+/// The results of a map in brackets.
+struct Indices<'m>(&'m IndexingMap);
+
+impl fmt::Display for Indices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", list(self.0.results().iter()))
+    }
+}
+
+fn list<T: ToString>(items: impl Iterator<Item = T>) -> String {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}

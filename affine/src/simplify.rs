@@ -33,53 +33,61 @@ use normal::Normalizer;
 use rules::sum::EQUAL_AT_EVERY_POINT;
 use upper::UpperLevels;
 
-/// What a variable costs.
+/// The cost of a variable, the least of all expressions but constants.
 const MIN_COST: u64 = 1;
 
-/// Of the points that an expression may take, one in so many may go to one that is linear already, and could only get plainer.
-const PLAINER: u64 = 1024;
+/// The fraction, as a divisor, of [`Config::max_points_work`] for an expression that is linear already and can only get cheaper.
+const LINEAR_SHARE: u64 = 1024;
 
-/// Of the points that an expression may take, one in so many may go to a constraint: a domain asks about each again and again.
-const IMPLIED: u64 = 16;
+/// The fraction, as a divisor, of [`Config::max_points_work`] for a constraint: domains ask about each again and again.
+const CONSTRAINT_SHARE: u64 = 16;
 
 /// So many forms and ranges are remembered before all are forgotten.
 const MAX_REMEMBERED: usize = 1 << 14;
 
-/// How much work a simplification may do. The defaults suit a compiler that simplifies at every composition.
+/// Limits on the work of a simplification. The defaults suit a compiler that simplifies at every composition.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Escalate to the e-graph when at least this many divisions and remainders survive the directed pass.
-    /// `u32::MAX` never escalates.
+    /// The number of divisions and remainders left by the directed pass from which on the e-graph is used.
+    /// `u32::MAX` never uses it.
     pub escalate_at: u32,
-    /// The e-graph stops growing at this many nodes.
-    pub nodes: usize,
-    /// The e-graph stops after this many rounds of all rules.
-    pub rounds: usize,
-    /// The directed pass stops rewriting after this many steps.
-    pub steps: usize,
-    /// Larger expressions, counted as trees, are simplified in their upper levels only: chains of misaligned reshapes, of
-    /// which no small form exists, then cost a bounded time a step. [`Statistics::capped`] says where it happened.
-    pub tree: u64,
-    /// An expression that stays unsolved is computed at every point that matters, where that is at most so much work, points
-    /// times operations: it may be linear all the same. 0 never tries.
-    pub points: u64,
+    /// Nodes of the e-graph at which it stops growing.
+    pub max_nodes: usize,
+    /// Rounds of saturation, in each of which all rules are applied to the e-graph.
+    pub max_rounds: usize,
+    /// Rewrites of the directed pass in one simplification; the rest stays as it is.
+    pub max_steps: usize,
+    /// Size of an expression, counted as a tree, up to which it is simplified as a whole. Of larger ones only the upper levels
+    /// are simplified: chains of misaligned reshapes, which have no small form, then take bounded time a step.
+    /// [`Statistics::capped`] counts them.
+    pub max_tree_size: u64,
+    /// Work of evaluating an expression at the points that decide whether it is linear, as points times operations; what needs
+    /// more is not tried. 0 tries nothing.
+    pub max_points_work: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { escalate_at: 2, nodes: 100, rounds: 8, steps: 20_000, tree: 400, points: 1 << 22 }
+        Config {
+            escalate_at: 2,
+            max_nodes: 100,
+            max_rounds: 8,
+            max_steps: 20_000,
+            max_tree_size: 400,
+            max_points_work: 1 << 22,
+        }
     }
 }
 
 impl Config {
     /// True when `expr` is too large to be simplified as a whole, so that only its upper levels are.
     pub fn caps(&self, expr: &Expr) -> bool {
-        expr.tree_size() > self.tree
+        expr.tree_size() > self.max_tree_size
     }
 
     /// The directed pass alone.
     pub fn directed() -> Config {
-        Config { escalate_at: u32::MAX, points: 0, ..Config::default() }
+        Config { escalate_at: u32::MAX, max_points_work: 0, ..Config::default() }
     }
 }
 
@@ -94,7 +102,7 @@ pub struct Statistics {
     /// Expressions for which an e-graph was grown.
     pub escalated: u64,
     /// Expressions too large to be simplified as a whole, of which the upper levels were; see
-    /// [`Config::tree`].
+    /// [`Config::max_tree_size`].
     pub capped: u64,
 }
 
@@ -177,9 +185,9 @@ impl Simplifier {
         Simplifier::with_config(ranges, constraints, Config::default())
     }
 
-    /// A simplifier with other bounds on its work.
+    /// A simplifier with other limits on its work.
     pub fn with_config(ranges: &Ranges, constraints: &[Constraint], config: Config) -> Simplifier {
-        let normalizer = Normalizer::new(Context::new(Analysis::new(ranges, constraints)), config.steps);
+        let normalizer = Normalizer::new(Context::new(Analysis::new(ranges, constraints)), config.max_steps);
         let mut constrained: SmallVec<[Var; 8]> = SmallVec::new();
         for constraint in constraints {
             constraint.expr.find_variable(&mut |v| {
@@ -210,7 +218,7 @@ impl Simplifier {
     }
 
     /// True when the constraint was shown to hold at every point of the domain: by the range of its expression or, where
-    /// [`Config::points`] allows, by trying them. False proves nothing.
+    /// [`Config::max_points_work`] allows, by trying them. False proves nothing.
     ///
     /// ```
     /// use weft_affine::{Constraint, Interval, Ranges, Simplifier, Var};
@@ -226,7 +234,12 @@ impl Simplifier {
         let Constraint { expr, bounds } = constraint;
         let analysis = &mut self.normalizer.context.analysis;
         bounds.contains_interval(analysis.range(expr))
-            || is_implied(constraint, analysis.ranges(), &self.constraints, u128::from(self.config.points / IMPLIED))
+            || is_implied(
+                constraint,
+                analysis.ranges(),
+                &self.constraints,
+                u128::from(self.config.max_points_work / CONSTRAINT_SHARE),
+            )
     }
 
     /// The simplified form of `expr`; see [`simplify`].
@@ -259,14 +272,14 @@ impl Simplifier {
     /// The e-graph that grows from `expr` within the bounds on the work, whether or not [`Simplifier::simplify`] would look
     /// for something there.
     pub fn egraph(&mut self, expr: &Expr) -> EgraphPicture {
-        self.normalizer.allow_steps(self.config.steps);
+        self.normalizer.allow_steps(self.config.max_steps);
         saturate::picture(&mut self.normalizer, expr, &self.config)
     }
 
     /// The expression with its upper levels simplified, where it has large parts below them.
     fn simplified_above(&mut self, expr: &Expr) -> Option<Expr> {
         let upper = UpperLevels::of(expr, &mut self.normalizer.context.analysis, &self.constrained)?;
-        let config = Config { tree: u64::MAX, ..self.config };
+        let config = Config { max_tree_size: u64::MAX, ..self.config };
         let mut above = Simplifier::with_config(&upper.ranges, &self.constraints, config);
         if self.normalizer.context.keeps_log() {
             above.normalizer.context.start_log();
@@ -283,7 +296,7 @@ impl Simplifier {
     }
 
     fn run(&mut self, expr: &Expr) -> Expr {
-        self.normalizer.allow_steps(self.config.steps);
+        self.normalizer.allow_steps(self.config.max_steps);
         let mut result = self.settled(expr);
         self.solve_known_sums(expr, &mut result);
         let mut escalates = 0;
@@ -357,8 +370,8 @@ impl Simplifier {
     fn linear_at_every_point(&mut self, e: &Expr) -> Option<Expr> {
         let is_constrained = self.is_constrained(e);
         let work = match (e.is_linear(), is_constrained) {
-            (false, _) if is_constrained || terms_interact(e) => self.config.points,
-            (true, true) => self.config.points / PLAINER,
+            (false, _) if is_constrained || terms_interact(e) => self.config.max_points_work,
+            (true, true) => self.config.max_points_work / LINEAR_SHARE,
             _ => 0,
         };
         if work == 0 || e.cost() <= MIN_COST {
@@ -379,7 +392,7 @@ impl Simplifier {
     /// Large expressions would fill the e-graph before any rule is tried.
     fn is_worth_saturating(&self, e: &Expr) -> bool {
         let operations = e.operation_count();
-        if self.config.escalate_at == u32::MAX || e.tree_size().saturating_mul(2) >= self.config.nodes as u64 {
+        if self.config.escalate_at == u32::MAX || e.tree_size().saturating_mul(2) >= self.config.max_nodes as u64 {
             return false;
         }
         (operations >= self.config.escalate_at && terms_interact(e)) || (operations > 0 && self.is_constrained(e))

@@ -159,7 +159,7 @@ fn extreme_coefficients_do_not_panic() {
         e = e.floor_div(2 + i % 3) + e.modulo(3 + i % 2);
     }
     assert_eq!(e.tree_size(), u64::MAX);
-    let config = Config { steps: 200, ..Config::default() };
+    let config = Config { max_steps: 200, ..Config::default() };
     let simple = Simplifier::with_config(&ranges, &[], config).simplify(&e);
     assert_eq!(simple.evaluate(|_| 2), e.evaluate(|_| 2));
 }
@@ -174,7 +174,7 @@ fn contradicting_facts_end() {
             .unwrap();
     let ranges = Ranges::of_dims([Interval::new(0, 5), Interval::new(0, 2), Interval::new(0, 11)]);
     let never = Constraint::new(Expr::dim(0).modulo(36), Interval::point(12));
-    let larger = Config { nodes: 150, ..Config::default() };
+    let larger = Config { max_nodes: 150, ..Config::default() };
     for config in [Config::default(), larger] {
         let simple = Simplifier::with_config(&ranges, std::slice::from_ref(&never), config).simplify(&e);
         assert!(simple.cost() <= e.cost());

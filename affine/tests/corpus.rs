@@ -126,7 +126,7 @@ fn hard_kinds_need_the_egraph() {
     let everything = Config::default();
     let settings = [
         ("everything", everything),
-        ("no trial of points", Config { points: 0, ..everything }),
+        ("no trial of points", Config { max_points_work: 0, ..everything }),
         ("no e-graph", Config { escalate_at: u32::MAX, ..everything }),
         ("directed pass alone", Config::directed()),
     ];

@@ -6,11 +6,11 @@ use weft_affine::law::{Condition, Statement, is_number};
 use weft_affine::{Law, laws};
 
 /// Values that letters of a law are given, in boxes that widen as far as that lasts.
-const POINTS: u64 = 1_000_000;
+const MAX_POINTS: u64 = 1_000_000;
 /// The last box reaches from about minus this to this.
-const WIDEST: i64 = 13;
+const MAX_MAGNITUDE: i64 = 13;
 /// A law whose condition holds at fewer points has not been tested.
-const ENOUGH: u64 = 20;
+const MIN_POINTS: u64 = 20;
 /// A letter and the values it takes.
 struct Side {
     letter: char,
@@ -103,8 +103,8 @@ fn findings(statement: &Statement) -> Findings {
     let conditions = &statement.conditions;
     let mut found = Findings { tested: 0, counterexample: None, needed: vec![false; conditions.len()] };
     let order = Order::of(statement);
-    let mut left = POINTS;
-    for width in 2..=WIDEST {
+    let mut left = MAX_POINTS;
+    for width in 2..=MAX_MAGNITUDE {
         let mut walk = Walk { order: &order, sides: sides(&order, width), point: Vec::new(), left };
         let mut tested = 0;
         let complete = walk.run(None, &mut |point, broken| match broken {
@@ -136,7 +136,7 @@ fn every_law_holds_and_needs_its_conditions() {
         if let Some(point) = found.counterexample {
             wrong.push(format!("{law}: false at {point:?}"));
         }
-        if found.tested < ENOUGH {
+        if found.tested < MIN_POINTS {
             wrong.push(format!("{law}: the conditions hold at {} points of the box only", found.tested));
         }
         let needless = statement.conditions.iter().zip(found.needed).filter(|(_, needed)| !needed);

@@ -16,9 +16,9 @@ use weft_affine::law::{Claim, Condition, Operator, Pattern, Relation, Statement,
 use weft_affine::{Law, laws};
 
 /// The solver's steps for a law over all integers: a second or two of its work.
-const STEPS_OPEN: u64 = 800_000;
+const MAX_STEPS_OPEN: u64 = 800_000;
 /// The solver's steps for a law with constants for some letters, which it can always decide.
-const STEPS_FIXED: u64 = 50_000_000;
+const MAX_STEPS_FIXED: u64 = 50_000_000;
 /// Seconds after which something is wrong with the solver; no verdict is near it.
 const STUCK: &str = "-T:300";
 /// The values of divisors, moduli and counts of summands.
@@ -277,7 +277,7 @@ fn prove(statement: &Statement) -> Verdict {
     let failures = [Failure::Meaningless, Failure::False];
     if !patterns(statement).iter().any(|pattern| matches!(pattern, Pattern::Sum { .. })) {
         // A solver of its own for each: within `push` and `pop` it knows less.
-        let responses = failures.map(|failure| ask(&mut solver(STEPS_OPEN), statement, &[], failure));
+        let responses = failures.map(|failure| ask(&mut solver(MAX_STEPS_OPEN), statement, &[], failure));
         if responses.contains(&Response::Sat) {
             return Verdict::Failed(Response::Sat, Vec::new());
         } else if responses == [Response::Unsat, Response::Unsat] {
@@ -291,7 +291,7 @@ fn prove(statement: &Statement) -> Verdict {
         constants = constants.iter().flat_map(|chosen| values.iter().map(move |value| with(chosen, *value))).collect();
         constants.retain(|chosen| statement.conditions.iter().all(|c| c.evaluate(chosen) != Some(false)));
     }
-    let mut context = solver(STEPS_FIXED);
+    let mut context = solver(MAX_STEPS_FIXED);
     for (chosen, failure) in constants.iter().flat_map(|chosen| failures.map(|failure| (chosen, failure))) {
         context.push().expect("the solver answers");
         let response = ask(&mut context, statement, chosen, failure);

@@ -15,7 +15,7 @@ use weft_indexing::IndexingMap;
 /// Distance of the numbers that fill different operands.
 const APART: i32 = 1_000_000;
 /// Maps of more points are not enumerated.
-const POINTS: u128 = 40_000;
+const MAX_POINTS: u128 = 40_000;
 
 /// All indices of an array in row-major order.
 fn indices(extents: &[i64]) -> Vec<Vec<i64>> {
@@ -375,7 +375,7 @@ fn dependences(module: &Module, computation: &Computation) -> Vec<Vec<u32>> {
 fn read_through(maps: &[IndexingMap], output: &ArrayShape, parameter: &ArrayShape) -> Option<Vec<u32>> {
     let mut bits: BTreeMap<Vec<i64>, u32> = indices(&output.extents).into_iter().map(|index| (index, 0)).collect();
     for map in maps {
-        if map.box_size() > POINTS {
+        if map.box_size() > MAX_POINTS {
             return None;
         }
         for point in map.points() {

@@ -8,9 +8,9 @@ use weft_hlo::text::{parse, print};
 
 const MODULES: u64 = 2_000;
 /// The least share, in a thousand, of instructions that each operation must have.
-const OPERATION: usize = 2;
+const MIN_OPERATION_SHARE: usize = 2;
 /// The least share, in a thousand, of arrays that each element type must have.
-const TYPE: usize = 10;
+const MIN_TYPE_SHARE: usize = 10;
 
 fn of_seeds(seeds: std::ops::Range<u64>, options: &Options) -> Distribution {
     let mut distribution = Distribution::default();
@@ -26,11 +26,11 @@ fn every_operation_type_rank_and_form_is_frequent() {
     assert_eq!(distribution.missing_types(), []);
     let share = |count: usize, all: usize| 1000 * count / all;
     for (name, &count) in &distribution.operations {
-        assert!(share(count, distribution.instructions) >= OPERATION, "{name}: {count}");
+        assert!(share(count, distribution.instructions) >= MIN_OPERATION_SHARE, "{name}: {count}");
     }
     let arrays: usize = distribution.types.values().sum();
     for (element_type, &count) in &distribution.types {
-        assert!(share(count, arrays) >= TYPE, "{element_type}: {count}");
+        assert!(share(count, arrays) >= MIN_TYPE_SHARE, "{element_type}: {count}");
     }
     assert_eq!(distribution.ranks.keys().copied().collect::<Vec<_>>(), (0..=6).collect::<Vec<_>>());
     for (rank, &count) in &distribution.ranks {

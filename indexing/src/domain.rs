@@ -70,7 +70,7 @@ impl IndexingMap {
     /// the variable: bounds of a quotient are bounds of its dividend, which is no longer seen once the quotient is split into a
     /// sum.
     fn take_apart(&mut self, steps: &mut Vec<ConstraintStep>) {
-        let as_written = Config { steps: 0, ..Config::directed() };
+        let as_written = Config { max_steps: 0, ..Config::directed() };
         let mut i = 0;
         while let Some(constraint) = self.constraints.get(i) {
             i += 1;

@@ -133,7 +133,7 @@ impl IndexingMap {
         self.state == State::KnownEmpty
     }
 
-    /// True when some result is too large to be simplified as a whole ([`Config::tree`]): it is right, but only its upper levels
+    /// True when some result is too large to be simplified as a whole ([`Config::max_tree_size`]): it is right, but only its upper levels
     /// are in their cheapest form. Long chains of misaligned reshapes and transposes get there; they have no small form.
     pub fn is_capped(&self) -> bool {
         let config = Config::default();

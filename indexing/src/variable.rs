@@ -233,7 +233,7 @@ pub struct OwnerNames {
 }
 
 /// The token of the first name.
-const FIRST: u64 = 1 << 63;
+const FIRST_NAMED: u64 = 1 << 63;
 
 impl OwnerNames {
     /// The owner of this name, a new one where the name is new.
@@ -241,7 +241,7 @@ impl OwnerNames {
         if let Some(&known) = self.owners.get(name) {
             return known;
         }
-        let new = Owner(FIRST + self.names.len() as u64);
+        let new = Owner(FIRST_NAMED + self.names.len() as u64);
         self.names.push(name.to_owned());
         self.owners.insert(name.to_owned(), new);
         new
@@ -249,6 +249,6 @@ impl OwnerNames {
 
     /// The name of an owner that this table made.
     pub fn name(&self, owner: Owner) -> Option<String> {
-        self.names.get(usize::try_from(owner.0.checked_sub(FIRST)?).ok()?).cloned()
+        self.names.get(usize::try_from(owner.0.checked_sub(FIRST_NAMED)?).ok()?).cloned()
     }
 }

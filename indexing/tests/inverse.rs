@@ -18,11 +18,11 @@ const STANDARD: u64 = 300;
 /// Chains of each kind by default.
 const CHAINS: u64 = 150;
 /// Maps of at most so many points are compared with their inverses point by point.
-const WALKED: u128 = 1000;
+const MAX_ENUMERATED: u128 = 1000;
 /// Random points at which the inverse leads back.
 const SAMPLES: usize = 10;
 /// Chains without an inverse that are shown, the shortest first.
-const SHOWN: usize = 6;
+const MAX_SHOWN: usize = 6;
 /// Of chains without slices so many of a hundred have an inverse that is found; all should.
 const MIN_SHARE_OF_BIJECTIONS: f64 = 99.0;
 /// Of chains with slices so many of a hundred have an inverse that is found.
@@ -89,7 +89,7 @@ fn chains(seed: u64, elements: &[i64], slices: bool) -> (Tally, String) {
         let map = composed(&ops);
         match map.inverse(&Limits::default()) {
             Ok(inverse) => {
-                if map.box_size() <= WALKED {
+                if map.box_size() <= MAX_ENUMERATED {
                     assert_eq!(check_inverse(&pairs(&map), &inverse), Ok(()), "{map}");
                 }
                 for _ in 0..SAMPLES {
@@ -108,7 +108,7 @@ fn chains(seed: u64, elements: &[i64], slices: bool) -> (Tally, String) {
         }
     }
     missed.sort_by_key(String::len);
-    (tally, missed.iter().take(SHOWN).map(|text| text.chars().take(400).collect::<String>() + "\n").collect())
+    (tally, missed.iter().take(MAX_SHOWN).map(|text| text.chars().take(400).collect::<String>() + "\n").collect())
 }
 
 #[test]

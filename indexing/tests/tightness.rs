@@ -13,7 +13,7 @@ const DOMAINS: usize = 1500;
 /// The least share of domains, in percent, in which the constraints leave less than the bounds do.
 const MIN_NARROWED: usize = 30;
 /// Failures shown, the shortest first.
-const SHOWN: usize = 6;
+const MAX_SHOWN: usize = 6;
 
 /// A sum or a chain of sums and quotients of one variable, each step undone by a law of one constraint.
 fn chain(random: &mut Random, steps: usize) -> Expr {
@@ -106,7 +106,7 @@ fn all_tight(seed: u64, mut domain: impl FnMut(&mut Random) -> (Vec<Interval>, V
         }
     }
     failures.sort_by_key(|text| text.len());
-    let shown = failures.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("\n");
+    let shown = failures.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of {DOMAINS} are wider than need be\n{shown}", failures.len());
     assert!(narrowed * 100 >= DOMAINS * MIN_NARROWED, "only {narrowed} of {DOMAINS} had anything to narrow");
 }

@@ -94,7 +94,7 @@ fn summary(cases: &[Case], rows: &[Row<'_>]) {
     let proved = cases.iter().filter(|case| case.checked.starts_with("all")).count();
     println!("{} cases, {proved} best forms compared on every point of the domain", cases.len());
     println!("everything on:              {}", quality(cases, Config::default()));
-    println!("no trial of points:         {}", quality(cases, Config { points: 0, ..Config::default() }));
+    println!("no trial of points:         {}", quality(cases, Config { max_points_work: 0, ..Config::default() }));
     println!("no e-graph:                 {}", quality(cases, Config { escalate_at: u32::MAX, ..Config::default() }));
     println!("the directed pass alone:    {}", quality(cases, Config::directed()));
     let times = |f: fn(&Row<'_>) -> f64| Percentiles::of(rows.iter().map(f).collect());

@@ -5,8 +5,8 @@ use crate::{Atom, Expr, Interval, Var};
 
 /// Points that are computed together.
 pub(super) const LANES: usize = 64;
-/// Values of this size can be added and scaled once more without leaving `i64`.
-const SAFE: i128 = 1 << 62;
+/// Values of less than this magnitude can be added once more without leaving `i64`.
+const MAX_MAGNITUDE: i128 = 1 << 62;
 
 /// A value for each of [`LANES`] points.
 pub(super) type Lanes = [i64; LANES];
@@ -58,7 +58,7 @@ impl Program {
     pub(super) fn prepare(&mut self, bounds: &[Interval]) -> bool {
         let ends = |b: &Interval| Some((b.bound_below()?, b.bound_above()?));
         let Some(mut known) = bounds.iter().map(ends).collect::<Option<Vec<(i128, i128)>>>() else { return false };
-        let is_safe = |(lo, hi): &(i128, i128)| -SAFE < *lo && *hi < SAFE;
+        let is_safe = |(lo, hi): &(i128, i128)| -MAX_MAGNITUDE < *lo && *hi < MAX_MAGNITUDE;
         if !known.iter().all(is_safe) {
             return false;
         }
@@ -72,7 +72,7 @@ impl Program {
                         (lo, hi) = (lo + x.min(y), hi + x.max(y));
                         size += x.abs().max(y.abs());
                     }
-                    if size >= SAFE {
+                    if size >= MAX_MAGNITUDE {
                         return false;
                     }
                     (lo, hi)

@@ -4,7 +4,7 @@ use super::{is_implied, linear_form};
 use crate::simplify::rules::laws::{Random, every_point};
 use crate::{Constraint, Expr, Interval, Point, Ranges};
 
-const WORK: u128 = 1 << 20;
+const MAX_WORK: u128 = 1 << 20;
 
 /// The values of `e` on the domain, point by point.
 fn values(e: &Expr, ranges: &Ranges, facts: &[Constraint]) -> Vec<i64> {
@@ -29,7 +29,7 @@ fn implied_is_decided() {
         }
         let wanted = all.iter().all(|value| bounds.contains(*value));
         let constraint = Constraint::new(e, bounds);
-        assert_eq!(is_implied(&constraint, &ranges, &facts, WORK), wanted, "{constraint} in {ranges:?} {facts:?}");
+        assert_eq!(is_implied(&constraint, &ranges, &facts, MAX_WORK), wanted, "{constraint} in {ranges:?} {facts:?}");
         implied += u32::from(wanted);
     }
     assert!((500..2500).contains(&implied), "{implied} of 3000 were implied");
@@ -54,7 +54,7 @@ fn linear_forms_are_equal_and_found() {
             let zero = (x.floor_div(c) * c + x.modulo(c) - x) * a;
             e = Expr::dim(0) * random.within(-3, 3) + Expr::dim(2) * random.within(-3, 3) + zero + 5;
         }
-        match linear_form(&e, &ranges, &facts, WORK) {
+        match linear_form(&e, &ranges, &facts, MAX_WORK) {
             Some(form) => {
                 assert!(form.is_linear());
                 assert_eq!(values(&form, &ranges, &facts), values(&e, &ranges, &facts), "{e} is not {form}");
@@ -74,10 +74,10 @@ fn one_period_stands_for_all_values() {
     let e: Expr = "(d0 floordiv 4) * 4 + d0 mod 4 + ((d1 * 3 + 7) floordiv 6) * 2 - d1".parse().expect("an expression");
     for bounds in [Interval::EVERYTHING, Interval::new(-1_000_000_000, -7), Interval::new(i64::MIN, 3)] {
         let ranges = Ranges::of_dims([bounds, Interval::new(4, 5)]);
-        let form = linear_form(&e, &ranges, &[], WORK).map(|form| form.to_string());
+        let form = linear_form(&e, &ranges, &[], MAX_WORK).map(|form| form.to_string());
         assert_eq!(form.as_deref(), Some("d0 - d1 + 6"), "{bounds}");
     }
-    assert_eq!(linear_form(&e, &Ranges::of_dims([Interval::EVERYTHING, Interval::new(4, 90)]), &[], WORK), None);
+    assert_eq!(linear_form(&e, &Ranges::of_dims([Interval::EVERYTHING, Interval::new(4, 90)]), &[], MAX_WORK), None);
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn the_work_is_bounded() {
 fn numbers_near_the_ends_are_left_alone() {
     let e = (Expr::dim(0) * (i64::MAX / 2) + 5).modulo(7);
     let ranges = Ranges::of_dims([Interval::new(-3, 3)]);
-    assert_eq!(linear_form(&e, &ranges, &[], WORK), None);
+    assert_eq!(linear_form(&e, &ranges, &[], MAX_WORK), None);
     let constraint = Constraint::new(e, Interval::of_extent(7));
-    assert!(!is_implied(&constraint, &ranges, &[], WORK));
+    assert!(!is_implied(&constraint, &ranges, &[], MAX_WORK));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn constraints_leave_a_variable() {
     let sum: Expr = "d0 * 2 + d1".parse().expect("an expression");
     let facts =
         [Constraint::new(sum.clone(), Interval::new(2, 5)), Constraint::new((sum + 1).modulo(3), Interval::point(0))];
-    assert_eq!(linear_form(&e, &ranges, &facts, WORK), Some(Expr::dim(1)));
+    assert_eq!(linear_form(&e, &ranges, &facts, MAX_WORK), Some(Expr::dim(1)));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn beyond_a_period_the_form_grows_as_the_expression_does() {
         ("d0 floordiv 2 + d1 mod 2", None),
     ] {
         let e: Expr = text.parse().expect("an expression");
-        let form = linear_form(&e, &ranges, &facts, WORK).map(|form| form.to_string());
+        let form = linear_form(&e, &ranges, &facts, MAX_WORK).map(|form| form.to_string());
         assert_eq!(form.as_deref(), wanted, "{text}");
     }
 }

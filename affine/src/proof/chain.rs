@@ -20,8 +20,8 @@ const MAX_FORMS: usize = 12_000;
 const MAX_SUMS: usize = 64;
 /// Forms larger than both ends are allowed this many times their size.
 const MAX_GROWTH: u64 = 4;
-/// How many links one unused equality counts as where the search goes from both ends: it should meet rather than be short.
-const HASTE: u32 = 2;
+/// Weight of an unused equality, in links, where the search goes from both ends: finding a chain matters more than a short one.
+const UNUSED_WEIGHT: u32 = 2;
 
 /// The equality used by each link, and the whole after it; nothing when none is found within bounds. At most 64 equalities.
 pub(super) fn search(first: &Expr, last: &Expr, equalities: &[(&Expr, &Expr)]) -> Option<Vec<(usize, Expr)>> {
@@ -34,7 +34,7 @@ pub(super) fn search(first: &Expr, last: &Expr, equalities: &[(&Expr, &Expr)]) -
             None => break,
         }
     }
-    let mut search = [Frontier::new(first, HASTE), Frontier::new(last, HASTE)];
+    let mut search = [Frontier::new(first, UNUSED_WEIGHT), Frontier::new(last, UNUSED_WEIGHT)];
     for _ in 0..MAX_VISITS {
         for side in [0, 1] {
             if let Some(links) = advance(&mut search, side, equalities)? {

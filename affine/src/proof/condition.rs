@@ -7,7 +7,7 @@ use crate::range::Analysis;
 use crate::simplify::rules::sum::EQUAL_AT_EVERY_POINT;
 use crate::{Constraint, Error, Expr, Interval, Ranges};
 
-/// Points times operations that a condition may take; the simplifier's own bound is [`Config::points`](crate::Config::points).
+/// Points times operations that a condition may take; the simplifier's own bound is [`Config::max_points_work`](crate::Config::max_points_work).
 const MAX_WORK: u128 = 1 << 24;
 
 /// What conditions are shown from.

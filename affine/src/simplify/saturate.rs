@@ -56,15 +56,15 @@ fn grown(normalizer: &mut Normalizer, seed: &Expr, config: &Config, until_cheape
     let domain = normalizer.context.analysis.clone();
     let log = normalizer.context.keeps_log().then(Vec::new);
     let mut search = Search {
-        graph: Graph::new(Facts { domain, changes_left: config.nodes.saturating_mul(MAX_CHANGES_PER_NODE), log }),
+        graph: Graph::new(Facts { domain, changes_left: config.max_nodes.saturating_mul(MAX_CHANGES_PER_NODE), log }),
         normalizer,
         seen: FxHashSet::default(),
         visited: FxHashSet::default(),
-        limit: config.nodes,
+        limit: config.max_nodes,
     };
     let root = add(&mut search.graph, seed);
     search.graph.rebuild();
-    for _ in 0..config.rounds {
+    for _ in 0..config.max_rounds {
         let grew = search.round();
         if let Some(log) = &mut search.graph.analysis.log {
             search.normalizer.context.append(std::mem::take(log));

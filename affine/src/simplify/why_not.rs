@@ -180,7 +180,7 @@ impl Simplifier {
             }
             for rule in of_sums {
                 let normalizer = &mut self.normalizer;
-                normalizer.allow_steps(self.config.steps);
+                normalizer.allow_steps(self.config.max_steps);
                 normalizer.context.forget();
                 let outer = std::mem::replace(&mut normalizer.inside, *sum != whole);
                 normalizer.trials += 1;

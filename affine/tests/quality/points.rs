@@ -5,11 +5,11 @@ use weft_affine::{Constraint, Expr, Interval, Var};
 use super::corpus::Case;
 
 /// A box of at most this many points is walked through.
-const ALL: u128 = 1 << 17;
+const MAX_ENUMERATED: u128 = 1 << 17;
 /// How many points of a larger domain are looked at.
 const SAMPLE: usize = 20_000;
 /// How many points of the box are tried for them; constraints refuse some.
-const TRIES: usize = 4_000_000;
+const MAX_TRIALS: usize = 4_000_000;
 /// Variables without bounds are tried between these.
 const WINDOW: Interval = Interval { lo: -1_000_000, hi: 1_000_000 };
 
@@ -26,7 +26,7 @@ impl Points {
     pub(crate) fn of(case: &Case) -> Points {
         let (variables, bounds): (Vec<Var>, Vec<Interval>) = case.variables().into_iter().unzip();
         let size = bounds.iter().try_fold(1u128, |product, i| product.checked_mul(i.size()));
-        let complete = size.is_some_and(|size| size <= ALL);
+        let complete = size.is_some_and(|size| size <= MAX_ENUMERATED);
         let mut points = Points { variables, points: Vec::new(), complete };
         if complete {
             points.walk(case, &bounds);
@@ -85,7 +85,7 @@ impl Points {
             self.accept(case, &point);
         }
         let mut mixed = Mixed(1);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIALS {
             if self.points.len() >= SAMPLE {
                 return;
             }

@@ -20,11 +20,11 @@ use pool::{Fraction, Numbers};
 /// How many points are hashed.
 const HASHED: usize = 160;
 /// How many fractions with factors are tried as one of two, three and four.
-const SINGLES: usize = 1_000_000;
-const TRIPLES: usize = 6_000;
-const QUADRUPLES: usize = 1_600;
+const MAX_SINGLES: usize = 1_000_000;
+const MAX_TRIPLES: usize = 6_000;
+const MAX_QUADRUPLES: usize = 1_600;
 /// How many hits of a level are written out and compared.
-const HITS: usize = 400;
+const MAX_HITS: usize = 400;
 
 /// The points that are hashed, as one column for each variable.
 struct Sample {
@@ -113,7 +113,7 @@ pub(crate) fn search(case: &Case, points: &Points) -> Option<Expr> {
         found.take(&fractions, pairs.collect());
     }
     if found.limit > 3 * 21 {
-        let few = &entries[..entries.len().min(TRIPLES)];
+        let few = &entries[..entries.len().min(MAX_TRIPLES)];
         let triples = few.iter().enumerate().flat_map(|(k, (h, i, f))| {
             let with = &with;
             few[k + 1..].iter().filter_map(move |(g, j, e)| with(wanted.minus(*h).minus(*g), &[(*i, *f), (*j, *e)]))
@@ -121,7 +121,7 @@ pub(crate) fn search(case: &Case, points: &Points) -> Option<Expr> {
         found.take(&fractions, triples.take(100_000).collect());
     }
     if found.limit > 4 * 21 {
-        let few = &entries[..entries.len().min(QUADRUPLES)];
+        let few = &entries[..entries.len().min(MAX_QUADRUPLES)];
         found.take(&fractions, fours(few, wanted));
     }
     found.best
@@ -139,7 +139,7 @@ fn entries(fractions: &[Fraction], factors: &[i64]) -> Vec<(Residue, usize, i64)
     let all = fractions.iter().enumerate().flat_map(|(i, fraction)| {
         factors.iter().map(move |factor| (fraction.hash.times(Residue::of(*factor)), i, *factor))
     });
-    all.take(SINGLES).collect()
+    all.take(MAX_SINGLES).collect()
 }
 
 fn fours(few: &[(Residue, usize, i64)], wanted: Residue) -> Vec<Hit> {
@@ -173,7 +173,7 @@ impl Search<'_> {
         let mut hits: Vec<(u64, Hit)> = hits.into_iter().map(|hit| (bound(&hit), hit)).collect();
         hits.retain(|(bound, _)| *bound < self.limit);
         hits.sort();
-        for (bound, hit) in hits.into_iter().take(HITS) {
+        for (bound, hit) in hits.into_iter().take(MAX_HITS) {
             if bound < self.limit
                 && let Some(form) = self.written(fractions, &hit)
             {

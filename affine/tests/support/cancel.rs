@@ -4,9 +4,9 @@ use super::chain::{Op, chain};
 use super::random::Random;
 
 /// Failures shown, those of the shortest chains first.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 /// The most operations of a chain, inverses aside.
-const LONGEST: usize = 6;
+const MAX_OPERATIONS: usize = 6;
 
 /// Follows a chain and its inverse; an error says what became of it where that is not the identity.
 pub(crate) type Check = fn(&[Op]) -> Result<(), String>;
@@ -26,7 +26,7 @@ pub(crate) fn random_chains_cancel(chains: &Chains<'_>, check: Check) {
     let mut random = Random::new(seed);
     let mut failures = Vec::new();
     for _ in 0..count {
-        let (elements, length) = (random.pick(elements), 1 + random.below(LONGEST));
+        let (elements, length) = (random.pick(elements), 1 + random.below(MAX_OPERATIONS));
         let ops = chain(&mut random, elements, length, slices);
         let Err(mut became) = check(&ops) else { continue };
         let mut short = &ops[..];
@@ -47,6 +47,6 @@ pub(crate) fn none_failed(count: usize, mut failures: Vec<(Vec<Op>, String)>) {
     failures.sort_by_key(|(ops, became)| (ops.len(), became.len()));
     let listed = |ops: &[Op]| ops.iter().map(|op| format!("  {op}\n")).collect::<String>();
     let shown: Vec<String> =
-        failures.iter().take(SHOWN).map(|(ops, became)| format!("{}  became {became}\n", listed(ops))).collect();
+        failures.iter().take(MAX_SHOWN).map(|(ops, became)| format!("{}  became {became}\n", listed(ops))).collect();
     assert!(failures.is_empty(), "{} of {count} chains did not cancel\n{}", failures.len(), shown.join("\n"));
 }

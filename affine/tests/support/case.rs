@@ -7,7 +7,7 @@ use weft_affine::{Constraint, Expr, Interval, Ranges, Var};
 use super::random::Random;
 
 /// Boxes of at most this many points are enumerated; larger ones are sampled.
-pub(crate) const ENUMERATED: u128 = 512;
+pub(crate) const MAX_ENUMERATED: u128 = 512;
 
 /// Bounds of at least this magnitude are near the ends of `i64`.
 pub(crate) const EXTREME: i64 = 1 << 62;
@@ -74,7 +74,7 @@ impl Case {
 
     /// True when [`Case::points`] are all points of the box.
     pub(crate) fn is_enumerated(&self) -> bool {
-        self.variables.iter().fold(1u128, |n, (_, b)| n.saturating_mul(b.size())) <= ENUMERATED
+        self.variables.iter().fold(1u128, |n, (_, b)| n.saturating_mul(b.size())) <= MAX_ENUMERATED
     }
 
     /// The points of the box of all bounds, constraints aside: all where there are few, else points near its corners, near

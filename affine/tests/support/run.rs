@@ -7,7 +7,7 @@ use super::generate;
 use super::shrink::shrink;
 
 /// Failures that are made small and printed before a run gives up.
-const REPORTED: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// Checks the first `count` cases of a series; `seen` is told of each that holds. Fails with minimal cases where the check
 /// fails or panics.
@@ -34,7 +34,7 @@ pub(crate) fn run<T>(
             Err(message) => {
                 let (small, message) = shrink(case, message, |c| guarded(c).map(|_| ()));
                 failures.push(format!("case {number}: {message}\n{small}"));
-                if failures.len() >= REPORTED {
+                if failures.len() >= MAX_REPORTED {
                     break;
                 }
             }

@@ -5,7 +5,7 @@ use weft_affine::{Atom, Constraint, Expr, Interval, Term};
 use super::case::Case;
 
 /// Trials after which the case is small enough.
-const TRIALS: usize = 4000;
+const MAX_TRIALS: usize = 4000;
 
 /// The smallest case found that still fails, and how.
 pub(crate) fn shrink(
@@ -14,7 +14,7 @@ pub(crate) fn shrink(
     check: impl Fn(&Case) -> Result<(), String>,
 ) -> (Case, String) {
     let mut trials = 0;
-    'smaller: while trials < TRIALS {
+    'smaller: while trials < MAX_TRIALS {
         for candidate in candidates(&case) {
             trials += 1;
             if let Err(message) = check(&candidate) {

@@ -94,7 +94,7 @@ fn along(
 }
 
 /// The largest prime factor that is summed over directly.
-const LARGEST_FACTOR: usize = 61;
+const MAX_DIRECT_FACTOR: usize = 61;
 
 /// `X[k] = sum of x[j] e^(∓2πi jk/n)`, for the inverse with the other sign and divided by `n`.
 struct Transform {
@@ -119,7 +119,7 @@ struct Chirp {
 impl Transform {
     fn new(length: usize, inverse: bool) -> Self {
         let factors = factors(length);
-        let large = factors.last().is_some_and(|&factor| factor > LARGEST_FACTOR);
+        let large = factors.last().is_some_and(|&factor| factor > MAX_DIRECT_FACTOR);
         Transform {
             inverse,
             roots: (0..length).map(|k| turn(k, length)).collect(),

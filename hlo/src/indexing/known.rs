@@ -15,7 +15,7 @@ use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ComputationId, El
 use crate::ir::{Module, Op, Shape, UnaryOp};
 
 /// Instructions that are looked at for one answer.
-const STEPS: u32 = 256;
+const MAX_STEPS: u32 = 256;
 /// Values that are no constants are followed within these bounds, so that no arithmetic on the way to an index leaves 64 bits.
 const WITHIN: Interval = Interval::new(-(1 << 40), 1 << 40);
 
@@ -76,11 +76,11 @@ impl<'m> KnownValues<'m> {
             place.computation = *callees(&instruction.op).get(branch)?;
         }
         let coordinates = element.len().checked_sub(source.exchanges.len())?;
-        let search = Search { module: self.module, left: Cell::new(STEPS) };
+        let search = Search { module: self.module, left: Cell::new(MAX_STEPS) };
         if !search.is_told(&place) {
             return None;
         }
-        search.left.set(STEPS);
+        search.left.set(MAX_STEPS);
         search.of(&place, element.get(..coordinates)?)
     }
 }

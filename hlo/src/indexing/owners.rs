@@ -7,9 +7,9 @@ use crate::ir::{ArenaId, Computation, InstrId, Op};
 use weft_indexing::{IndexingMap, Owner};
 
 /// Tokens of positions in the groups of the computation's own collectives begin here.
-const POSITIONS: u64 = 1 << 32;
+const FIRST_POSITION: u64 = 1 << 32;
 /// Tokens of all that is not of the computation itself, or not of the replica that asks, begin here.
-const SOURCES: u64 = 1 << 33;
+const FIRST_SOURCE: u64 = 1 << 33;
 
 /// What each token of a [`RuntimeVariable`](weft_indexing::RuntimeVariable) stands for, seen from one computation.
 ///
@@ -55,7 +55,7 @@ impl Owners {
 
     /// The token of the position in the group of a collective of the computation itself, on the replica that asks.
     pub fn position(id: InstrId) -> Owner {
-        Owner(POSITIONS + id.index() as u64)
+        Owner(FIRST_POSITION + id.index() as u64)
     }
 
     /// The instruction that yields the value: those that call, outermost first, and then the instruction itself. `None` for
@@ -72,10 +72,10 @@ impl Owners {
 
     /// What a token stands for; `None` for one that was not made here.
     pub fn source(&self, owner: Owner) -> Option<Source> {
-        if let Some(position) = owner.0.checked_sub(SOURCES) {
+        if let Some(position) = owner.0.checked_sub(FIRST_SOURCE) {
             return self.sources.get(usize::try_from(position).ok()?).cloned();
         }
-        let (number, id) = match owner.0.checked_sub(POSITIONS) {
+        let (number, id) = match owner.0.checked_sub(FIRST_POSITION) {
             Some(id) => (Number::Position, id),
             None => (Number::Element, owner.0),
         };
@@ -132,7 +132,7 @@ impl Owners {
         if let Some(known) = self.tokens.get(&source) {
             return *known;
         }
-        let owner = Owner(SOURCES + self.sources.len() as u64);
+        let owner = Owner(FIRST_SOURCE + self.sources.len() as u64);
         self.sources.push(source.clone());
         self.tokens.insert(source, owner);
         owner

@@ -105,7 +105,7 @@ pub fn module(seed: u64, options: &Options) -> Module {
 }
 
 /// How often an operation is tried with other operands before there is no module.
-const ATTEMPTS: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// The module of a seed whose root is the given operation, one of [`operations`](super::operations) or `rng`, on parameters
 /// and constants: as few other instructions as possible, those that put the operands of a loop or a call together. What it
@@ -131,7 +131,7 @@ pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module>
             body.parameter(shape);
         }
     }
-    let root = (0..ATTEMPTS).find_map(|_| maker.make(&mut body))?;
+    let root = (0..MAX_ATTEMPTS).find_map(|_| maker.make(&mut body))?;
     let entry = body.finish_as("main".to_owned(), root);
     Some(world.module.finish_unchecked(entry))
 }

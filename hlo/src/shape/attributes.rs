@@ -261,7 +261,7 @@ fn group_size(groups: &ReplicaGroups) -> i64 {
 }
 
 /// So many dimensions of an attribute are shown.
-const SHOWN: usize = 16;
+const MAX_SHOWN: usize = 16;
 
 /// `name=value` of each attribute whose name is a word of the message, in the order of text. Of slices and padding, one
 /// entry for each dimension.
@@ -282,8 +282,8 @@ pub(super) fn attributes(op: &Op, message: &str) -> Vec<String> {
             FieldView::Padding(padding) => {
                 Some(list("", padding, "x", "", |it| format!("{}_{}_{}", it.low, it.high, it.interior)))
             }
-            FieldView::Window(window) if window.dimensions.len() <= SHOWN => Some(window.to_string()),
-            FieldView::Labels(labels) if labels.input_spatial.len() <= SHOWN => Some(labels.to_string()),
+            FieldView::Window(window) if window.dimensions.len() <= MAX_SHOWN => Some(window.to_string()),
+            FieldView::Labels(labels) if labels.input_spatial.len() <= MAX_SHOWN => Some(labels.to_string()),
             _ => None,
         };
         named.extend(value.map(|value| format!("{}={value}", field.name)));
@@ -292,8 +292,8 @@ pub(super) fn attributes(op: &Op, message: &str) -> Vec<String> {
 }
 
 fn list<T>(open: &str, parts: &[T], between: &str, close: &str, show: impl Fn(&T) -> String) -> String {
-    let mut shown: Vec<String> = parts.iter().take(SHOWN).map(show).collect();
-    if parts.len() > SHOWN {
+    let mut shown: Vec<String> = parts.iter().take(MAX_SHOWN).map(show).collect();
+    if parts.len() > MAX_SHOWN {
         shown.push("…".to_owned());
     }
     format!("{open}{}{close}", shown.join(between))

@@ -39,7 +39,7 @@ pub(super) fn part<'a>(shape: &'a Shape, index: &[i64]) -> Option<&'a Shape> {
 }
 
 /// How many arrays and tuples of one shape a message shows.
-pub(super) const SHOWN: usize = 40;
+pub(super) const MAX_SHOWN: usize = 40;
 
 /// A shape as a message shows it: without layouts, and of a large tuple the first elements only, so that many findings
 /// about large tuples take no more than linear space.
@@ -47,7 +47,7 @@ pub(super) struct ShortShape<'a>(pub(super) &'a Shape);
 
 impl fmt::Display for ShortShape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(self.0, f, &mut SHOWN.clone())
+        show(self.0, f, &mut MAX_SHOWN.clone())
     }
 }
 

@@ -14,7 +14,7 @@ const SIZES: usize = 6;
 /// Maps with more points are not judged.
 const MAX_POINTS: u128 = 20_000;
 /// Maps and sizes shown that were turned down though there is a box.
-const EXAMPLES: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// What became of the maps and sizes.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Counts {
     }
 
     fn example(&mut self, text: String) {
-        if self.examples.len() < EXAMPLES && !self.examples.contains(&text) {
+        if self.examples.len() < MAX_SHOWN && !self.examples.contains(&text) {
             self.examples.push(text);
         }
     }

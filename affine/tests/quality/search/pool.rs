@@ -13,12 +13,12 @@ use super::Sample;
 use super::field::{self, Residue};
 
 /// Limits that keep one search within seconds.
-const MODULI: usize = 16;
-const RESIDUES: usize = 5;
-const OFFSETS: usize = 12;
-const INNER: usize = 40;
-const FACTORS: usize = 24;
-const FRACTIONS: usize = 60_000;
+const MAX_MODULI: usize = 16;
+const MAX_RESIDUES: usize = 5;
+const MAX_OFFSETS: usize = 12;
+const MAX_INNER: usize = 40;
+const MAX_FACTORS: usize = 24;
+const MAX_FRACTIONS: usize = 60_000;
 
 /// `x // modulus`, up to a linear form.
 pub(super) struct Fraction {
@@ -91,7 +91,7 @@ impl Numbers {
         let whole = seen.iter().fold(1, |product: i64, c| product.saturating_mul(*c));
         let products = std::iter::once(whole).chain(pairs().map(|(a, b)| a.saturating_mul(b)));
         let all = seen.iter().copied().chain(smaller).chain(by_coefficient).chain(coefficients).chain(products);
-        distinct(all.filter(|m| (2..1 << 30).contains(m)), MODULI)
+        distinct(all.filter(|m| (2..1 << 30).contains(m)), MAX_MODULI)
     }
 
     /// Factors of fractions to try, of either sign.
@@ -101,7 +101,7 @@ impl Numbers {
         // Two atoms that are one fraction add up their factors.
         let differences = base.iter().flat_map(|a| base.iter().map(move |b| a - b));
         let all = base.iter().copied().chain(divided).chain(differences).filter(|f| (1..1 << 40).contains(f));
-        distinct(all, FACTORS).into_iter().flat_map(|f| [f, -f]).collect()
+        distinct(all, MAX_FACTORS).into_iter().flat_map(|f| [f, -f]).collect()
     }
 
     fn residues(&self, v: Var, modulus: i64) -> Vec<i64> {
@@ -109,7 +109,7 @@ impl Numbers {
         let divided =
             own.clone().flat_map(|k| self.coefficients.iter().map(move |c| if k % c == 0 { k / c } else { 1 }));
         let all = [0, 1].into_iter().chain(own.clone()).chain(own.map(|k| -k)).chain([-1]).chain(divided);
-        distinct(all.map(|k| k.rem_euclid(modulus)), RESIDUES)
+        distinct(all.map(|k| k.rem_euclid(modulus)), MAX_RESIDUES)
     }
 
     fn offsets(&self, modulus: i64, limit: usize) -> Vec<i64> {
@@ -137,7 +137,7 @@ pub(super) fn fractions(numbers: &Numbers, sample: &Sample, flat: bool) -> Vec<F
     }
     let mut all: Vec<Fraction> = pool.found.into_values().collect();
     all.sort_by(|a, b| (a.bound, a.modulus, &a.x).cmp(&(b.bound, b.modulus, &b.x)));
-    all.truncate(FRACTIONS);
+    all.truncate(MAX_FRACTIONS);
     all
 }
 
@@ -147,9 +147,9 @@ fn linear_forms(numbers: &Numbers, sample: &Sample, m: i64) -> Vec<Expr> {
     for v in &sample.variables {
         let residues = numbers.residues(*v, m);
         let grown = forms.iter().flat_map(|form| residues.iter().map(move |k| form + Expr::var(*v) * *k));
-        forms = grown.take(FRACTIONS).collect();
+        forms = grown.take(MAX_FRACTIONS).collect();
     }
-    with_offsets(forms, &numbers.offsets(m, OFFSETS))
+    with_offsets(forms, &numbers.offsets(m, MAX_OFFSETS))
 }
 
 /// Sums of one inner division or remainder and a linear part.
@@ -161,7 +161,7 @@ fn nested_forms(numbers: &Numbers, sample: &Sample, m: i64) -> Vec<Expr> {
     });
     let parts = |v: Var, c: i64| [Expr::var(v).floor_div(c), Expr::var(v).modulo(c)];
     let digits = small.flat_map(|c| sample.variables.iter().flat_map(move |v| parts(*v, c)).collect::<Vec<_>>());
-    let inner = distinct(seen.chain(digits), INNER);
+    let inner = distinct(seen.chain(digits), MAX_INNER);
     let factors = distinct([1, -1].into_iter().chain(numbers.coefficients.iter().copied()).map(|k| k.rem_euclid(m)), 5);
     let single = sample.variables.iter().flat_map(|v| numbers.residues(*v, m).into_iter().map(|k| Expr::var(*v) * k));
     let linear = distinct(numbers.beside.iter().cloned().chain([Expr::constant(0)]).chain(single), 12);

@@ -5,7 +5,7 @@ use super::matrix::{is_finite, phase, tame};
 use super::{Field, Matrix, Tridiagonal, tridiagonal};
 
 /// How many steps may be taken for each eigenvalue on average; two are usual.
-const STEPS: usize = 60;
+const MAX_STEPS_PER_EIGENVALUE: usize = 60;
 
 /// 2⁻²⁰⁰: as a part of the largest element nothing. What reductions leave of matrices without full rank is less by a factor of
 /// 2⁵² from row to row, until numbers with few digits are left, which steps do not make less.
@@ -42,7 +42,7 @@ fn iterate<F: Field>(diagonal: &mut [f64], beside: &mut Vec<f64>, vectors: &mut 
     let order = diagonal.len();
     beside.resize(order, 0.0);
     let largest = diagonal.iter().chain(&*beside).fold(0f64, |largest, value| largest.max(value.abs()));
-    let mut steps = STEPS * order;
+    let mut steps = MAX_STEPS_PER_EIGENVALUE * order;
     for first in 0..order {
         while let Some(last) = coupled(diagonal, beside, first, largest * NOTHING) {
             steps = steps.checked_sub(1)?;

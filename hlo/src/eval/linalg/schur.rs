@@ -8,7 +8,7 @@ use num_complex::{Complex, Complex64};
 
 /// How many steps may be taken for each eigenvalue on average; three are usual. After every tenth without success the shift is
 /// another one, for matrices that a step leaves as they are.
-const STEPS: usize = 60;
+const MAX_STEPS_PER_EIGENVALUE: usize = 60;
 
 /// What is no larger is nothing.
 pub(super) const NOTHING: f64 = f64::MIN_POSITIVE / f64::EPSILON;
@@ -51,7 +51,7 @@ pub(super) fn unbalanced_schur<F: Spectral>(mut a: Matrix<F>) -> Option<Schur<F>
     for row in 2..order {
         (0..row - 1).for_each(|column| a.set(row, column, F::default()));
     }
-    F::iterate(&mut a, &mut vectors, STEPS * order)?;
+    F::iterate(&mut a, &mut vectors, MAX_STEPS_PER_EIGENVALUE * order)?;
     Some(Schur { form: a, vectors })
 }
 

@@ -4,7 +4,7 @@ use super::matrix::{is_finite, phase};
 use super::{Field, Matrix, product, qr};
 
 /// How often all pairs may be rotated; ten times is usual.
-const SWEEPS: usize = 100;
+const MAX_SWEEPS: usize = 100;
 
 /// `u diag(values) v`: orthonormal columns and rows, as many as there are values.
 pub(in crate::eval) struct Singular<F> {
@@ -43,7 +43,7 @@ fn rotated<F: Field>(mut a: Matrix<F>) -> Option<(Matrix<F>, Vec<f64>, Matrix<F>
     let mut sweeps = 0;
     while sweep(&mut a, &mut v, negligible) {
         sweeps += 1;
-        if sweeps == SWEEPS {
+        if sweeps == MAX_SWEEPS {
             return None;
         }
     }

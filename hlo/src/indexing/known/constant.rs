@@ -7,7 +7,7 @@ use crate::eval::number;
 use crate::ir::{Literal, Scalar};
 
 /// Elements that are looked at.
-const ELEMENTS: u128 = 4096;
+const MAX_ELEMENTS: u128 = 4096;
 
 /// The elements within the box, where they are one linear expression of their index and its numbers are small; one number
 /// may be of any size.
@@ -18,7 +18,7 @@ pub(super) fn value(literal: &Literal, extents: &[i64], element: &[Interval]) ->
             extents.iter().zip(index).try_fold(0i64, |sum, (extent, i)| sum.checked_mul(*extent)?.checked_add(*i));
         integer(literal.data.get(usize::try_from(position?).ok()?)?)
     };
-    if element.iter().fold(1u128, |count, within| count.saturating_mul(within.size())) > ELEMENTS {
+    if element.iter().fold(1u128, |count, within| count.saturating_mul(within.size())) > MAX_ELEMENTS {
         let value = literal.splat().and_then(integer)?;
         return Some(Expr::constant(i64::try_from(value).ok()?));
     }

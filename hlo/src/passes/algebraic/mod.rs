@@ -40,7 +40,7 @@ use crate::ir::{ArrayShape, InstrId, Instruction, Module, Op};
 pub struct AlgebraicSimplification;
 
 /// What one sweep adds is looked at by the next; the pipeline runs the pass again where these do not suffice.
-const SWEEPS: usize = 4;
+const MAX_SWEEPS: usize = 4;
 
 impl Pass for AlgebraicSimplification {
     fn name(&self) -> &'static str {
@@ -54,7 +54,7 @@ impl Pass for AlgebraicSimplification {
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         let mut rewritten = rewrite_module(module, &mut simplify);
         let mut is_changed = !rewritten.changes.is_empty();
-        for _ in 1..SWEEPS {
+        for _ in 1..MAX_SWEEPS {
             if !is_changed {
                 break;
             }

@@ -52,9 +52,9 @@ pub(super) fn dependencies_first(
 
 /// The items of a cycle as a message names them, a few at most.
 pub(super) fn describe_cycle<'n>(cycle: &[usize], name: impl Fn(usize) -> &'n str) -> String {
-    const NAMED: usize = 6;
-    let mut text: Vec<String> = cycle.iter().take(NAMED).map(|&item| format!("`{}`", name(item))).collect();
-    if cycle.len() > NAMED {
+    const MAX_NAMED: usize = 6;
+    let mut text: Vec<String> = cycle.iter().take(MAX_NAMED).map(|&item| format!("`{}`", name(item))).collect();
+    if cycle.len() > MAX_NAMED {
         text.push("…".to_owned());
     }
     text.push(format!("`{}`", name(cycle[0])));

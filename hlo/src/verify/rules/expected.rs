@@ -1,7 +1,7 @@
 //! The result that a rule expects of an operation.
 
 use crate::ir::{ArrayShape, ElementType, Shape};
-use crate::verify::shapes::{SHOWN, ShortShape};
+use crate::verify::shapes::{MAX_SHOWN, ShortShape};
 use std::fmt;
 
 /// The result that follows from the operands, as far as types and kinds go.
@@ -102,10 +102,10 @@ impl fmt::Display for Expected<'_> {
             Expected::Token => f.write_str("token[]"),
             Expected::Tuple(elements) => {
                 f.write_str("(")?;
-                for (position, element) in elements.iter().take(SHOWN).enumerate() {
+                for (position, element) in elements.iter().take(MAX_SHOWN).enumerate() {
                     write!(f, "{}{element}", if position > 0 { ", " } else { "" })?;
                 }
-                f.write_str(if elements.len() > SHOWN { ", …" } else { "" })?;
+                f.write_str(if elements.len() > MAX_SHOWN { ", …" } else { "" })?;
                 f.write_str(")")
             }
         }

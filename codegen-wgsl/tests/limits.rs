@@ -22,11 +22,12 @@ const SUM: &str = "HloModule m\nf {\n  a = f32[1000] parameter(0)\n  b = f32[100
 #[test]
 fn limits_are_kept() {
     let floor = Target::default;
-    let buffers = refusal(SUM, &Target { max_storage_buffers: 2, ..floor() });
+    let buffers = refusal(SUM, &floor().with(|it| it.max_storage_buffers = 2));
     assert_eq!(buffers, "HLO417: c: the kernel binds 3 buffers and the target allows 2");
-    let bytes = refusal(SUM, &Target { max_storage_binding_bytes: 3999, ..floor() });
+    let bytes = refusal(SUM, &floor().with(|it| it.max_storage_binding_bytes = 3999));
     assert_eq!(bytes, "HLO417: c: f32[1000] exceeds the 3999 bytes that the target lets a kernel bind");
-    let groups = refusal(SUM, &Target { max_invocations_per_workgroup: 1, max_workgroups_per_dimension: 9, ..floor() });
+    let groups =
+        refusal(SUM, &floor().with(|it| (it.max_invocations_per_workgroup, it.max_workgroups_per_dimension) = (1, 9)));
     let reason = "the launch needs 1000 workgroups and the target allows 9 along each dimension";
     assert_eq!(groups, format!("HLO417: c: {reason}"));
 }

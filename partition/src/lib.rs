@@ -13,6 +13,11 @@
 #![doc = include_str!("../examples/partition_front_page.rs")]
 //! ```
 //!
+//! # Targets
+//!
+//! A [`Target`] says what kernels have to keep to, what they may use and what things cost: that of a device comes from
+//! `weft-runtime`, others by name ([`Target::preset`]) or, with the feature `serde`, from JSON.
+//!
 //! [`Work`] counts what a program reads, writes and computes at the least, which is what speeds are measured against.
 //!
 //! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
@@ -36,6 +41,8 @@ pub use legal::Uncompiled;
 pub use live::live;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail};
 pub use splat::splats;
-pub use target::{DeviceKind, Target};
+pub use target::{
+    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Features, Hardware, Subgroups, Target, TargetError,
+};
 pub use tiling::Tiling;
 pub use work::Work;

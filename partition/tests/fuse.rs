@@ -18,7 +18,7 @@ use weft_partition::{FusionPlan, Read, Target, Verdict, fuse_explained, splats};
 const SEEDS: u64 = 300;
 
 pub(crate) fn target(max_storage_buffers: u32) -> Target {
-    Target { max_storage_buffers, ..Target::default() }
+    Target::default().with(|target| target.max_storage_buffers = max_storage_buffers)
 }
 
 pub(crate) fn difference(expected: &[Literal], actual: &[Literal]) -> Option<String> {

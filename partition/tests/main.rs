@@ -5,4 +5,5 @@
 mod count;
 mod fuse;
 mod plan;
+mod target;
 mod uncompiled;

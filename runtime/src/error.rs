@@ -55,6 +55,15 @@ pub enum Error {
         /// What the device has.
         offered: u64,
     },
+    /// The program was compiled for a feature that the device lacks.
+    #[error("RUN014: the program was compiled for the feature {feature}, which the device lacks")]
+    FeatureMissing {
+        /// Its name in [`Features`](weft_partition::Features).
+        feature: String,
+    },
+    /// No device can be as the target says.
+    #[error("{code}: {0}", code = .0.code())]
+    Target(weft_partition::TargetError),
     /// The device's API refused a command: a fault of a kernel or of this crate.
     #[error("RUN020: {what}: the device refused: {message}")]
     Validation {
@@ -138,7 +147,7 @@ impl fmt::Display for Listed<'_> {
 }
 
 impl Error {
-    /// A stable code: that of the first finding for [`Error::Program`], else `RUN0xx`: `RUN00x` from compiling,
+    /// A stable code: that of the first finding for [`Error::Program`], that of the error for [`Error::Target`], else `RUN0xx`: `RUN00x` from compiling,
     /// `RUN01x` from finding a device, `RUN02x` from the device, `RUN03x` from the inputs.
     pub fn code(&self) -> &'static str {
         match self {
@@ -149,6 +158,8 @@ impl Error {
             Error::AdapterNotFound { .. } => "RUN011",
             Error::NoDevice(_) => "RUN012",
             Error::TargetMismatch { .. } => "RUN013",
+            Error::FeatureMissing { .. } => "RUN014",
+            Error::Target(error) => error.code(),
             Error::Validation { .. } => "RUN020",
             Error::OutOfMemory { .. } => "RUN021",
             Error::Internal { .. } => "RUN022",
@@ -185,6 +196,12 @@ impl Error {
 impl From<Diagnostics> for Error {
     fn from(findings: Diagnostics) -> Self {
         Error::Program(findings)
+    }
+}
+
+impl From<weft_partition::TargetError> for Error {
+    fn from(error: weft_partition::TargetError) -> Self {
+        Error::Target(error)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::program::{BufferKind, Launch, Tensor};
 use crate::{Device, DeviceBuffer, Error, Program};
 use std::sync::Arc;
 use weft_hlo::ir::{Literal, Shape};
+use weft_partition::Excess;
 
 /// Launches recorded before they are handed to the device, so that it starts early and no single submission grows
 /// long enough for a driver's watchdog.
@@ -25,8 +26,8 @@ impl Executable {
     /// Binds `program` to `device`. Pipelines the device has already made for an equal kernel are used again.
     ///
     /// # Errors
-    /// [`Error::TargetMismatch`] if the program was compiled for more than the device offers, and whatever the device
-    /// reports.
+    /// [`Error::TargetMismatch`] and [`Error::FeatureMissing`] if the program was compiled for more than the device offers, and
+    /// whatever the device reports.
     pub async fn new_async(device: &Device, program: impl Into<Arc<Program>>) -> Result<Self, Error> {
         let program = program.into();
         check_target(&program, device)?;
@@ -157,28 +158,10 @@ impl Executable {
 
 /// Whether the device offers whatever the program was allowed to use.
 fn check_target(program: &Program, device: &Device) -> Result<(), Error> {
-    let (asked, offered) = (program.target(), device.target());
-    let limits = [
-        ("storage buffers per kernel", asked.max_storage_buffers.into(), offered.max_storage_buffers.into()),
-        ("bytes per binding", asked.max_storage_binding_bytes, offered.max_storage_binding_bytes),
-        ("bytes per buffer", asked.max_buffer_bytes, offered.max_buffer_bytes),
-        (
-            "invocations per workgroup",
-            asked.max_invocations_per_workgroup.into(),
-            offered.max_invocations_per_workgroup.into(),
-        ),
-        ("invocations along x", asked.max_workgroup_size_x.into(), offered.max_workgroup_size_x.into()),
-        (
-            "workgroups per dimension",
-            asked.max_workgroups_per_dimension.into(),
-            offered.max_workgroups_per_dimension.into(),
-        ),
-    ];
-    let rounds = |target: &weft_partition::Target| target.max_loop_iterations.map_or(u64::MAX, u64::from);
-    let mut limits = limits.into_iter().chain([("rounds of all loops", rounds(asked), rounds(offered))]);
-    match limits.find(|(_, asked, offered)| asked > offered) {
-        Some((what, asked, offered)) => Err(Error::TargetMismatch { what, asked, offered }),
+    match program.target().excess_over(device.target()) {
         None => Ok(()),
+        Some(Excess::Limit { what, asked, offered }) => Err(Error::TargetMismatch { what, asked, offered }),
+        Some(Excess::Feature(feature)) => Err(Error::FeatureMissing { feature }),
     }
 }
 

@@ -46,7 +46,7 @@ pub mod program;
 pub use buffer::DeviceBuffer;
 #[cfg(feature = "blocking")]
 pub use device::adapters;
-pub use device::{AdapterInfo, Device, Selection, adapters_async, kind_name};
+pub use device::{AdapterInfo, Device, Selection, adapters_async};
 pub use error::{Advice, Error};
 pub use executable::Executable;
 pub use program::{Options, Program, compile, compile_with, optimize};

@@ -12,3 +12,4 @@ mod map_command;
 mod opt_command;
 mod simplify_command;
 mod stages;
+mod target_command;

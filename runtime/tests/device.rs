@@ -3,7 +3,7 @@
 use crate::support;
 use std::borrow::Cow;
 use weft_hlo::ir::{ArrayShape, ElementType, Literal};
-use weft_partition::Target;
+use weft_partition::{DeviceKind, Target};
 use weft_runtime::{Device, DeviceBuffer, Error, Executable, Selection, compile};
 
 fn scoped<T>(device: &Device, work: impl FnOnce(&Device) -> T) -> Result<T, Error> {
@@ -129,7 +129,7 @@ fn a_failed_read_leaves_nothing_mapped_behind() {
 #[test]
 fn a_program_for_a_larger_device_is_refused() {
     let device = support::noop();
-    let target = Target { max_storage_buffers: 1000, ..device.target().clone() };
+    let target = device.target().clone().with(|target| target.max_storage_buffers = 1000);
     let program = compile(&support::entry("x = f32[2] parameter(0)\nROOT y = f32[2] add(x, x)"), &target);
     let error = Executable::new(&device, program.expect("it compiles")).expect_err("it asks for too much");
     assert_eq!(error.code(), "RUN013");
@@ -144,4 +144,59 @@ fn pipelines_are_accepted_without_a_driver() {
     executable
         .execute(&[DeviceBuffer::upload(&device, &Literal::array([64, 32], vec![0.0f32; 2048])).expect("fits")])
         .expect("its bindings are valid");
+}
+
+#[test]
+fn a_device_is_opened_with_what_its_description_tells_of() {
+    let device = support::device();
+    let offered = &device.info().target;
+    assert_eq!((offered.check(), device.target().check()), (Ok(()), Ok(())));
+    assert_eq!(device.target().excess_over(offered), None);
+    // wgpu gives these to nobody without `unsafe`.
+    let offered = offered.clone().with(|target| target.features.cooperative_matrices.clear());
+    assert_eq!(*device.target(), offered);
+    assert_eq!(Target::default().excess_over(device.target()), None);
+    if device.target().kind == DeviceKind::Software {
+        let software = Target::preset("software").expect("there is such a preset");
+        assert_eq!(software.excess_over(device.target()), None);
+    }
+}
+
+/// What a description says of divisions and square roots holds, of numbers that are far from subnormal.
+#[test]
+fn what_is_said_to_be_exact_is() {
+    let device = support::device();
+    let count = 1 << 16;
+    let mut state = 1u64;
+    let mut next = || {
+        // Knuth's generator for MMIX; its high bits are the better ones.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let bits = (state >> 32) as u32;
+        let exponent = 96 + (bits >> 23) % 64;
+        f32::from_bits(bits & 0x007f_ffff | exponent << 23)
+    };
+    let mut numbers = || Literal::array([count], (0..count).map(|_| next()).collect::<Vec<f32>>());
+    let inputs = [numbers(), numbers()];
+    let arithmetic = device.target().arithmetic;
+    for (is_exact, text) in [(arithmetic.exact_division, "divide(x, y)"), (arithmetic.exact_sqrt, "sqrt(x)")] {
+        if !is_exact {
+            continue;
+        }
+        let module = support::entry(&format!(
+            "x = f32[{count}] parameter(0)\ny = f32[{count}] parameter(1)\nROOT z = f32[{count}] {text}"
+        ));
+        let program = compile(&module, device.target()).expect("it compiles");
+        let found = Executable::new(&device, program).and_then(|executable| executable.run(&inputs));
+        let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+        assert!(found.expect("it runs") == expected, "{text} is not rounded correctly");
+    }
+}
+
+#[test]
+fn a_target_that_no_device_can_be_is_refused() {
+    let module = support::entry("x = f32[2] parameter(0)\nROOT y = f32[2] add(x, x)");
+    let target = Target::default().with(|target| target.max_invocations_per_workgroup = 0);
+    let error = compile(&module, &target).expect_err("no workgroup has no invocations");
+    assert_eq!(error.code(), "TGT002");
+    assert_eq!(error.to_string(), "TGT002: max_invocations_per_workgroup of a target is 0, which leaves nothing");
 }

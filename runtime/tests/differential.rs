@@ -95,7 +95,7 @@ fn check_all(first: u64, standard: u64, options: &Options) {
         // As many buffers as the device has, or as few as every adapter has.
         let floor = Target::default().max_storage_buffers;
         let buffers = if seed % 2 == 0 { device.target().max_storage_buffers } else { floor };
-        let target = Target { max_storage_buffers: buffers, ..device.target().clone() };
+        let target = device.target().clone().with(|target| target.max_storage_buffers = buffers);
         if let Err(found) = check(&device, &target, &module, &inputs, &errors) {
             // What is applied to elements may be more than arithmetic of scalars, which no kernel has yet.
             if options.operations.contains(&"map") && is_refused(&found) {

@@ -129,7 +129,7 @@ fn tensors_beyond_the_target_are_refused_before_anything_runs() {
         code("x = f32[4611686018427387904] parameter(0)\nROOT y = f32[4611686018427387904] add(x, x)"),
         "RUN001"
     );
-    let small = Target { max_buffer_bytes: 256, ..Target::default() };
+    let small = Target::default().with(|target| target.max_buffer_bytes = 256);
     let module = support::entry("x = f32[65] parameter(0)\nROOT y = f32[65] add(x, x)");
     assert_eq!(compile(&module, &small).expect_err("it is too large").code(), "RUN001");
 }

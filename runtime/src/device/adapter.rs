@@ -16,24 +16,13 @@ pub struct AdapterInfo {
     pub backend: String,
     /// The driver and its version, as far as they are told.
     pub driver: String,
-    /// Its kind and limits.
+    /// Its kind, limits and features as it offers them, and what things cost on devices of its class.
     pub target: Target,
 }
 
 impl fmt::Display for AdapterInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, {})", self.name, self.backend, kind_name(self.target.kind))
-    }
-}
-
-/// A kind of device in one word.
-pub fn kind_name(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Discrete => "discrete",
-        DeviceKind::Integrated => "integrated",
-        DeviceKind::Virtual => "virtual",
-        DeviceKind::Software => "software",
-        _ => "unknown",
+        write!(f, "{} ({}, {})", self.name, self.backend, self.target.kind)
     }
 }
 
@@ -59,7 +48,7 @@ impl fmt::Display for Selection {
             Selection::Best => f.write_str("the best"),
             Selection::Index(index) => write!(f, "number {index}"),
             Selection::Name(name) => write!(f, "called {name:?}"),
-            Selection::Kind(kind) => f.write_str(kind_name(*kind)),
+            Selection::Kind(kind) => kind.fmt(f),
         }
     }
 }
@@ -105,43 +94,6 @@ fn rank(kind: DeviceKind) -> u8 {
     }
 }
 
-/// What wgpu says of an adapter, in this crate's words.
-pub(super) fn describe(index: usize, info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
-    let driver = match (info.driver.as_str(), info.driver_info.as_str()) {
-        (driver, "") => driver.to_string(),
-        ("", version) => version.to_string(),
-        (driver, version) => format!("{driver} {version}"),
-    };
-    let target = target(kind(info.device_type), limits);
-    AdapterInfo { index, name: info.name.clone(), backend: info.backend.to_string(), driver, target }
-}
-
-fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
-    match device_type {
-        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
-        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
-        wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
-        wgpu::DeviceType::Cpu => DeviceKind::Software,
-        wgpu::DeviceType::Other => DeviceKind::Unknown,
-    }
-}
-
-fn target(kind: DeviceKind, limits: &wgpu::Limits) -> Target {
-    Target {
-        kind,
-        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group - 1),
-        max_storage_binding_bytes: limits.max_storage_buffer_binding_size,
-        max_buffer_bytes: limits.max_buffer_size,
-        max_invocations_per_workgroup: limits.max_compute_invocations_per_workgroup,
-        max_workgroup_size_x: limits.max_compute_workgroup_size_x,
-        max_workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
-        max_loop_iterations: match kind {
-            DeviceKind::Discrete | DeviceKind::Integrated => None,
-            _ => Target::default().max_loop_iterations,
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,7 +104,7 @@ mod tests {
             name: name.into(),
             backend: "vulkan".into(),
             driver: String::new(),
-            target: Target { kind, ..Target::default() },
+            target: Target::default().with(|target| target.kind = kind),
         };
         vec![
             adapter(0, "llvmpipe", DeviceKind::Software),

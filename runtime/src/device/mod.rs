@@ -1,9 +1,10 @@
 //! Devices: finding one, and doing things on it without ever panicking.
 
 mod adapter;
+mod describe;
 mod scope;
 
-pub use adapter::{AdapterInfo, Selection, kind_name};
+pub use adapter::{AdapterInfo, Selection};
 
 use crate::Error;
 use crate::buffer::Pool;
@@ -22,6 +23,7 @@ struct Inner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     info: AdapterInfo,
+    target: Target,
     faults: Arc<Faults>,
     pool: Arc<Pool>,
     pipelines: Pipelines,
@@ -51,15 +53,12 @@ async fn enumerate() -> Vec<(AdapterInfo, wgpu::Adapter)> {
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     let found = instance.enumerate_adapters(wgpu::Backends::PRIMARY).await;
-    found
-        .into_iter()
-        .enumerate()
-        .map(|(index, adapter)| (adapter::describe(index, &adapter.get_info(), &adapter.limits()), adapter))
-        .collect()
+    found.into_iter().enumerate().map(|(index, adapter)| (describe::adapter(index, &adapter), adapter)).collect()
 }
 
 impl Device {
-    /// Opens the adapter `selection` names, with all limits it has and no optional feature.
+    /// Opens the adapter `selection` names, with all limits it has and those of its features that a [`Target`] tells of, but for
+    /// cooperative matrices, which wgpu has as an experiment.
     ///
     /// # Errors
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`], or [`Error::NoDevice`] where the adapter refuses.
@@ -67,8 +66,8 @@ impl Device {
         Self::with_features_async(selection, wgpu::Features::empty()).await
     }
 
-    /// Opens the adapter `selection` names, with all limits it has and those of the `wanted` features that it has, for
-    /// callers with kernels of their own. Programs are compiled the same with and without.
+    /// As [`new_async`](Device::new_async), and with those of the `wanted` features that the adapter has, for callers with kernels
+    /// of their own. Programs are compiled the same with and without.
     ///
     /// # Errors
     /// As [`new_async`](Device::new_async).
@@ -79,7 +78,7 @@ impl Device {
         tracing::debug!(adapter = %info, "opening a device");
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
-            required_features: adapter.features() & wanted,
+            required_features: adapter.features() & (describe::described(info.target.kind) | wanted),
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -97,21 +96,29 @@ impl Device {
             // Dropping the last handle reports a loss too; by then nobody asks.
             let _ = heard.lost.set(if message.is_empty() { format!("{reason:?}") } else { message });
         });
-        Ok(Self::assemble(device, queue, info, faults))
+        let target = describe::target(&adapter.get_info(), &device.limits(), device.features());
+        Ok(Self::assemble(device, queue, info, target, faults))
     }
 
     /// A device that was opened elsewhere, to share buffers with other users of wgpu.
     ///
     /// Its error and loss callbacks are left as they are: everything this crate does runs inside error scopes of its
-    /// own. The device's limits, not the adapter's, become the [`target`](Device::target).
+    /// own. The device's limits and features, not the adapter's, become the [`target`](Device::target).
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Device {
-        let info = adapter::describe(0, &device.adapter_info(), &device.limits());
-        Self::assemble(device, queue, info, Arc::default())
+        let info = describe::device(&device);
+        let target = info.target.clone();
+        Self::assemble(device, queue, info, target, Arc::default())
     }
 
-    fn assemble(device: wgpu::Device, queue: wgpu::Queue, info: AdapterInfo, faults: Arc<Faults>) -> Device {
+    fn assemble(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        info: AdapterInfo,
+        target: Target,
+        faults: Arc<Faults>,
+    ) -> Device {
         let (pool, pipelines, parameters) = Default::default();
-        Device { inner: Arc::new(Inner { device, queue, info, faults, pool, pipelines, parameters }) }
+        Device { inner: Arc::new(Inner { device, queue, info, target, faults, pool, pipelines, parameters }) }
     }
 
     /// What the system says of the adapter.
@@ -119,9 +126,9 @@ impl Device {
         &self.inner.info
     }
 
-    /// What to compile programs for.
+    /// What to compile programs for: the limits and features that the device was opened with.
     pub fn target(&self) -> &Target {
-        &self.inner.info.target
+        &self.inner.target
     }
 
     /// The device underneath.

@@ -166,7 +166,7 @@ pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> 
 /// # Errors
 /// [`Error::Program`] with all findings where the module is invalid or holds an operation without a kernel;
 /// [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
-/// kernel can hold.
+/// kernel can hold; [`Error::Target`] for a target that no device can be.
 pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
     compile_with(module, target, &Options::default())
 }
@@ -177,6 +177,7 @@ pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
 /// As [`compile`].
 pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Result<Program, Error> {
     let _span = tracing::debug_span!("compile", module = module.name).entered();
+    target.check()?;
     weft_hlo::verify::verify(module)?;
     let Optimized { module, runs, .. } = optimize(module, options)?;
     Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target)? })
@@ -188,6 +189,7 @@ pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Resu
 /// As [`compile`]; an entry that holds anything but parameters, constants, fusions, their elements and a flat tuple of
 /// results is refused.
 pub fn compile_fused(fused: Fused, target: &Target) -> Result<Program, Error> {
+    target.check()?;
     schedule::build(fused, target, front::kernels)
 }
 

@@ -65,8 +65,8 @@ pub(crate) enum Command {
     /// Measure programs on a device, beside hand-written kernels and a plain copy
     #[command(long_about = crate::bench::args::ABOUT, after_help = crate::bench::args::EXAMPLES)]
     Bench(Bench),
-    /// List the devices that programs can run on
-    Devices,
+    /// List the devices that programs can run on, with what they offer
+    Devices(Devices),
 }
 
 /// A program to read.
@@ -171,6 +171,17 @@ pub(crate) struct TargetArgs {
     /// Without it, for the limits every device has; then no device is touched
     #[arg(long, value_name = "DEVICE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) device: Option<String>,
+    /// Compile for this target, which no device here has to be: `floor`, `discrete`, `integrated`, `apple`, `mobile`, `software`,
+    /// or a file of JSON as `weft devices --format json` writes it
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "device", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) target: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Devices {
+    /// Show this target instead of devices: `floor`, `discrete`, `integrated`, `apple`, `mobile`, `software`, or a file of JSON
+    #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) target: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -191,6 +202,10 @@ pub(crate) struct Run {
     /// `weft devices`, or a part of a device's name
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) device: String,
+    /// Compile for this target instead of the device as it is; the device has to offer what the target allows. As for
+    /// `weft compile`
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "precise", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) passes: Passes,
     /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number. The program is

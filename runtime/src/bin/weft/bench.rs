@@ -21,7 +21,7 @@ pub(crate) use stages::Stopwatch;
 use crate::args::Format;
 use crate::progress::Progress;
 use crate::report::{Failure, Outcome};
-use crate::{device, is_json, output};
+use crate::{device, is_json, output, target};
 use args::Bench;
 use baseline::{Baseline, Comparison};
 use case::Case;
@@ -30,6 +30,7 @@ use report::Section;
 use rounds::Budget;
 use serde_json::{Value, json};
 use std::time::Duration;
+use weft_partition::Target;
 use weft_runtime::Device;
 
 /// `weft bench`
@@ -43,9 +44,10 @@ pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) ->
         false => arguments.programs.iter().map(|name| Case::named(name)).collect::<Result<_, _>>()?,
     };
     let baseline = arguments.baseline.as_deref().map(Baseline::read).transpose()?;
+    let target = arguments.target.as_deref().map(target::named).transpose()?;
     let mut sections = Vec::with_capacity(arguments.device.len());
     for wanted in &arguments.device {
-        sections.push(section(arguments, wanted, &cases, baseline.as_ref(), stopwatch)?);
+        sections.push(section(arguments, wanted, target.as_ref(), &cases, baseline.as_ref(), stopwatch)?);
     }
     if is_json(format) {
         let devices: Vec<Value> = sections.iter().map(Section::to_json).collect();
@@ -65,6 +67,7 @@ pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) ->
 fn section(
     arguments: &Bench,
     wanted: &str,
+    target: Option<&Target>,
     cases: &[Case],
     baseline: Option<&Baseline>,
     stopwatch: &Stopwatch,
@@ -74,7 +77,7 @@ fn section(
     let budget = Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) };
     let settings =
         Settings { budget, seed: arguments.seed, is_checked: !arguments.no_check, is_optimized: !arguments.no_opt };
-    let measuring = Measuring::new(device.clone(), settings, stopwatch)?;
+    let measuring = Measuring::new(device.clone(), target.cloned(), settings, stopwatch)?;
     let progress = Progress::start("measuring");
     let mut rows = Vec::with_capacity(cases.len());
     for (number, case) in cases.iter().enumerate() {
@@ -89,6 +92,7 @@ fn section(
         subgroup_size: kernel::subgroup_size(&device),
         settings,
         clock: arguments.clock,
+        target: arguments.target.clone(),
         copy: measuring.copy_bytes().ok_or_else(|| measuring.copy_refusal().unwrap_or_default().to_owned()),
         adapter,
         rows,

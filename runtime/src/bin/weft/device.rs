@@ -1,6 +1,8 @@
 //! What `--device` means.
 
+use crate::args::TargetArgs;
 use crate::report::Failure;
+use crate::target;
 use weft_partition::Target;
 use weft_runtime::{Device, Error, Selection, adapters};
 
@@ -25,9 +27,12 @@ pub(crate) fn place(wanted: &str) -> Result<Place, Failure> {
     }
 }
 
-/// The limits that `--device` of the commands that only compile names.
-pub(crate) fn target(wanted: Option<&str>) -> Result<Target, Failure> {
-    let Some(wanted) = wanted else { return Ok(Target::default()) };
+/// What the commands that only compile are to compile for: what `--target` or `--device` names, or else the floor.
+pub(crate) fn target(arguments: &TargetArgs) -> Result<Target, Failure> {
+    if let Some(word) = &arguments.target {
+        return target::named(word);
+    }
+    let Some(wanted) = &arguments.device else { return Ok(Target::default()) };
     let selection = selection(wanted);
     let mut found = adapters();
     let chosen = selection.choose(&found)?;

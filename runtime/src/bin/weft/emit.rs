@@ -34,7 +34,7 @@ impl From<Diagnostics> for Trouble {
 pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let target = device::target(arguments.target.device.as_deref())?;
+    let target = device::target(&arguments.target)?;
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
     let fused = weft_partition::fuse(&optimized.module, &target).map_err(failed)?;

@@ -34,6 +34,7 @@ pub(crate) fn ensure(_: &Command) {}
 /// Whether the command may look for devices; the others need not start over.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn may_ask_devices(command: &Command) -> bool {
+    use crate::args::Devices;
     !matches!(
         command,
         Command::Indexing(_)
@@ -44,5 +45,6 @@ fn may_ask_devices(command: &Command) -> bool {
             | Command::Specialize(_)
             | Command::ShapeFunctions(_)
             | Command::Opt(_)
+            | Command::Devices(Devices { target: Some(_) })
     )
 }

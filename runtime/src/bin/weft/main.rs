@@ -28,6 +28,7 @@ mod show;
 mod simplify;
 mod source;
 mod subject;
+mod target;
 
 use args::{Command, Format, Weft};
 use bench::Stopwatch;
@@ -68,7 +69,7 @@ fn execute(arguments: &Weft, stopwatch: &Stopwatch) -> Result<Outcome, Failure> 
         Command::ShapeFunctions(arguments) => shapes::functions(arguments, format),
         Command::Opt(arguments) => opt::opt(arguments, format),
         Command::Bench(arguments) => bench::bench(arguments, format, stopwatch),
-        Command::Devices => show::devices(format),
+        Command::Devices(arguments) => show::devices(arguments, format),
     }
 }
 

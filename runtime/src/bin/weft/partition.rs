@@ -17,7 +17,7 @@ use weft_partition::{Decision, Emitter, Function, FunctionId, Fused, FusionPlan,
 fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let target = device::target(arguments.target.device.as_deref())?;
+    let target = device::target(&arguments.target)?;
     let optimized = arguments.passes.applied(&source, &module)?;
     match weft_partition::fuse_explained(&optimized.module, &target) {
         Ok(fused) => Ok((source, optimized.runs, fused)),

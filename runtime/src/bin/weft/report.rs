@@ -11,6 +11,7 @@
 //! | `CLI003` | results cannot be written |
 //! | `CLI004` | the inputs are not those that the program takes |
 //! | `CLI005` | there is no such thing, or nothing that could be done with it |
+//! | `TGT003` | a file does not describe a target |
 
 use crate::args::Format;
 use crate::excerpt::Excerpt;

@@ -7,14 +7,15 @@ use crate::output::Shown;
 use crate::progress::Progress;
 use crate::report::{Failure, Outcome, note, say};
 use crate::source::Source;
-use crate::{inputs, is_json, npy, output};
+use crate::{inputs, is_json, npy, output, target};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
-use weft_runtime::{Device, Executable, compile_with, kind_name};
+use weft_partition::Target;
+use weft_runtime::{Device, Executable, compile_with};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
@@ -22,8 +23,12 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     let module = source.parse_valid()?;
     // What may be refused without the inputs is refused before any of them is made or read.
     let device = if arguments.precise { "evaluator" } else { &arguments.device };
+    if arguments.target.is_some() && device == "evaluator" {
+        return Err(Failure::Misuse("--target is for devices: the evaluator compiles nothing".into()));
+    }
+    let target = arguments.target.as_deref().map(target::named).transpose()?;
     let place = match place(device)? {
-        Place::Device(device) => Ran::On(executable(&source, &module, &device, arguments)?),
+        Place::Device(device) => Ran::On(executable(&source, &module, &device, target.as_ref(), arguments)?),
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
                 note(&format!("running in the evaluator: {reason}"), format)?;
@@ -100,10 +105,17 @@ impl Ran {
     }
 }
 
-fn executable(source: &Arc<Source>, module: &Module, device: &Device, arguments: &Run) -> Result<Executable, Failure> {
+fn executable(
+    source: &Arc<Source>,
+    module: &Module,
+    device: &Device,
+    target: Option<&Target>,
+    arguments: &Run,
+) -> Result<Executable, Failure> {
     let failed = |error| Failure::from_runtime(source, error);
     let _compiling = Progress::start("compiling");
-    let program = compile_with(module, device.target(), &arguments.passes.options()).map_err(failed)?;
+    let target = target.unwrap_or(device.target());
+    let program = compile_with(module, target, &arguments.passes.options()).map_err(failed)?;
     Executable::new(device, program).map_err(failed)
 }
 
@@ -148,5 +160,5 @@ fn write(directory: &Path, results: &[Literal]) -> Result<Vec<String>, Failure> 
 
 fn device_json(device: &Device) -> Value {
     let info = device.info();
-    json!({ "name": info.name, "backend": info.backend, "kind": kind_name(info.target.kind) })
+    json!({ "name": info.name, "backend": info.backend, "kind": info.target.kind.name() })
 }

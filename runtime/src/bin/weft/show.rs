@@ -1,12 +1,12 @@
 //! The commands that show a program or the system and change nothing.
 
-use crate::args::{File, Format, Shown, Verify};
+use crate::args::{Devices, File, Format, Shown, Verify};
 use crate::report::{Failure, Outcome, findings_json, note, render};
 use crate::source::Source;
-use crate::{device, is_json, output, shapes};
+use crate::{device, is_json, output, shapes, target};
 use serde_json::{Value, json};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_runtime::{AdapterInfo, Error, Selection, adapters, kind_name};
+use weft_runtime::{AdapterInfo, Error, Selection, adapters};
 
 /// `weft fmt`
 pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> {
@@ -23,7 +23,7 @@ pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> 
 pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let target = device::target(arguments.target.device.as_deref())?;
+    let target = device::target(&arguments.target)?;
     let options = arguments.passes.options();
     let program = weft_runtime::compile_with(&module, &target, &options)
         .map_err(|error| Failure::from_runtime(&source, error))?;
@@ -81,7 +81,15 @@ fn counted(count: usize, noun: &str) -> String {
 }
 
 /// `weft devices`
-pub(crate) fn devices(format: Format) -> Result<Outcome, Failure> {
+pub(crate) fn devices(arguments: &Devices, format: Format) -> Result<Outcome, Failure> {
+    if let Some(word) = &arguments.target {
+        let target = target::named(word)?;
+        match format {
+            Format::Json => output::json(&json!({ "target": target::to_json(&target)? }))?,
+            Format::Text => output::text(&format!("{word} ({})\n   {}", target.kind, target::to_text(&target)))?,
+        }
+        return Ok(Outcome::Done);
+    }
     let found = adapters();
     let best = match Selection::Best.choose(&found) {
         Ok(best) => best,
@@ -94,7 +102,8 @@ pub(crate) fn devices(format: Format) -> Result<Outcome, Failure> {
         Err(error) => return Err(error.into()),
     };
     if is_json(format) {
-        let devices: Vec<Value> = found.iter().map(|adapter| adapter_json(adapter, adapter.index == best)).collect();
+        let devices = found.iter().map(|adapter| adapter_json(adapter, adapter.index == best));
+        let devices = devices.collect::<Result<Vec<Value>, Failure>>()?;
         output::json(&json!({ "devices": devices }))?;
     } else {
         let lines: Vec<String> = found.iter().map(|adapter| adapter_text(adapter, adapter.index == best)).collect();
@@ -106,31 +115,18 @@ pub(crate) fn devices(format: Format) -> Result<Outcome, Failure> {
 fn adapter_text(adapter: &AdapterInfo, best: bool) -> String {
     let AdapterInfo { index, driver, target, .. } = adapter;
     let best = if best { "  taken by default" } else { "" };
-    format!(
-        "{index}  {adapter}{best}\n   driver {driver}\n   {} storage buffers, {} MiB each, {} invocations per workgroup",
-        target.max_storage_buffers,
-        target.max_storage_binding_bytes.min(target.max_buffer_bytes) >> 20,
-        target.max_invocations_per_workgroup,
-    )
+    format!("{index}  {adapter}{best}\n   driver {driver}\n   {}", target::to_text(target))
 }
 
-fn adapter_json(adapter: &AdapterInfo, best: bool) -> Value {
+fn adapter_json(adapter: &AdapterInfo, best: bool) -> Result<Value, Failure> {
     let AdapterInfo { index, name, backend, driver, target } = adapter;
-    json!({
+    Ok(json!({
         "index": index,
         "name": name,
         "backend": backend,
         "driver": driver,
-        "kind": kind_name(target.kind),
+        "kind": target.kind.name(),
         "default": best,
-        "limits": {
-            "storage_buffers": target.max_storage_buffers,
-            "storage_binding_bytes": target.max_storage_binding_bytes,
-            "buffer_bytes": target.max_buffer_bytes,
-            "invocations_per_workgroup": target.max_invocations_per_workgroup,
-            "workgroup_size_x": target.max_workgroup_size_x,
-            "workgroups_per_dimension": target.max_workgroups_per_dimension,
-            "loop_iterations": target.max_loop_iterations,
-        },
-    })
+        "target": target::to_json(target)?,
+    }))
 }

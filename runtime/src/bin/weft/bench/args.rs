@@ -37,6 +37,10 @@ pub(crate) struct Bench {
     /// times, on each of them in turn
     #[arg(long, value_name = "DEVICE", default_value = "gpu", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) device: Vec<String>,
+    /// Compile programs for this target instead of each device as it is; the device has to offer what the target allows. As
+    /// for `weft compile`
+    #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) target: Option<String>,
     /// Rounds to measure of each program, after two that warm up
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,

@@ -14,7 +14,7 @@ use crate::report::Failure;
 use std::time::Instant;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{ArrayShape, ElementType, Literal, Module};
-use weft_partition::Work;
+use weft_partition::{Target, Work};
 use weft_runtime::program::compile_fused;
 use weft_runtime::{Device, DeviceBuffer, Error, Executable, Options, optimize};
 
@@ -32,6 +32,8 @@ pub(super) struct Settings {
 /// A device with what all programs are compared with.
 pub(super) struct Bench {
     device: Device,
+    /// What programs are compiled for.
+    target: Target,
     references: Vec<Reference>,
     copy: Result<Copy, String>,
     settings: Settings,
@@ -60,14 +62,20 @@ struct ByHand {
 }
 
 impl Bench {
-    /// Prepares the yardstick on `device`.
+    /// Prepares the yardstick on `device`; programs are compiled for `target`, or else for the device as it is.
     ///
     /// # Errors
     /// If what comes with the command is broken.
-    pub(super) fn new(device: Device, settings: Settings, stopwatch: &Stopwatch) -> Result<Bench, Failure> {
+    pub(super) fn new(
+        device: Device,
+        target: Option<Target>,
+        settings: Settings,
+        stopwatch: &Stopwatch,
+    ) -> Result<Bench, Failure> {
         let references = Reference::all().map_err(Failure::message)?;
         let copy = copy(&device, &references, settings.seed);
-        Ok(Bench { device, references, copy, settings, stopwatch: stopwatch.clone() })
+        let target = target.unwrap_or_else(|| device.target().clone());
+        Ok(Bench { device, target, references, copy, settings, stopwatch: stopwatch.clone() })
     }
 
     /// Why there is no yardstick.
@@ -128,7 +136,7 @@ impl Bench {
         let (optimized, sample) = timed(|| optimize(module, &Options { optimize: self.settings.is_optimized }));
         stages.passes = sample.wall;
         let optimized = optimized?.module;
-        let target = self.device.target();
+        let target = &self.target;
         let (fused, sample) = timed(|| weft_partition::fuse(&optimized, target));
         stages.fuse = sample.wall;
         let program = compile_fused(fused?, target)?;

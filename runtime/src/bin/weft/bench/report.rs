@@ -8,7 +8,7 @@ use super::statistics::Summary;
 use super::table::{Table, number};
 use crate::output;
 use serde_json::{Map, Value, json};
-use weft_runtime::{AdapterInfo, kind_name};
+use weft_runtime::AdapterInfo;
 
 /// All that was measured on one device.
 pub(super) struct Section {
@@ -17,6 +17,8 @@ pub(super) struct Section {
     pub(super) subgroup_size: Option<u32>,
     pub(super) settings: Settings,
     pub(super) clock: Clock,
+    /// What programs were compiled for, if not for the device as it is.
+    pub(super) target: Option<String>,
     /// Bytes that the copy reads and writes, or why there is none.
     pub(super) copy: Result<u64, String>,
     pub(super) rows: Vec<Row>,
@@ -49,10 +51,11 @@ impl Section {
             _ => "no rounds".to_owned(),
         };
         let passes = if is_optimized { "" } else { ", without passes" };
+        let target = self.target.as_ref().map_or(String::new(), |target| format!(", compiled for {target}"));
         let clock = self.clock.name();
         vec![
             format!("{}; driver {driver}; {subgroups}.", self.adapter),
-            format!("{copy} Medians of {rounds}, seed {seed}{passes}; ratios by {clock} time."),
+            format!("{copy} Medians of {rounds}, seed {seed}{passes}{target}; ratios by {clock} time."),
         ]
     }
 
@@ -163,9 +166,10 @@ impl Section {
                 "name": name,
                 "backend": backend,
                 "driver": driver,
-                "kind": kind_name(target.kind),
+                "kind": target.kind.name(),
                 "subgroup_size": self.subgroup_size,
             },
+            "target": self.target,
             "seed": self.settings.seed,
             "optimized": self.settings.is_optimized,
             "clock": self.clock.name(),

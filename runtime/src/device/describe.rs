@@ -1,0 +1,220 @@
+//! What wgpu says of adapters and devices, in the compiler's words.
+
+use super::AdapterInfo;
+use weft_hlo::ir::ElementType;
+use weft_partition::{Arithmetic, CooperativeMatrix, DeviceKind, Features, Hardware, Subgroups, Target};
+use wgpu::Features as Wgpu;
+
+type Flag = fn(&mut Features) -> &mut bool;
+
+/// The features of wgpu that are one flag of a description.
+const FLAGS: [(Wgpu, Flag); 9] = [
+    (Wgpu::SUBGROUP_BARRIER, |features| &mut features.subgroup_barrier),
+    (Wgpu::SHADER_F16, |features| &mut features.shader_f16),
+    (Wgpu::SHADER_I16, |features| &mut features.shader_i16),
+    (Wgpu::SHADER_INT64, |features| &mut features.shader_int64),
+    (Wgpu::SHADER_INT64_ATOMIC_ALL_OPS, |features| &mut features.int64_atomics),
+    (Wgpu::SHADER_F64, |features| &mut features.shader_f64),
+    (Wgpu::SHADER_FLOAT32_ATOMIC, |features| &mut features.float32_atomics),
+    (Wgpu::TIMESTAMP_QUERY, |features| &mut features.timestamp_query),
+    (Wgpu::PIPELINE_CACHE, |features| &mut features.pipeline_cache),
+];
+
+/// The features of wgpu that a device is opened with, as far as its adapter has them: those that a description tells of, but for
+/// those that wgpu gives to nobody without `unsafe`.
+pub(super) fn described(kind: DeviceKind) -> Wgpu {
+    let flags = FLAGS.iter().fold(Wgpu::SUBGROUP | Wgpu::IMMEDIATES, |all, (feature, _)| all | *feature);
+    if shares_memory(kind) { flags | Wgpu::MAPPABLE_PRIMARY_BUFFERS } else { flags }
+}
+
+/// An adapter with all that it offers.
+pub(super) fn adapter(index: usize, adapter: &wgpu::Adapter) -> AdapterInfo {
+    let info = adapter.get_info();
+    let matrices = adapter.cooperative_matrix_properties();
+    let matrices = matrices.iter().map(|it| {
+        let [factor, sum] = [it.ab_type, it.cr_type].map(|element_type| match element_type {
+            wgpu::CooperativeScalarType::F32 => ElementType::F32,
+            wgpu::CooperativeScalarType::F16 => ElementType::F16,
+            wgpu::CooperativeScalarType::I32 => ElementType::S32,
+            wgpu::CooperativeScalarType::U32 => ElementType::U32,
+        });
+        CooperativeMatrix::new([it.m_size, it.n_size, it.k_size], factor, sum)
+    });
+    let mut target = target(&info, &adapter.limits(), adapter.features());
+    if target.features.subgroup.is_some() {
+        target.features.cooperative_matrices = matrices.collect();
+    }
+    described_as(index, &info, target)
+}
+
+/// A device as it was opened, of whose adapter nothing else is known.
+pub(super) fn device(device: &wgpu::Device) -> AdapterInfo {
+    let info = device.adapter_info();
+    described_as(0, &info, target(&info, &device.limits(), device.features()))
+}
+
+fn described_as(index: usize, info: &wgpu::AdapterInfo, target: Target) -> AdapterInfo {
+    let driver = match (info.driver.as_str(), info.driver_info.as_str()) {
+        (driver, "") => driver.to_string(),
+        ("", version) => version.to_string(),
+        (driver, version) => format!("{driver} {version}"),
+    };
+    AdapterInfo { index, name: info.name.clone(), backend: info.backend.to_string(), driver, target }
+}
+
+/// What can be compiled for.
+pub(super) fn target(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: Wgpu) -> Target {
+    let kind = kind(info.device_type);
+    let class = class(kind, info);
+    let has_immediates = features.contains(Wgpu::IMMEDIATES);
+    let is_watched = cfg!(windows) || info.backend == wgpu::Backend::BrowserWebGpu;
+    Target::default().with(|target| {
+        target.kind = kind;
+        // A place is left for the parameter block.
+        target.max_storage_buffers =
+            limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group.saturating_sub(1));
+        if info.backend == wgpu::Backend::Metal {
+            // Uniform and storage buffers share their places there.
+            target.max_storage_buffers = target.max_storage_buffers.saturating_sub(1);
+        }
+        target.max_storage_binding_bytes = limits.max_storage_buffer_binding_size;
+        target.max_uniform_binding_bytes = limits.max_uniform_buffer_binding_size;
+        target.max_buffer_bytes = limits.max_buffer_size;
+        target.min_storage_offset_alignment = limits.min_storage_buffer_offset_alignment;
+        target.max_immediate_bytes = if has_immediates { limits.max_immediate_size } else { 0 };
+        target.max_workgroup_storage_bytes = limits.max_compute_workgroup_storage_size;
+        target.max_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
+        target.max_workgroup_size_x = limits.max_compute_workgroup_size_x;
+        target.max_workgroup_size_y = limits.max_compute_workgroup_size_y;
+        target.max_workgroup_size_z = limits.max_compute_workgroup_size_z;
+        target.max_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
+        if matches!(kind, DeviceKind::Discrete | DeviceKind::Integrated) {
+            target.max_loop_iterations = None;
+        }
+        if !is_watched {
+            target.max_dispatch_milliseconds = None;
+        }
+        target.features = self::features(kind, info, features);
+        target.arithmetic = class.arithmetic;
+        target.hardware = class.hardware;
+    })
+}
+
+fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
+        wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
+        wgpu::DeviceType::Cpu => DeviceKind::Software,
+        wgpu::DeviceType::Other => DeviceKind::Unknown,
+    }
+}
+
+fn shares_memory(kind: DeviceKind) -> bool {
+    matches!(kind, DeviceKind::Integrated | DeviceKind::Software)
+}
+
+fn features(kind: DeviceKind, info: &wgpu::AdapterInfo, offered: Wgpu) -> Features {
+    let mut features = Features::default();
+    for (feature, flag) in FLAGS {
+        *flag(&mut features) = offered.contains(feature);
+    }
+    features.mappable_primary_buffers = shares_memory(kind) && offered.contains(Wgpu::MAPPABLE_PRIMARY_BUFFERS);
+    // Sizes that are no powers of two in order are a driver's mistake, and nothing to rely on.
+    let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
+    let has_sizes = min.is_power_of_two() && max.is_power_of_two() && min <= max;
+    features.subgroup = (offered.contains(Wgpu::SUBGROUP) && has_sizes).then_some(Subgroups { min, max });
+    features.subgroup_barrier &= features.subgroup.is_some();
+    features.int64_atomics &= features.shader_int64;
+    features
+}
+
+/// What wgpu does not tell: taken from the devices that this one is most like.
+struct Class {
+    arithmetic: Arithmetic,
+    hardware: Hardware,
+}
+
+fn class(kind: DeviceKind, info: &wgpu::AdapterInfo) -> Class {
+    let preset = match kind {
+        DeviceKind::Discrete => "discrete",
+        DeviceKind::Integrated => match info.vendor {
+            _ if info.backend == wgpu::Backend::Metal => "apple",
+            APPLE => "apple",
+            ARM | BROADCOM | IMAGINATION | QUALCOMM | SAMSUNG => "mobile",
+            _ => "integrated",
+        },
+        DeviceKind::Software => "software",
+        _ => "floor",
+    };
+    let Target { mut arithmetic, mut hardware, .. } = Target::preset(preset).unwrap_or_default();
+    arithmetic.flushes_denormals = flushes_denormals(info);
+    if kind == DeviceKind::Software {
+        let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
+        hardware.cores = u32::try_from(cores).unwrap_or(u32::MAX);
+    }
+    Class { arithmetic, hardware }
+}
+
+/// Known of two drivers, for which tests ask whether it is true; wgpu tells it of none.
+fn flushes_denormals(info: &wgpu::AdapterInfo) -> Option<bool> {
+    match info.driver.as_str() {
+        "llvmpipe" => Some(false),
+        "SwiftShader driver" => Some(true),
+        _ => None,
+    }
+}
+
+// Numbers of vendors, as PCI and Vulkan assign them.
+const APPLE: u32 = 0x106b;
+const ARM: u32 = 0x13b5;
+const BROADCOM: u32 = 0x14e4;
+const IMAGINATION: u32 = 0x1010;
+const QUALCOMM: u32 = 0x5143;
+const SAMSUNG: u32 = 0x144d;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(device_type: wgpu::DeviceType, backend: wgpu::Backend, vendor: u32) -> wgpu::AdapterInfo {
+        wgpu::AdapterInfo {
+            vendor,
+            subgroup_min_size: 8,
+            subgroup_max_size: 32,
+            ..wgpu::AdapterInfo::new(device_type, backend)
+        }
+    }
+
+    #[test]
+    fn webgpu_s_defaults_are_the_floor() {
+        let info = info(wgpu::DeviceType::Other, wgpu::Backend::Vulkan, 0);
+        let found = target(&info, &wgpu::Limits::default(), Wgpu::empty());
+        let expected = Target::default().with(|floor| {
+            if !cfg!(windows) {
+                floor.max_dispatch_milliseconds = None;
+            }
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_costs_is_taken_from_devices_of_the_class() {
+        use wgpu::{Backend, DeviceType};
+        for (device_type, backend, vendor, preset) in [
+            (DeviceType::DiscreteGpu, Backend::Vulkan, 0x10de, "discrete"),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, 0x8086, "integrated"),
+            (DeviceType::IntegratedGpu, Backend::Metal, 0, "apple"),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, APPLE, "apple"),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, QUALCOMM, "mobile"),
+            (DeviceType::VirtualGpu, Backend::Vulkan, 0, "floor"),
+        ] {
+            let found = target(&info(device_type, backend, vendor), &wgpu::Limits::default(), Wgpu::all());
+            let preset = Target::preset(preset).expect("there is such a preset");
+            assert_eq!((found.hardware, found.arithmetic), (preset.hardware, preset.arithmetic), "{backend}");
+            assert_eq!(found.check(), Ok(()));
+            assert_eq!(found.features.subgroup, Some(Subgroups { min: 8, max: 32 }));
+            assert_eq!(found.features.mappable_primary_buffers, device_type == DeviceType::IntegratedGpu);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::emit::emit_loop;
 use crate::kernel::Kernel;
-use crate::lower::{flatten, inline};
+use crate::lower::Lowering;
 use crate::shader::{Binding, Shader};
 use crate::validate::validate;
 use crate::wgsl;
@@ -20,7 +20,7 @@ use weft_partition::{Fused, FusionPlan, Target};
 /// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
-    let kernel = flat_kernel(fused, id, target)?;
+    let kernel = lowered_last(fused, id, target)?;
     let written = debug_span!("write").in_scope(|| wgsl::write(&kernel, target.max_loop_iterations));
     let source = written.map_err(|findings| at(findings, fusion))?;
     let validated = debug_span!("validate").in_scope(|| validate(&source));
@@ -59,18 +59,37 @@ pub fn kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Dia
     Ok(kernel)
 }
 
-/// The kernel of one fusion with row-major positions for indices, as it is written.
+/// The kernel of one fusion after each lowering up to and with `last`, in their order.
 ///
 /// # Errors
 /// As [`compile`].
-pub fn flat_kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+pub fn lowered(
+    fused: &Fused,
+    id: InstrId,
+    target: &Target,
+    last: Lowering,
+) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
-    let kernel = kernel(fused, id, target)?;
-    let flat = debug_span!("lower")
-        .in_scope(|| flatten(&inline(&kernel)))
-        .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
-    debug_assert_eq!(flat.verify(), Ok(Vec::new()), "flattening keeps the rules of the kernel IR:\n{flat}");
-    Ok(flat)
+    let mut kernel = kernel(fused, id, target)?;
+    let _span = debug_span!("lower").entered();
+    let mut stages = Vec::with_capacity(Lowering::ALL.len());
+    for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
+        kernel = lowering
+            .apply(&kernel)
+            .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+        debug_assert_eq!(kernel.verify(), Ok(Vec::new()), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
+        stages.push((lowering, kernel.clone()));
+    }
+    Ok(stages)
+}
+
+/// The kernel of one fusion as it is written.
+fn lowered_last(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
+    let stages = lowered(fused, id, target, Lowering::Protected)?;
+    match stages.into_iter().next_back() {
+        Some((_, kernel)) => Ok(kernel),
+        None => kernel(fused, id, target),
+    }
 }
 
 /// The plan of one fusion, as text ([`FusionPlan::text`]).

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | functions | which instructions share a function | [`functions_text`] |
 //! | kernel | element functions over indices, and an entry that stores | [`kernel()`], [`kernel::Kernel`] |
-//! | flat | the same with row-major positions | [`flat_kernel`] |
+//! | inlined, legal, flat, protected | the same after each [`Lowering`](lower::Lowering) | [`lowered`] |
 //! | wgsl | the shader | [`Shader::source`] |
 //!
 //! ```
@@ -31,6 +31,6 @@ pub mod lower;
 pub mod math;
 pub mod wgsl;
 
-pub use compile::{compile, flat_kernel, functions_text, kernel};
+pub use compile::{compile, functions_text, kernel, lowered};
 pub use shader::{Binding, Shader};
 pub use weft_partition::Target;

@@ -145,6 +145,7 @@ impl Machine<'_> {
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
                 symbol((exponent_bits, mantissa_bits, operands))
             }
+            ScalarOp::Keep { .. } => operands[0],
         }
     }
 }

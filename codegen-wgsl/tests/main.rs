@@ -8,6 +8,7 @@ mod kernel_verify;
 mod limits;
 mod operations;
 mod snapshots;
+mod stages;
 mod support;
 mod translate;
 #[path = "../../hlo/tests/support/understood.rs"]

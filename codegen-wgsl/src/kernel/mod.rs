@@ -27,6 +27,7 @@
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
 //!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
+//!            | value: f32 = {keep | keep-chosen | keep-apart} operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
 //! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
@@ -48,7 +49,7 @@ mod text;
 mod verify;
 
 pub(crate) use known::Known;
-pub use scalar_op::ScalarOp;
+pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
 pub use verify::Finding;
 

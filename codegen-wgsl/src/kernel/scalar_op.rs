@@ -77,6 +77,38 @@ pub enum ScalarOp {
         /// Bits of the mantissa.
         mantissa_bits: u32,
     },
+    /// The `f32` itself, so that a driver cannot know what it is.
+    Keep {
+        /// The operand.
+        operand: Operand,
+        /// From what it is hidden.
+        hiding: Hiding,
+    },
+}
+
+/// From what a driver's algebra a value is hidden. Each has a zero of its own: what is hidden twice behind one is bare.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Hiding {
+    /// From the operation that computed it, where it is defined.
+    Value,
+    /// From the several values that it is one of, which may be hidden each.
+    Chosen,
+    /// From an equal value, which it is compared with.
+    Apart,
+}
+
+impl Hiding {
+    /// All of them.
+    pub const ALL: [Hiding; 3] = [Hiding::Value, Hiding::Chosen, Hiding::Apart];
+
+    /// The word of the text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hiding::Value => "keep",
+            Hiding::Chosen => "keep-chosen",
+            Hiding::Apart => "keep-apart",
+        }
+    }
 }
 
 impl ScalarOp {
@@ -87,7 +119,8 @@ impl ScalarOp {
             ScalarOp::Unary { operand, .. }
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
-            | ScalarOp::ReducePrecision { operand, .. } => vec![*operand],
+            | ScalarOp::ReducePrecision { operand, .. }
+            | ScalarOp::Keep { operand, .. } => vec![*operand],
             ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
         }
@@ -100,7 +133,8 @@ impl ScalarOp {
             ScalarOp::Unary { operand, .. }
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
-            | ScalarOp::ReducePrecision { operand, .. } => std::slice::from_mut(operand),
+            | ScalarOp::ReducePrecision { operand, .. }
+            | ScalarOp::Keep { operand, .. } => std::slice::from_mut(operand),
             ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands,
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
         }

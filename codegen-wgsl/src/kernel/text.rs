@@ -282,6 +282,7 @@ impl FunctionText<'_> {
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
                 format!("reduce-precision e{exponent_bits}m{mantissa_bits} {operands}")
             }
+            ScalarOp::Keep { hiding, .. } => format!("{} {operands}", hiding.name()),
         })
     }
 

@@ -2,16 +2,16 @@
 
 use super::Names;
 use super::index::{self, Variables};
-use super::scalar::{Hidden, Protection, hidden_zero, is_zero, literal};
+use super::scalar::literal;
 use super::writer::{Writer, first_in_buffer, value_type};
 use crate::kernel::{
-    Binding, Block, Condition, Function, FunctionId, Kernel, Known, MemoryId, Operand, OutOfBounds, ScalarOp, Space,
-    Statement, ValueId,
+    Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, MemoryId, Operand, OutOfBounds, ScalarOp,
+    Space, Statement, ValueId,
 };
 use crate::math;
 use weft_affine::{Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
+use weft_hlo::ir::{ArenaId, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
 
 /// The text of one function, or of the entry, as it grows.
 pub(super) struct FunctionText<'w, 'k> {
@@ -24,7 +24,6 @@ pub(super) struct FunctionText<'w, 'k> {
     /// The names taken so far.
     pub(super) scope: Names,
     pub(super) inlined: Vec<bool>,
-    pub(super) protection: Protection,
     pub(super) variables: Variables,
     /// Loops written so far.
     pub(super) loops: usize,
@@ -60,10 +59,6 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         match statement {
             Statement::Let { value, op } => {
                 let expression = self.op(op, known)?;
-                let expression = match self.protection.is_kept(*value) {
-                    true => format!("keep({})", strip(&expression)),
-                    false => expression,
-                };
                 if self.inlined[value.index()] {
                     self.names[value.index()] = expression;
                     return Ok(());
@@ -101,7 +96,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 self.statements(body, &mut known.clone(), depth + 1)?;
                 self.assign(accumulators, &body.results, depth + 1);
                 self.line(depth, "}");
-                self.after_loop(values, accumulators, depth);
+                self.after_loop(values, accumulators);
             }
             Statement::Bind { binding: Binding { variable, bounds, value }, out_of_bounds } => {
                 let text = match out_of_bounds {
@@ -130,7 +125,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 let copies = self.writer.copies.get(self.number).and_then(|loops| loops.get(number).copied());
                 if let Some(copies) = copies.flatten() {
                     self.long_loop(extents, copies, body, accumulators, known, depth)?;
-                    self.after_loop(values, accumulators, depth);
+                    self.after_loop(values, accumulators);
                     return Ok(());
                 }
                 for (level, extent) in extents.iter().enumerate() {
@@ -149,7 +144,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 for level in (depth..(inner + scope)).rev() {
                     self.line(level, "}");
                 }
-                self.after_loop(values, accumulators, depth);
+                self.after_loop(values, accumulators);
             }
         }
         Ok(())
@@ -158,8 +153,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     /// Declares what a loop carries.
     fn declare(&mut self, accumulators: &[ValueId], init: &[Operand], depth: usize) {
         for (accumulator, init) in accumulators.iter().zip(init) {
-            // A driver would fold what it accumulates onto a zero.
-            let init = if is_zero(*init) { hidden_zero() } else { self.operand(*init) };
+            let init = self.operand(*init);
             let declaration = format!("var {}: {} = {init};", self.name(*accumulator), self.type_of(*accumulator));
             self.line(depth, &declaration);
         }
@@ -240,16 +234,10 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         })
     }
 
-    /// After a loop its values are what the accumulators hold, hidden where they must be.
-    fn after_loop(&mut self, values: &[ValueId], accumulators: &[ValueId], depth: usize) {
+    /// After a loop its values are what the accumulators hold.
+    fn after_loop(&mut self, values: &[ValueId], accumulators: &[ValueId]) {
         for (value, accumulator) in values.iter().zip(accumulators) {
-            let last = self.name(*accumulator).to_owned();
-            if self.protection.is_kept(*value) {
-                let line = format!("let {} = {};", self.name(*value), Hidden::Once.write(&last));
-                self.line(depth, &line);
-            } else {
-                self.names[value.index()] = last;
-            }
+            self.names[value.index()] = self.name(*accumulator).to_owned();
         }
     }
 
@@ -379,14 +367,9 @@ impl<'w, 'k> FunctionText<'w, 'k> {
 
     fn op(&mut self, op: &ScalarOp, known: &Known) -> Result<String, Diagnostics> {
         let operands = op.operands();
-        let mut texts: Vec<String> = operands.iter().map(|operand| self.operand(*operand)).collect();
+        let texts: Vec<String> = operands.iter().map(|operand| self.operand(*operand)).collect();
         let ty = operands.first().map(|operand| Kernel::operand_type(self.function, *operand));
         let ty = ty.unwrap_or(ElementType::Pred);
-        for (position, text) in texts.iter_mut().enumerate() {
-            if let Some(hidden) = self.protection.hide(self.function, op, position) {
-                *text = hidden.write(strip(text));
-            }
-        }
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
                 let element = self.element(*memory, indices, known)?;
@@ -410,14 +393,16 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 });
             }
             ScalarOp::Select { .. } => return Ok(format!("select({}, {}, {})", texts[2], texts[1], texts[0])),
-            ScalarOp::Clamp { .. } => {
-                let low = self.binary(BinaryOp::Maximum, ty, &[&texts[1], &texts[0]])?;
-                return self.binary(BinaryOp::Minimum, ty, &[&low, &texts[2]]);
+            ScalarOp::Keep { hiding, .. } => {
+                let function = match hiding {
+                    Hiding::Value => "keep",
+                    Hiding::Chosen => "keep_chosen",
+                    Hiding::Apart => "keep_apart",
+                };
+                return Ok(format!("{function}({})", strip(&texts[0])));
             }
-            ScalarOp::Binary { op, .. } => {
-                let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
-                return self.binary(*op, ty, &operands);
-            }
+            ScalarOp::Clamp { .. } => return Err(not_lowered("'clamp'")),
+            ScalarOp::Binary { op, .. } => (math::binary(*op, ty), op.name().to_owned()),
             ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
             ScalarOp::Compare { direction, order: None | Some(ComparisonType::Float), operands: [a, b] }
                 if a == b && ty == ElementType::F32 =>
@@ -445,10 +430,6 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         };
         let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
         self.write_call(call.0, &call.1, ty, &operands)
-    }
-
-    fn binary(&mut self, op: BinaryOp, ty: ElementType, operands: &[&str]) -> Result<String, Diagnostics> {
-        self.write_call(math::binary(op, ty), op.name(), ty, operands)
     }
 
     fn write_call(

@@ -1,17 +1,28 @@
 //! Which values are written where they are used.
 
-use crate::kernel::{Block, Function, Operand, ScalarOp, Statement, ValueId};
+use crate::kernel::{Block, Function, Hiding, Operand, ScalarOp, Statement, ValueId};
 use weft_hlo::ir::ArenaId;
 
 /// For each value whether its expression stands in place of its name: elements of tensors and of other functions that
-/// are used once, in the block that reads them, and values whose one use is as a result of their block. What an instruction computes keeps
+/// are used once, in the block that reads them, what is hidden where it is used or right after it is computed, and values whose
+/// one use is as a result of their block. What an instruction computes keeps
 /// the instruction's name, so the text can be read beside the HLO.
 pub(super) fn inlined(function: &Function) -> Vec<bool> {
     let mut uses = vec![0usize; function.values.len()];
-    count(&function.body, &mut uses);
+    let mut bare = vec![false; function.values.len()];
+    count(&function.body, &mut uses, &mut bare);
     let mut inlined = vec![false; function.values.len()];
-    mark(&function.body, &uses, &mut inlined);
+    mark(&function.body, &uses, &bare, &mut inlined);
     inlined
+}
+
+/// Whether the operation is no instruction's, whose name would be kept.
+fn is_unnamed(op: &ScalarOp) -> bool {
+    match op {
+        ScalarOp::Extract { .. } => true,
+        ScalarOp::Keep { operand, hiding } => *hiding != Hiding::Value || value(operand).is_none(),
+        _ => false,
+    }
 }
 
 fn value(operand: &Operand) -> Option<ValueId> {
@@ -21,7 +32,8 @@ fn value(operand: &Operand) -> Option<ValueId> {
     }
 }
 
-fn count(block: &Block, uses: &mut [usize]) {
+/// Counts uses, and marks what is hidden where it is computed.
+fn count(block: &Block, uses: &mut [usize], bare: &mut [bool]) {
     let mut used = |operand: &Operand| {
         if let Some(value) = value(operand) {
             uses[value.index()] += 1;
@@ -30,9 +42,14 @@ fn count(block: &Block, uses: &mut [usize]) {
     block.results.iter().for_each(&mut used);
     for statement in &block.statements {
         statement.operands().iter().for_each(&mut used);
+        if let Statement::Let { op: ScalarOp::Keep { operand: Operand::Value(kept), hiding: Hiding::Value }, .. } =
+            statement
+        {
+            bare[kept.index()] = true;
+        }
     }
     for block in block.statements.iter().flat_map(Statement::blocks) {
-        count(block, uses);
+        count(block, uses, bare);
     }
 }
 
@@ -45,7 +62,7 @@ fn has_effects(statement: &Statement) -> bool {
     own || statement.blocks().into_iter().any(|block| block.statements.iter().any(has_effects))
 }
 
-fn mark(block: &Block, uses: &[usize], inlined: &mut [bool]) {
+fn mark(block: &Block, uses: &[usize], bare: &[bool], inlined: &mut [bool]) {
     // Elements read or called for in this block, to be inlined if their one use is in this block as well, and no memory has
     // changed until then.
     let mut elements: Vec<ValueId> = Vec::new();
@@ -57,7 +74,9 @@ fn mark(block: &Block, uses: &[usize], inlined: &mut [bool]) {
             elements.clear();
         }
         match statement {
-            Statement::Let { value, op: ScalarOp::Extract { .. } } if uses[value.index()] == 1 => elements.push(*value),
+            Statement::Let { value, op } if uses[value.index()] == 1 && (is_unnamed(op) || bare[value.index()]) => {
+                elements.push(*value);
+            }
             Statement::Call { values, .. } => {
                 if let [called] = values.as_slice()
                     && uses[called.index()] == 1
@@ -65,7 +84,7 @@ fn mark(block: &Block, uses: &[usize], inlined: &mut [bool]) {
                     elements.push(*called);
                 }
             }
-            _ => statement.blocks().into_iter().for_each(|block| mark(block, uses, inlined)),
+            _ => statement.blocks().into_iter().for_each(|block| mark(block, uses, bare, inlined)),
         }
     }
     // A single result may be computed where it is yielded; with several, one could overwrite what another reads.

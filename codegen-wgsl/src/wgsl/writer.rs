@@ -6,7 +6,6 @@ use super::index::Variables;
 use super::inline::inlined;
 use super::outputs::outputs;
 use super::repeated::{repeated, repeated_sums};
-use super::scalar::Protection;
 use crate::kernel::{Access, Function, FunctionId, Kernel, Known, Memory, Space};
 use crate::math;
 use std::collections::BTreeSet;
@@ -16,7 +15,7 @@ use weft_hlo::ir::{ArenaId, ElementType, Span};
 /// The name of every kernel's entry point.
 pub const ENTRY_POINT: &str = "main";
 
-/// The WGSL of a flattened kernel.
+/// The WGSL of a kernel that has gone through all [lowerings](crate::lower::Lowering).
 ///
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer for each binding of the kernel's memories, then the
 /// parameter block.
@@ -42,15 +41,13 @@ pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String
     let copies = max_loop_iterations.map(|limit| kernel.copies_within(limit).map_err(|least| too_long(limit, least)));
     let copies = copies.transpose()?.unwrap_or_default();
     let outputs = outputs(kernel);
-    let protections = Protection::of(kernel, |id| outputs[id.index()].is_some());
     let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures, copies, outputs };
     let mut functions = String::new();
-    let mut protections = protections.into_iter();
-    for (id, protection) in kernel.functions.ids().zip(protections.by_ref()) {
+    for id in kernel.functions.ids() {
         functions += "\n";
-        functions += &writer.function(id, protection)?;
+        functions += &writer.function(id)?;
     }
-    let entry = writer.entry(Protection::of_entry(kernel))?;
+    let entry = writer.entry()?;
     let mut text = format!("// {}\n\n", kernel.name);
     text += &declarations(kernel)?;
     text += &math::prelude(bindings(kernel));
@@ -156,7 +153,7 @@ pub(super) struct Writer<'k> {
 }
 
 impl<'k> Writer<'k> {
-    fn function(&mut self, id: FunctionId, protection: Protection) -> Result<String, Diagnostics> {
+    fn function(&mut self, id: FunctionId) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let function = &kernel.functions[id];
         let output = self.outputs[id.index()].clone();
@@ -168,7 +165,7 @@ impl<'k> Writer<'k> {
         let result = self.result_type(id);
         let known = Known::new(&function.extents);
         let (variables, lets) = repeated(function, &output.unwrap_or_default(), Variables::new(dims), &known);
-        let mut text = self.text(id.index(), function, variables, protection);
+        let mut text = self.text(id.index(), function, variables);
         let values = function.parameters.iter().map(|value| format!("{}: {}", text.name(*value), text.type_of(*value)));
         let parameters: Vec<String> = parameters.into_iter().chain(values).collect();
         text.out += &format!("fn {}({}) -> {result} {{\n", function.name, parameters.join(", "));
@@ -186,18 +183,12 @@ impl<'k> Writer<'k> {
         Ok(out)
     }
 
-    fn text(
-        &mut self,
-        number: usize,
-        function: &'k Function,
-        variables: Variables,
-        protection: Protection,
-    ) -> FunctionText<'_, 'k> {
+    fn text(&mut self, number: usize, function: &'k Function, variables: Variables) -> FunctionText<'_, 'k> {
         let mut scope = self.names.clone();
         let names: Vec<String> = function.values.values().map(|value| scope.take(&value.name)).collect();
         let inlined = inlined(function);
         let (loops, out) = (0, String::new());
-        FunctionText { writer: self, number, function, names, scope, inlined, protection, variables, loops, out }
+        FunctionText { writer: self, number, function, names, scope, inlined, variables, loops, out }
     }
 
     /// The type a function returns: that of its result, or a structure of several.
@@ -209,7 +200,7 @@ impl<'k> Writer<'k> {
         }
     }
 
-    fn entry(&mut self, protection: Protection) -> Result<String, Diagnostics> {
+    fn entry(&mut self) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let entry = &kernel.entry;
         let groups = entry.extents.len() - 1;
@@ -217,7 +208,7 @@ impl<'k> Writer<'k> {
         let known = Known::new(&entry.extents);
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
         let (variables, lets) = repeated_sums(entry, variables, &known);
-        let mut text = self.text(kernel.functions.len(), entry, variables, protection);
+        let mut text = self.text(kernel.functions.len(), entry, variables);
         text.out += &format!(
             "@compute @workgroup_size({})\nfn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, \
              @builtin(local_invocation_index) lane: u32) {{\n",

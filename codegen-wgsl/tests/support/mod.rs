@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use weft_codegen_wgsl::kernel::Kernel;
-use weft_codegen_wgsl::{Shader, Target, compile, kernel, lower};
+use weft_codegen_wgsl::lower::Lowering;
+use weft_codegen_wgsl::{Shader, Target, compile, kernel, lower, lowered};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{InstrId, Op};
 use weft_hlo::text;
@@ -53,6 +54,8 @@ pub(crate) fn verified(text: &str) -> Fused {
 pub(crate) struct Made {
     pub(crate) kernel: Kernel,
     pub(crate) flat: Kernel,
+    /// After all lowerings.
+    pub(crate) lowered: Kernel,
     pub(crate) shader: Shader,
 }
 
@@ -63,7 +66,9 @@ pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
         let kernel = kernel(fused, id, &target)?;
         let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
         let shader = compile(fused, id, &target)?;
-        Ok(Made { kernel, flat, shader })
+        let lowered = lowered(fused, id, &target, Lowering::Protected)?.pop().map(|(_, kernel)| kernel);
+        let lowered = lowered.expect("there are lowerings");
+        Ok(Made { kernel, flat, lowered, shader })
     };
     fusions(fused).into_iter().map(one).collect()
 }

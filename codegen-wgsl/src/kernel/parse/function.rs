@@ -2,8 +2,8 @@
 
 use super::{Called, Reader};
 use crate::kernel::{
-    Binding, Block, Combination, Condition, Function, FunctionId, Kernel, MemoryId, Operand, OutOfBounds, ScalarOp,
-    Scope, Statement, Value, ValueId,
+    Binding, Block, Combination, Condition, Function, FunctionId, Hiding, Kernel, MemoryId, Operand, OutOfBounds,
+    ScalarOp, Scope, Statement, Value, ValueId,
 };
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval};
@@ -364,6 +364,10 @@ impl<'r, 't> FunctionReader<'r, 't> {
             };
             let (exponent_bits, mantissa_bits) = cursor.word("bits of exponent and mantissa, `e5m10`", bits)?;
             return Ok(ScalarOp::ReducePrecision { operand: self.operand()?, exponent_bits, mantissa_bits });
+        }
+        if let Some(hiding) = Hiding::ALL.into_iter().find(|hiding| hiding.name() == cursor.peek_word()) {
+            cursor.expect_word(hiding.name())?;
+            return Ok(ScalarOp::Keep { operand: self.operand()?, hiding });
         }
         if let Some(op) = UnaryOp::from_name(cursor.peek_word()) {
             cursor.expect_word(op.name())?;

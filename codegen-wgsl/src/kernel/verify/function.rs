@@ -330,6 +330,12 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             | ScalarOp::Binary { .. }
             | ScalarOp::Clamp { .. }
             | ScalarOp::ReducePrecision { .. } => (&types[..], types[0]),
+            ScalarOp::Keep { .. } => {
+                if types[0] != ElementType::F32 {
+                    self.find(format!("%{} keeps a {}, which no driver changes", value.index(), types[0]));
+                }
+                (&types[..], types[0])
+            }
             ScalarOp::Compare { .. } => (&types[..], ElementType::Pred),
             ScalarOp::Select { .. } => {
                 if types[0] != ElementType::Pred {

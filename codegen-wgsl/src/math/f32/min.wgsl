@@ -1,7 +1,4 @@
-// The lesser of two; NaN if either is, and -0 of the two zeros, which the order of the keys puts below +0.
+// The lesser of two; NaN if either is, and -0 of the two zeros, which the order of the keys puts below +0. Without a branch.
 fn min_f32(x: f32, y: f32) -> f32 {
-    if (is_nan_f32(x)) {
-        return x;
-    }
-    return select(x, y, is_nan_f32(y) || total_order_f32(y) < total_order_f32(x));
+    return select(select(x, y, is_nan_f32(y) | (total_order_f32(y) < total_order_f32(x))), x, is_nan_f32(x));
 }

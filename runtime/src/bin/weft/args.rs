@@ -247,12 +247,18 @@ pub(crate) struct Emit {
 /// A stage in the making of a kernel.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
-    /// The functions a fusion is divided into
+    /// The plan: the functions a fusion is divided into, its heroes, its launch, and why
     Functions,
     /// The kernel with its loops, one index per dimension
     Kernel,
+    /// The kernel with functions of values written in place of their calls
+    Inlined,
+    /// The kernel with operations that WGSL has
+    Legal,
     /// The kernel with row-major positions for indices
     Flat,
+    /// The kernel with floats hidden from the algebra of drivers
+    Protected,
     /// WGSL
     Wgsl,
     /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal
@@ -263,6 +269,8 @@ pub(crate) enum Stage {
     Hlsl,
     /// GLSL
     Glsl,
+    /// All from the functions to WGSL, one after the other
+    All,
 }
 
 #[derive(Args, Debug)]

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Arc;
-use weft_codegen_wgsl::{flat_kernel, functions_text, kernel};
+use weft_codegen_wgsl::lower::Lowering;
+use weft_codegen_wgsl::{functions_text, kernel, lowered};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{InstrId, Module, Op};
 use weft_partition::{Fused, Target};
@@ -111,7 +112,11 @@ fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Cod
     match stage {
         Stage::Functions => return Ok(Code::Text(functions_text(fused, id)?)),
         Stage::Kernel => return Ok(Code::Text(kernel(fused, id, target)?.to_string())),
-        Stage::Flat => return Ok(Code::Text(flat_kernel(fused, id, target)?.to_string())),
+        Stage::Inlined => return lowered_text(fused, id, target, Lowering::Inlined),
+        Stage::Legal => return lowered_text(fused, id, target, Lowering::Legal),
+        Stage::Flat => return lowered_text(fused, id, target, Lowering::Flat),
+        Stage::Protected => return lowered_text(fused, id, target, Lowering::Protected),
+        Stage::All => return all_stages(fused, id, target),
         _ => {}
     }
     let shader = weft_codegen_wgsl::compile(fused, id, target)?;
@@ -127,6 +132,29 @@ fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Cod
     })
 }
 
+/// A kernel after a lowering.
+fn lowered_text(fused: &Fused, id: InstrId, target: &Target, last: Lowering) -> Result<Code, Trouble> {
+    let stages = lowered(fused, id, target, last)?;
+    Ok(Code::Text(stages.last().map(|(_, kernel)| kernel.to_string()).unwrap_or_default()))
+}
+
+/// Every stage of a kernel with its name; of those that changed nothing only the name.
+fn all_stages(fused: &Fused, id: InstrId, target: &Target) -> Result<Code, Trouble> {
+    let mut text = format!("// stage functions\n{}", functions_text(fused, id)?);
+    let mut last = kernel(fused, id, target)?;
+    text += &format!("\n// stage kernel\n{last}");
+    for (lowering, kernel) in lowered(fused, id, target, Lowering::Protected)? {
+        if kernel == last {
+            text += &format!("\n// stage {lowering}: as before\n");
+        } else {
+            text += &format!("\n// stage {lowering}\n{kernel}");
+        }
+        last = kernel;
+    }
+    text += &format!("\n// stage wgsl\n{}", weft_codegen_wgsl::compile(fused, id, target)?.source);
+    Ok(Code::Text(text))
+}
+
 fn kernel_json(number: usize, name: &str, code: &Code) -> Value {
     match code {
         Code::Text(text) => json!({ "kernel": number, "fusion": name, "text": text }),
@@ -138,12 +166,16 @@ fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Functions => "functions",
         Stage::Kernel => "kernel",
+        Stage::Inlined => "inlined",
+        Stage::Legal => "legal",
         Stage::Flat => "flat",
+        Stage::Protected => "protected",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",
         Stage::Msl => "msl",
         Stage::Hlsl => "hlsl",
         Stage::Glsl => "glsl",
+        Stage::All => "all",
     }
 }
 

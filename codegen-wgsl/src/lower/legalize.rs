@@ -1,0 +1,77 @@
+//! Operations that WGSL does not have, as those that it has.
+
+use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, Value};
+use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar};
+
+/// The kernel without `clamp`, which becomes a maximum and a minimum, and with maxima and minima of an `f32` and a constant as a
+/// comparison and a selection, which are exact for NaN too at a quarter of the cost.
+#[must_use]
+pub fn legalize(kernel: &Kernel) -> Kernel {
+    let mut legal = kernel.clone();
+    for function in legal.functions.values_mut().chain([&mut legal.entry]) {
+        let mut body = std::mem::take(&mut function.body);
+        block(&mut body, function);
+        function.body = body;
+    }
+    legal
+}
+
+fn block(body: &mut Block, function: &mut Function) {
+    let mut statements = Vec::with_capacity(body.statements.len());
+    for mut statement in std::mem::take(&mut body.statements) {
+        statement.blocks_mut().into_iter().for_each(|inner| block(inner, function));
+        if let Statement::Let { value, op: ScalarOp::Clamp { operands: [low, operand, high] } } = statement {
+            let known = function.values[value].clone();
+            let raised = function.values.push(known);
+            let maximum = ScalarOp::Binary { op: BinaryOp::Maximum, operands: [operand, low] };
+            push(Statement::Let { value: raised, op: maximum }, function, &mut statements);
+            let minimum = ScalarOp::Binary { op: BinaryOp::Minimum, operands: [Operand::Value(raised), high] };
+            push(Statement::Let { value, op: minimum }, function, &mut statements);
+        } else {
+            push(statement, function, &mut statements);
+        }
+    }
+    body.statements = statements;
+}
+
+fn push(statement: Statement, function: &mut Function, statements: &mut Vec<Statement>) {
+    let Statement::Let { value, op: ScalarOp::Binary { op, operands } } = &statement else {
+        statements.push(statement);
+        return;
+    };
+    let (operand, constant) = match *operands {
+        [Operand::Constant(constant), operand @ Operand::Value(_)]
+        | [operand @ Operand::Value(_), Operand::Constant(constant)] => (operand, constant),
+        _ => {
+            statements.push(statement);
+            return;
+        }
+    };
+    let Some(direction) = replaces(*op, constant) else {
+        statements.push(statement);
+        return;
+    };
+    let constant = Operand::Constant(constant);
+    let name = format!("{}.is", function.values[*value].name);
+    let is = function.values.push(Value { name, element_type: ElementType::Pred });
+    let op = ScalarOp::Compare { direction, order: None, operands: [operand, constant] };
+    statements.push(Statement::Let { value: is, op });
+    let op = ScalarOp::Select { operands: [Operand::Value(is), constant, operand] };
+    statements.push(Statement::Let { value: *value, op });
+}
+
+/// How a number relates to a constant that is the result instead of it, if a comparison decides it.
+///
+/// NaN compares false and stays. A zero is chosen where the other zero must give way to it; where it must give way itself, and
+/// for subnormal constants, a device that takes subnormal numbers for zeros would go wrong.
+fn replaces(op: BinaryOp, constant: Scalar) -> Option<ComparisonDirection> {
+    let Scalar::F32(constant) = constant else { return None };
+    let is_plain = constant.is_normal() || constant.is_infinite();
+    match op {
+        BinaryOp::Maximum if is_plain => Some(ComparisonDirection::Lt),
+        BinaryOp::Minimum if is_plain => Some(ComparisonDirection::Gt),
+        BinaryOp::Maximum if constant.to_bits() == 0 => Some(ComparisonDirection::Le),
+        BinaryOp::Minimum if constant.to_bits() == 1 << 31 => Some(ComparisonDirection::Ge),
+        _ => None,
+    }
+}

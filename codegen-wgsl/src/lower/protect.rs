@@ -1,0 +1,427 @@
+//! Protection of floats from the algebra of drivers.
+
+use crate::kernel::{Block, Function, FunctionId, Hiding, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use std::collections::BTreeMap;
+use weft_hlo::ir::{ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
+
+/// The kernel with what a driver may not compute with hidden from it (`keep`).
+///
+/// Drivers reassociate sums and products (`(x + 1e8) - 1e8` becomes `x`), also with those within the library's functions and
+/// those that a comparison hides (`x + 1 > 1`), fold with zeros that they can compute (`x * 0` is 0 to them, even for NaN)
+/// and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of `f32` arithmetic is
+/// opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed value is hidden where it is defined
+/// (`keep`), the result of a loop where the loop ends, one of several values where it is used; and of a difference, a quotient
+/// or a comparison the second operand, unless it is a literal or an element of a buffer that the first cannot be, is hidden
+/// behind another zero, so that two equal values look different. Functions of the library count on opaque arguments.
+///
+/// What a loop accumulates by one sum or product a round is not hidden from round to round: HLO leaves the order of a
+/// reduction open.
+#[must_use]
+pub fn protect(kernel: &Kernel) -> Kernel {
+    let mut kept = kernel.clone();
+    let mut is_called = vec![false; kernel.functions.len()];
+    for function in kernel.functions.values() {
+        mark_called(&function.body, &mut is_called);
+    }
+    mark_used(&kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
+    let protections = Protection::of(kernel, |id| !is_called[id.index()]);
+    for (function, protection) in kept.functions.values_mut().zip(&protections) {
+        Rewrite { protection, source: function.clone(), function }.run();
+    }
+    let protection = Protection::of_function(&kernel.entry, false, &BTreeMap::new());
+    Rewrite { protection: &protection, source: kept.entry.clone(), function: &mut kept.entry }.run();
+    kept
+}
+
+/// Marks the functions whose results code computes with.
+fn mark_called(block: &Block, called: &mut [bool]) {
+    for statement in &block.statements {
+        if let Some(callee) = statement.callee() {
+            called[callee.index()] = true;
+        }
+        statement.blocks().into_iter().for_each(|block| mark_called(block, called));
+    }
+}
+
+/// Marks the functions with whose results the entry does anything but store them.
+fn mark_used(block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called: &mut [bool]) {
+    let mut used = |operand: &Operand, origins: &BTreeMap<ValueId, FunctionId>| {
+        if let Operand::Value(value) = operand
+            && let Some(function) = origins.get(value)
+        {
+            called[function.index()] = true;
+        }
+    };
+    for statement in &block.statements {
+        match statement {
+            Statement::Store { .. } => continue,
+            Statement::Call { values, function, .. } => {
+                statement.operands().iter().for_each(|operand| used(operand, origins));
+                origins.extend(values.iter().map(|value| (*value, *function)));
+                continue;
+            }
+            _ => statement.operands().iter().for_each(|operand| used(operand, origins)),
+        }
+    }
+    block.results.iter().for_each(|result| used(result, origins));
+    for statement in &block.statements {
+        if let (Some(callee), false) = (statement.callee(), matches!(statement, Statement::Call { .. })) {
+            called[callee.index()] = true;
+        }
+        statement.blocks().into_iter().for_each(|block| mark_used(block, origins, called));
+    }
+}
+
+/// Puts what a protection says into a function.
+struct Rewrite<'p, 'f> {
+    protection: &'p Protection,
+    /// The function as it was, by which types and operations are known.
+    source: Function,
+    function: &'f mut Function,
+}
+
+impl Rewrite<'_, '_> {
+    fn run(mut self) {
+        let mut body = std::mem::take(&mut self.function.body);
+        self.block(&mut body);
+        self.function.body = body;
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            statement.blocks_mut().into_iter().for_each(|block| self.block(block));
+            let mut after = Vec::new();
+            match &mut statement {
+                Statement::Let { value, op } => {
+                    let written = op.clone();
+                    for (position, operand) in op.operands_mut().iter_mut().enumerate() {
+                        if let Some(hiding) = self.protection.hide(&self.source, &written, position) {
+                            *operand = self.keep(*operand, hiding, &mut statements);
+                        }
+                    }
+                    self.keep_value(value, &mut after);
+                }
+                Statement::Loop { values, init, .. } | Statement::While { values, init, .. } => {
+                    // A driver would fold what is accumulated onto a zero.
+                    for init in init.iter_mut().filter(|init| is_zero(**init)) {
+                        *init = self.keep(*init, Hiding::Value, &mut statements);
+                    }
+                    values.iter_mut().for_each(|value| self.keep_value(value, &mut after));
+                }
+                _ => {}
+            }
+            statements.push(statement);
+            statements.extend(after);
+        }
+        block.statements = statements;
+    }
+
+    /// A new value for a hidden operand.
+    fn keep(&mut self, operand: Operand, hiding: Hiding, statements: &mut Vec<Statement>) -> Operand {
+        let name = match operand {
+            Operand::Value(value) => self.source.values[value].name.clone(),
+            Operand::Constant(_) => "zero".to_owned(),
+        };
+        let value = self.function.values.push(Value { name, element_type: ElementType::F32 });
+        statements.push(Statement::Let { value, op: ScalarOp::Keep { operand, hiding } });
+        Operand::Value(value)
+    }
+
+    /// Hides a value from the statement that defines it, which gets a new one.
+    fn keep_value(&mut self, value: &mut ValueId, after: &mut Vec<Statement>) {
+        if self.protection.is_kept(*value) {
+            let bare = self.function.values.push(self.source.values[*value].clone());
+            let op = ScalarOp::Keep { operand: Operand::Value(bare), hiding: Hiding::Value };
+            after.push(Statement::Let { value: *value, op });
+            *value = bare;
+        }
+    }
+}
+
+/// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)
+fn is_zero(operand: Operand) -> bool {
+    matches!(operand, Operand::Constant(Scalar::F32(value)) if value.to_bits() == 0)
+}
+
+/// What is hidden of one function.
+struct Protection {
+    /// Values whose definition is hidden.
+    kept: Vec<bool>,
+    origins: Vec<Origin>,
+}
+
+/// How a value came to be.
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Origin {
+    /// An element of a buffer.
+    Element,
+    /// A scalar operation, or a loop of them.
+    Computed { is_arithmetic: bool },
+    /// The result of a function, which hides it if it computed it.
+    Opaque,
+    /// What a loop accumulates, in an open order.
+    Accumulated,
+    /// One of several values: of two branches, or of those that a loop carries.
+    Chosen,
+}
+
+impl Protection {
+    /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
+    fn of(kernel: &Kernel, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection> {
+        let mut protections: Vec<Protection> = Vec::with_capacity(kernel.functions.len());
+        // For each function whether each of its results is one of several values; callees stand behind their callers.
+        let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
+        let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+        for id in ids.into_iter().rev() {
+            let function = &kernel.functions[id];
+            let protection = Protection::of_function(function, !is_output(id), &chosen);
+            let is_chosen = |result: &Operand| match result {
+                Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
+                Operand::Constant(_) => false,
+            };
+            chosen.insert(id, function.body.results.iter().map(is_chosen).collect());
+            protections.push(protection);
+        }
+        protections.reverse();
+        protections
+    }
+
+    fn of_function(
+        function: &Function,
+        returns_to_code: bool,
+        callees: &BTreeMap<FunctionId, Vec<bool>>,
+    ) -> Protection {
+        let count = function.values.len();
+        let protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
+        let mut pass = Pass { function, callees, protection, needed: vec![false; count] };
+        pass.block(&function.body);
+        if returns_to_code {
+            function.body.results.iter().for_each(|result| pass.need(*result));
+        }
+        let Pass { mut protection, needed, .. } = pass;
+        for (value, kept) in protection.kept.iter_mut().enumerate() {
+            let is_f32 = function.values[ValueId::from_index(value)].element_type == ElementType::F32;
+            let is_computed = matches!(protection.origins[value], Origin::Computed { .. });
+            *kept = needed[value] && is_f32 && is_computed;
+        }
+        protection
+    }
+
+    /// Whether the value's definition is hidden.
+    fn is_kept(&self, value: ValueId) -> bool {
+        self.kept[value.index()]
+    }
+
+    /// How an operand is hidden where it is used, if it is. A number that is compared with itself, to learn whether it is NaN, is not.
+    fn hide(&self, function: &Function, op: &ScalarOp, position: usize) -> Option<Hiding> {
+        let operands = op.operands();
+        let operand = *operands.get(position)?;
+        if Kernel::operand_type(function, operand) != ElementType::F32 {
+            return None;
+        }
+        if let ScalarOp::Compare { operands: [a, b], .. } = op
+            && a == b
+        {
+            return None;
+        }
+        let compares = position == 1
+            && match op {
+                ScalarOp::Binary { op, .. } => matches!(op, BinaryOp::Subtract | BinaryOp::Divide),
+                ScalarOp::Compare { .. } => true,
+                _ => false,
+            };
+        match operand {
+            Operand::Constant(_) => (is_arithmetic(function, op) && is_zero(operand)).then_some(Hiding::Value),
+            Operand::Value(value) if compares => {
+                let is_element = self.origins[value.index()] == Origin::Element;
+                (!is_element || self.may_be_element(operands[0], value)).then_some(Hiding::Apart)
+            }
+            Operand::Value(value) => {
+                let is_chosen = self.origins[value.index()] == Origin::Chosen;
+                (is_chosen && is_arithmetic(function, op)).then_some(Hiding::Chosen)
+            }
+        }
+    }
+
+    /// Whether an operand may be this element of a buffer for all that a driver knows.
+    fn may_be_element(&self, operand: Operand, element: ValueId) -> bool {
+        match operand {
+            Operand::Constant(_) => false,
+            Operand::Value(value) => match self.origins[value.index()] {
+                Origin::Element => value == element,
+                // Hidden where it is defined.
+                Origin::Computed { .. } => !self.kept[value.index()],
+                // Elements of rounds before.
+                Origin::Accumulated => false,
+                Origin::Opaque | Origin::Chosen => true,
+            },
+        }
+    }
+}
+
+struct Pass<'f> {
+    function: &'f Function,
+    callees: &'f BTreeMap<FunctionId, Vec<bool>>,
+    protection: Protection,
+    /// Values that must be opaque.
+    needed: Vec<bool>,
+}
+
+impl Pass<'_> {
+    fn need(&mut self, operand: Operand) {
+        if let Operand::Value(value) = operand {
+            self.needed[value.index()] = true;
+        }
+    }
+
+    fn origin(&mut self, value: ValueId) -> &mut Origin {
+        &mut self.protection.origins[value.index()]
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let { value, op } => {
+                    let is_arithmetic = is_arithmetic(self.function, op);
+                    *self.origin(*value) = match op {
+                        ScalarOp::Extract { .. } => Origin::Element,
+                        _ => Origin::Computed { is_arithmetic },
+                    };
+                    for operand in op.operands() {
+                        let is_compared = matches!(op, ScalarOp::Compare { .. }) && self.is_arithmetic(operand);
+                        if is_arithmetic || is_compared || calculates(self.function, op) {
+                            self.need(operand);
+                        }
+                    }
+                }
+                Statement::Call { values, function, arguments, .. } => {
+                    arguments.iter().for_each(|argument| self.need(*argument));
+                    let callees = self.callees;
+                    for (value, is_chosen) in values.iter().zip(callees.get(function).into_iter().flatten()) {
+                        *self.origin(*value) = if *is_chosen { Origin::Chosen } else { Origin::Opaque };
+                    }
+                }
+                Statement::If { values, then, otherwise, .. } => {
+                    values.iter().for_each(|value| *self.origin(*value) = Origin::Chosen);
+                    for branch in [then, otherwise] {
+                        self.block(branch);
+                        branch.results.iter().for_each(|result| self.need(*result));
+                    }
+                }
+                Statement::While { values, init, accumulators, condition, body } => {
+                    init.iter().for_each(|operand| self.need(*operand));
+                    for value in values.iter().chain(accumulators) {
+                        *self.origin(*value) = Origin::Chosen;
+                    }
+                    self.block(condition);
+                    self.block(body);
+                    body.results.iter().for_each(|result| self.need(*result));
+                }
+                Statement::Collective { values, operands, .. } => {
+                    operands.iter().for_each(|operand| self.need(*operand));
+                    values.iter().for_each(|value| *self.origin(*value) = Origin::Opaque);
+                }
+                Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {}
+                Statement::Loop { values, init, accumulators, body, .. } => {
+                    init.iter().for_each(|operand| self.need(*operand));
+                    for (accumulator, result) in accumulators.iter().zip(&body.results) {
+                        let is_free = is_order_open(self.function, body, *accumulator, *result);
+                        *self.origin(*accumulator) = if is_free { Origin::Accumulated } else { Origin::Chosen };
+                    }
+                    self.block(body);
+                    for (value, result) in values.iter().zip(&body.results) {
+                        // What a round computes stands between the loop's `keep` and those of its operands; what it
+                        // passes on may be kept already.
+                        let computed =
+                            defining(body, *result).is_some_and(|op| !matches!(op, ScalarOp::Extract { .. }));
+                        *self.origin(*value) =
+                            if computed { Origin::Computed { is_arithmetic: true } } else { Origin::Chosen };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the operand is the result of arithmetic.
+    fn is_arithmetic(&mut self, operand: Operand) -> bool {
+        match operand {
+            Operand::Value(value) => *self.origin(value) == Origin::Computed { is_arithmetic: true },
+            Operand::Constant(_) => false,
+        }
+    }
+}
+
+/// The operation of a block's own that an operand is the value of.
+fn defining(block: &Block, operand: Operand) -> Option<&ScalarOp> {
+    block.statements.iter().find_map(|statement| match statement {
+        Statement::Let { value, op } if Operand::Value(*value) == operand => Some(op),
+        _ => None,
+    })
+}
+
+/// Whether all that a loop does with what it carries from round to round is to add to it, or to multiply it, so that the order
+/// is open; or nothing that a driver's algebra knows.
+fn is_order_open(function: &Function, body: &Block, accumulator: ValueId, result: Operand) -> bool {
+    let mut uses = Vec::new();
+    arithmetic_uses(function, body, accumulator, &mut uses);
+    let folds = |op: &ScalarOp| matches!(op, ScalarOp::Binary { op: BinaryOp::Add | BinaryOp::Multiply, .. });
+    match uses.as_slice() {
+        [] => true,
+        [only] => folds(only) && defining(body, result).is_some_and(|op| std::ptr::eq(op, *only)),
+        _ => false,
+    }
+}
+
+/// The arithmetic that a value is an operand of, once for each time.
+fn arithmetic_uses<'b>(function: &Function, block: &'b Block, value: ValueId, uses: &mut Vec<&'b ScalarOp>) {
+    for statement in &block.statements {
+        if let Statement::Let { op, .. } = statement
+            && is_arithmetic(function, op)
+        {
+            let times = op.operands().into_iter().filter(|operand| *operand == Operand::Value(value)).count();
+            uses.extend(std::iter::repeat_n(op, times));
+        }
+        statement.blocks().into_iter().for_each(|block| arithmetic_uses(function, block, value, uses));
+    }
+}
+
+/// Whether drivers reassociate this operation.
+fn is_arithmetic(function: &Function, op: &ScalarOp) -> bool {
+    let reassociates = match op {
+        ScalarOp::Binary { op, .. } => {
+            matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide)
+        }
+        ScalarOp::Unary { op, .. } => *op == UnaryOp::Negate,
+        _ => false,
+    };
+    reassociates && is_f32(function, op)
+}
+
+/// Whether the operation is written as arithmetic, or comparisons, with its operand: all functions but those that pass
+/// it on, look at its bits, clamp it first (as `exp_f32` does) or round it as hardware does.
+fn calculates(function: &Function, op: &ScalarOp) -> bool {
+    let calculates = match op {
+        ScalarOp::Unary { op, .. } => !matches!(
+            op,
+            UnaryOp::Abs
+                | UnaryOp::Cbrt
+                | UnaryOp::Ceil
+                | UnaryOp::Exponential
+                | UnaryOp::Floor
+                | UnaryOp::IsFinite
+                | UnaryOp::Log
+                | UnaryOp::Logistic
+                | UnaryOp::RoundNearestEven
+                | UnaryOp::Sign
+        ),
+        ScalarOp::Binary { op, .. } => !matches!(op, BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder),
+        ScalarOp::Convert { to, .. } => matches!(to, ElementType::S32 | ElementType::U32),
+        _ => false,
+    };
+    calculates && is_f32(function, op)
+}
+
+fn is_f32(function: &Function, op: &ScalarOp) -> bool {
+    op.operands().first().is_some_and(|operand| Kernel::operand_type(function, *operand) == ElementType::F32)
+}

@@ -1,0 +1,48 @@
+//! Each lowering from text to text: `tests/stages/NAME/CASE.before` and `.after`. `SNAPSHOTS=overwrite` regenerates what comes after.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use snapbox::{Assert, Data, data::DataFormat};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use weft_codegen_wgsl::kernel::Kernel;
+use weft_codegen_wgsl::lower::Lowering;
+
+fn folder(lowering: Lowering) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stages").join(lowering.name())
+}
+
+/// The cases of a lowering by name.
+fn cases(lowering: Lowering) -> BTreeSet<String> {
+    let files = fs::read_dir(folder(lowering)).unwrap_or_else(|error| panic!("{lowering}: {error}"));
+    files.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn lowerings_do_what_their_files_say() {
+    for lowering in Lowering::ALL {
+        let cases = cases(lowering);
+        assert!(!cases.is_empty(), "{lowering} has cases");
+        for case in cases {
+            let path = folder(lowering).join(&case);
+            let text = fs::read_to_string(path.with_extension("before")).unwrap();
+            let before = Kernel::parse(&text).unwrap_or_else(|found| panic!("{lowering}/{case}: {found}"));
+            before.verify().unwrap_or_else(|found| panic!("{lowering}/{case}: {found:?}"));
+            let after = lowering.apply(&before).unwrap();
+            after.verify().unwrap_or_else(|found| panic!("{lowering}/{case} after: {found:?}"));
+            let text = after.to_string();
+            assert_eq!(Kernel::parse(&text).as_ref(), Ok(&after), "{lowering}/{case} is read back");
+            let expected = Data::read_from(&path.with_extension("after"), Some(DataFormat::Text)).raw();
+            Assert::new().action_env("SNAPSHOTS").eq(Data::text(text), expected);
+        }
+    }
+}
+
+#[test]
+fn lowerings_have_names() {
+    for lowering in Lowering::ALL {
+        assert_eq!(lowering.name().parse(), Ok(lowering));
+    }
+    assert!("tiled".parse::<Lowering>().unwrap_err().contains("inlined, legal, flat, protected"));
+}

@@ -12,6 +12,7 @@ mod eval_ops;
 mod eval_products;
 mod eval_regions;
 mod expansions;
+mod expansions_exact;
 mod flatten;
 mod literals;
 mod maps;

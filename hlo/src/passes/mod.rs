@@ -23,7 +23,9 @@ mod layouts;
 mod linear_algebra;
 mod pass;
 mod pipeline;
+mod random_bits;
 mod rebuild;
+mod select_and_scatter;
 mod side_effects;
 mod specialize;
 mod trip_count;
@@ -43,6 +45,8 @@ pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
+pub use random_bits::RandomBits;
+pub use select_and_scatter::SelectAndScatter;
 pub use specialize::specialize;
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
@@ -64,8 +68,9 @@ pub const PASSES: &[&dyn Pass] = &[
     &DeadCode,
 ];
 
-/// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding.
-pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra];
+/// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
+/// each says whether it does.
+pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra, &RandomBits, &SelectAndScatter];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

@@ -140,6 +140,15 @@ impl Rebuild<'_> {
         self.computations.push(computation)
     }
 
+    /// As [`add_computation`](Self::add_computation), but one that is there already stands for another that does the same.
+    pub(super) fn shared_computation(&mut self, computation: Computation) -> ComputationId {
+        let is_same = |(_, other): &(ComputationId, &Computation)| {
+            other.instructions == computation.instructions && other.root == computation.root
+        };
+        let known = self.computations.iter().find(is_same).map(|(id, _)| id);
+        known.unwrap_or_else(|| self.add_computation(computation))
+    }
+
     /// The instructions made already.
     pub(super) fn made(&self) -> &Arena<InstrId, Instruction> {
         &self.made

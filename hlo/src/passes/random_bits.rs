@@ -1,0 +1,301 @@
+//! Expansion of rng-bit-generator into arithmetic on the words of counters.
+
+use super::build::{Build, Callee};
+use super::pass::{Pass, Rewritten};
+use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use crate::diagnostic::Diagnostics;
+use crate::ir::{
+    ArrayShape, BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Module, Op,
+    RandomAlgorithm, Scalar, Shape, SliceDimension, Span,
+};
+
+/// How far Threefry rotates the second word, by round; the pattern repeats.
+const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+/// What Threefry masks a key of zeros with.
+const PARITY: u32 = 0x1BD1_1BDA;
+/// What Philox multiplies the first and the third word by.
+const FACTORS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+/// What Philox adds to the words of the key between rounds.
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+
+/// Replaces `rng-bit-generator` of `u32` or `s32` elements, from a state `u32[4]` or `u64[2]`, by a `map` over the numbers of its
+/// counters, of one computation on scalars in `u32` arithmetic. The bits and the next state are the same.
+///
+/// Other element types, other states and more than 2^31 - 1 elements stay as they are.
+pub struct RandomBits;
+
+impl Pass for RandomBits {
+    fn name(&self) -> &'static str {
+        "expand-random-bits"
+    }
+
+    fn about(&self) -> &'static str {
+        "writes rng-bit-generator of 32-bit elements out as arithmetic on the words of counters"
+    }
+
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
+        Ok(rewrite_module(module, &mut |rebuild, candidate| match candidate.op {
+            Op::RngBitGenerator { algorithm } => expand(rebuild, candidate, algorithm),
+            Op::BitcastConvert => same_words(rebuild, candidate),
+            _ => None,
+        }))
+    }
+}
+
+fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, algorithm: RandomAlgorithm) -> Option<Rule> {
+    let [given] = candidate.operands[..] else { return None };
+    let bits = candidate.shape.as_tuple()?.get(1)?.as_array()?.clone();
+    let is_narrow = matches!(bits.element_type, ElementType::U32 | ElementType::S32) && bits.dynamic.is_empty();
+    let count = bits.element_count().filter(|count| is_narrow && i32::try_from(*count).is_ok())?;
+    let state = words(rebuild, given)?;
+
+    let places = match algorithm {
+        RandomAlgorithm::ThreeFry => Places::interleaved(&bits.extents),
+        _ => Places::in_fours(count),
+    };
+    let [number, word] = places.arrays(rebuild, &bits.extents);
+    let region = region(algorithm, rebuild.span());
+    let to_apply = rebuild.shared_computation(region);
+    let everywhere = |rebuild: &mut Rebuild<'_>, word| rebuild.broadcast(word, &[], bits.extents.clone());
+    let mut operands: Vec<InstrId> = state.iter().map(|word| everywhere(rebuild, *word)).collect();
+    operands.extend([number, word]);
+    let op = Op::Map { dimensions: (0..bits.rank() as i64).collect(), to_apply };
+    let mut made = rebuild.add(Shape::array(ElementType::U32, bits.extents.clone()), op, operands);
+    if bits.element_type != ElementType::U32 {
+        made = rebuild.like(made, bits.element_type, Op::BitcastConvert, vec![made]);
+    }
+
+    let [key_low, key_high, low, high] = state;
+    let counters = rebuild.scalar(Scalar::U32(places.counters() as u32));
+    let [low, high] = added(rebuild, [low, high], counters);
+    let next = [key_low, key_high, low, high].map(|word| rebuild.reshaped(word, vec![1]));
+    let mut next = rebuild.concatenated(next.to_vec(), 0);
+    if rebuild.element_type(given) == ElementType::U64 {
+        next = rebuild.reshaped(next, vec![2, 2]);
+        next = rebuild.add(Shape::array(ElementType::U64, [2]), Op::BitcastConvert, vec![next]);
+    }
+    Some(("rng-bit-generator computes the words of counters", Rewrite::Op(Op::Tuple, vec![next, made])))
+}
+
+/// The four words of a state, each a scalar: those of the key, then those of the counter, the lower ones first.
+fn words(rebuild: &mut Rebuild<'_>, state: InstrId) -> Option<[InstrId; 4]> {
+    let ArrayShape { element_type, extents, .. } = rebuild.array(state).clone();
+    let all = match (element_type, &extents[..]) {
+        (ElementType::U32, [4]) => state,
+        (ElementType::U64, [2]) => {
+            let pairs = words_of_pairs(rebuild, state).unwrap_or_else(|| {
+                rebuild.add(Shape::array(ElementType::U32, [2, 2]), Op::BitcastConvert, vec![state])
+            });
+            rebuild.reshaped(pairs, vec![4])
+        }
+        _ => return None,
+    };
+    Some(std::array::from_fn(|number| {
+        let start = number as i64;
+        let op = Op::Slice { dimensions: vec![SliceDimension { start, limit: start + 1, stride: 1 }] };
+        let word = rebuild.add(Shape::array(ElementType::U32, [1]), op, vec![all]);
+        rebuild.reshaped(word, Vec::new())
+    }))
+}
+
+/// The `u32[2,2]` whose bits a `u64[2]` is, where it was made of one.
+fn words_of_pairs(rebuild: &Rebuild<'_>, state: InstrId) -> Option<InstrId> {
+    let state = rebuild.get(state);
+    let words = *state.operands.first().filter(|_| state.op == Op::BitcastConvert)?;
+    let array = rebuild.array(words);
+    (array.element_type == ElementType::U32 && array.extents == [2, 2]).then_some(words)
+}
+
+/// The words of a state that was put together of them just before.
+fn same_words(rebuild: &Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let element = rebuild.get(*candidate.operands.first()?);
+    let tuple = rebuild.get(*element.operands.first()?);
+    if (&element.op, &tuple.op) != (&Op::GetTupleElement { index: 0 }, &Op::Tuple) {
+        return None;
+    }
+    let words = words_of_pairs(rebuild, *tuple.operands.first()?)?;
+    let is_same = rebuild.array(words).same_type_and_extents(candidate.shape.as_array()?);
+    is_same
+        .then_some(("bitcast-convert(get-tuple-element(tuple(bitcast-convert(x), y), 0)) = x", Rewrite::Value(words)))
+}
+
+/// Which word of which counter each element is: elements in the order of `[outer, pieces, words, inner]`, of which those beyond
+/// `extent` along `[pieces, words]` are left out. Counters count `[outer, pieces, inner]`.
+struct Places {
+    outer: i64,
+    extent: i64,
+    words: i64,
+    inner: i64,
+}
+
+impl Places {
+    /// A counter's four words follow each other.
+    fn in_fours(count: i64) -> Self {
+        Places { outer: 1, extent: count, words: 4, inner: 1 }
+    }
+
+    /// Elements in pairs along the first dimension that is even, or else along the first of the largest ones.
+    fn interleaved(extents: &[i64]) -> Self {
+        let even = extents.iter().position(|extent| extent % 2 == 0);
+        let largest = || (0..extents.len()).rev().max_by_key(|&dimension| extents[dimension]);
+        let Some(dimension) = even.or_else(largest) else { return Places { outer: 1, extent: 1, words: 2, inner: 1 } };
+        let (before, after) = (&extents[..dimension], &extents[dimension + 1..]);
+        Places { outer: before.iter().product(), extent: extents[dimension], words: 2, inner: after.iter().product() }
+    }
+
+    fn pieces(&self) -> i64 {
+        (self.extent + self.words - 1) / self.words
+    }
+
+    fn counters(&self) -> i64 {
+        self.outer * self.pieces() * self.inner
+    }
+
+    /// The number of each element's counter, and of its word there, in arrays of these extents.
+    fn arrays(&self, rebuild: &mut Rebuild<'_>, extents: &[i64]) -> [InstrId; 2] {
+        let Places { outer, extent, words, inner } = *self;
+        let apart = vec![outer, self.pieces(), words, inner];
+        let counters = rebuild.iota(ElementType::U32, vec![self.counters()], 0);
+        let counters = rebuild.reshaped(counters, vec![outer, self.pieces(), inner]);
+        let number = rebuild.broadcast(counters, &[0, 1, 3], apart.clone());
+        let word = rebuild.iota(ElementType::U32, apart, 2);
+        [number, word].map(|value| {
+            let along = self.pieces() * words;
+            let mut value = rebuild.reshaped(value, vec![outer, along, inner]);
+            if along != extent {
+                let all = |limit| SliceDimension { start: 0, limit, stride: 1 };
+                let op = Op::Slice { dimensions: vec![all(outer), all(extent), all(inner)] };
+                value = rebuild.add(Shape::array(ElementType::U32, [outer, extent, inner]), op, vec![value]);
+            }
+            rebuild.reshaped(value, extents.to_vec())
+        })
+    }
+}
+
+/// The computation from the words of a state, the number of a counter and that of a word in it to this word.
+fn region(algorithm: RandomAlgorithm, span: Span) -> Computation {
+    let name = match algorithm {
+        RandomAlgorithm::ThreeFry => "threefry",
+        _ => "philox",
+    };
+    let mut callee = Callee::new(name, span);
+    let scalar = Shape::scalar(ElementType::U32);
+    let state: [InstrId; 4] = std::array::from_fn(|_| callee.parameter(scalar.clone()));
+    let [number, word] = [(); 2].map(|()| callee.parameter(scalar.clone()));
+    let [key_low, key_high, low, high] = state;
+    let key = [key_low, key_high];
+    let words = match algorithm {
+        RandomAlgorithm::ThreeFry => {
+            let counter = added(&mut callee, [low, high], number);
+            threefry(&mut callee, key, counter).to_vec()
+        }
+        // The key is the upper half of the first counter.
+        _ => {
+            let counter = added(&mut callee, [low, high, key_low, key_high], number);
+            philox(&mut callee, key, counter).to_vec()
+        }
+    };
+    let mut chosen = words[0];
+    for (place, &candidate) in words.iter().enumerate().skip(1) {
+        let place = callee.scalar(Scalar::U32(place as u32));
+        let is_this = callee.compared(ComparisonDirection::Eq, word, place);
+        chosen = callee.selected(is_this, candidate, chosen);
+    }
+    callee.finish(chosen)
+}
+
+/// The sum of a number in words, the lowest first, and one word; what exceeds the last word is dropped.
+fn added<const N: usize>(build: &mut impl Build, words: [InstrId; N], mut term: InstrId) -> [InstrId; N] {
+    words.map(|word| {
+        let sum = build.binary(BinaryOp::Add, word, term);
+        let carries = build.compared(ComparisonDirection::Lt, sum, word);
+        term = build.converted(carries, ElementType::U32);
+        sum
+    })
+}
+
+/// Threefry with two words and 20 rounds.
+fn threefry(build: &mut impl Build, key: [InstrId; 2], counter: [InstrId; 2]) -> [InstrId; 2] {
+    let parity = build.scalar(Scalar::U32(PARITY));
+    let both = build.binary(BinaryOp::Xor, key[0], key[1]);
+    let keys = [key[0], key[1], build.binary(BinaryOp::Xor, both, parity)];
+    let mut x = build.binary(BinaryOp::Add, counter[0], keys[0]);
+    let mut y = build.binary(BinaryOp::Add, counter[1], keys[1]);
+    for round in 0..20 {
+        x = build.binary(BinaryOp::Add, x, y);
+        let turned = rotated(build, y, ROTATIONS[round % 8]);
+        y = build.binary(BinaryOp::Xor, turned, x);
+        // After every four rounds a part of the key comes in.
+        if round % 4 == 3 {
+            let group = round / 4 + 1;
+            x = build.binary(BinaryOp::Add, x, keys[group % 3]);
+            let sum = build.binary(BinaryOp::Add, y, keys[(group + 1) % 3]);
+            let group = build.scalar(Scalar::U32(group as u32));
+            y = build.binary(BinaryOp::Add, sum, group);
+        }
+    }
+    [x, y]
+}
+
+/// The word with its bits moved to the left, those that leave it coming back on the right.
+fn rotated(build: &mut impl Build, word: InstrId, places: u32) -> InstrId {
+    let [left, right] = [places, 32 - places].map(|places| build.scalar(Scalar::U32(places)));
+    let upper = build.binary(BinaryOp::ShiftLeft, word, left);
+    let lower = build.binary(BinaryOp::ShiftRightLogical, word, right);
+    build.binary(BinaryOp::Or, upper, lower)
+}
+
+/// Philox with four words and 10 rounds.
+fn philox(build: &mut impl Build, mut key: [InstrId; 2], counter: [InstrId; 4]) -> [InstrId; 4] {
+    let factors = FACTORS.map(|factor| Factor::new(build, factor));
+    let weyl = WEYL.map(|term| build.scalar(Scalar::U32(term)));
+    let mut words = counter;
+    for _ in 0..10 {
+        let [first, third] = [(0, 0), (1, 2)].map(|(factor, word)| factors[factor].product(build, words[word]));
+        let [left, right] = [(third[1], words[1], key[0]), (first[1], words[3], key[1])].map(|(high, word, key)| {
+            let mixed = build.binary(BinaryOp::Xor, high, word);
+            build.binary(BinaryOp::Xor, mixed, key)
+        });
+        words = [left, third[0], right, first[0]];
+        key = [0, 1].map(|half| build.binary(BinaryOp::Add, key[half], weyl[half]));
+    }
+    words
+}
+
+/// A constant that words are multiplied by.
+struct Factor {
+    whole: InstrId,
+    lower: InstrId,
+    upper: InstrId,
+    /// The mask of a lower half, and how many bits it has.
+    mask: InstrId,
+    half: InstrId,
+}
+
+impl Factor {
+    fn new(build: &mut impl Build, factor: u32) -> Self {
+        let [whole, lower, upper, mask, half] =
+            [factor, factor & 0xFFFF, factor >> 16, 0xFFFF, 16].map(|value| build.scalar(Scalar::U32(value)));
+        Factor { whole, lower, upper, mask, half }
+    }
+
+    /// Both words of the product, the lower one first. In halves `(a + b 2^16) (c + d 2^16)` is
+    /// `a c + (b c + a d) 2^16 + b d 2^32`; of the middle only as much is added at once as a word holds.
+    fn product(&self, build: &mut impl Build, word: InstrId) -> [InstrId; 2] {
+        let lower = build.binary(BinaryOp::And, word, self.mask);
+        let upper = build.binary(BinaryOp::ShiftRightLogical, word, self.half);
+        let low = build.binary(BinaryOp::Multiply, lower, self.lower);
+        let middle = build.binary(BinaryOp::Multiply, upper, self.lower);
+        let other = build.binary(BinaryOp::Multiply, lower, self.upper);
+        let high = build.binary(BinaryOp::Multiply, upper, self.upper);
+        let carried = build.binary(BinaryOp::ShiftRightLogical, low, self.half);
+        let part = build.binary(BinaryOp::And, middle, self.mask);
+        let sum = build.binary(BinaryOp::Add, carried, part);
+        let sum = build.binary(BinaryOp::Add, sum, other);
+        let sum = build.binary(BinaryOp::ShiftRightLogical, sum, self.half);
+        let rest = build.binary(BinaryOp::ShiftRightLogical, middle, self.half);
+        let high = build.binary(BinaryOp::Add, high, rest);
+        let high = build.binary(BinaryOp::Add, high, sum);
+        [build.binary(BinaryOp::Multiply, word, self.whole), high]
+    }
+}

@@ -1,0 +1,90 @@
+//! `rng-bit-generator` and `select-and-scatter` written out compute what the operations compute, bit for bit.
+
+use crate::count::cases;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{ElementType, Literal, Module};
+use weft_hlo::passes::{Pass, RandomBits, SelectAndScatter};
+use weft_hlo::random::{Options, Rng, inputs, instance};
+use weft_hlo::text::{parse, print};
+use weft_hlo::verify::verify;
+
+/// Fails unless the pass leaves nothing of the operation, and what it makes has the same bits.
+fn same_bits(pass: &dyn Pass, module: &Module, inputs: &[Literal]) {
+    let after = pass.run(module).unwrap().module;
+    verify(&after).unwrap_or_else(|found| panic!("{found}\n{}", print(&after)));
+    let again = pass.run(&after).unwrap();
+    assert!(again.changes.is_empty(), "{:?}", again.changes);
+    let (expected, found) = (evaluate(module, inputs).unwrap(), evaluate(&after, inputs).unwrap());
+    // NaNs of the same bits print alike.
+    assert_eq!(format!("{expected:?}"), format!("{found:?}"), "{}\n{}", print(module), print(&after));
+}
+
+#[test]
+fn random_bits_are_those_of_the_operation() {
+    let mut rng = Rng::new(3);
+    let shapes: [&[i64]; 14] = [
+        &[],
+        &[1],
+        &[7],
+        &[8],
+        &[0],
+        &[3, 5],
+        &[5, 3],
+        &[3, 4],
+        &[4, 3],
+        &[1, 3, 3],
+        &[3, 3, 2],
+        &[2, 3, 5],
+        &[3, 0],
+        &[5, 6],
+    ];
+    for algorithm in ["rng_three_fry", "rng_philox", "rng_default"] {
+        for extents in shapes {
+            for element_type in ["u32", "s32"] {
+                let bits = format!("{element_type}{extents:?}").replace(' ', "");
+                // Counters that carry from word to word, too.
+                let mut word = || rng.choose(&[0, 1, 5, 0x8000_0000, 0xFFFF_FFF0, u32::MAX, 0x1234_5678]).unwrap();
+                let words: [u32; 4] = std::array::from_fn(|_| word());
+                let text = format!(
+                    "HloModule m\n\nENTRY e {{\n  s = u32[4] parameter(0)\n  \
+                     ROOT r = (u32[4], {bits}) rng-bit-generator(s), algorithm={algorithm}\n}}\n"
+                );
+                let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+                same_bits(&RandomBits, &module, &[Literal::array([4], words.to_vec())]);
+                let text = text.replace("u32[4]", "u64[2]");
+                let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+                let pairs = [0, 2].map(|low| u64::from(words[low]) | u64::from(words[low + 1]) << 32);
+                same_bits(&RandomBits, &module, &[Literal::array([2], pairs.to_vec())]);
+            }
+        }
+    }
+}
+
+/// What has no words of 32 bits stays.
+#[test]
+fn other_random_bits_stay() {
+    for (state, bits) in [("u64[3]", "u32[8]"), ("u32[4]", "u64[8]"), ("u32[4]", "u8[8]"), ("u32[4]", "f32[8]")] {
+        let text = format!(
+            "HloModule m\n\nENTRY e {{\n  s = {state} parameter(0)\n  \
+             ROOT r = ({state}, {bits}) rng-bit-generator(s), algorithm=rng_philox\n}}\n"
+        );
+        let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+        assert!(RandomBits.run(&module).unwrap().changes.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn scattering_where_a_window_selects_is_two_reductions() {
+    let mut options = Options { elements: 150, ..Options::default() };
+    options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred, ElementType::F32, ElementType::Bf16];
+    let mut made = 0;
+    for seed in 0..cases(400) {
+        let Some(module) = instance(seed, "select-and-scatter", &options) else { continue };
+        let inputs = inputs(&module, seed, &options);
+        if evaluate(&module, &inputs).is_ok() {
+            same_bits(&SelectAndScatter, &module, &inputs);
+            made += 1;
+        }
+    }
+    assert!(made > 300, "{made}");
+}

@@ -29,6 +29,8 @@ pub fn operation_cost(op: &Op) -> f64 {
         },
         Op::Compare { .. } | Op::Select | Op::Clamp | Op::Convert | Op::Iota { .. } | Op::Reduce { .. } => 1.0,
         Op::Concatenate { .. } | Op::Pad { .. } => 2.0,
+        // A computation of any length, such as a cipher.
+        Op::Map { .. } => 16.0,
         _ => 0.0,
     }
 }

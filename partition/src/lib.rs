@@ -28,6 +28,7 @@ mod fuse;
 mod hero;
 mod legal;
 mod live;
+mod monoid;
 mod plan;
 mod splat;
 mod target;
@@ -39,6 +40,7 @@ pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::Uncompiled;
 pub use live::live;
+pub use monoid::identity;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail};
 pub use splat::splats;
 pub use target::{

@@ -5,5 +5,6 @@
 mod count;
 mod fuse;
 mod plan;
+mod rewritten;
 mod target;
 mod uncompiled;

@@ -30,6 +30,7 @@ const MUST_RUN: &[&str] = &[
     "mlp_fwd",
     "reduce_window_pool",
     "resnet_block",
+    "rng_bit_generator",
     "shape_ops",
 ];
 

@@ -12,6 +12,8 @@ mod differential;
 mod drivers;
 mod math;
 mod program;
+mod random_bits;
+mod reductions;
 mod run;
 mod support;
 #[path = "../../hlo/tests/support/understood.rs"]

@@ -1,5 +1,6 @@
 //! Fusions that the program brings along.
 
+use super::two_passes::has_long_reduction;
 use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::MAX_DEPTH;
@@ -47,7 +48,7 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => match objection(computation, instruction.operands.len(), target, budget)? {
+                None => match objection(&flat, computation, instruction.operands.len(), target, budget)? {
                     Some(reason) => {
                         dissolved.push((program, id));
                         (Verdict::Dissolved, reason)
@@ -80,6 +81,7 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
 
 /// Why this computation should not be one kernel, if it should not.
 fn objection(
+    module: &Module,
     computation: &Computation,
     operands: usize,
     target: &Target,
@@ -102,6 +104,9 @@ fn objection(
     let count = computation.instructions.len();
     if count > budget.instructions_per_kernel * 2 {
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
+    }
+    if has_long_reduction(module, computation) {
+        return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
     }
     let plan = FusionPlan::new(computation, target)?;
     if plan.depth() > MAX_DEPTH {

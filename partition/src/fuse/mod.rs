@@ -11,9 +11,11 @@
 //! `conditional` runs are programs like the entry, and are fused by themselves.
 
 mod assemble;
+mod expand;
 mod given;
 mod greedy;
 mod legalize;
+mod two_passes;
 
 use crate::cost::Budget;
 use crate::plan::FusionPlan;
@@ -47,6 +49,8 @@ pub enum Verdict {
     Dissolved,
     /// A fusion of the program was kept.
     Kept,
+    /// It was written as other operations, which decisions of their own follow.
+    Rewritten,
     /// It stays in the program as it is: no kernel computes it yet.
     Stays,
 }
@@ -138,7 +142,8 @@ fn plan_applied(
 /// # Errors
 /// What cannot be compiled is refused: `HLO401`–`HLO404`, and the errors of [`passes::flatten`].
 pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
-    legal::check(module)?;
+    let expanded = expand::expand(module, &mut Vec::new())?;
+    legal::check(&expanded)?;
     fuse_explained(module, target)
 }
 
@@ -149,12 +154,14 @@ pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
 pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
     let budget = Budget::default();
     let mut decisions = Vec::new();
-    let flat = passes::flatten_around(&given::dissolve_nested(module))?;
+    let module = expand::expand(module, &mut decisions)?;
+    let flat = passes::flatten_around(&given::dissolve_nested(&module))?;
     let flat = given::dissolve_costly(flat, target, &budget, &mut decisions)?;
     let programs = legal::programs(&flat);
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
+    let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, &mut decisions));
     let mut fused: Arena<ComputationId, Option<Greedy>> = Arena::new();
     flat.computations.ids().for_each(|_| {
         fused.push(None);

@@ -1,0 +1,142 @@
+//! Long reductions, in one pass with several accumulators or in two, against the evaluator and against sums of `f64`.
+
+use crate::support::{device, module};
+use std::fmt::Write;
+use std::sync::LazyLock;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::random::Rng;
+use weft_runtime::{Device, Executable, compile};
+
+static DEVICE: LazyLock<Device> = LazyLock::new(device);
+
+fn run(module: &Module, inputs: &[Literal]) -> Literal {
+    let program = compile(module, DEVICE.target()).unwrap_or_else(|error| panic!("{error}"));
+    let executable = Executable::new(&DEVICE, program).unwrap_or_else(|error| panic!("{error}"));
+    executable.run(inputs).unwrap_or_else(|error| panic!("{error}")).swap_remove(0)
+}
+
+/// A reduction of an array by one operation, from an initial value that is an input.
+fn reduction(element_type: &str, op: &str, extents: &[i64], dimensions: &[i64]) -> Module {
+    let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let left: Vec<i64> =
+        (0i64..).zip(extents).filter(|(own, _)| !dimensions.contains(own)).map(|(_, extent)| *extent).collect();
+    module(&format!(
+        "HloModule m\nregion {{\n  a = {element_type}[] parameter(0)\n  b = {element_type}[] parameter(1)\n  \
+         ROOT r = {element_type}[] {op}(a, b)\n}}\nENTRY main {{\n  x = {element_type}[{}] parameter(0)\n  \
+         i = {element_type}[] parameter(1)\n  ROOT r = {element_type}[{}] reduce(x, i), dimensions={{{}}}, \
+         to_apply=region\n}}\n",
+        list(extents),
+        list(&left),
+        list(dimensions)
+    ))
+}
+
+/// Extents, and dimensions that disappear: one pass and two, even and uneven, stretches of dimensions and single ones.
+const SHAPES: [(&[i64], &[i64]); 16] = [
+    (&[64], &[0]),
+    (&[79], &[0]),
+    (&[15, 9], &[0, 1]),
+    (&[5, 100], &[1]),
+    (&[100, 5], &[0]),
+    (&[3, 17, 40], &[0, 2]),
+    (&[4096], &[0]),
+    (&[4097], &[0]),
+    (&[8192], &[0]),
+    (&[10_007], &[0]),
+    (&[3, 5000], &[1]),
+    (&[5000, 3], &[0]),
+    (&[70, 2, 90], &[0, 2]),
+    (&[2, 70, 90], &[1, 2]),
+    (&[70, 90, 2, 3], &[0, 1, 3]),
+    (&[0, 9], &[0]),
+];
+
+#[test]
+fn reductions_of_integers_and_truth_values_agree_exactly() {
+    let (mut rng, mut wrong) = (Rng::new(11), String::new());
+    let mut integer = |count: i64| -> Vec<u32> { (0..count).map(|_| (rng.next_u64() >> 32) as u32).collect() };
+    for (extents, dimensions) in SHAPES {
+        let count = extents.iter().product();
+        for op in ["add", "multiply", "minimum", "maximum", "and", "or", "xor"] {
+            let (bits, init) = (integer(count), integer(1)[0]);
+            // Products stay apart from zero.
+            let bits: Vec<u32> = bits.into_iter().map(|bits| if op == "multiply" { bits | 1 } else { bits }).collect();
+            let signed: Vec<i32> = bits.iter().map(|bits| bits.cast_signed()).collect();
+            let truth: Vec<bool> = bits.iter().map(|bits| bits % 64 == 3).collect();
+            let cases = [
+                ("u32", Data::from(bits.clone()), Data::from(vec![init])),
+                ("s32", Data::from(signed), Data::from(vec![init.cast_signed()])),
+                ("pred", Data::from(truth), Data::from(vec![init % 2 == 0])),
+            ];
+            for (element_type, data, init) in cases {
+                let module = reduction(element_type, op, extents, dimensions);
+                let program = module.entry_computation();
+                let parameters: Vec<_> =
+                    program.parameters().iter().map(|id| program.instructions[*id].shape.clone()).collect();
+                let inputs = [
+                    Literal { shape: parameters[0].clone(), data },
+                    Literal { shape: parameters[1].clone(), data: init },
+                ];
+                let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
+                let found = run(&module, &inputs);
+                if expected.data != found.data {
+                    writeln!(
+                        wrong,
+                        "{op} of {element_type}{extents:?} along {dimensions:?}: {expected:?} became {found:?}"
+                    )
+                    .expect("strings can be written to");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What a float reduction makes of values that no order changes: small integers, and once NaN or zeros of a sign.
+#[test]
+fn reductions_of_floats_keep_exact_values() {
+    let mut rng = Rng::new(12);
+    for (extents, dimensions) in SHAPES {
+        let count: i64 = extents.iter().product();
+        let small: Vec<f32> = (0..count).map(|_| rng.between(-8, 8) as f32).collect();
+        let zeros = vec![-0.0; small.len()];
+        let mut with_nan = small.clone();
+        if let Some(last) = with_nan.last_mut() {
+            *last = f32::NAN;
+        }
+        for op in ["add", "minimum", "maximum"] {
+            for (values, init) in [(&small, 3.0), (&zeros, -0.0), (&zeros, 0.0), (&with_nan, 0.0)] {
+                let module = reduction("f32", op, extents, dimensions);
+                let inputs =
+                    [Literal::array(extents, values.clone()), Literal::scalar(weft_hlo::ir::Scalar::F32(init))];
+                let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
+                let (expected, found) = (bits(&expected), bits(&run(&module, &inputs)));
+                assert_eq!(expected, found, "{op} of f32{extents:?} along {dimensions:?} from {init:?}");
+            }
+        }
+    }
+}
+
+/// The bits of each element; NaN is NaN.
+fn bits(literal: &Literal) -> Vec<u32> {
+    let Data::F32(values) = &literal.data else { panic!("{literal:?}") };
+    values.iter().map(|value| if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() }).collect()
+}
+
+/// More rounds than llvmpipe makes in a loop, and more than a single chain of sums could round.
+#[test]
+fn a_sum_of_many_numbers_is_exact_to_the_last_digits() {
+    let count = 1usize << 24;
+    let mut rng = Rng::new(13);
+    let values: Vec<f32> = (0..count).map(|_| (rng.next_u64() >> 40) as f32 / 16_777_216.0).collect();
+    let exact: f64 = values.iter().map(|value| f64::from(*value)).sum();
+    for (extents, dimensions) in [(vec![1 << 24], vec![0]), (vec![1 << 12, 1 << 12], vec![0, 1])] {
+        let module = reduction("f32", "add", &extents, &dimensions);
+        let inputs = [Literal::array(extents, values.clone()), Literal::scalar(weft_hlo::ir::Scalar::F32(0.0))];
+        let Data::F32(sum) = run(&module, &inputs).data else { panic!("the sum is of f32") };
+        let error = (f64::from(sum[0]) - exact).abs() / exact;
+        println!("{} is off by {error:.1e} of {exact}", sum[0]);
+        assert!(error < 1e-6, "{} is off by {error:.1e} of {exact}", sum[0]);
+    }
+}

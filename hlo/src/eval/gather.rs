@@ -1,4 +1,4 @@
-//! `gather`.
+//! `gather`: slices of the operand at start indices.
 
 use super::call::Call;
 use super::dynamic_slice::clamped;
@@ -10,17 +10,7 @@ use crate::ir::{Data, Op, Word, words_of};
 const VERIFIED: &str = "the verifier has seen to the dimension numbers of gather";
 
 pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
-    let Op::Gather {
-        offset_dims,
-        collapsed_slice_dims,
-        start_index_map,
-        operand_batching_dims,
-        start_indices_batching_dims,
-        index_vector_dim,
-        slice_sizes,
-        ..
-    } = call.op()
-    else {
+    let (Op::Gather { slice_sizes, .. }, Some(dimensions)) = (call.op(), call.op().gather_dimensions()) else {
         unreachable!("{VERIFIED}")
     };
     let work = call.work();
@@ -34,16 +24,15 @@ pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
 
     // The dimensions of the indices without that of the index vector, which may have extent 0 where nothing is mapped.
     let indices = call.shape(1);
-    let vector = *index_vector_dim as usize;
-    let batch: Vec<usize> = (0..indices.rank()).filter(|&dimension| dimension != vector).collect();
+    let batch: Vec<usize> = dimensions.index_batch(indices.rank()).collect();
     let batch_extents: Vec<usize> = batch.iter().map(|&dimension| indices.extents[dimension] as usize).collect();
     let index_strides = row_major_strides(&extents(indices));
     let vectors: Vec<isize> = batch.iter().map(|&dimension| index_strides[dimension]).collect();
-    let component = index_strides.get(vector).copied().unwrap_or(0) as usize;
+    let component = index_strides.get(dimensions.index_vector as usize).copied().unwrap_or(0) as usize;
     let mut corners = vec![0; batch.len()];
-    for (&from, &to) in start_indices_batching_dims.iter().zip(operand_batching_dims) {
-        if let Some(at) = batch.iter().position(|&dimension| dimension == from as usize) {
-            corners[at] = strides[to as usize];
+    for (to, from) in dimensions.shared_batch() {
+        if let Some(at) = batch.iter().position(|&dimension| dimension == from) {
+            corners[at] = strides[to];
         }
     }
 
@@ -56,7 +45,7 @@ pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
         let mut corners = Walk::new(&batch_extents, &corners, 0, first);
         for start in starts {
             let (vector, mut corner) = (vectors.step(), corners.step());
-            for (number, &dimension) in start_index_map.iter().enumerate() {
+            for (number, &dimension) in dimensions.index_map.iter().enumerate() {
                 let dimension = dimension as usize;
                 let last = operand[dimension] - slice_sizes[dimension] as usize;
                 let value = read(call.data(1), vector + number * component);
@@ -67,17 +56,14 @@ pub(super) fn gather(call: &Call<'_, '_>) -> Result<Data, Stop> {
     })?;
 
     // A result's index says which slice, and where in it.
-    let dropped =
-        |dimension: &i64| collapsed_slice_dims.contains(dimension) || operand_batching_dims.contains(dimension);
-    let mut kept = (0..operand.len() as i64).filter(|dimension| !dropped(dimension));
-    let mut slice_strides = row_major_strides(&batch_extents).into_iter();
     let (mut which, mut within) = (vec![0; results.len()], vec![0; results.len()]);
-    for dimension in 0..results.len() {
-        if offset_dims.contains(&(dimension as i64)) {
-            within[dimension] = strides[kept.next().expect(VERIFIED) as usize];
-        } else {
-            which[dimension] = slice_strides.next().expect(VERIFIED);
+    for (dimension, own) in dimensions.along(operand.len(), results.len()).enumerate() {
+        if let Some(own) = own {
+            within[own] = strides[dimension];
         }
+    }
+    for (own, stride) in dimensions.window_batch(results.len()).zip(row_major_strides(&batch_extents)) {
+        which[own] = stride;
     }
     words_of!(words(call.data(0)), elements, W => {
         let values = work.fill(count, |first, values: &mut [W]| {

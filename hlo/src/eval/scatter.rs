@@ -25,16 +25,16 @@ pub(super) fn scatter(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     if updates.contains(&0) {
         return Ok(results);
     }
-    let places = WindowLayout::new(call, &updates);
+    let layout = WindowLayout::new(call, &updates);
     let mut region = call.region(to_apply);
     let mut arguments: Vec<Scalar> = Vec::with_capacity(2 * inputs);
-    let mut windows = places.windows();
-    for _ in 0..places.batch.iter().product() {
+    let mut windows = layout.windows();
+    for _ in 0..layout.batch.iter().product() {
         call.work().go_on()?;
         let Some((origin, first)) = windows.step(call.data(inputs)) else { continue };
-        let mut to = Walk::new(&places.window, &places.window_strides, origin, 0);
-        let mut from = Walk::new(&places.window, &places.window_update_strides, first, 0);
-        for _ in 0..places.window.iter().product() {
+        let mut to = Walk::new(&layout.window, &layout.window_strides, origin, 0);
+        let mut from = Walk::new(&layout.window, &layout.window_update_strides, first, 0);
+        for _ in 0..layout.window.iter().product() {
             let (to, from) = (to.step(), from.step());
             arguments.clear();
             arguments.extend(results.iter().map(|result| scalar(result, to)));
@@ -78,23 +78,12 @@ struct Component {
 
 impl WindowLayout {
     fn new(call: &Call<'_, '_>, updates: &[usize]) -> Self {
-        let Op::Scatter {
-            update_window_dims,
-            inserted_window_dims,
-            scatter_dims_to_operand_dims,
-            input_batching_dims,
-            scatter_indices_batching_dims,
-            index_vector_dim,
-            ..
-        } = call.op()
-        else {
-            unreachable!("{VERIFIED}")
-        };
+        let dimensions = call.op().gather_dimensions().expect(VERIFIED);
         let (input, indices) = (extents(call.shape(0)), call.shape(call.operands.len() / 2));
         let input_strides = row_major_strides(&input);
         let update_strides = row_major_strides(updates);
         let index_strides = row_major_strides(&extents(indices));
-        let mut places = WindowLayout {
+        let mut layout = WindowLayout {
             batch: Vec::new(),
             batch_index_strides: Vec::new(),
             batch_update_strides: Vec::new(),
@@ -103,44 +92,37 @@ impl WindowLayout {
             window_strides: Vec::new(),
             window_update_strides: Vec::new(),
             components: Vec::new(),
-            component_stride: index_strides.get(*index_vector_dim as usize).copied().unwrap_or(0),
+            component_stride: index_strides.get(dimensions.index_vector as usize).copied().unwrap_or(0),
             index_type: indices.element_type,
             fits: true,
         };
-        let mut batch_dims = (0..indices.rank()).filter(|&dimension| dimension as i64 != *index_vector_dim);
-        let left_out =
-            |dimension: i64| inserted_window_dims.contains(&dimension) || input_batching_dims.contains(&dimension);
-        let mut window_dims = (0..input.len()).filter(|&dimension| !left_out(dimension as i64));
         let mut sizes = vec![1; input.len()];
-        for (dimension, (&extent, &stride)) in updates.iter().zip(&update_strides).enumerate() {
-            if update_window_dims.contains(&(dimension as i64)) {
-                let to = window_dims.next().expect(VERIFIED);
-                sizes[to] = extent;
-                places.window.push(extent);
-                places.window_strides.push(input_strides[to]);
-                places.window_update_strides.push(stride);
-            } else {
-                let of = batch_dims.next().expect(VERIFIED);
-                let batching = scatter_indices_batching_dims.iter().position(|&batching| batching == of as i64);
-                let to = batching.map(|batching| input_strides[input_batching_dims[batching] as usize]);
-                places.batch.push(extent);
-                places.batch_index_strides.push(index_strides[of]);
-                places.batch_update_strides.push(stride);
-                places.batch_input_strides.push(to.unwrap_or(0));
-            }
+        for (to, own) in dimensions.along(input.len(), updates.len()).enumerate() {
+            let Some(own) = own else { continue };
+            sizes[to] = updates[own];
+            layout.window.push(updates[own]);
+            layout.window_strides.push(input_strides[to]);
+            layout.window_update_strides.push(update_strides[own]);
         }
-        places.fits = sizes.iter().zip(&input).all(|(size, extent)| size <= extent);
-        for &to in scatter_dims_to_operand_dims {
+        for (own, of) in dimensions.window_batch(updates.len()).zip(dimensions.index_batch(indices.rank())) {
+            let to = dimensions.shared_batch().find(|&(_, batch)| batch == of);
+            layout.batch.push(updates[own]);
+            layout.batch_index_strides.push(index_strides[of]);
+            layout.batch_update_strides.push(update_strides[own]);
+            layout.batch_input_strides.push(to.map_or(0, |(to, _)| input_strides[to]));
+        }
+        layout.fits = sizes.iter().zip(&input).all(|(size, extent)| size <= extent);
+        for &to in dimensions.index_map {
             let (greatest, stride) =
                 (input[to as usize] as i128 - sizes[to as usize] as i128, input_strides[to as usize]);
-            places.components.push(Component { greatest, stride });
+            layout.components.push(Component { greatest, stride });
         }
-        places
+        layout
     }
 
     fn windows(&self) -> Windows<'_> {
         Windows {
-            places: self,
+            layout: self,
             index: Walk::new(&self.batch, &self.batch_index_strides, 0, 0),
             update: Walk::new(&self.batch, &self.batch_update_strides, 0, 0),
             batching: Walk::new(&self.batch, &self.batch_input_strides, 0, 0),
@@ -150,7 +132,7 @@ impl WindowLayout {
 
 /// The windows, one for each scatter index.
 struct Windows<'p> {
-    places: &'p WindowLayout,
+    layout: &'p WindowLayout,
     index: Walk<'p>,
     update: Walk<'p>,
     batching: Walk<'p>,
@@ -160,12 +142,12 @@ impl Windows<'_> {
     /// The positions of the next window's first element in the inputs and in the updates, if it lies in the inputs.
     fn step(&mut self, indices: &Data) -> Option<(isize, isize)> {
         let (index, update, mut origin) = (self.index.step(), self.update.step(), self.batching.step() as isize);
-        if !self.places.fits {
+        if !self.layout.fits {
             return None;
         }
-        for (number, component) in self.places.components.iter().enumerate() {
-            let position = index + number * self.places.component_stride as usize;
-            let start = integer(indices, self.places.index_type, position);
+        for (number, component) in self.layout.components.iter().enumerate() {
+            let position = index + number * self.layout.component_stride as usize;
+            let start = integer(indices, self.layout.index_type, position);
             if start < 0 || start > component.greatest {
                 return None;
             }

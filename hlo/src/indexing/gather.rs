@@ -2,70 +2,56 @@
 
 use super::context::{InstructionContext, OperationMaps, dim, index, next_range, number};
 use super::{Direction, Relation};
+use crate::ir::{GatherDimensions, Op};
 use weft_affine::{Expr, Interval};
 use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 
-/// How the dimensions of a gather's operand, indices and result, or of a scatter's operand, indices and updates, belong
-/// together.
-///
-/// Both have one array, here the *windows*, in which slices of the operand lie side by side: the result of a gather, the updates
-/// of a scatter.
-pub(super) struct Windows<'a> {
-    /// Dimensions of the windows' array that lie within a slice (`offset_dims`, `update_window_dims`).
-    pub(super) within: &'a [i64],
-    /// Dimensions of the operand that a slice has one element in, without a dimension among the windows'
-    /// (`collapsed_slice_dims`, `inserted_window_dims`).
-    pub(super) dropped: &'a [i64],
-    /// For each component of a start the operand's dimension.
-    pub(super) mapped: &'a [i64],
-    /// Batch dimensions of the operand, and those of the indices.
-    pub(super) operand_batch: &'a [i64],
-    pub(super) indices_batch: &'a [i64],
-    /// Where components of a start lie.
-    pub(super) index_vector: i64,
-    /// Extents of a slice, for each dimension of the operand.
-    pub(super) sizes: Vec<i64>,
-    /// The extents of the operand and of the indices, and the rank of the windows' array.
-    pub(super) operand: &'a [i64],
-    pub(super) indices: &'a [i64],
-    pub(super) rank: usize,
+/// The windows of a gather or a scatter: the dimension numbers with the extents of the three arrays.
+struct Windows<'a> {
+    dimensions: GatherDimensions<'a>,
+    /// Extents of a window, for each dimension of the operand.
+    sizes: Vec<i64>,
+    /// The extents of the operand, of the indices and of the array of windows.
+    operand: &'a [i64],
+    indices: &'a [i64],
+    windows: &'a [i64],
 }
 
-impl Windows<'_> {
-    fn is_within(&self, dimension: usize) -> bool {
-        self.within.iter().any(|&own| index(own) == dimension)
+impl<'a> Windows<'a> {
+    /// Of an instruction whose operand `indices` are the indices, and with this array of windows.
+    fn new(context: &InstructionContext<'a>, indices: usize, windows: &'a [i64]) -> Self {
+        let (operand, op) = (context.operand(0), &context.instruction.op);
+        let Some(dimensions) = op.gather_dimensions() else { unreachable!("only gather and scatter have windows") };
+        let sizes = match op {
+            Op::Gather { slice_sizes, .. } => slice_sizes.clone(),
+            _ => {
+                let along = dimensions.along(operand.len(), windows.len());
+                along.map(|own| own.map_or(1, |own| windows[own])).collect()
+            }
+        };
+        Windows { dimensions, sizes, operand, indices: context.operand(indices), windows }
     }
 
-    /// The windows' dimensions that say which slice, with the dimension of the indices that each belongs to.
-    pub(super) fn batch(&self) -> Vec<(usize, usize)> {
-        let which = (0..self.rank).filter(|&dimension| !self.is_within(dimension));
-        let indices = (0..self.indices.len()).filter(|&dimension| dimension != index(self.index_vector));
-        which.zip(indices).collect()
+    /// The dimensions of the array of windows that number windows, each with the dimension of the indices.
+    fn batch(&self) -> Vec<(usize, usize)> {
+        let of_indices = self.dimensions.index_batch(self.indices.len());
+        self.dimensions.window_batch(self.windows.len()).zip(of_indices).collect()
     }
 
-    /// The batch dimensions of the operand, each with the dimension of the indices that it goes with.
-    pub(super) fn shared_batch(&self) -> Vec<(usize, usize)> {
-        self.operand_batch.iter().zip(self.indices_batch).map(|(&own, &of)| (index(own), index(of))).collect()
-    }
-
-    /// For each dimension of the operand that slices have, the windows' dimension that lies along it.
-    fn along(&self) -> Vec<Option<usize>> {
-        let mut within = (0..self.rank).filter(|&dimension| self.is_within(dimension));
-        let is_dropped =
-            |dimension: usize| self.dropped.iter().chain(self.operand_batch).any(|&own| index(own) == dimension);
-        (0..self.operand.len()).map(|dimension| if is_dropped(dimension) { None } else { within.next() }).collect()
+    /// For each dimension of the operand the dimension of the array of windows that lies along it.
+    fn along(&self) -> impl Iterator<Item = Option<usize>> {
+        self.dimensions.along(self.operand.len(), self.windows.len())
     }
 
     /// For a batch dimension of the operand the windows' dimension that it belongs to.
     fn batch_of(&self, dimension: usize) -> Option<usize> {
-        let position = self.operand_batch.iter().position(|&own| index(own) == dimension)?;
-        let of_indices = index(*self.indices_batch.get(position)?);
+        let (_, of_indices) = self.dimensions.shared_batch().find(|&(own, _)| own == dimension)?;
         self.batch().into_iter().find(|(_, of)| *of == of_indices).map(|(own, _)| own)
     }
 
     /// The component of a start that belongs to a dimension of the operand.
     fn component(&self, dimension: usize) -> Option<usize> {
-        self.mapped.iter().position(|&own| index(own) == dimension)
+        self.dimensions.index_map.iter().position(|&own| index(own) == dimension)
     }
 
     /// The starts of the slice that `which` chooses, an index for each dimension of the windows that says which slice:
@@ -84,19 +70,18 @@ impl Windows<'_> {
             let dimension = index(dimension);
             context.clamped_start(indices, access.collect(), self.operand[dimension], self.sizes[dimension])
         };
-        self.mapped.iter().enumerate().map(start).collect()
+        self.dimensions.index_map.iter().enumerate().map(start).collect()
     }
 
     /// From an index of the windows' array to the element of the operand that lies there.
-    pub(super) fn operand_at_windows(
+    fn operand_at_windows(
         &self,
         context: &InstructionContext<'_>,
         indices: usize,
-        windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
         let runtime = self.starts(context, indices, &dim);
         let mut results = Vec::with_capacity(self.operand.len());
-        for (dimension, along) in self.along().into_iter().enumerate() {
+        for (dimension, along) in self.along().enumerate() {
             let within = match (along, self.batch_of(dimension)) {
                 (Some(own), _) | (None, Some(own)) => dim(own),
                 (None, None) => Expr::constant(0),
@@ -106,20 +91,19 @@ impl Windows<'_> {
                 None => within,
             });
         }
-        let dims = windows.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
+        let dims = self.windows.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
         Ok(IndexingMap::try_new(dims, Vec::new(), runtime, results, Vec::new())?)
     }
 
     /// From an index of the operand to the places of the windows' array at which its element lies: range variables run over
     /// the slices.
-    pub(super) fn windows_at_operand(
+    fn windows_at_operand(
         &self,
         context: &InstructionContext<'_>,
         indices: usize,
-        windows: &[i64],
     ) -> Result<IndexingMap, super::Undefined> {
         let mut ranges = Vec::new();
-        let mut results: Vec<Option<Expr>> = vec![None; self.rank];
+        let mut results: Vec<Option<Expr>> = vec![None; self.windows.len()];
         for dimension in 0..self.operand.len() {
             if let Some(own) = self.batch_of(dimension) {
                 results[own] = Some(dim(dimension));
@@ -127,7 +111,7 @@ impl Windows<'_> {
         }
         for (own, _) in self.batch() {
             if results[own].is_none() {
-                results[own] = Some(next_range(&mut ranges, windows[own]));
+                results[own] = Some(next_range(&mut ranges, self.windows[own]));
             }
         }
         let which = |own: usize| results[own].clone().unwrap_or_else(|| Expr::constant(0));
@@ -135,7 +119,7 @@ impl Windows<'_> {
         let variables = |extents: &[i64]| extents.iter().map(|n| Variable::new(Interval::of_extent(*n))).collect();
         let mut map =
             IndexingMap::try_new(variables(self.operand), variables(&ranges), runtime, Vec::new(), Vec::new())?;
-        for (dimension, along) in self.along().into_iter().enumerate() {
+        for (dimension, along) in self.along().enumerate() {
             let start = match self.component(dimension) {
                 Some(position) => Expr::runtime(number(position)),
                 None => Expr::constant(0),
@@ -154,35 +138,35 @@ impl Windows<'_> {
 }
 
 /// The result's slices are the windows.
-pub(super) fn gather(context: &InstructionContext<'_>, windows: &Windows<'_>) -> OperationMaps {
-    let result = context.result(0);
+pub(super) fn gather(context: &InstructionContext<'_>) -> OperationMaps {
+    let windows = Windows::new(context, 1, context.result(0));
     let of_operand = if windows.sizes.contains(&0) {
         // Where the dimension is dropped, a slice without elements still leaves some of the result.
         context.on(0, 0, Relation::Maps(Vec::new()))
     } else if context.is_backward() {
-        context.on(0, 0, windows.operand_at_windows(context, 1, result)?)
+        context.on(0, 0, windows.operand_at_windows(context, 1)?)
     } else {
-        context.on(0, 0, windows.windows_at_operand(context, 1, result)?)
+        context.on(0, 0, windows.windows_at_operand(context, 1)?)
     };
     Ok(vec![of_operand, context.matched(0, 1, &windows.batch())])
 }
 
 /// Of `n` operands, the indices and `n` updates. Every result depends on all operands and updates alike, since one
 /// computation combines them.
-pub(super) fn scatter(context: &InstructionContext<'_>, windows: &Windows<'_>) -> OperationMaps {
+pub(super) fn scatter(context: &InstructionContext<'_>) -> OperationMaps {
     let inputs = context.operands() / 2;
+    let windows = Windows::new(context, inputs, context.operand(inputs + 1));
     let mut found = Vec::new();
     for result in 0..inputs {
         for operand in 0..inputs {
             found.push(context.same(result, operand));
         }
         // Whether an element is updated, every start of its batch has a say in.
-        found.push(context.matched(result, inputs, &windows.shared_batch()));
+        found.push(context.matched(result, inputs, &windows.dimensions.shared_batch().collect::<Vec<_>>()));
         for operand in inputs + 1..context.operands() {
-            let updates = context.operand(operand);
             let mut map = match context.direction {
-                Direction::OutputToInput => windows.windows_at_operand(context, inputs, updates)?,
-                Direction::InputToOutput => windows.operand_at_windows(context, inputs, updates)?,
+                Direction::OutputToInput => windows.windows_at_operand(context, inputs)?,
+                Direction::InputToOutput => windows.operand_at_windows(context, inputs)?,
             };
             drop_out_of_bounds(&mut map)?;
             found.push(context.on(result, operand, map));

@@ -1,10 +1,9 @@
-//! Indexing maps of single operations: leads from each opcode to the file of its family.
+//! Indexing maps of single operations: dispatch from each opcode to the file of its family.
 
 use super::collective::{self, Collective, ids, ids_of_channel};
 use super::context::{InstructionContext, OperationMaps, index};
 use super::convolution::{Convolution, convolution};
 use super::dot::Contraction;
-use super::gather::Windows;
 use super::{
     Dependence, Relation, Undefined, asynchronous, dot, dynamic, gather, movement, reduction, reshape, window,
 };
@@ -57,65 +56,8 @@ pub(super) fn operation(context: &InstructionContext<'_>) -> OperationMaps {
         Op::Pad { padding } => movement::pad(context, padding),
         Op::DynamicSlice { .. } => dynamic::slice(context),
         Op::DynamicUpdateSlice => dynamic::update_slice(context),
-        Op::Gather {
-            offset_dims,
-            collapsed_slice_dims,
-            start_index_map,
-            operand_batching_dims,
-            start_indices_batching_dims,
-            index_vector_dim,
-            slice_sizes,
-            ..
-        } => {
-            let windows = Windows {
-                within: offset_dims,
-                dropped: collapsed_slice_dims,
-                mapped: start_index_map,
-                operand_batch: operand_batching_dims,
-                indices_batch: start_indices_batching_dims,
-                index_vector: *index_vector_dim,
-                sizes: slice_sizes.clone(),
-                operand: context.operand(0),
-                indices: context.operand(1),
-                rank: context.result(0).len(),
-            };
-            gather::gather(context, &windows)
-        }
-        Op::Scatter {
-            update_window_dims,
-            inserted_window_dims,
-            scatter_dims_to_operand_dims,
-            input_batching_dims,
-            scatter_indices_batching_dims,
-            index_vector_dim,
-            ..
-        } => {
-            let inputs = context.operands() / 2;
-            let (operand, updates) = (context.operand(0), context.operand(inputs + 1));
-            let is_whole = |dimension: usize| {
-                let mut dropped = inserted_window_dims.iter().chain(input_batching_dims);
-                !dropped.any(|&own| index(own) == dimension)
-            };
-            let mut within = (0..updates.len())
-                .filter(|&dimension| update_window_dims.iter().any(|&own| index(own) == dimension))
-                .map(|dimension| updates[dimension]);
-            let sizes = (0..operand.len())
-                .map(|dimension| if is_whole(dimension) { within.next().unwrap_or(1) } else { 1 })
-                .collect();
-            let windows = Windows {
-                within: update_window_dims,
-                dropped: inserted_window_dims,
-                mapped: scatter_dims_to_operand_dims,
-                operand_batch: input_batching_dims,
-                indices_batch: scatter_indices_batching_dims,
-                index_vector: *index_vector_dim,
-                sizes,
-                operand,
-                indices: context.operand(inputs),
-                rank: updates.len(),
-            };
-            gather::scatter(context, &windows)
-        }
+        Op::Gather { .. } => gather::gather(context),
+        Op::Scatter { .. } => gather::scatter(context),
         Op::Reduce { dimensions, .. } => reduction::reduce(context, dimensions),
         Op::ReduceWindow { window, .. } => window::reduce_window(context, window),
         Op::SelectAndScatter { window, .. } => window::select_and_scatter(context, window),

@@ -42,8 +42,8 @@ pub use op::{
     TransposeKind, UnaryOp, Window, WindowDimension,
 };
 pub(crate) use op::{
-    Field, FieldValue, FieldValues, FieldView, Presence, Spelling, async_shorthand, fields_of, from_fields,
-    shorthand_fields,
+    Field, FieldValue, FieldValues, FieldView, GatherDimensions, Presence, Spelling, async_shorthand, fields_of,
+    from_fields, shorthand_fields,
 };
 pub use shape::{ArrayShape, Shape};
 pub use span::Span;

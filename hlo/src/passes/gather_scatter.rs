@@ -4,39 +4,37 @@ use super::build::{Build, inverse};
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ElementType, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{ElementType, GatherDimensions, InstrId, Instruction, Module, Op, Shape};
 
-/// Where the components of start indices lie, and what they are for.
-pub(super) struct Starts<'a> {
-    /// The start indices.
-    pub(super) indices: InstrId,
-    /// The dimension along which components lie; the rank if there is one component.
-    pub(super) index_vector_dim: i64,
-    /// For each component the operand's dimension it is for.
-    pub(super) index_map: &'a [i64],
-    /// Batch dimensions of the operand.
-    pub(super) operand_batching: &'a [i64],
-    /// Batch dimensions of the start indices, in the order of the operand's.
-    pub(super) indices_batching: &'a [i64],
+/// The start indices of a gather or a scatter, and what they are for.
+struct Starts<'a> {
+    indices: InstrId,
+    dimensions: GatherDimensions<'a>,
     /// The largest extent of a batch dimension or 0, which decides whether the indices' type can count along it.
-    pub(super) largest_batch: i64,
+    largest_batch: i64,
 }
 
 /// Start indices as a table.
-pub(super) struct Table {
+struct Table {
     /// `[slices, components]`.
-    pub(super) indices: InstrId,
+    indices: InstrId,
     /// For each column the operand's dimension it is for.
-    pub(super) index_map: Vec<i64>,
+    index_map: Vec<i64>,
     /// The extents of the start indices without their components: as many slices there are.
-    pub(super) batch: Vec<i64>,
+    batch: Vec<i64>,
 }
 
-impl Starts<'_> {
+impl<'a> Starts<'a> {
+    /// The start indices of an operation on an operand of these extents.
+    fn new(indices: InstrId, dimensions: GatherDimensions<'a>, operand: &[i64]) -> Self {
+        let extents = dimensions.operand_batch.iter().map(|&dimension| operand[dimension as usize]);
+        Starts { indices, dimensions, largest_batch: extents.max().unwrap_or(0) }
+    }
+
     /// The table. Batch dimensions become columns that count along them.
-    pub(super) fn table(&self, rebuild: &mut Rebuild<'_>) -> Table {
+    fn table(&self, rebuild: &mut Rebuild<'_>) -> Table {
         let given = rebuild.array(self.indices).clone();
-        let (rank, vector) = (given.rank() as i64, self.index_vector_dim);
+        let (rank, vector) = (given.rank() as i64, self.dimensions.index_vector);
         let mut batch = given.extents.clone();
         let mut indices = self.indices;
         if vector < rank {
@@ -45,14 +43,14 @@ impl Starts<'_> {
             indices = rebuild.transposed(indices, &permutation);
         }
         let count: i64 = batch.iter().product();
-        let components = self.index_map.len() as i64;
+        let components = self.dimensions.index_map.len() as i64;
         // Every row of a table without columns is alike.
         indices = rebuild.reshaped(indices, vec![count, components]);
-        let mut index_map = self.index_map.to_vec();
-        if !self.operand_batching.is_empty() {
+        let mut index_map = self.dimensions.index_map.to_vec();
+        if !self.dimensions.operand_batch.is_empty() {
             let counting = counting_type(given.element_type, self.largest_batch);
             let mut columns = Vec::new();
-            for &dimension in self.indices_batching {
+            for &dimension in self.dimensions.indices_batch {
                 // A batch dimension of the start indices, without the one of their components.
                 let position = if dimension > vector { dimension - 1 } else { dimension };
                 let along = rebuild.iota(counting, batch.clone(), position);
@@ -60,7 +58,7 @@ impl Starts<'_> {
             }
             columns.push(rebuild.converted(indices, counting));
             indices = rebuild.concatenated(columns, 1);
-            index_map.splice(0..0, self.operand_batching.iter().copied());
+            index_map.splice(0..0, self.dimensions.operand_batch.iter().copied());
         }
         Table { indices, index_map, batch }
     }
@@ -76,9 +74,24 @@ fn counting_type(element_type: ElementType, extent: i64) -> ElementType {
 }
 
 /// The dimensions of a rank, those of the index map first.
-pub(super) fn mapped_first(index_map: &[i64], rank: usize) -> Vec<i64> {
+fn mapped_first(index_map: &[i64], rank: usize) -> Vec<i64> {
     let rest = (0..rank as i64).filter(|dimension| !index_map.contains(dimension));
     index_map.iter().copied().chain(rest).collect()
+}
+
+/// Whether the form is canonical: indices of this rank are a table, in the order of the dimensions of the operand, as are windows.
+fn is_canonical(dimensions: &GatherDimensions<'_>, indices_rank: usize) -> bool {
+    dimensions.index_vector == 1
+        && indices_rank == 2
+        && dimensions.dropped.is_empty()
+        && dimensions.operand_batch.is_empty()
+        && dimensions.index_map.iter().enumerate().all(|(to, &from)| to as i64 == from)
+        && dimensions.window.iter().enumerate().all(|(position, &dimension)| position as i64 + 1 == dimension)
+}
+
+/// Whether the rows of the table are in the order of the indices; columns that count batches come before theirs.
+fn keeps_order(dimensions: &GatherDimensions<'_>) -> bool {
+    dimensions.operand_batch.is_empty() && dimensions.index_vector != 0
 }
 
 /// Rewrites every `gather` to one whose start indices are a table (`[slices, components]`, `index_vector_dim=1`) with the
@@ -103,44 +116,18 @@ impl Pass for CanonicalGather {
 }
 
 fn canonical_gather(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
-    let Op::Gather {
-        offset_dims,
-        collapsed_slice_dims,
-        start_index_map,
-        operand_batching_dims,
-        start_indices_batching_dims,
-        index_vector_dim,
-        slice_sizes,
-        indices_are_sorted,
-    } = &candidate.op
-    else {
-        return None;
-    };
+    let Op::Gather { slice_sizes, indices_are_sorted, .. } = &candidate.op else { return None };
+    let dimensions = candidate.op.gather_dimensions()?;
     let [operand, indices] = candidate.operands[..] else { return None };
     let (source, result) = (rebuild.array(operand).clone(), candidate.shape.as_array()?.clone());
     let rank = source.rank();
-    let is_canonical = *index_vector_dim == 1
-        && rebuild.array(indices).rank() == 2
-        && collapsed_slice_dims.is_empty()
-        && operand_batching_dims.is_empty()
-        && start_index_map.iter().enumerate().all(|(to, &from)| to as i64 == from)
-        && offset_dims.iter().enumerate().all(|(position, &dimension)| position as i64 + 1 == dimension);
+    let is_canonical = is_canonical(&dimensions, rebuild.array(indices).rank());
     // What is dropped of a slice has one element; of slices without any, which the verifier lets pass, nothing is gathered.
-    let is_dropped =
-        |dimension: &i64| collapsed_slice_dims.contains(dimension) || operand_batching_dims.contains(dimension);
-    let is_void = (0..rank as i64).filter(is_dropped).any(|dimension| slice_sizes[dimension as usize] != 1);
+    let is_void = (0..rank).any(|dimension| dimensions.is_dropped(dimension) && slice_sizes[dimension] != 1);
     if is_canonical || is_void {
         return None;
     }
-    let starts = Starts {
-        indices,
-        index_vector_dim: *index_vector_dim,
-        index_map: start_index_map,
-        operand_batching: operand_batching_dims,
-        indices_batching: start_indices_batching_dims,
-        largest_batch: operand_batching_dims.iter().map(|&at| source.extents[at as usize]).max().unwrap_or(0),
-    };
-    let table = starts.table(rebuild);
+    let table = Starts::new(indices, dimensions, &source.extents).table(rebuild);
     let order = mapped_first(&table.index_map, rank);
     let operand = rebuild.transposed(operand, &order);
     let count: i64 = table.batch.iter().product();
@@ -153,22 +140,19 @@ fn canonical_gather(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Optio
         start_indices_batching_dims: Vec::new(),
         index_vector_dim: 1,
         slice_sizes: sizes.clone(),
-        // The order of rows is that of the indices, but batches count before them.
-        indices_are_sorted: *indices_are_sorted && operand_batching_dims.is_empty() && *index_vector_dim != 0,
+        indices_are_sorted: *indices_are_sorted && keeps_order(&dimensions),
     };
     let extents: Vec<i64> = [count].into_iter().chain(sizes).collect();
     let slices = rebuild.add(Shape::array(source.element_type, extents), gather, vec![operand, table.indices]);
     // The dimensions of a slice in the operand's order, without those that the result does not have.
     let back: Vec<i64> = [0].into_iter().chain(inverse(&order).into_iter().map(|position| position + 1)).collect();
     let slices = rebuild.transposed(slices, &back);
-    let is_kept =
-        |dimension: &i64| !collapsed_slice_dims.contains(dimension) && !operand_batching_dims.contains(dimension);
-    let kept: Vec<i64> = (0..rank as i64).filter(is_kept).map(|dimension| slice_sizes[dimension as usize]).collect();
+    let kept = (0..rank).filter(|&dimension| !dimensions.is_dropped(dimension)).map(|dimension| slice_sizes[dimension]);
     let batches = table.batch.len() as i64;
     let slices = rebuild.reshaped(slices, table.batch.into_iter().chain(kept).collect());
     // The batch dimensions go where no offset dimension is, each in order.
     let (mut batch, mut offset) = (0..batches, batches..);
-    let place = |dimension: i64| if offset_dims.contains(&dimension) { offset.next() } else { batch.next() };
+    let place = |dimension: i64| if dimensions.window.contains(&dimension) { offset.next() } else { batch.next() };
     let permutation: Vec<i64> = (0..result.rank() as i64).map_while(place).collect();
     let value = rebuild.transposed(slices, &permutation);
     Some(("a gather is one of slices at the rows of a table", Rewrite::Value(value)))
@@ -196,32 +180,14 @@ impl Pass for CanonicalScatter {
 }
 
 fn canonical_scatter(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
-    let Op::Scatter {
-        update_window_dims,
-        inserted_window_dims,
-        scatter_dims_to_operand_dims,
-        input_batching_dims,
-        scatter_indices_batching_dims,
-        index_vector_dim,
-        indices_are_sorted,
-        unique_indices,
-        to_apply,
-    } = &candidate.op
-    else {
-        return None;
-    };
+    let Op::Scatter { indices_are_sorted, unique_indices, to_apply, .. } = &candidate.op else { return None };
+    let dimensions = candidate.op.gather_dimensions()?;
     let count = candidate.operands.len() / 2;
     let (inputs, indices) = (&candidate.operands[..count], candidate.operands[count]);
     let updates = &candidate.operands[count + 1..];
     let source = rebuild.array(inputs[0]).clone();
     let rank = source.rank();
-    let is_canonical = *index_vector_dim == 1
-        && rebuild.array(indices).rank() == 2
-        && inserted_window_dims.is_empty()
-        && input_batching_dims.is_empty()
-        && scatter_dims_to_operand_dims.iter().enumerate().all(|(to, &from)| to as i64 == from)
-        && update_window_dims.iter().enumerate().all(|(position, &dimension)| position as i64 + 1 == dimension);
-    if is_canonical {
+    if is_canonical(&dimensions, rebuild.array(indices).rank()) {
         return None;
     }
     if source.extents.contains(&0) {
@@ -231,15 +197,7 @@ fn canonical_scatter(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Opti
             None => (NOTHING, Rewrite::Op(Op::Tuple, inputs.to_vec())),
         });
     }
-    let starts = Starts {
-        indices,
-        index_vector_dim: *index_vector_dim,
-        index_map: scatter_dims_to_operand_dims,
-        operand_batching: input_batching_dims,
-        indices_batching: scatter_indices_batching_dims,
-        largest_batch: input_batching_dims.iter().map(|&at| source.extents[at as usize]).max().unwrap_or(0),
-    };
-    let table = starts.table(rebuild);
+    let table = Starts::new(indices, dimensions, &source.extents).table(rebuild);
     let order = mapped_first(&table.index_map, rank);
     let mut operands: Vec<InstrId> = inputs.iter().map(|&input| rebuild.transposed(input, &order)).collect();
     operands.push(table.indices);
@@ -247,17 +205,12 @@ fn canonical_scatter(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Opti
     for &update in updates {
         let given = rebuild.array(update).clone();
         // The dimensions that count windows, then those within a window.
-        let counting = (0..given.rank() as i64).filter(|dimension| !update_window_dims.contains(dimension));
-        let permutation: Vec<i64> = counting.chain(update_window_dims.iter().copied()).collect();
+        let counting = dimensions.window_batch(given.rank()).map(|dimension| dimension as i64);
+        let permutation: Vec<i64> = counting.chain(dimensions.window.iter().copied()).collect();
         let moved = rebuild.transposed(update, &permutation);
         // A window has an extent for each dimension of the inputs, 1 where the updates have none.
-        let mut within = update_window_dims.iter().map(|&dimension| given.extents[dimension as usize]);
-        let is_missing =
-            |dimension: i64| inserted_window_dims.contains(&dimension) || input_batching_dims.contains(&dimension);
-        let mut extents = vec![windows];
-        for dimension in 0..rank as i64 {
-            extents.push(if is_missing(dimension) { 1 } else { within.next()? });
-        }
+        let extent = |own: Option<usize>| own.map_or(1, |own| given.extents[own]);
+        let extents = [windows].into_iter().chain(dimensions.along(rank, given.rank()).map(extent)).collect();
         let whole = rebuild.reshaped(moved, extents);
         let to_order: Vec<i64> = [0].into_iter().chain(order.iter().map(|dimension| dimension + 1)).collect();
         operands.push(rebuild.transposed(whole, &to_order));
@@ -269,7 +222,7 @@ fn canonical_scatter(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Opti
         input_batching_dims: Vec::new(),
         scatter_indices_batching_dims: Vec::new(),
         index_vector_dim: 1,
-        indices_are_sorted: *indices_are_sorted && input_batching_dims.is_empty() && *index_vector_dim != 0,
+        indices_are_sorted: *indices_are_sorted && keeps_order(&dimensions),
         unique_indices: *unique_indices,
         to_apply: *to_apply,
     };

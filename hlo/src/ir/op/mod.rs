@@ -9,6 +9,7 @@ mod communication;
 mod access;
 mod attribute;
 mod field;
+mod gather;
 mod opcode;
 mod table;
 
@@ -18,6 +19,7 @@ pub use attribute::{
 };
 pub use field::Epsilon;
 pub(crate) use field::{Field, FieldValue, FieldValues, FieldView, Presence, Spelling};
+pub(crate) use gather::GatherDimensions;
 pub use table::{BinaryOp, Op, Opcode, UnaryOp};
 use table::{declared_fields, declared_op};
 pub use words::{

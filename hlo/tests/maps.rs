@@ -5,7 +5,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::indexing::{Analysis, Direction, MAX_MAPS, Relation, Undefined, operand_map};
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal,
-    Module, Op, Scalar, Shape,
+    Module, Op, Opcode, Scalar, Shape,
 };
 use weft_hlo::passes::{Pipeline, flatten};
 use weft_hlo::random::{Options, Rng, module};
@@ -443,7 +443,7 @@ fn check_maps(seed: u64, module: &Module) -> usize {
 #[test]
 fn composed_maps_say_exactly_what_is_read() {
     // At most 32 elements, so that each has a bit of its own.
-    let options = Options { elements: 32, instructions: 16, ..Options::computed().without("fusion") };
+    let options = Options { elements: 32, instructions: 16, ..Options::computed().without(Opcode::Fusion) };
     let mut count = 0;
     for seed in 0..150 {
         let flat = flatten(&module(seed, &options)).unwrap_or_else(|found| panic!("seed {seed}: {found}"));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::eval::evaluate;
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, ElementType, InstrId, Instruction, Literal, Module, Op};
+use weft_hlo::ir::{Computation, ElementType, InstrId, Instruction, Literal, Module, Op, Opcode};
 use weft_hlo::passes::flatten;
 use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::{parse, print};
@@ -216,7 +216,7 @@ fn fusing_keeps_the_results_with_many_buffers() {
 /// With few buffers nearly every producer has to be weighed against the limit.
 #[test]
 fn fusing_keeps_the_results_with_few_buffers() {
-    let options = Options::computed().without("fusion");
+    let options = Options::computed().without(Opcode::Fusion);
     let mut refused = BTreeMap::new();
     for limit in [2, 3, 4, 5, 6] {
         let count = (0..SEEDS / 2).filter(|seed| check(1000 * u64::from(limit) + seed, &options, limit)).count();
@@ -391,7 +391,7 @@ fn decisions_are_repeatable_and_explained() {
 /// What is already kernels stays the same kernels.
 #[test]
 fn fusing_twice_is_fusing_once() {
-    let options = Options::computed().without("fusion");
+    let options = Options::computed().without(Opcode::Fusion);
     for seed in 0..100 {
         let once = fuse(&module(seed, &options), &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
         let twice = fuse(&once, &target(8)).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&once)));
@@ -455,8 +455,27 @@ fn what_can_be_compiled_still_can_after_passes() {
         check(&format!("seed {seed}"), &module(seed, &Options::computed()));
     }
     let types = vec![ElementType::F32, ElementType::S32, ElementType::U32, ElementType::Pred];
-    let moves = vec!["bitcast", "bitcast-convert", "broadcast", "transpose", "reshape", "slice", "reverse", "copy"];
-    let arithmetic = vec!["add", "multiply", "select", "compare", "convert", "concatenate", "pad", "reduce", "iota"];
+    let moves = vec![
+        Opcode::Bitcast,
+        Opcode::BitcastConvert,
+        Opcode::Broadcast,
+        Opcode::Transpose,
+        Opcode::Reshape,
+        Opcode::Slice,
+        Opcode::Reverse,
+        Opcode::Copy,
+    ];
+    let arithmetic = vec![
+        Opcode::Add,
+        Opcode::Multiply,
+        Opcode::Select,
+        Opcode::Compare,
+        Opcode::Convert,
+        Opcode::Concatenate,
+        Opcode::Pad,
+        Opcode::Reduce,
+        Opcode::Iota,
+    ];
     for seed in 0..200 {
         let operations = if seed % 2 == 0 { moves.clone() } else { [&moves[..], &arithmetic].concat() };
         let options = Options { operations, types: types.clone(), ..Default::default() };

@@ -7,7 +7,7 @@ use crate::count::{cases, first_seed};
 use crate::support::device;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, ElementType, Literal, Module, Op};
+use weft_hlo::ir::{Data, ElementType, Literal, Module, Op, Opcode};
 use weft_hlo::random::{Numbers, Options, error_bounds, inputs, instance, module};
 use weft_hlo::text::print;
 use weft_partition::Target;
@@ -98,7 +98,7 @@ fn check_all(first: u64, standard: u64, options: &Options) {
         let target = device.target().clone().with(|target| target.max_storage_buffers = buffers);
         if let Err(found) = check(&device, &target, &module, &inputs, &errors) {
             // What is applied to elements may be more than arithmetic of scalars, which no kernel has yet.
-            if options.operations.contains(&"map") && is_refused(&found) {
+            if options.operations.contains(&Opcode::Map) && is_refused(&found) {
                 refused += 1;
                 continue;
             }
@@ -136,21 +136,21 @@ fn large_modules_agree_with_the_evaluator() {
 #[test]
 fn special_numbers_agree_with_the_evaluator() {
     // Which bits a NaN has is not fixed.
-    let options = Options::computed().without("bitcast-convert");
+    let options = Options::computed().without(Opcode::BitcastConvert);
     check_all(300_000, 300, &Options { instructions: 6, nesting: 1, elements: 60, ..options });
 }
 
 /// Operations that kernels compute besides those of [`Options::computed`]: at places that values tell, sums of products, windows.
-const FURTHER: [&str; 9] = [
-    "gather",
-    "dynamic-slice",
-    "dynamic-update-slice",
-    "dot",
-    "convolution",
-    "reduce-window",
-    "reduce-precision",
-    "map",
-    "select-and-scatter",
+const FURTHER: [Opcode; 9] = [
+    Opcode::Gather,
+    Opcode::DynamicSlice,
+    Opcode::DynamicUpdateSlice,
+    Opcode::Dot,
+    Opcode::Convolution,
+    Opcode::ReduceWindow,
+    Opcode::ReducePrecision,
+    Opcode::Map,
+    Opcode::SelectAndScatter,
 ];
 
 /// Whether a program was refused for what it applies to elements.
@@ -163,7 +163,7 @@ fn is_refused(found: &str) -> bool {
 fn integers_agree_exactly() {
     let mut options = Options { instructions: 10, elements: 150, ..Options::computed() };
     options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred];
-    options.operations.extend(FURTHER.iter().flat_map(|name| std::iter::repeat_n(*name, 8)));
+    options.operations.extend(FURTHER.iter().flat_map(|opcode| std::iter::repeat_n(*opcode, 8)));
     check_all(500_000, 400, &options);
 }
 
@@ -174,15 +174,15 @@ fn single_operations_agree_with_the_evaluator() {
     let device = device();
     let options = Options { numbers: Numbers::Small, elements: 120, ..Options::computed() };
     let (mut report, mut made, mut refused) = (String::new(), 0, 0);
-    for name in FURTHER {
+    for opcode in FURTHER {
         for seed in first_seed()..first_seed() + cases(25) {
-            let Some(module) = instance(seed, name, &options) else { continue };
+            let Some(module) = instance(seed, opcode, &options) else { continue };
             let inputs = inputs(&module, seed, &options);
             let errors = vec![0.0; module.entry_computation().result_shape().leaves().len()];
             made += 1;
             match check(&device, device.target(), &module, &inputs, &errors) {
                 Err(found) if is_refused(&found) => refused += 1,
-                Err(found) => writeln!(report, "{name}, seed {seed}: {found}\n{}", print(&module))
+                Err(found) => writeln!(report, "{opcode}, seed {seed}: {found}\n{}", print(&module))
                     .expect("strings can be written to"),
                 Ok(()) => {}
             }

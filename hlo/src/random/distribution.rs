@@ -1,7 +1,7 @@
 //! Statistics of random modules.
 
 use super::operation::operations;
-use crate::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Module, Op, Shape};
+use crate::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Module, Op, Opcode, Shape};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Distribution {
     /// Instructions of all computations.
     pub instructions: usize,
     /// Instructions by opcode.
-    pub operations: BTreeMap<String, usize>,
+    pub operations: BTreeMap<Opcode, usize>,
     /// Arrays by element type.
     pub types: BTreeMap<ElementType, usize>,
     /// Arrays by rank.
@@ -61,7 +61,7 @@ impl Distribution {
             self.form("a root before the end");
         }
         for instruction in computation.instructions.values() {
-            *self.operations.entry(instruction.op.name().into_owned()).or_default() += 1;
+            *self.operations.entry(instruction.op.opcode()).or_default() += 1;
             for array in instruction.shape.leaves().into_iter().filter_map(Shape::as_array) {
                 *self.types.entry(array.element_type).or_default() += 1;
                 *self.ranks.entry(array.rank()).or_default() += 1;
@@ -98,8 +98,8 @@ impl Distribution {
     }
 
     /// The operations that random modules hold and that did not occur.
-    pub fn missing_operations(&self) -> Vec<&'static str> {
-        operations().filter(|name| !self.operations.contains_key(*name)).collect()
+    pub fn missing_operations(&self) -> Vec<Opcode> {
+        operations().filter(|opcode| !self.operations.contains_key(opcode)).collect()
     }
 
     /// The element types that did not occur.

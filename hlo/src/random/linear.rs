@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::contraction::dot_of;
-use crate::ir::{ElementType, FftType, InstrId, Op, RandomAlgorithm, RandomDistribution, Shape, TransposeKind};
+use crate::ir::{ElementType, FftType, InstrId, Op, Opcode, RandomAlgorithm, RandomDistribution, Shape, TransposeKind};
 
 /// Of real numbers as many as there are; back from them an even or an odd number.
 pub(super) fn fft(body: &mut Body<'_>) -> Option<InstrId> {
@@ -54,7 +54,7 @@ fn matrices(body: &mut Body<'_>) -> Option<(InstrId, Vec<i64>)> {
 pub(super) fn cholesky(body: &mut Body<'_>) -> Option<InstrId> {
     let (mut operand, extents) = matrices(body)?;
     let element_type = body.array_shape(operand).element_type;
-    if body.world.is_asked("dot") && body.world.rng.chance(50) {
+    if body.world.is_asked(Opcode::Dot) && body.world.rng.chance(50) {
         let outer: Vec<i64> = (0..extents.len() as i64 - 2).collect();
         let last = vec![extents.len() as i64 - 1];
         operand = dot_of(body, [operand, operand], [outer.clone(), outer], [last.clone(), last], element_type)?;

@@ -20,6 +20,7 @@
 //! asynchronously, custom calls, and extents that are known at run time only.
 //!
 //! ```
+//! use weft_hlo::ir::Opcode;
 //! use weft_hlo::random::{self, Distribution, Options};
 //!
 //! let mut distribution = Distribution::default();
@@ -31,9 +32,9 @@
 //! assert_eq!(distribution.modules, 10);
 //!
 //! // Modules around one operation: everything else is there to feed it.
-//! let gathers = Options { operations: vec!["gather"], ..Options::default() };
+//! let gathers = Options { operations: vec![Opcode::Gather], ..Options::default() };
 //! let module = random::module(7, &gathers);
-//! assert!(module.entry_computation().instructions.values().any(|instruction| instruction.op.name() == "gather"));
+//! assert!(module.entry_computation().instructions.values().any(|instruction| instruction.op.opcode() == Opcode::Gather));
 //! # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 //! ```
 

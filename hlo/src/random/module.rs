@@ -1,13 +1,13 @@
-//! The random module of a seed, and what its computations share.
+//! The random module of a seed, and the state that its computations share.
 
 use super::body::{Body, ComputationKind};
-use super::operation::{Maker, computed, maker, maker_alone};
+use super::operation::{Maker, maker, maker_alone};
 use super::options::{Numbers, Options};
 use super::region::Combiner;
 use super::rng::Rng;
 use super::shape::{MAX_ELEMENTS, extents};
 use crate::build::ModuleBuilder;
-use crate::ir::{ComputationId, ElementType, Module, Shape};
+use crate::ir::{ComputationId, ElementType, Module, Opcode, Shape};
 use crate::shape::{InferenceCache, standard_library};
 
 /// What all computations of a random module under construction share.
@@ -53,12 +53,11 @@ impl World {
     pub(super) fn new(name: String, seed: u64, options: &Options) -> Self {
         let (mut rng, mut options) = (Rng::new(seed), options.clone());
         if options.numbers == Numbers::Tame {
-            let computed: Vec<&str> = computed().collect();
-            options.operations.retain(|operation| computed.contains(operation));
+            options.operations.retain(|opcode| opcode.is_computed());
             let is_known = |it: &ElementType| it.is_integer() || matches!(it, ElementType::F32 | ElementType::Pred);
             options.types.retain(is_known);
         }
-        let makers: Vec<Maker> = options.operations.iter().filter_map(|name| maker(name)).collect();
+        let makers: Vec<Maker> = options.operations.iter().filter_map(|&opcode| maker(opcode)).collect();
         let scalar_makers = makers.iter().copied().filter(Maker::is_elementwise).collect();
         let control_makers = makers.iter().copied().filter(Maker::is_control).collect();
         let count = rng.between(2, 4) as usize;
@@ -84,8 +83,8 @@ impl World {
     }
 
     /// Whether an operation was asked for.
-    pub(super) fn is_asked(&self, operation: &str) -> bool {
-        self.options.operations.contains(&operation)
+    pub(super) fn is_asked(&self, opcode: Opcode) -> bool {
+        self.options.operations.contains(&opcode)
     }
 
     /// Whether errors of rounding are kept small.
@@ -112,20 +111,21 @@ const MAX_ATTEMPTS: usize = 16;
 /// calls is made of the operations of `options`. `None` where nothing came of it, for few of all seeds.
 ///
 /// ```
+/// use weft_hlo::ir::Opcode;
 /// use weft_hlo::random::{self, Options};
 ///
-/// let module = random::instance(3, "pad", &Options { elements: 16, ..Options::default() }).expect("a seed for pad");
+/// let module = random::instance(3, Opcode::Pad, &Options { elements: 16, ..Options::default() }).expect("a seed for pad");
 /// weft_hlo::verify::verify(&module)?;
 /// let entry = module.entry_computation();
-/// assert_eq!(entry.instructions[entry.root].op.name(), "pad");
+/// assert_eq!(entry.instructions[entry.root].op.opcode(), Opcode::Pad);
 /// # Ok::<(), weft_hlo::diagnostic::Diagnostics>(())
 /// ```
-pub fn instance(seed: u64, operation: &str, options: &Options) -> Option<Module> {
-    let maker = maker_alone(operation)?;
-    let mut world = World::new(format!("{}_{seed}", operation.replace('-', "_")), seed, options);
+pub fn instance(seed: u64, opcode: Opcode, options: &Options) -> Option<Module> {
+    let maker = maker_alone(opcode)?;
+    let mut world = World::new(format!("{}_{seed}", opcode.name().replace('-', "_")), seed, options);
     let mut body = Body::new(&mut world, ComputationKind::SingleOperation, 0);
     // Operations on values of any shape take one that is there.
-    if matches!(operation, "tuple" | "get-tuple-element" | "opt-barrier" | "add-dependency") {
+    if matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement | Opcode::OptimizationBarrier | Opcode::AddDependency) {
         for _ in 0..1 + body.world.rng.below(3) {
             let shape = body.any_shape()?;
             body.parameter(shape);

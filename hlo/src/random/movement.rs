@@ -2,7 +2,7 @@
 
 use super::body::{Body, ComputationKind};
 use super::shape::MAX_RANK;
-use crate::ir::{ArrayShape, ElementType, InstrId, Op, PadDimension, Shape, SliceDimension};
+use crate::ir::{ArrayShape, ElementType, InstrId, Op, Opcode, PadDimension, Shape, SliceDimension};
 
 pub(super) fn iota(body: &mut Body<'_>) -> Option<InstrId> {
     let element_type = body.element_type(|element_type| element_type != ElementType::Pred)?;
@@ -152,24 +152,24 @@ pub(super) fn elsewhere(body: &mut Body<'_>, array: InstrId) -> Option<InstrId> 
 
 fn moved(body: &mut Body<'_>, operand: InstrId) -> Option<InstrId> {
     let array = body.array_shape(operand);
-    let asks = |body: &Body<'_>, operations: &[&str]| operations.iter().all(|name| body.world.is_asked(name));
+    let asks = |body: &Body<'_>, opcodes: &[Opcode]| opcodes.iter().all(|&opcode| body.world.is_asked(opcode));
     let (rank, element_type) = (array.rank(), array.element_type);
     if rank == 0 {
         return None;
     }
     match body.world.rng.below(3) {
-        0 if asks(body, &["reverse"]) => {
+        0 if asks(body, &[Opcode::Reverse]) => {
             let count = 1 + body.world.rng.below(rank);
             let dimensions = body.world.rng.dimensions(rank, count).into_iter().map(|it| it as i64).collect();
             body.emit(Op::Reverse { dimensions }, vec![operand], element_type)
         }
         // A transposition that the reshape back does not undo.
-        1 if asks(body, &["transpose", "reshape"]) => {
+        1 if asks(body, &[Opcode::Transpose, Opcode::Reshape]) => {
             let permutation = body.world.rng.dimensions(rank, rank).into_iter().map(|it| it as i64).collect();
             let transposed = body.emit(Op::Transpose { permutation }, vec![operand], element_type)?;
             body.emit_as(Op::Reshape, vec![transposed], Shape::array(element_type, array.extents))
         }
-        2 if asks(body, &["slice", "concatenate"]) => {
+        2 if asks(body, &[Opcode::Slice, Opcode::Concatenate]) => {
             let along = body.world.rng.below(rank);
             let middle = body.world.rng.between(0, array.extents[along]);
             let mut part = |start: i64, limit: i64| {
@@ -224,8 +224,11 @@ pub(super) fn bitcast(body: &mut Body<'_>) -> Option<InstrId> {
     let array = body.array_shape(operand);
     let from = array.element_type;
     let other = body.element_type(|to| to.bits() == from.bits() && to.is_complex() == from.is_complex());
-    let to =
-        if body.world.is_asked("bitcast-convert") && body.world.rng.chance(30) { other.unwrap_or(from) } else { from };
+    let to = if body.world.is_asked(Opcode::BitcastConvert) && body.world.rng.chance(30) {
+        other.unwrap_or(from)
+    } else {
+        from
+    };
     let extents = factors(body, array.element_count()?);
     body.emit_as(Op::Bitcast, vec![operand], Shape::array(to, extents))
 }

@@ -4,7 +4,7 @@ use super::body::{Body, ComputationKind};
 use super::literal;
 use super::shape::MAX_RANK;
 use super::value_range::ValueRange;
-use crate::ir::{ArenaId, ArrayShape, ElementType, InstrId, Op, Shape};
+use crate::ir::{ArenaId, ArrayShape, ElementType, InstrId, Op, Opcode, Shape};
 
 /// How an array comes about that an operation needs.
 #[derive(Copy, Clone)]
@@ -16,12 +16,12 @@ enum Adaptation {
 }
 
 impl Adaptation {
-    fn opcode(self) -> &'static str {
+    fn opcode(self) -> Opcode {
         match self {
-            Adaptation::Convert => "convert",
-            Adaptation::Reshape => "reshape",
-            Adaptation::Repeat => "broadcast",
-            Adaptation::Count => "iota",
+            Adaptation::Convert => Opcode::Convert,
+            Adaptation::Reshape => Opcode::Reshape,
+            Adaptation::Repeat => Opcode::Broadcast,
+            Adaptation::Count => Opcode::Iota,
         }
     }
 

@@ -4,18 +4,18 @@ use super::body::Body;
 use super::{contraction, control_flow, elementwise, function, indexed, linear, movement, reduction, structure};
 use crate::ir::{BinaryOp, InstrId, Opcode, UnaryOp};
 
-/// Adds an operation with operands that suit it; `None` where nothing came of it.
+/// Adds an operation with operands that suit it; `None` where there are none.
 pub(super) type Make = fn(&mut Body<'_>) -> Option<InstrId>;
 
-/// What makes an operation.
+/// The maker of an operation.
 #[derive(Copy, Clone)]
 pub(super) enum Maker {
     Unary(UnaryOp),
     Binary(BinaryOp),
-    Other { name: &'static str, make: Make, kind: Kind },
+    Other { opcode: Opcode, make: Make, kind: Kind },
 }
 
-/// What a body must know of an operation before it makes one.
+/// The kinds of operations, by which a body chooses its next one.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It computes element by element, and so also of scalars.
@@ -30,104 +30,102 @@ pub(super) enum Kind {
 
 use Kind::{Control, Elementwise, Nested, Plain};
 
-const OTHERS: &[(&str, Make, Kind)] = &[
-    ("parameter", structure::parameter, Plain),
-    ("constant", structure::constant, Plain),
-    ("tuple", structure::tuple, Plain),
-    ("get-tuple-element", structure::get_tuple_element, Plain),
-    ("opt-barrier", structure::opt_barrier, Plain),
-    ("copy", structure::copy, Plain),
-    ("after-all", structure::after_all, Plain),
-    ("add-dependency", structure::add_dependency, Plain),
-    ("partition-id", structure::partition_id, Plain),
-    ("replica-id", structure::replica_id, Plain),
-    ("get-dimension-size", structure::get_dimension_size, Plain),
-    ("mulhi", elementwise::multiply_high, Elementwise),
-    ("compare", elementwise::compare, Elementwise),
-    ("select", elementwise::select, Elementwise),
-    ("clamp", elementwise::clamp, Elementwise),
-    ("convert", elementwise::convert, Elementwise),
-    ("complex", elementwise::complex, Elementwise),
-    ("real", elementwise::real, Elementwise),
-    ("imag", elementwise::imag, Elementwise),
-    ("reduce-precision", elementwise::reduce_precision, Elementwise),
-    ("stochastic-convert", elementwise::stochastic_convert, Elementwise),
-    ("bitcast-convert", movement::bitcast_convert, Plain),
-    ("bitcast", movement::bitcast, Plain),
-    ("iota", movement::iota, Plain),
-    ("broadcast", movement::broadcast, Plain),
-    ("reshape", movement::reshape, Plain),
-    ("transpose", movement::transpose, Plain),
-    ("slice", movement::slice, Plain),
-    ("reverse", movement::reverse, Plain),
-    ("concatenate", movement::concatenate, Plain),
-    ("pad", movement::pad, Plain),
-    ("dynamic-slice", indexed::dynamic_slice, Plain),
-    ("dynamic-update-slice", indexed::dynamic_update_slice, Plain),
-    ("gather", indexed::gather, Plain),
-    ("scatter", indexed::scatter, Nested),
-    ("reduce", reduction::reduce, Nested),
-    ("reduce-window", reduction::reduce_window, Nested),
-    ("select-and-scatter", reduction::select_and_scatter, Nested),
-    ("sort", reduction::sort, Nested),
-    ("topk", reduction::top_k, Plain),
-    ("scan", reduction::scan, Nested),
-    ("map", function::map, Nested),
-    ("dot", contraction::dot, Plain),
-    ("ragged-dot", contraction::ragged_dot, Plain),
-    ("scaled-dot", contraction::scaled_dot, Plain),
-    ("convolution", contraction::convolution, Plain),
-    ("batch-norm-training", reduction::batch_norm_training, Plain),
-    ("batch-norm-inference", reduction::batch_norm_inference, Plain),
-    ("batch-norm-grad", reduction::batch_norm_gradient, Plain),
-    ("rng-bit-generator", linear::rng_bit_generator, Plain),
-    ("fft", linear::fft, Plain),
-    ("cholesky", linear::cholesky, Plain),
-    ("triangular-solve", linear::triangular_solve, Plain),
-    ("call", function::call, Control),
-    ("fusion", function::fusion, Control),
-    ("while", control_flow::while_loop, Control),
-    ("conditional", control_flow::conditional, Control),
+const OTHERS: &[(Opcode, Make, Kind)] = &[
+    (Opcode::Parameter, structure::parameter, Plain),
+    (Opcode::Constant, structure::constant, Plain),
+    (Opcode::Tuple, structure::tuple, Plain),
+    (Opcode::GetTupleElement, structure::get_tuple_element, Plain),
+    (Opcode::OptimizationBarrier, structure::opt_barrier, Plain),
+    (Opcode::Copy, structure::copy, Plain),
+    (Opcode::AfterAll, structure::after_all, Plain),
+    (Opcode::AddDependency, structure::add_dependency, Plain),
+    (Opcode::PartitionId, structure::partition_id, Plain),
+    (Opcode::ReplicaId, structure::replica_id, Plain),
+    (Opcode::GetDimensionSize, structure::get_dimension_size, Plain),
+    (Opcode::MultiplyHigh, elementwise::multiply_high, Elementwise),
+    (Opcode::Compare, elementwise::compare, Elementwise),
+    (Opcode::Select, elementwise::select, Elementwise),
+    (Opcode::Clamp, elementwise::clamp, Elementwise),
+    (Opcode::Convert, elementwise::convert, Elementwise),
+    (Opcode::Complex, elementwise::complex, Elementwise),
+    (Opcode::Real, elementwise::real, Elementwise),
+    (Opcode::Imag, elementwise::imag, Elementwise),
+    (Opcode::ReducePrecision, elementwise::reduce_precision, Elementwise),
+    (Opcode::StochasticConvert, elementwise::stochastic_convert, Elementwise),
+    (Opcode::BitcastConvert, movement::bitcast_convert, Plain),
+    (Opcode::Bitcast, movement::bitcast, Plain),
+    (Opcode::Iota, movement::iota, Plain),
+    (Opcode::Broadcast, movement::broadcast, Plain),
+    (Opcode::Reshape, movement::reshape, Plain),
+    (Opcode::Transpose, movement::transpose, Plain),
+    (Opcode::Slice, movement::slice, Plain),
+    (Opcode::Reverse, movement::reverse, Plain),
+    (Opcode::Concatenate, movement::concatenate, Plain),
+    (Opcode::Pad, movement::pad, Plain),
+    (Opcode::DynamicSlice, indexed::dynamic_slice, Plain),
+    (Opcode::DynamicUpdateSlice, indexed::dynamic_update_slice, Plain),
+    (Opcode::Gather, indexed::gather, Plain),
+    (Opcode::Scatter, indexed::scatter, Nested),
+    (Opcode::Reduce, reduction::reduce, Nested),
+    (Opcode::ReduceWindow, reduction::reduce_window, Nested),
+    (Opcode::SelectAndScatter, reduction::select_and_scatter, Nested),
+    (Opcode::Sort, reduction::sort, Nested),
+    (Opcode::TopK, reduction::top_k, Plain),
+    (Opcode::Scan, reduction::scan, Nested),
+    (Opcode::Map, function::map, Nested),
+    (Opcode::Dot, contraction::dot, Plain),
+    (Opcode::RaggedDot, contraction::ragged_dot, Plain),
+    (Opcode::ScaledDot, contraction::scaled_dot, Plain),
+    (Opcode::Convolution, contraction::convolution, Plain),
+    (Opcode::BatchNormTraining, reduction::batch_norm_training, Plain),
+    (Opcode::BatchNormInference, reduction::batch_norm_inference, Plain),
+    (Opcode::BatchNormGrad, reduction::batch_norm_gradient, Plain),
+    (Opcode::RngBitGenerator, linear::rng_bit_generator, Plain),
+    (Opcode::Fft, linear::fft, Plain),
+    (Opcode::Cholesky, linear::cholesky, Plain),
+    (Opcode::TriangularSolve, linear::triangular_solve, Plain),
+    (Opcode::Call, function::call, Control),
+    (Opcode::Fusion, function::fusion, Control),
+    (Opcode::While, control_flow::while_loop, Control),
+    (Opcode::Conditional, control_flow::conditional, Control),
 ];
 
-/// What has no fixed value, so that it stands alone only.
-const ALONE: &[(&str, Make, Kind)] = &[("rng", linear::rng, Plain)];
+/// Operations whose value is not fixed: roots of [`instance`](super::instance)s, but no part of random modules.
+const ALONE: &[(Opcode, Make, Kind)] = &[(Opcode::Rng, linear::rng, Plain)];
 
-/// Every operation that random modules hold, by opcode.
-pub fn operations() -> impl Iterator<Item = &'static str> {
-    makers().map(|maker| maker.name())
+/// The operations that random modules hold.
+pub fn operations() -> impl Iterator<Item = Opcode> {
+    makers().map(|maker| maker.opcode())
 }
 
-/// Those of the [`operations`] that one device computes of arrays by going through elements, with what connects them:
-/// [`Op::is_computed`](crate::ir::Op::is_computed).
-pub fn computed() -> impl Iterator<Item = &'static str> {
-    let is_computed = |maker: &Maker| Opcode::from_name(maker.name()).is_some_and(Opcode::is_computed);
-    makers().filter(is_computed).map(|maker| maker.name())
+/// Those of the [`operations`] for which code is generated: [`Opcode::is_computed`].
+pub fn computed() -> impl Iterator<Item = Opcode> {
+    operations().filter(|opcode| opcode.is_computed())
 }
 
 pub(super) fn makers() -> impl Iterator<Item = Maker> {
     let unary = UnaryOp::ALL.iter().map(|&op| Maker::Unary(op));
     let binary = BinaryOp::ALL.iter().map(|&op| Maker::Binary(op));
-    unary.chain(binary).chain(OTHERS.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind }))
+    unary.chain(binary).chain(OTHERS.iter().map(|&(opcode, make, kind)| Maker::Other { opcode, make, kind }))
 }
 
-/// What makes an operation, by opcode.
-pub(super) fn maker(name: &str) -> Option<Maker> {
-    makers().find(|maker| maker.name() == name)
+/// The maker of an operation.
+pub(super) fn maker(opcode: Opcode) -> Option<Maker> {
+    makers().find(|maker| maker.opcode() == opcode)
 }
 
-/// What makes an operation that stands alone.
-pub(super) fn maker_alone(name: &str) -> Option<Maker> {
-    let alone = ALONE.iter().map(|&(name, make, kind)| Maker::Other { name, make, kind });
-    makers().chain(alone).find(|maker| maker.name() == name)
+/// The maker of an operation, also of those that have no fixed value.
+pub(super) fn maker_alone(opcode: Opcode) -> Option<Maker> {
+    let alone = ALONE.iter().map(|&(opcode, make, kind)| Maker::Other { opcode, make, kind });
+    makers().chain(alone).find(|maker| maker.opcode() == opcode)
 }
 
 impl Maker {
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Maker::Unary(op) => op.name(),
-            Maker::Binary(op) => op.name(),
-            Maker::Other { name, .. } => name,
+    pub(super) fn opcode(&self) -> Opcode {
+        match *self {
+            Maker::Unary(op) => op.into(),
+            Maker::Binary(op) => op.into(),
+            Maker::Other { opcode, .. } => opcode,
         }
     }
 

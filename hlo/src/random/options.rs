@@ -1,26 +1,26 @@
 //! The options of the generator of random modules.
 
 use super::operation::operations;
-use crate::ir::ElementType;
+use crate::ir::{ElementType, Opcode};
 
-/// What random modules are made of.
+/// Options of random modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Instructions of the entry, about; those that feed others are counted.
     pub instructions: usize,
     /// Elements of an array, at most.
     pub elements: i64,
-    /// The operations that are made for their own sake, by opcode; what feeds them comes along: parameters, constants, tuples
+    /// The operations that are made for their own sake; what feeds them comes along: parameters, constants, tuples
     /// and their elements, the arithmetic of loops and of computations applied to elements, and what keeps numbers
     /// [tame](Numbers::Tame). One that is listed twice is made twice as often. Opcodes that are not among [`operations`] make
     /// nothing.
-    pub operations: Vec<&'static str>,
+    pub operations: Vec<Opcode>,
     /// The element types that are chosen; those that an operation demands (`pred` of comparisons, `s32` of indices) come
     /// along. Operations that none of these types suits make nothing.
     pub types: Vec<ElementType>,
-    /// How deep computations may call others.
+    /// The limit on nesting of calls.
     pub nesting: usize,
-    /// How many inputs an operation of any number of them may have, at least 1: `reduce`, `sort`, `map`, …
+    /// The limit on inputs of variadic operations (`reduce`, `sort`, `map`, …), at least 1.
     pub inputs: usize,
     /// Whether `bitcast-convert` keeps the width of elements, and with it the extents.
     pub same_width: bool,
@@ -39,7 +39,7 @@ pub struct Options {
     pub disorderly: bool,
 }
 
-/// What numbers stand in constants and inputs.
+/// The numbers in constants and inputs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// Small numbers most of the time; often NaNs, infinities, zeros of both signs, subnormal numbers and the ends of the
@@ -55,20 +55,21 @@ pub enum Numbers {
 }
 
 impl Options {
-    /// What compilers of kernels know: the operations that are [`computed`](super::computed), above all those that move
-    /// elements, and reductions, of `pred`, `s32`, `u32` and `f32`. Arrays have 420 elements at most, operations two inputs,
-    /// fusions are plain, `bitcast-convert` keeps the width, and the order in which elements are combined does not matter.
+    /// Options for testing compilers of kernels: the operations that are [`computed`](super::computed), above all those
+    /// that move elements, and reductions, of `pred`, `s32`, `u32` and `f32`. Arrays have 420 elements at most,
+    /// operations two inputs, fusions are plain, `bitcast-convert` keeps the width, and the order in which elements are
+    /// combined does not matter.
     pub fn computed() -> Self {
-        let weight = |name: &'static str| {
-            let count = match name {
-                "reduce" => 14,
-                "broadcast" | "reshape" | "pad" => 8,
-                "bitcast" | "transpose" | "slice" | "reverse" | "concatenate" => 6,
-                "copy" => 4,
-                "add" | "compare" | "select" | "convert" => 2,
+        let weight = |opcode: Opcode| {
+            let count = match opcode {
+                Opcode::Reduce => 14,
+                Opcode::Broadcast | Opcode::Reshape | Opcode::Pad => 8,
+                Opcode::Bitcast | Opcode::Transpose | Opcode::Slice | Opcode::Reverse | Opcode::Concatenate => 6,
+                Opcode::Copy => 4,
+                Opcode::Add | Opcode::Compare | Opcode::Select | Opcode::Convert => 2,
                 _ => 1,
             };
-            std::iter::repeat_n(name, count)
+            std::iter::repeat_n(opcode, count)
         };
         Options {
             elements: 420,
@@ -85,8 +86,8 @@ impl Options {
 
     /// The same, but that an operation is not made for its own sake.
     #[must_use]
-    pub fn without(mut self, operation: &str) -> Self {
-        self.operations.retain(|asked| *asked != operation);
+    pub fn without(mut self, opcode: Opcode) -> Self {
+        self.operations.retain(|asked| *asked != opcode);
         self
     }
 }

@@ -2,7 +2,9 @@
 
 use super::body::{Body, ComputationKind};
 use super::elementwise::comparison;
-use crate::ir::{BinaryOp, ComparisonDirection, ComparisonType, ComputationId, ElementType, InstrId, Op, Shape};
+use crate::ir::{
+    BinaryOp, ComparisonDirection, ComparisonType, ComputationId, ElementType, InstrId, Op, Opcode, Shape,
+};
 use crate::shape::binary_accepts;
 
 /// A computation that combines `N` accumulators and `N` elements of these types.
@@ -77,7 +79,7 @@ pub(super) fn combiner(body: &mut Body<'_>, types: &[ElementType]) -> Computatio
     let root = yielded(&mut inner, values);
     let id = inner.finish("combine", root);
     body.world.combiners.push(Combiner { id, types: types.to_vec(), depth });
-    let may_call = !is_disorderly && depth < body.world.options.nesting && body.world.is_asked("call");
+    let may_call = !is_disorderly && depth < body.world.options.nesting && body.world.is_asked(Opcode::Call);
     if may_call && body.world.rng.chance(20) { by_call(body, id, types) } else { id }
 }
 

@@ -77,7 +77,7 @@ impl Rng {
         }
     }
 
-    /// So many of `0..rank`, in any order.
+    /// `count` distinct dimensions of `0..rank`, in random order.
     pub fn dimensions(&mut self, rank: usize, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..rank).collect();
         self.shuffle(&mut all);

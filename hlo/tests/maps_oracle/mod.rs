@@ -31,17 +31,17 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use values::Values;
 use weft_hlo::indexing::{Domains, Undefined};
-use weft_hlo::ir::Module;
+use weft_hlo::ir::{BinaryOp, Module, Opcode, UnaryOp};
 use weft_hlo::random::{self, Options};
 use weft_hlo::text;
 
 /// Operations that apply other operations to whole values, and so know as little as those.
-const CONTROL: [&str; 3] = ["call", "fusion", "conditional"];
+const CONTROL: [Opcode; 3] = [Opcode::Call, Opcode::Fusion, Opcode::Conditional];
 
 /// Whether a relation of this operation may be undefined for this reason.
-fn may_be_undefined(operation: &str, reason: &Undefined) -> bool {
+fn may_be_undefined(operation: Opcode, reason: &Undefined) -> bool {
     match reason {
-        Undefined::Loop => operation == "while" || CONTROL.contains(&operation),
+        Undefined::Loop => operation == Opcode::While || CONTROL.contains(&operation),
         Undefined::TooManyMaps => CONTROL.contains(&operation),
         _ => false,
     }
@@ -61,7 +61,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, module: &Module, seed: u64, operation: &str) {
+    fn add(&mut self, module: &Module, seed: u64, operation: Opcode) {
         self.instances += 1;
         let wrong = match catch_unwind(AssertUnwindSafe(|| self.judged(module, seed, operation))) {
             Ok(Ok(wrong)) => wrong,
@@ -74,7 +74,7 @@ impl Tally {
         }
     }
 
-    fn judged(&mut self, module: &Module, seed: u64, operation: &str) -> Result<Vec<String>, String> {
+    fn judged(&mut self, module: &Module, seed: u64, operation: Opcode) -> Result<Vec<String>, String> {
         let values = Values::new(module, module.entry, &random::inputs(module, seed, &Options::default()))?;
         let id = module.entry_computation().root;
         let scene = Scene { module, computation: module.entry, id, values: &values };
@@ -109,7 +109,7 @@ impl Tally {
 
 /// Fails with the smallest modules of which something is wrong.
 #[allow(clippy::print_stdout, reason = "the counts are what a long run is made for")]
-fn check(operations: impl Iterator<Item = &'static str>) {
+fn check(operations: impl Iterator<Item = Opcode>) {
     let (first, cases) = (first_seed(), cases(20));
     // Cheap computations, of which XLA says what they mean.
     let options = Options { elements: 24, nesting: 2, disorderly: false, ..Options::default() };
@@ -140,19 +140,19 @@ fn check(operations: impl Iterator<Item = &'static str>) {
 }
 
 /// Operations in three parts, so that tests run side by side.
-fn part(of: fn(&str) -> bool) -> impl Iterator<Item = &'static str> {
-    let all = random::operations().chain(["rng"]).filter(|operation| *operation != "parameter");
+fn part(of: fn(Opcode) -> bool) -> impl Iterator<Item = Opcode> {
+    let all = random::operations().chain([Opcode::Rng]).filter(|operation| *operation != Opcode::Parameter);
     let only = std::env::var("WEFT_MAPS_ONLY").ok();
-    all.filter(move |operation| only.as_deref().is_none_or(|only| only == *operation) && of(operation))
+    all.filter(move |operation| only.as_deref().is_none_or(|only| only == operation.name()) && of(*operation))
 }
 
-fn is_control(operation: &str) -> bool {
-    CONTROL.contains(&operation) || operation == "while"
+fn is_control(operation: Opcode) -> bool {
+    CONTROL.contains(&operation) || operation == Opcode::While
 }
 
-fn is_unary_or_binary(operation: &str) -> bool {
-    let other = random::operations().position(|other| other == "parameter");
-    random::operations().position(|known| known == operation) < other && operation != "rng"
+fn is_unary_or_binary(operation: Opcode) -> bool {
+    UnaryOp::ALL.iter().any(|&unary| operation == unary.into())
+        || BinaryOp::ALL.iter().any(|&binary| operation == binary.into())
 }
 
 #[test]

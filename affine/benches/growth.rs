@@ -1,5 +1,5 @@
-//! How the cost of one composition grows with the length of a chain: time a step and nodes of the map, after 10, 30, 100 and
-//! 1,000 steps.
+//! Cost of one composition by the length of the chain: time a step and nodes of the map, after 10, 30, 100 and 1,000
+//! steps.
 //!
 //! `cargo bench -p weft-affine --bench growth`; after `--`, a number of steps where 1,000 are too many, words that the names
 //! of the chains must hold, and `--directed` to go without the e-graph.

@@ -64,7 +64,7 @@ impl fmt::Display for Constraint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConstraintStep {
-    /// What was applied.
+    /// The law that was applied.
     pub law: &'static Law,
     /// A conjunction.
     pub before: Vec<Constraint>,

@@ -32,23 +32,23 @@ pub enum Error {
     /// Lists whose lengths should agree do not.
     #[error("{what}: expected {expected}, found {found}")]
     Arity {
-        /// What was counted.
+        /// The kind of things counted.
         what: &'static str,
-        /// How many there should be.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
     /// Something that must be a number depends on variables.
     #[error("{what} is not a constant")]
     NotConstant {
-        /// What must be a number.
+        /// The part that must be a number.
         what: &'static str,
     },
     /// Text that is not an expression or a map.
     #[error("{message}")]
     Syntax {
-        /// What was expected or found.
+        /// The message: the token expected or found.
         message: String,
         /// The bytes of the source concerned.
         span: Range<usize>,

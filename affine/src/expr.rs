@@ -56,7 +56,8 @@ impl fmt::Display for Var {
     }
 }
 
-/// What a term multiplies. Divisors and moduli are greater than one.
+/// The factor of a term besides its coefficient: a variable, a floor division or a remainder. Divisors and moduli are
+/// greater than one.
 ///
 /// Atoms order as they print: variables, then floor divisions, then remainders.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -118,7 +119,7 @@ impl fmt::Debug for Atom {
 pub struct Term {
     /// The factor.
     pub coefficient: i64,
-    /// What is multiplied.
+    /// The atom that the coefficient multiplies.
     pub atom: Atom,
 }
 
@@ -194,8 +195,8 @@ impl Expr {
         self.0.hash
     }
 
-    /// What the expression costs to compute, written out as a tree: a flat 20 for each floor division or remainder, and
-    /// one for each variable, each factor other than one and each constant. Saturates.
+    /// The cost of the expression, written out as a tree: 20 for each floor division or remainder, and one for each
+    /// variable, each factor other than one and each constant. Saturates.
     ///
     /// The weight is flat on purpose: were it nested, `d0 floordiv 2 - (d0 floordiv 24) * 12` would beat
     /// `(d0 floordiv 2) mod 12`.

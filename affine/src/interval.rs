@@ -60,7 +60,7 @@ impl Interval {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// How many values there are; zero when empty.
+    /// The number of integers in the interval; zero when empty.
     pub fn size(self) -> u128 {
         if self.is_empty() { 0 } else { (i128::from(self.hi) - i128::from(self.lo)).unsigned_abs() + 1 }
     }

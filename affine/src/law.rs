@@ -154,7 +154,7 @@ impl Law {
         crate::laws().iter().copied().find(|law| law.name == name)
     }
 
-    /// What the text says.
+    /// The parsed text.
     ///
     /// # Errors
     /// [`Error::Syntax`], with the place in the equation or the condition, when the text is not of the language.
@@ -186,13 +186,13 @@ impl std::fmt::Display for Law {
 /// A law as read: wherever all conditions hold, both sides of the claim have values, and the claim is true.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Statement {
-    /// What holds.
+    /// The claim, under the conditions.
     pub claim: Claim,
     /// Under which conditions; chains are taken apart, so that each compares two patterns.
     pub conditions: Vec<Condition>,
 }
 
-/// What a law claims.
+/// The claim of a law: an equation, or an equivalence of conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Claim {
     /// The two have the same value.

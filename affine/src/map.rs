@@ -42,17 +42,17 @@ impl AffineMap {
         AffineMap { dims, ranges: 0, runtime: 0, results: (0..dims).map(Expr::dim).collect() }
     }
 
-    /// How many dimension variables there are.
+    /// The number of dimension variables.
     pub fn dims(&self) -> u32 {
         self.dims
     }
 
-    /// How many range variables there are.
+    /// The number of range variables.
     pub fn ranges(&self) -> u32 {
         self.ranges
     }
 
-    /// How many runtime variables there are.
+    /// The number of runtime variables.
     pub fn runtime(&self) -> u32 {
         self.runtime
     }

@@ -54,20 +54,20 @@ pub struct Proof {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Link {
-    /// Which of the proof's steps it takes, by place. One as a rule; several where the form follows from them together and no
-    /// order of single replacements was found.
+    /// The indices of the steps that the link uses. One as a rule; several where the form follows from them together
+    /// and no order of single replacements was found.
     pub steps: Vec<usize>,
     /// The whole expression after it.
     pub whole: Expr,
 }
 
 impl Proof {
-    /// What was simplified.
+    /// The expression that was simplified.
     pub fn before(&self) -> &Expr {
         &self.before
     }
 
-    /// What it became.
+    /// The simplified expression.
     pub fn after(&self) -> &Expr {
         &self.after
     }

@@ -1,4 +1,4 @@
-//! Range analysis: which values an expression can take, given ranges of its variables and facts about parts of it.
+//! Range analysis: the values that an expression can take, given ranges of its variables and facts about parts of it.
 //!
 //! Linear cancellation comes for free, since sums are canonical. Beyond that the analysis knows three things that plain
 //! interval arithmetic does not: `x // c` and `x mod c` of one `x` move together, a sum of multiples of `g` stays in one

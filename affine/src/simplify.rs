@@ -207,7 +207,7 @@ impl Simplifier {
         }
     }
 
-    /// What was done so far.
+    /// The counts so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

@@ -1,4 +1,4 @@
-//! Known expressions and what they should become: from the specification, the literature and reshape chains.
+//! Known expressions and their expected simplified forms, from the specification, the literature and reshape chains.
 
 use crate::support;
 use weft_affine::{Atom, Config, Constraint, Expr, Interval, Point, Ranges, Simplifier, Term};

@@ -1,5 +1,4 @@
-//! Chains of reshapes, transposes, reversals and slices, simplified at each composition: what is followed by its inverse
-//! is the identity again, whatever it was.
+//! Chains of reshapes, transposes, reversals and slices: composed with their inverse they simplify to the identity.
 
 use std::time::Instant;
 

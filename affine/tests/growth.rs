@@ -1,5 +1,5 @@
-//! Long chains stay as small as short ones: reshapes compose to one reshape, and where all extents are powers of two, a chain of
-//! reshapes and transposes is a sum of digits, of which there are no more than the index has bits.
+//! Growth of long chains: reshapes compose to one reshape, and reshapes and transposes between powers of two to no more
+//! digits than the index has bits.
 
 use crate::support::chain::{Op, Shape, index_ranges, shape, simplified};
 use crate::support::random::Random;

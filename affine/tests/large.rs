@@ -1,5 +1,5 @@
-//! Expressions of which no small form exists: their size stays linear in what they were made of, they stay right, and the
-//! simplifier says that it did not look at all of them.
+//! Expressions without a small form: their size stays linear, their values stay right, and the simplifier reports that
+//! it capped them.
 
 use weft_affine::{Config, Constraint, Expr, Interval, Point, Ranges, Simplifier};
 

@@ -1,4 +1,5 @@
-//! Why divisions stayed: what is said of hand-picked ones, and that what is said of random ones is so.
+//! The diagnosis of remaining divisions: the trials of hand-picked ones, and the truth of what is reported for random
+//! ones.
 
 use crate::support::case::Case;
 use crate::support::count::cases;

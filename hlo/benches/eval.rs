@@ -1,5 +1,5 @@
-//! What the evaluator and the passes take: elements per second of elementwise operations and reductions, products per second of a
-//! dot, and each pass on modules of 1,000, 10,000 and 100,000 instructions.
+//! Time of the evaluator and the passes: elements per second of elementwise operations and reductions, products per
+//! second of a dot, and each pass on modules of 1,000, 10,000 and 100,000 instructions.
 //!
 //! `benches/times_of_numpy.py` times NumPy on the same.
 

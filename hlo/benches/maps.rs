@@ -1,5 +1,5 @@
-//! What indexing maps take: all maps of modules of 1,000, 10,000 and 100,000 instructions, those through chains of 10, 100 and
-//! 1,000 operations that are one fusion, and those of tuples of 10, 100, 1,000 and 10,000 arrays.
+//! Time of indexing maps: all maps of modules of 1,000, 10,000 and 100,000 instructions, those through chains of 10,
+//! 100 and 1,000 operations that are one fusion, and those of tuples of 10, 100, 1,000 and 10,000 arrays.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fmt::Write;

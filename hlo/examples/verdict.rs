@@ -1,5 +1,5 @@
-//! Says of many texts whether they are read and verified: one line for each text of standard input, which holds for each
-//! a line with its length in bytes and then the text. The line is `ok`, or the findings joined by ` | `.
+//! Parses and verifies the texts of standard input, each after a line with its length in bytes, and prints a line for
+//! each: `ok`, or the findings joined by ` | `.
 //!
 //! `tests/jaxlib/compare.py` compares these verdicts with those of XLA's own reader.
 

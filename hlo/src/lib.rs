@@ -11,17 +11,17 @@
 //! is an oracle, and what runs HLO on a GPU is `weft-runtime`. It knows no device, reads no file, and reads neither StableHLO
 //! nor HLO protocol buffers.
 //!
-//! | Module | What it answers |
+//! | Module | Contents |
 //! |---|---|
-//! | [`ir`] | What is a module, an instruction, a shape, a literal? |
-//! | [`build`] | How is a module made in Rust, its shapes inferred and checked? |
-//! | [`text`] | How is it read and printed? All of HLO's syntax, in XLA's spelling |
-//! | [`verify`], [`shape`] | Does it keep the rules? All findings at once |
-//! | [`eval`] | What is its value? Plain loops, as the oracle for everything else |
-//! | [`passes`] | How do calls and tuples go away? How do unknown extents become known? |
-//! | [`indexing`] | Which elements does each operation read? |
-//! | [`diagnostic`] | What is wrong, and where? |
-//! | `random` | What does any module look like? Random ones, for tests (feature `random`) |
+//! | [`ir`] | modules, computations, instructions, shapes and literals |
+//! | [`build`] | modules made in Rust, with shapes inferred and rules checked |
+//! | [`text`] | the parser and the printer of all of HLO's syntax, in XLA's spelling |
+//! | [`verify`], [`shape`] | the verifier, which returns all findings at once, and shape functions |
+//! | [`eval`] | the reference evaluator: plain loops, the oracle for everything else |
+//! | [`passes`] | simplification, flattening of calls and tuples, specialization of unknown extents |
+//! | [`indexing`] | the indexing maps of operations, computations and fusions |
+//! | [`diagnostic`] | findings with codes and source locations |
+//! | `random` | random modules, for tests (feature `random`) |
 //!
 //! Read, printed and verified is the whole language; evaluated is what one device computes, in every element type; every
 //! operation has its indexing maps, or a reason of a closed list why it has none. Everything else is refused by an error with a code,

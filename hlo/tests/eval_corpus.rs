@@ -1,4 +1,4 @@
-//! The evaluator against XLA's outputs, and what it does with programs it does not understand.
+//! The evaluator against XLA's outputs, and its refusals of programs that it does not support.
 
 use crate::support::{FORMS, Program, compare, compare_by, corpus};
 use weft_hlo::eval::{Config, check, evaluate, evaluate_precisely, evaluate_with};

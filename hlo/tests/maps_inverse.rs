@@ -1,5 +1,5 @@
-//! Operations whose elements depend on whole lines or groups: the maps back are the inverse relation of those there, and
-//! lead to as many pairs of elements as the operation's definition says.
+//! Maps in both directions of operations whose elements depend on whole lines or groups: they are inverse relations, of
+//! as many pairs as the operation's definition says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::indexing::{Analysis, Direction};

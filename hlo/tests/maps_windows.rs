@@ -1,5 +1,5 @@
-//! Maps of operations with windows, and of those that see elements in parts, against loops that follow each operation's
-//! definition; in both directions.
+//! Maps in both directions of operations with windows, and of those that reinterpret elements in parts, against loops
+//! that follow each operation's definition.
 //!
 //! `WEFT_CASES=N` tries `N` times as many random instances of each operation.
 

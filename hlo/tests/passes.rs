@@ -1,4 +1,4 @@
-//! What each pass makes of small modules, and that it keeps the values of random ones.
+//! Each pass on small modules, as text before and after, and the values of random modules, which every pass keeps.
 //!
 //! The cases of a pass are blocks of `tests/passes/NAME.txt`, with a line `====` between them: a line `# name`, a module, a
 //! line `----`, and what the pass leaves when it has run, with dead code dropped, until nothing changes; or `unchanged`.

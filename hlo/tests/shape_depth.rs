@@ -1,4 +1,4 @@
-//! Functions of more constraints that need one another than regions may nest.
+//! Shape functions with more dependent constraints than regions may nest.
 
 use std::fmt::Write as _;
 use weft_hlo::shape::function::{AttributeTable, Form, Function, Library, MAX_DEPTH, Value, parse_function};

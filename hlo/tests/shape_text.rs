@@ -1,4 +1,4 @@
-//! The text of shape functions: what is read, and what is said of what is not.
+//! The text of shape functions: the forms that parse, and the errors of those that do not.
 
 use crate::count::cases;
 use crate::shapes;

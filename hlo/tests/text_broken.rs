@@ -1,4 +1,4 @@
-//! Broken texts and what is said about them.
+//! Malformed texts and their findings.
 
 use crate::cases;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Valid modules with something changed: the verifier answers whatever it is asked, and says where.
+//! Mutated valid modules: the verifier never panics, and locates its findings.
 //!
 //! `WEFT_CASES=N` runs N times as many cases.
 

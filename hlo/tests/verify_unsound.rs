@@ -1,4 +1,4 @@
-//! Modules that are read but break a rule, and what the verifier says about each.
+//! Modules that parse but break a rule, with the verifier's findings.
 
 use crate::cases;
 use weft_hlo::text::parse;

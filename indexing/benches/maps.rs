@@ -1,4 +1,4 @@
-//! How long composing and simplifying takes, and how it grows with the number of maps composed.
+//! Time of composing and simplifying maps, by the number of maps composed.
 //!
 //! `cargo bench -p weft-indexing --bench maps` first prints microseconds of one composition with simplification for each pair
 //! of `fusions.txt`, and of chains of reshapes of 10, 100 and 1,000 maps with the size of their result; then come criterion's

@@ -1,4 +1,4 @@
-//! Proof that two spellings of a map are one function, and what shows that a third is not.
+//! Proof that two spellings of a map are one function, and a counterexample for a third.
 //!
 //! `cargo run -p weft-indexing --example equality`
 

@@ -1,4 +1,4 @@
-//! The example of the documentation's first page. a transpose and two reshapes, composed and simplified.
+//! The example of the documentation's first page: a transpose and two reshapes, composed and simplified.
 
 use weft_indexing::{Error, IndexingMap};
 

@@ -1,4 +1,4 @@
-//! The inverse of a map: who reads an element of the operand?
+//! The inverse of a map: the indices of the result that read an element of the operand.
 //!
 //! `cargo run -p weft-indexing --example inverse`
 

@@ -131,9 +131,9 @@ pub enum Unknown {
     Overflow,
     /// The form of the map does not decide it, and there are more points than [`Limits`](crate::Limits) allow to enumerate.
     TooManyPoints {
-        /// How many points there are to look at, constraints aside; saturates.
+        /// The number of points to enumerate, constraints aside; saturates.
         points: u128,
-        /// How many were allowed.
+        /// The limit on them.
         limit: u64,
     },
     /// The domain decomposes into more affine parts than the analysis looks at.

@@ -1,4 +1,4 @@
-//! Whether a map is injective, and whether it reaches every index of a box.
+//! Injectivity and surjectivity of maps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How many points a domain has.
+//! The number of points of a domain.
 //!
 //! Groups of variables that no constraint connects are counted apart and multiplied. Within a group an equality eliminates
 //! a variable, a bounded sum of two variables is counted as lattice points under a line, and where all constraints repeat

@@ -9,7 +9,7 @@ use crate::domain_set::has_results_of;
 use crate::points::{Walk, all_bounds};
 use crate::{Answer, IndexingMap, Limits, RuntimeVariable, Unknown};
 
-/// What two maps differ in.
+/// A difference of two maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// They have not the same number of dimensions.
@@ -22,7 +22,7 @@ pub enum Difference {
         dims: Vec<i64>,
         /// Values of the runtime variables of the first map.
         runtime: Vec<i64>,
-        /// What the index is mapped to by one of the two, for some choice of its range variables.
+        /// The result of one of the two maps at this index, for some choice of its range variables.
         result: Vec<i64>,
         /// True when that one is the first.
         is_of_first: bool,

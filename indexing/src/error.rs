@@ -16,11 +16,11 @@ pub enum Error {
     /// Lists whose lengths should agree do not.
     #[error("{what}: expected {expected}, found {found}")]
     Arity {
-        /// What was counted.
+        /// The kind of things counted.
         what: &'static str,
-        /// How many there should be.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
     /// The map is undefined: nothing is known about the relation, so it has no values.
@@ -29,7 +29,7 @@ pub enum Error {
     /// An expression mentions a variable that its map does not have.
     #[error("{what} mentions {variable}, which the map does not have")]
     Unbound {
-        /// What mentions it: a result, a constraint, an access.
+        /// The part that mentions it: a result, a constraint, an access.
         what: &'static str,
         /// The variable.
         variable: Var,
@@ -39,7 +39,7 @@ pub enum Error {
     Access {
         /// The runtime variable whose access it is.
         variable: Var,
-        /// What it mentions.
+        /// The variable that it mentions.
         mentioned: Var,
     },
     /// A map has no tile.
@@ -51,7 +51,7 @@ pub enum Error {
     /// A device, a launch, a tensor or a range of counts that is impossible, or a launch that does not fit its map.
     #[error("{what}")]
     Setting {
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
 }

@@ -9,7 +9,7 @@ use crate::{IndexingMap, SimplifyOptions};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// How the domain became what it is: equivalences, each true where the rest of the domain holds as it stood then.
+    /// The derivation of the domain: equivalences, each true where the rest of the domain holds as it stood then.
     pub domain: Vec<ConstraintStep>,
     /// For each result, its derivations over the domain as it is after that, each from where the one before it ended: one as a
     /// rule, none where the result is as it was, and more where what was found could be simplified again. The list itself is empty

@@ -1,4 +1,4 @@
-//! The inverse of a map: from each element that is mapped to, the index that it belongs to.
+//! The inverse of a map: from each element of its image to its index.
 //!
 //! Finding it and trusting it are two things. [`System`] solves the equations `result = y` for the variables, by taking sums
 //! apart into digits and putting digits together. What it finds is believed only after composing it with the map gives back
@@ -30,7 +30,7 @@ pub enum NoInverse {
     /// The variable was solved for, but that could not be verified: the simplifier does not see it, and the reason keeps
     /// from trying all points.
     Unverified(Var, Unknown),
-    /// Which element the runtime variable is depends on the index, and the index on the runtime variable.
+    /// The access of the runtime variable depends on the index, and the index on the runtime variable.
     RuntimeAccess(Var),
     /// A value of the inverse may leave `i64`.
     Overflow,

@@ -166,7 +166,7 @@ impl IndexingMap {
         &self.results
     }
 
-    /// What points of the domain satisfy besides the bounds of the variables, in conjunction.
+    /// The constraints of the domain besides the bounds of the variables, in conjunction.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
     }

@@ -1,4 +1,4 @@
-//! Where evaluation may leave `i64`.
+//! Detection of evaluation that may leave `i64`.
 //!
 //! What simplification proves is true of integers, and two forms with one value may differ in the values on the way to it: those
 //! of the sums that are divided. The value of the whole is not on the way; where one form has it within `i64`, all do.

@@ -62,7 +62,7 @@ impl IndexingMap {
         Points { map: self, bounds, next, visits: u64::MAX }
     }
 
-    /// How many points the bounds of all variables admit, constraints aside; saturates.
+    /// The number of points within the bounds of all variables, constraints aside; saturates.
     pub fn box_size(&self) -> u128 {
         let ranges = self.variable_ranges();
         let all = [&ranges.dims, &ranges.ranges, &ranges.runtime];

@@ -7,7 +7,7 @@ use weft_affine::{Atom, Config, Constraint, ConstraintStep, Expr, Interval, Rang
 use crate::overflow::adds_overflow;
 use crate::{IndexingMap, OutOfBounds, RuntimeVariable};
 
-/// What [`IndexingMap::simplify_with`] does beyond what always happens.
+/// Options of [`IndexingMap::simplify_with`].
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimplifyOptions {
     keep_point_variables: bool,

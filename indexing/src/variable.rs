@@ -47,7 +47,7 @@ impl Variable {
         self.bounds
     }
 
-    /// What is printed instead of `d0` or `s0`.
+    /// The name, printed instead of `d0` or `s0`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -71,7 +71,7 @@ impl Hash for Variable {
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Owner(pub u64);
 
-/// What a value outside the bounds of a runtime variable means.
+/// The policy for values outside the bounds of a runtime variable.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum OutOfBounds {
     /// The value is moved to the nearest bound: dynamic-slice, dynamic-update-slice, gather. The variable stands for the
@@ -156,23 +156,23 @@ impl RuntimeVariable {
         self.bounds
     }
 
-    /// What is printed instead of `rt0`.
+    /// The name, printed instead of `rt0`.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Who yields the value, where that is known.
+    /// The owner, which yields the value, where that is known.
     pub fn owner(&self) -> Option<Owner> {
         self.owner
     }
 
-    /// Which element of the owner's tensor it is, over the variables of the map it stands in; of runtime variables only over
-    /// those before this one.
+    /// The index of the value in the owner's tensor, over the variables of the map that the variable belongs to; of
+    /// runtime variables only over those before this one.
     pub fn access(&self) -> &[Expr] {
         &self.access
     }
 
-    /// What a value beyond the bounds means.
+    /// The policy for values outside the bounds.
     pub fn out_of_bounds(&self) -> OutOfBounds {
         self.out_of_bounds
     }

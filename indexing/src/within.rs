@@ -1,4 +1,4 @@
-//! Whether a map stays within the shape that it indexes.
+//! Bounds checks: whether a map stays within the shape that it indexes.
 
 use std::ops::ControlFlow;
 

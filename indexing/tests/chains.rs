@@ -1,5 +1,5 @@
-//! Chains of reshapes, transposes, reversals and slices as maps with domains, simplified at each composition: followed by
-//! their inverses they are the identity, on the domain that the slices leave.
+//! Chains of reshapes, transposes, reversals and slices as maps with domains: composed with their inverses they
+//! simplify to the identity, on the domain that the slices leave.
 
 use crate::support::cancel::{Chains, random_chains_cancel};
 use crate::support::chain::Op;

@@ -1,4 +1,4 @@
-//! What a map is proved to cover it relates: random maps and parts of them, judged by all that they relate in some worlds.
+//! Proofs of coverage, for random maps and parts of them, judged by all pairs that they relate.
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 
 use crate::support::count::cases;

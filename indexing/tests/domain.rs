@@ -1,4 +1,4 @@
-//! Domains in their canonical form: what they become, that they stay the same set, and that the way there is told.
+//! Canonical forms of domains: what they become, that the set of points stays, and that each step is recorded.
 
 use crate::parts::changed;
 use proptest::prelude::*;

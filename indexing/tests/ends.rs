@@ -1,4 +1,5 @@
-//! Near the ends of `i64` a sum may leave it in one form and not in another: simplification loses no point and no value by that.
+//! Simplification near the ends of `i64`, where a sum may leave it in one form and not in another: no point and no
+//! value is lost.
 
 #![allow(clippy::print_stdout, reason = "the counts of the cases are for whoever runs them")]
 

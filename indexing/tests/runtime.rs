@@ -1,4 +1,4 @@
-//! Runtime variables are what they are, not their number: owner, element and policy stay right through every operation.
+//! Identity of runtime variables: owner, element and policy stay right through every operation, whatever their number.
 
 use crate::parts::changed;
 use weft_indexing::{Expr, IndexingMap, Interval, Owner, RuntimeVariable, Variable};

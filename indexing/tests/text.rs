@@ -1,4 +1,4 @@
-//! The two texts of maps: what is written is read back, what is odd is refused with its place, and nothing panics.
+//! Round trips of the two texts of maps, and the errors of malformed ones, with their place.
 
 use crate::parts::changed;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Bounds of variables after simplification are not only right but as narrow as they can be, wherever the rules of one
-//! constraint decide that: judged by the least and greatest value among the enumerated points.
+//! Tightness of the bounds of variables after simplification, judged by the least and greatest value among the
+//! enumerated points.
 //!
 //! The rules: a sum `a·x + b` or a quotient `x // c` in an interval bounds `x`, a sum of a multiple and a small
 //! rest bounds the multiple, congruences of one variable merge, a congruence moves both bounds inwards, and an

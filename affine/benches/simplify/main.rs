@@ -1,4 +1,4 @@
-//! How well and how fast the corpus of ranged expressions is simplified; `benches/README.md` says how to run and read it.
+//! Quality and time of simplifying the corpus of ranged expressions; `benches/README.md` says how to run and read it.
 //!
 //! Without arguments: how many cases are solved with and without the e-graph, the distribution of times, and criterion's
 //! groups. With `--table`: the same summary, then one line for each case, which `benches/isl.py` reads.

@@ -1,4 +1,4 @@
-//! Times of short work, and their distribution.
+//! Measurement of short times, and their distribution.
 
 use std::fmt;
 use std::time::{Duration, Instant};

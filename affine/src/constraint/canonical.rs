@@ -10,7 +10,7 @@ use crate::expr::Terms;
 use crate::range::{ceil_div, exact_interval, primitive_sum, solve_exactly};
 use crate::{Atom, Expr, Interval, Law, Simplifier, Term};
 
-/// What is left of a constraint in its canonical form.
+/// The canonical form of a constraint, or that it holds always or never.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Canonical {
     /// It holds everywhere in the rest of the domain.

@@ -8,7 +8,7 @@ use super::{Constraint, ConstraintStep};
 use crate::range::{Congruence, primitive_sum, solve_exactly};
 use crate::{Atom, Expr, Interval, Law};
 
-/// What two constraints are together.
+/// The conjunction of two constraints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// They are about different things, or no one constraint says what both do.

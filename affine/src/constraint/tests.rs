@@ -1,5 +1,5 @@
-//! Each rule on every small instance: where it applies, both sides hold at the same points; where its side condition
-//! fails, it does not apply.
+//! Tests of each rule of constraints on every small instance: where it applies, both sides hold at the same points;
+//! where its side condition fails, it does not apply.
 
 use super::canonical::{without_constant, without_division, without_factor, without_small_part};
 use super::{Canonical, Constraint, Merge};

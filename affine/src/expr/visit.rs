@@ -167,7 +167,7 @@ impl Expr {
         postorder([self]).iter().any(|e| e.terms().iter().any(&mut is_wanted))
     }
 
-    /// How many distinct sums the expression is made of, itself included: its size as a DAG.
+    /// The number of distinct sums in the expression, itself included: its size as a DAG.
     pub fn node_count(&self) -> usize {
         postorder([self]).len()
     }

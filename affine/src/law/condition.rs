@@ -12,9 +12,9 @@ use crate::{Error, Expr};
 pub enum Condition {
     /// Two patterns stand in a relation.
     Compare {
-        /// What is compared.
+        /// The left side.
         left: Pattern,
-        /// How.
+        /// The relation.
         relation: Relation,
         /// With what.
         right: Pattern,
@@ -82,8 +82,8 @@ impl Condition {
         }
     }
 
-    /// What must be proved for the condition to hold when its letters stand for expressions. Numbers of the sum need not
-    /// fit `i64`.
+    /// The goal that implies the condition when its letters stand for expressions. Numbers of the sum need not fit
+    /// `i64`.
     ///
     /// # Errors
     /// As [`Pattern::instantiate`], for what is divided; when a number of the sum leaves `i128`, and for a divisor that is no

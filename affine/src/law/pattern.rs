@@ -16,7 +16,7 @@ const MAX_SUMMANDS: i128 = 4096;
 pub enum Pattern {
     /// An integer.
     Number(i64),
-    /// What the letter stands for.
+    /// The value of a letter.
     Letter(char),
     /// The negation.
     Neg(Box<Pattern>),
@@ -26,9 +26,9 @@ pub enum Pattern {
     Sum {
         /// The letter of the index, which stands for a number.
         index: char,
-        /// How many summands there are.
+        /// The number of summands.
         count: Box<Pattern>,
-        /// What is added up.
+        /// The summand, a pattern over the index.
         body: Box<Pattern>,
     },
 }

@@ -1,4 +1,4 @@
-//! Against plain enumeration: what is said to be linear is, what is linear is found, and what is implied is decided.
+//! Tests of linear forms and implied constraints against plain enumeration.
 
 use super::{is_implied, linear_form};
 use crate::simplify::rules::laws::{Random, every_point};

@@ -12,17 +12,17 @@ pub enum CheckError {
     /// A step is no instance of a law.
     #[error("step {step}, {law}: {fault}")]
     Step {
-        /// Which step.
+        /// The index of the step.
         step: usize,
         /// The law it names.
         law: &'static str,
-        /// What is wrong with it.
+        /// The fault of the step.
         fault: Fault,
     },
     /// A form of the whole expression does not follow from the one before it by the steps it names.
     #[error("link {link}: {whole} does not follow from {before}")]
     Link {
-        /// Which link.
+        /// The index of the link.
         link: usize,
         /// The form before.
         before: Expr,
@@ -34,12 +34,12 @@ pub enum CheckError {
     End {
         /// The last form.
         found: Expr,
-        /// What was claimed.
+        /// The last form, as claimed.
         claimed: Expr,
     },
 }
 
-/// What is wrong with a step.
+/// A fault of a single step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -71,9 +71,9 @@ pub enum Fault {
     Range {
         /// The expression.
         expr: Expr,
-        /// What the step says of it.
+        /// The range that the step claims.
         claimed: Interval,
-        /// What is known of it.
+        /// The range that range analysis proves.
         found: Interval,
     },
 }

@@ -1,4 +1,4 @@
-//! How the conditions of a law are shown to hold where its letters stand for expressions.
+//! Proofs of a law's conditions where its letters stand for expressions.
 
 use super::Step;
 use crate::law::{Goal, WideSum};

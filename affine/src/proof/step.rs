@@ -14,7 +14,7 @@ pub struct Step {
     pub before: Expr,
     /// The right side.
     pub after: Expr,
-    /// What the letters of the law stand for here; numbers are constant expressions.
+    /// The instantiation of the law: the expression for each letter. Numbers are constant expressions.
     pub letters: Vec<(char, Expr)>,
     /// The ranges that prove the side condition.
     pub ranges: Vec<(Expr, Interval)>,

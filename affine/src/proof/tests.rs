@@ -1,4 +1,4 @@
-//! Derivations of random simplifications: all replay, and damaged ones do not.
+//! Tests of derivations of random simplifications: all check, and damaged ones do not.
 
 use super::Proof;
 use crate::simplify::rules::laws::{Random, every_point};

@@ -1,4 +1,4 @@
-//! Residue classes: what is known of a value modulo a number.
+//! Residue classes: the remainder of a value modulo a number, as far as it is known.
 
 use num_integer::gcd;
 

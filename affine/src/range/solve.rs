@@ -1,4 +1,4 @@
-//! Bounds of a sum turned into bounds of what it is made of.
+//! Bounds of the terms of a sum, from bounds of the sum.
 
 use num_integer::gcd;
 

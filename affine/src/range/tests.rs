@@ -1,4 +1,4 @@
-//! Ranges and residues against enumeration.
+//! Tests of ranges and residues against enumeration.
 
 use proptest::prelude::*;
 

@@ -43,8 +43,8 @@ pub struct RemainingDivision {
     pub expr: Expr,
     /// The values that it takes over the domain, as far as is known.
     pub range: Interval,
-    /// What was tried, in the order of the simplifier: that its value is known, the laws of its operation, and the laws of
-    /// each sum that it is a term of. A law that has another form altogether is listed once.
+    /// The trials, in the order of the simplifier: that its value is known, the laws of its operation, and the laws of
+    /// each sum that it is a term of. A law of another form is listed once.
     pub trials: Vec<Trial>,
 }
 
@@ -54,9 +54,9 @@ pub struct RemainingDivision {
 pub struct Trial {
     /// The law.
     pub law: &'static Law,
-    /// What it was tried on: the division itself, or a sum that it is a term of.
+    /// The expression that the law was tried on: the division itself, or a sum that it is a term of.
     pub on: Expr,
-    /// What the letters of the law stood for, as far as it came to that.
+    /// The instantiation of the law as far as it matched: the expression for each letter.
     pub letters: Vec<(char, Expr)>,
     /// Why it changed nothing.
     pub obstacle: Obstacle,
@@ -72,17 +72,17 @@ pub enum Obstacle {
     Unproved(Vec<UnprovedCondition>),
     /// The law holds here, and the sum that the division stands in gets no cheaper by it.
     NotCheaper {
-        /// What the law makes of the expression that it was tried on.
+        /// The right side of the law, instantiated.
         becomes: Expr,
-        /// What the sum would cost then; see [`Expr::cost`].
+        /// The cost of the sum after the rewrite; see [`Expr::cost`].
         cost: u64,
-        /// What the sum costs.
+        /// The cost of the sum as it is.
         instead_of: u64,
     },
     /// The law holds here and makes the sum cheaper, but less is known of its value then, so that later simplifications would
     /// suffer.
     WiderRange {
-        /// What the law makes of the expression that it was tried on.
+        /// The right side of the law, instantiated.
         becomes: Expr,
         /// The range of the sum then.
         range: Interval,
@@ -91,13 +91,13 @@ pub enum Obstacle {
     },
     /// The law holds here and makes the sum cheaper, but hides digits that rules of the division around it look for.
     HidesDigits {
-        /// What the law makes of the expression that it was tried on.
+        /// The right side of the law, instantiated.
         becomes: Expr,
     },
     /// The law holds here and makes the sum cheaper: the expression was not simplified, or only within bounds on the work, see
     /// [`Config`](crate::Config).
     NotUsed {
-        /// What the law makes of the expression that it was tried on.
+        /// The right side of the law, instantiated.
         becomes: Expr,
     },
 }
@@ -108,7 +108,7 @@ pub enum Obstacle {
 pub struct UnprovedCondition {
     /// The condition over the letters of the law, such as `c*q <= z < c*q + c`.
     pub condition: String,
-    /// What the condition is about here, such as `d0 + 3`.
+    /// The expression that the condition restricts, such as `d0 + 3`.
     pub expr: Expr,
     /// The values that it must have; an end of `i64` is no bound.
     pub needs: Interval,
@@ -125,10 +125,10 @@ pub fn why_not(expr: &Expr, ranges: &Ranges, constraints: &[Constraint]) -> WhyN
 }
 
 impl Simplifier {
-    /// Which laws were tried on each division and remainder of `simple`, and what each of them lacked. The expression is taken
-    /// as it is, and should be a result of [`Simplifier::simplify`]: simplifying it again is what is described. The laws that
-    /// only the e-graph tries are among them. That the whole is linear, which is seen by trying points, is about no division
-    /// and not listed.
+    /// The laws that were tried on each division and remainder of `simple`, with the obstacle of each. The expression
+    /// is taken as it is, and should be a result of [`Simplifier::simplify`]: the trials are those of simplifying it
+    /// again. The laws that only the e-graph tries are among them. Linearity of the whole, which is decided by trying
+    /// points, concerns no division and is not listed.
     ///
     /// The answer is computed when it is asked for: it takes about as long as a simplification, and costs those nothing.
     pub fn why_not(&mut self, simple: &Expr) -> WhyNot {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::lexer::{Token, tokens};
 use crate::{Error, Expr, Interval, Var};
 
-/// What names mean while an expression is read.
+/// The names in scope while an expression is parsed.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: BTreeMap<String, Expr>,
@@ -33,7 +33,7 @@ impl Scope {
         true
     }
 
-    /// What `name` means.
+    /// The expression that `name` stands for.
     pub fn get(&self, name: &str) -> Option<Expr> {
         self.names
             .get(name)
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         Ok(Cursor { tokens: tokens(source)?.into(), next: 0, end: source.len(), nesting: 0 })
     }
 
-    /// Where the cursor stands, to return to with [`Cursor::at`].
+    /// The position of the cursor, to return to with [`Cursor::at`].
     pub fn position(&self) -> usize {
         self.next
     }

@@ -1,4 +1,5 @@
-//! What the tests of the simplifier's quality share: the corpus, the points it is checked on, and the search for better forms.
+//! Shared parts of the tests of the simplifier's quality: the corpus, the points it is checked on, and the search for
+//! better forms.
 
 pub(crate) mod corpus;
 pub(crate) mod points;

@@ -1,4 +1,4 @@
-//! How long the tests over random cases run.
+//! The numbers of random cases and their first seed.
 
 /// How many random cases a test tries: `standard`, times what the environment variable `WEFT_CASES` says. The judge tries
 /// `standard`, a hundredth of the long run `WEFT_CASES=100`.

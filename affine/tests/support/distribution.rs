@@ -1,4 +1,4 @@
-//! What the random cases are made of: a class that hardly occurs is a class that is not tested.
+//! Statistics of the random cases, by which every class of them is kept frequent.
 
 use std::fmt;
 

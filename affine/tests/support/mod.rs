@@ -1,5 +1,5 @@
-//! Random domains with expressions over them, their points, and what to do with those that fail: shared by the tests of
-//! this crate and of `weft-indexing`, which includes this folder by path.
+//! Random domains with expressions over them, their points, and shrinking of failing cases: shared by the tests of this
+//! crate and of `weft-indexing`, which includes this folder by path.
 //!
 //! Every case follows from its number alone, on any machine.
 

@@ -1,4 +1,4 @@
-//! Numbers that look random and depend on a seed alone (SplitMix64, by Steele, Lea and Flood).
+//! The random number generator SplitMix64 (Steele, Lea and Flood, 2014).
 
 /// A stream of numbers.
 #[derive(Clone, Debug)]

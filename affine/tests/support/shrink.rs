@@ -1,4 +1,4 @@
-//! Making a failing case small: one part after another is dropped or reduced while the case keeps failing.
+//! Shrinking of failing cases: one part after another is dropped or reduced while the case keeps failing.
 
 use weft_affine::{Atom, Constraint, Expr, Interval, Term};
 

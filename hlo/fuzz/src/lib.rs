@@ -1,5 +1,4 @@
-//! What the fuzz targets check of a text. Each function panics where a promise of `weft-hlo` is broken, and returns
-//! otherwise, whatever the text is.
+//! The checks of the fuzz targets, which panic where a text breaks a promise of `weft-hlo`.
 //!
 //! `fuzz_targets/` runs them under libFuzzer (`./run TARGET SECONDS`), `tests/replay.rs` over everything in `corpus/`.
 

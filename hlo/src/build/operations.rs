@@ -23,7 +23,7 @@ impl ComputationBuilder<'_> {
         self.add(Op::Binary(op), [left, right])
     }
 
-    /// Where the relation holds between the elements of two arrays.
+    /// The elementwise comparison of two arrays.
     pub fn compare(&mut self, direction: ComparisonDirection, left: InstrId, right: InstrId) -> Added {
         self.add(Op::Compare { direction, order: None }, [left, right])
     }

@@ -36,7 +36,7 @@ pub const SHAPE: &str = "HLO116";
 pub const GROUPS: &str = "HLO118";
 /// The channels of a transfer or collective are missing or disagree.
 pub const CHANNEL: &str = "HLO119";
-/// What starts an asynchronous operation and what ends it do not belong together, or two starts share a computation.
+/// The start and the end of an asynchronous operation do not belong together, or two starts share a computation.
 pub const PAIRING: &str = "HLO120";
 /// Values that share a buffer do not exist, do not fit each other, or share it twice.
 pub const ALIAS: &str = "HLO121";

@@ -20,7 +20,7 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// The place in the text the module was read from.
     pub span: Span,
-    /// What is wrong, and what was expected.
+    /// The message: the fault, and what was expected.
     pub message: String,
     /// The instruction concerned, as `computation/instruction`; empty where there is none.
     pub instruction: String,

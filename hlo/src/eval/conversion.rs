@@ -24,7 +24,11 @@ pub fn converted(data: &Data, element_type: ElementType) -> Option<Data> {
     if data.element_type()? == element_type {
         return Some(data.clone());
     }
-    if is_real(data) { Way::<f64>::from(data)?.to(element_type) } else { Way::<Number>::from(data)?.to(element_type) }
+    if is_real(data) {
+        Conversion::<f64>::from(data)?.to(element_type)
+    } else {
+        Conversion::<Number>::from(data)?.to(element_type)
+    }
 }
 
 /// The elements with these bits, one after the other; `None` where none are held. Bits that the type does not have are passed
@@ -50,9 +54,9 @@ pub fn reinterpreted(data: &Data, element_type: ElementType) -> Option<Data> {
 /// As [`converted`], for elements that are held.
 pub(super) fn convert(work: &Work, data: &Data, element_type: ElementType) -> Result<Data, Stop> {
     if is_real(data) {
-        Way::<f64>::from(data).expect(HELD).work(work, element_type)
+        Conversion::<f64>::from(data).expect(HELD).work(work, element_type)
     } else {
-        Way::<Number>::from(data).expect(HELD).work(work, element_type)
+        Conversion::<Number>::from(data).expect(HELD).work(work, element_type)
     }
 }
 
@@ -106,8 +110,8 @@ pub(super) fn reals(element_type: ElementType) -> Reals {
     })
 }
 
-/// What lies between two types.
-trait Between: Copy {
+/// The type by way of which elements of one type become those of another.
+trait Intermediate: Copy {
     /// Of no element in particular.
     const ANY: Self;
     /// Of as many elements as there is room for.
@@ -116,7 +120,7 @@ trait Between: Copy {
     fn write<T: Held>(between: &[Self], elements: &mut [T], form: Form);
 }
 
-impl Between for Number {
+impl Intermediate for Number {
     const ANY: Self = Number::Integer(0);
     fn read<T: Held>(elements: &[T], form: Form, between: &mut [Self]) {
         between.iter_mut().zip(elements).for_each(|(number, element)| *number = element.value(form));
@@ -127,7 +131,7 @@ impl Between for Number {
 }
 
 /// The value of a float.
-impl Between for f64 {
+impl Intermediate for f64 {
     const ANY: Self = 0.0;
     fn read<T: Held>(elements: &[T], form: Form, between: &mut [Self]) {
         T::reals(form, elements, between);
@@ -137,8 +141,8 @@ impl Between for f64 {
     }
 }
 
-/// The way from the elements of an array to those of any type.
-struct Way<'a, B> {
+/// The conversion of the elements of an array to any type.
+struct Conversion<'a, B> {
     data: &'a Data,
     form: Form,
     count: usize,
@@ -146,13 +150,13 @@ struct Way<'a, B> {
     read: fn(&Data, usize, Form, &mut [B]),
 }
 
-impl<'a, B: Between> Way<'a, B> {
+impl<'a, B: Intermediate> Conversion<'a, B> {
     fn from(data: &'a Data) -> Option<Self> {
         let element_type = data.element_type()?;
         let read: fn(&Data, usize, Form, &mut [B]) = elements_of!(element_type, T => |data, start, form, between| {
             B::read::<T>(&elements::<T>(data)[start..], form, between);
         });
-        Some(Way { data, form: Form::of(element_type), count: data.len()?, read })
+        Some(Conversion { data, form: Form::of(element_type), count: data.len()?, read })
     }
 
     /// All elements, on all cores.

@@ -1,4 +1,4 @@
-//! `dynamic-slice` and `dynamic-update-slice`.
+//! `dynamic-slice` and `dynamic-update-slice`: slices at computed start indices.
 //!
 //! A start is clamped to where the slice lies within the operand, by its value, whatever its type.
 

@@ -88,13 +88,13 @@ struct Frame<'a> {
     /// The values that are still needed.
     values: Vec<Option<Value<'a>>>,
     /// What becomes of the value of the computation that the next instruction has called.
-    waiting: Waiting<'a>,
+    waiting: Continuation<'a>,
     /// How many rounds the loop that is being run has made.
     rounds: u64,
 }
 
-/// What a computation that was called is for.
-enum Waiting<'a> {
+/// The use of a called computation's value when it returns.
+enum Continuation<'a> {
     /// Its value is that of the instruction.
     Value,
     /// It says whether a loop goes on from this value.
@@ -120,7 +120,7 @@ impl<'a> Machine<'_, 'a> {
             next: 0,
             arguments: arguments.into_iter().map(Some).collect(),
             values: vec![None; computation.instructions.len()],
-            waiting: Waiting::Value,
+            waiting: Continuation::Value,
             rounds: 0,
         });
     }
@@ -146,11 +146,11 @@ impl<'a> Machine<'_, 'a> {
                 Op::While { condition, .. } => {
                     let state = operands.pop().expect(VERIFIED);
                     frame.rounds = 0;
-                    frame.waiting = Waiting::Condition(state.clone());
+                    frame.waiting = Continuation::Condition(state.clone());
                     self.enter(*condition, vec![state]);
                 }
                 Op::AsyncStart { calls, .. } => {
-                    frame.waiting = Waiting::Started(operands.clone());
+                    frame.waiting = Continuation::Started(operands.clone());
                     self.enter(*calls, operands);
                 }
                 Op::Conditional { branches, .. } => {
@@ -175,8 +175,8 @@ impl<'a> Machine<'_, 'a> {
         let frame = self.frames.last_mut().expect("somebody called");
         let instruction = &frame.computation.instructions[InstrId::from_index(frame.next)];
         let Op::While { condition, body } = &instruction.op else {
-            match std::mem::replace(&mut frame.waiting, Waiting::Value) {
-                Waiting::Started(operands) => {
+            match std::mem::replace(&mut frame.waiting, Continuation::Value) {
+                Continuation::Started(operands) => {
                     let elements = vec![Value::Tuple(operands), result];
                     let value = with_contexts(&self.run.work, elements, &instruction.shape)?;
                     frame.finish(value);
@@ -185,20 +185,20 @@ impl<'a> Machine<'_, 'a> {
             }
             return Ok(());
         };
-        match std::mem::replace(&mut frame.waiting, Waiting::Value) {
-            Waiting::Condition(state) if result.scalar() == Scalar::Pred(true) => {
+        match std::mem::replace(&mut frame.waiting, Continuation::Value) {
+            Continuation::Condition(state) if result.scalar() == Scalar::Pred(true) => {
                 frame.rounds += 1;
                 let limit = self.run.config.iteration_limit;
                 if limit.is_some_and(|limit| frame.rounds > limit) {
                     let message = format!("the loop has not ended after {} rounds", frame.rounds - 1);
                     return Err(Stop::Refused("HLO208", message));
                 }
-                frame.waiting = Waiting::Body;
+                frame.waiting = Continuation::Body;
                 self.enter(*body, vec![state]);
             }
-            Waiting::Condition(state) => frame.finish(state),
-            Waiting::Body | Waiting::Value | Waiting::Started(_) => {
-                frame.waiting = Waiting::Condition(result.clone());
+            Continuation::Condition(state) => frame.finish(state),
+            Continuation::Body | Continuation::Value | Continuation::Started(_) => {
+                frame.waiting = Continuation::Condition(result.clone());
                 self.enter(*condition, vec![result]);
             }
         }

@@ -71,7 +71,6 @@ mod linalg;
 mod machine;
 mod movement;
 mod normalization;
-mod plan;
 mod precise;
 mod precision;
 mod product;
@@ -107,15 +106,15 @@ use work::Work;
 /// Bounds on an evaluation, and who watches it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How many bytes the values alive at one time may take, inputs and constants not counted; an element takes as many as
-    /// its type has, and at least one. What sorting and folding by a computation need on the way counts too. 16 GiB by
+    /// The limit on bytes of values alive at one time, inputs and constants not counted; an element takes as many as
+    /// its type has, and at least one. Temporary arrays of sorting and of folding by a computation count too. 16 GiB by
     /// default.
     pub byte_limit: u64,
-    /// How many instructions may run, each counted as often as its computation is called. 2^32 by default.
+    /// The limit on instructions that run, each counted as often as its computation is called. 2^32 by default.
     pub instruction_limit: u64,
-    /// How many rounds each `while` may make; by default any number.
+    /// The limit on iterations of each `while`; none by default.
     pub iteration_limit: Option<u64>,
-    /// What custom calls mean; by default what JAX prints for CPUs.
+    /// The semantics of custom calls; by default of those that JAX prints for CPUs.
     pub custom_calls: CustomCalls,
     /// Is told of every instruction before it runs, and may stop the evaluation.
     pub watch: Option<Watch>,

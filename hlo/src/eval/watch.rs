@@ -5,22 +5,22 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How far an evaluation has come.
+/// The progress of an evaluation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// How many instructions have been begun, the next one included; those of a computation count at every call.
+    /// The number of instructions begun, the next one included; those of a computation count at every call.
     pub instructions: u64,
     /// The computation that runs.
     pub computation: &'a str,
     /// The instruction that comes next.
     pub instruction: &'a str,
-    /// How many bytes the values alive take.
+    /// The bytes of all values alive.
     pub bytes: u64,
 }
 
-type Tell = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync;
+type ProgressCallback = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync;
 
-/// Whom an evaluation tells how far it has come.
+/// A callback that an evaluation reports its progress to, and that may interrupt it.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -34,7 +34,7 @@ type Tell = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync;
 /// # let _ = watch;
 /// ```
 #[derive(Clone)]
-pub struct Watch(Arc<Tell>);
+pub struct Watch(Arc<ProgressCallback>);
 
 impl Watch {
     /// Calls `tell` before every instruction; where it breaks, the evaluation ends with the error `HLO209`.

@@ -17,9 +17,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Dependences {
-    /// What depends on what; of a computation, the root on the parameters, which stand as operands by their numbers.
+    /// The dependences between arrays; of a computation, those of the root on the parameters, which stand as operands
+    /// by their numbers.
     pub dependences: Vec<Dependence>,
-    /// Who yields the runtime variables of the maps.
+    /// The owners of the maps' runtime variables.
     pub owners: Owners,
 }
 
@@ -67,15 +68,15 @@ impl<'m> Analysis<'m> {
         Analysis { custom_calls: Some(custom_calls), known: BTreeMap::new(), links: BTreeMap::new(), ..self }
     }
 
-    /// How the arrays of an instruction's value depend on those of its operands. Maps of an operation are not simplified,
-    /// those through called computations are.
+    /// The dependences of an instruction's value on its operands, array by array. Maps of an operation are not
+    /// simplified, those through called computations are.
     pub fn instruction(&mut self, computation: ComputationId, id: InstrId, direction: Direction) -> Dependences {
         let mut owners = Owners::default();
         let dependences = self.dependences(computation, id, direction, &mut owners);
         Dependences { dependences, owners }
     }
 
-    /// How the arrays of a computation's root depend on its parameters: distinct, simplified maps.
+    /// The dependences of a computation's root on its parameters, array by array: distinct, simplified maps.
     pub fn computation(&mut self, computation: ComputationId, direction: Direction) -> Dependences {
         self.through(computation, direction).as_ref().clone()
     }

@@ -15,7 +15,7 @@ pub(super) struct Links {
     /// Who yields the runtime variables of all maps found.
     pub(super) owners: Owners,
     found: BTreeMap<InstrId, Arc<InstructionLinks>>,
-    onward: BTreeMap<InstrId, Arc<Onward>>,
+    onward: BTreeMap<InstrId, Arc<OutgoingDependences>>,
     /// The users of each instruction; found when first needed.
     users: Option<Arc<Vec<Users>>>,
 }
@@ -35,16 +35,16 @@ pub(super) struct InstructionLinks {
 /// take them: those of users of a value before those of what is used.
 pub(super) type LinkPosition = (Reverse<InstrId>, usize);
 
-/// Where one may go from a value.
+/// The dependences that lead on from a value.
 #[derive(Debug, Default)]
-pub(super) struct Onward {
+pub(super) struct OutgoingDependences {
     /// Dependences that lead on from one array, in the order of arrays.
     from_one: Vec<(usize, LinkPosition)>,
     /// Dependences that lead on from every array.
     from_all: Vec<LinkPosition>,
 }
 
-impl Onward {
+impl OutgoingDependences {
     fn insert(&mut self, leaf: Option<usize>, place: LinkPosition) {
         match leaf {
             Some(leaf) => self.from_one.push((leaf, place)),
@@ -111,11 +111,11 @@ impl Analysis<'_> {
         computation: ComputationId,
         id: InstrId,
         direction: Direction,
-    ) -> Arc<Onward> {
+    ) -> Arc<OutgoingDependences> {
         if let Some(known) = links.onward.get(&id) {
             return Arc::clone(known);
         }
-        let mut onward = Onward::default();
+        let mut onward = OutgoingDependences::default();
         match direction {
             Direction::OutputToInput => {
                 for (position, dependence) in

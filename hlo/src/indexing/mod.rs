@@ -99,7 +99,7 @@ pub use relation::{Dependence, Direction, Domains, ElementMap, Relation, Undefin
 pub use replica::{Exchange, ExchangeStep, Ids, Participants, ReplicaId};
 pub use subgraph::{Endpoint, Group, Subgraph};
 
-/// How many distinct maps one value may be reached through before the analysis gives up.
+/// The limit on distinct maps through which one value is reached; beyond, the analysis gives up.
 ///
 /// A chain of `n` diamonds reads its parameter through up to `2^n` maps; kernels never need them all at once.
 pub const MAX_MAPS: usize = 256;

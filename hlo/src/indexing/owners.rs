@@ -11,7 +11,8 @@ const FIRST_POSITION: u64 = 1 << 32;
 /// Tokens of all that is not of the computation itself, or not of the replica that asks, begin here.
 const FIRST_SOURCE: u64 = 1 << 33;
 
-/// What each token of a [`RuntimeVariable`](weft_indexing::RuntimeVariable) stands for, seen from one computation.
+/// The instructions that the owner tokens of [`RuntimeVariable`](weft_indexing::RuntimeVariable)s stand for, seen from
+/// one computation.
 ///
 /// An instruction of the computation itself has its number for a token. One of a computation that is called has a token
 /// for every path of calls that leads to it: what is called twice yields two values. What another replica yields is a value of
@@ -22,7 +23,7 @@ pub struct Owners {
     tokens: BTreeMap<Source, Owner>,
 }
 
-/// What yields the value of a runtime variable.
+/// The source of a runtime variable's value: an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source {
     /// The instruction: those that call, outermost first, and then the instruction itself.
@@ -30,7 +31,7 @@ pub struct Source {
     /// For each instruction of the path that calls which of the computations that it names holds the next one: the branch of a
     /// conditional, else 0.
     pub branches: Vec<usize>,
-    /// Which number of that instruction it is.
+    /// The integer of that instruction.
     pub number: Number,
     /// On which replica: the exchanges from the one that asks to the one whose value it is, none for the one that asks. The
     /// last results of the variable's access map, one for each, are the members asked, as in
@@ -38,7 +39,7 @@ pub struct Source {
     pub exchanges: Vec<Exchange>,
 }
 
-/// What a runtime variable is of an instruction.
+/// The kinds of integers that an instruction yields to a runtime variable.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Number {
     /// The element of its value that the access map leads to.
@@ -70,7 +71,7 @@ impl Owners {
         self.source(owner).map(|source| source.branches)
     }
 
-    /// What a token stands for; `None` for one that was not made here.
+    /// The source of a token; `None` for one that was not made here.
     pub fn source(&self, owner: Owner) -> Option<Source> {
         if let Some(position) = owner.0.checked_sub(FIRST_SOURCE) {
             return self.sources.get(usize::try_from(position).ok()?).cloned();

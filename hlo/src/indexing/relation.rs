@@ -7,7 +7,7 @@ use weft_indexing::{IndexingMap, Owner};
 
 use super::ReplicaId;
 
-/// What the maps of dynamic-update-slice say of the elements that it does not read.
+/// The domains of dynamic-update-slice's maps: whether they leave out the elements that it does not read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Domains {
     /// As XLA's document prints them: the map to the source does not leave out what is updated, that to the update leads out of
@@ -18,7 +18,7 @@ pub enum Domains {
     Exact,
 }
 
-/// Which way maps lead.
+/// The direction of maps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Direction {
     /// From an element of a result to the elements of operands that it is computed from.
@@ -28,22 +28,22 @@ pub enum Direction {
     InputToOutput,
 }
 
-/// How one array of an instruction's value depends on one array of its operands.
+/// The dependence of one array of an instruction's value on one array of its operands.
 ///
 /// `None` for an array stands only beside a relation that is undefined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {
-    /// Which array of the instruction's value, from left to right, 0 where it is no tuple; `None` for all of them.
+    /// The array of the instruction's value, from left to right, 0 where it is no tuple; `None` for all of them.
     pub result: Option<usize>,
-    /// Which operand; `None` for an operation that has elements of its own (`iota`, `constant`).
+    /// The number of the operand; `None` for an operation that has elements of its own (`iota`, `constant`).
     pub operand: Option<usize>,
-    /// Which array of the operand's value, from left to right, 0 where it is no tuple; `None` for all of them.
+    /// The array of the operand's value, from left to right, 0 where it is no tuple; `None` for all of them.
     pub leaf: Option<usize>,
-    /// Which elements of the one belong to which of the other.
+    /// The relation between the elements of the two arrays.
     pub relation: Relation,
 }
 
-/// Which elements of one array belong to each element of another.
+/// A relation between the elements of two arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
     /// Those that any of these maps leads to; without a map none.
@@ -83,7 +83,7 @@ pub struct ElementMap {
     pub map: IndexingMap,
     /// Why the map leads to more elements than are read; `None` where it leads to those and no others.
     pub coarse: Option<&'static str>,
-    /// Which replica holds the elements; `None` for the one that asks.
+    /// The replica that holds the elements; `None` for the one that asks.
     pub replica_id: Option<ReplicaId>,
 }
 
@@ -130,17 +130,17 @@ impl ElementMap {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Undefined {
-    /// How often a `while` runs, and so what it reads, is known only at run time.
+    /// The number of iterations of a `while`, and so what it reads, is known only at run time.
     Loop,
     /// A custom call for whose target no maps were given.
     CustomCall(String),
     /// The value comes from outside of the program, or goes there (`infeed`, `recv`, `outfeed`, `send`, …).
     Outside,
-    /// How much each member sends to whom is known only at run time (`ragged-all-to-all`).
+    /// The sizes that members of a group exchange are known only at run time (`ragged-all-to-all`).
     RaggedExchange,
     /// All take part in a collective, and the header does not say how many there are (`replica_count`, `num_partitions`).
     Members,
-    /// Which part is sent, and where it goes, is known only at run time (`collective-permute` in place).
+    /// The part that is sent, and its destination, are known only at run time (`collective-permute` in place).
     InPlace,
     /// The groups of a collective name the axes of a device mesh that is not known here.
     Mesh,
@@ -150,7 +150,7 @@ pub enum Undefined {
     DynamicExtents,
     /// The index arithmetic exceeds 64 bits, in a part that is named: `a sum`, `the extents of a shape`.
     Overflow {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
     },
     /// A map does not fit what it is put together with, or has no meaning there: one that was given for a custom call and is not of
@@ -204,6 +204,8 @@ impl fmt::Display for Undefined {
         }
     }
 }
+
+impl std::error::Error for Undefined {}
 
 impl From<Error> for Undefined {
     fn from(error: Error) -> Undefined {

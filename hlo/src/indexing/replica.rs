@@ -1,4 +1,4 @@
-//! Which replica holds an element that a collective reads.
+//! The replica that holds an element which a collective reads.
 
 use std::fmt;
 
@@ -48,23 +48,23 @@ pub struct ReplicaId {
 /// One exchange, and who is asked in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExchangeStep {
-    /// Who exchanges with whom.
+    /// The exchange of the collective.
     pub exchange: Exchange,
-    /// Which member of the group of the one that asks, from 0, over the variables of the map; 0 for pairs.
+    /// The member of the asking participant's group, from 0, over the variables of the map; 0 for pairs.
     pub member: Expr,
 }
 
-/// Who exchanges with whom.
+/// The exchange of a collective: its participants, and the kind of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Who may be asked.
+    /// The participants.
     pub participants: Participants,
-    /// What the numbers of the participants stand for.
+    /// The kind of the participants' numbers.
     pub ids: Ids,
 }
 
-/// Whom one may ask.
+/// The participants of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Participants {
     /// The members of one's group; without a group all are one, in ascending order.
@@ -75,7 +75,7 @@ pub enum Participants {
     Target(Vec<Vec<i64>>),
 }
 
-/// What the numbers in groups and pairs stand for.
+/// The kinds of numbers in groups and pairs.
 ///
 /// A program runs on `replica_count` times `num_partitions` devices. The modes are those of XLA's operation semantics.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

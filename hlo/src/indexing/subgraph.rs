@@ -10,7 +10,7 @@ use crate::ir::{ComputationId, InstrId};
 pub struct Endpoint {
     /// The instruction.
     pub instruction: InstrId,
-    /// Which array of its value, from left to right; 0 where it is no tuple.
+    /// The array of its value, from left to right; 0 where it is no tuple.
     pub leaf: usize,
 }
 
@@ -18,27 +18,27 @@ pub struct Endpoint {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Group {
-    /// Where the maps lead from.
+    /// The array that the maps lead from.
     pub from: Endpoint,
-    /// Where they lead to.
+    /// The array that they lead to.
     pub to: Endpoint,
     /// The distinct, simplified maps.
     pub relation: Relation,
 }
 
-/// What is reached from some instructions of a computation.
+/// The maps from some instructions of a computation to others that they reach.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Subgraph {
     /// For each array that the maps lead from the arrays reached, in the order in which they are reached; each array is reached
     /// from itself.
     pub groups: Vec<Group>,
-    /// Who yields the runtime variables of the maps.
+    /// The owners of the maps' runtime variables.
     pub owners: Owners,
 }
 
 impl Subgraph {
-    /// What leads to an array of an instruction.
+    /// The groups of maps that lead to an array of an instruction.
     pub fn to(&self, instruction: InstrId) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(move |group| group.to.instruction == instruction)
     }

@@ -15,9 +15,9 @@ use weft_indexing::{IndexingMap, Limits, Variable};
 /// For each instruction that is reached the arrays of its value, and through which maps.
 pub(super) type Reached = BTreeMap<InstrId, BTreeMap<usize, Relation>>;
 
-/// How an array is reached.
+/// The maps by which an array is reached.
 #[derive(Clone, Debug, Default)]
-struct Arrival {
+struct ReachedArray {
     /// Why it is not known which elements are reached.
     undefined: Option<Undefined>,
     /// The maps to it. Where it is not known which elements are reached, also those from where that was known last, to tell
@@ -27,8 +27,8 @@ struct Arrival {
     is_whole: bool,
 }
 
-/// For each instruction how the arrays of its value are reached.
-type Arrivals = BTreeMap<InstrId, BTreeMap<usize, Arrival>>;
+/// For each instruction the arrays of its value that are reached.
+type ReachedArrays = BTreeMap<InstrId, BTreeMap<usize, ReachedArray>>;
 
 /// A dependence, and an array that is reached and that it leads on from.
 type Step = (LinkPosition, usize, InstrId);
@@ -65,7 +65,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         (from, leaf, shape): (InstrId, usize, &Shape),
         passes: &dyn Fn(InstrId) -> bool,
     ) -> Reached {
-        let mut start = Arrival { maps: vec![ElementMap::exact(everything(shape))], ..Arrival::default() };
+        let mut start = ReachedArray { maps: vec![ElementMap::exact(everything(shape))], ..ReachedArray::default() };
         if !shape.is_static() {
             start.lose(Undefined::DynamicExtents, shape);
         }
@@ -87,7 +87,7 @@ impl<'w, 'm> Walk<'w, 'm> {
                 Direction::InputToOutput => pending.pop_first(),
             };
         }
-        let relations = |values: BTreeMap<usize, Arrival>| {
+        let relations = |values: BTreeMap<usize, ReachedArray>| {
             values.into_iter().map(|(leaf, value)| (leaf, value.relation())).collect()
         };
         reached.into_iter().map(|(id, values)| (id, relations(values))).collect()
@@ -100,7 +100,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// Notes for the instructions that follow `at` how they are reached from it.
-    fn go_on(&mut self, at: InstrId, reached: &Arrivals, pending: &mut BTreeMap<InstrId, Vec<Step>>) {
+    fn go_on(&mut self, at: InstrId, reached: &ReachedArrays, pending: &mut BTreeMap<InstrId, Vec<Step>>) {
         let Some(values) = reached.get(&at) else { return };
         let onward = self.analysis.onward(&mut self.links, self.id, at, self.direction);
         for &leaf in values.keys() {
@@ -122,8 +122,8 @@ impl<'w, 'm> Walk<'w, 'm> {
     }
 
     /// The arrays of `at` that these steps lead to.
-    fn arrived(&mut self, at: InstrId, steps: &[Step], reached: &Arrivals) -> BTreeMap<usize, Arrival> {
-        let mut own: BTreeMap<usize, Arrival> = BTreeMap::new();
+    fn arrived(&mut self, at: InstrId, steps: &[Step], reached: &ReachedArrays) -> BTreeMap<usize, ReachedArray> {
+        let mut own: BTreeMap<usize, ReachedArray> = BTreeMap::new();
         if steps.is_empty() {
             return own;
         }
@@ -171,7 +171,7 @@ fn everything(shape: &Shape) -> IndexingMap {
     map
 }
 
-impl Arrival {
+impl ReachedArray {
     fn relation(self) -> Relation {
         match self.undefined {
             Some(reason) => Relation::Undefined(reason),
@@ -189,12 +189,19 @@ impl Arrival {
         let whole = everything(shape);
         if !whole.is_known_empty() {
             let undefined = self.undefined.take().or(Some(reason));
-            *self = Arrival { undefined, maps: vec![ElementMap::exact(whole)], is_whole: true };
+            *self = ReachedArray { undefined, maps: vec![ElementMap::exact(whole)], is_whole: true };
         }
     }
 
     /// Adds a way to an array of this shape: `first`, and then `then`.
-    fn add(&mut self, first: &Arrival, then: &Relation, shape: &Shape, owners: &mut Owners, values: KnownValues<'_>) {
+    fn add(
+        &mut self,
+        first: &ReachedArray,
+        then: &Relation,
+        shape: &Shape,
+        owners: &mut Owners,
+        values: KnownValues<'_>,
+    ) {
         if self.is_whole {
             return;
         }

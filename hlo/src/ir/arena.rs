@@ -80,7 +80,7 @@ impl<I: ArenaId, T> Arena<I, T> {
         I::from_index(self.items.len() - 1)
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }

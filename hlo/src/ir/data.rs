@@ -51,7 +51,7 @@ macro_rules! native_types {
         }
 
         impl Data {
-            /// How many elements an array holds; `None` where they are not held (elided, tuples).
+            /// The number of elements of an array; `None` where they are not held (elided, tuples).
             pub fn len(&self) -> Option<usize> {
                 match self {
                     $(Data::$variant(values) => Some(values.len()),)*

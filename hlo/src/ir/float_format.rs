@@ -116,7 +116,7 @@ impl FloatFormat {
         }
     }
 
-    /// How many bits a value has, the sign included.
+    /// The number of bits of a value, the sign included.
     pub const fn bits(self) -> u32 {
         self.exponent_bits + self.mantissa_bits + self.has_sign() as u32
     }

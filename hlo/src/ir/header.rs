@@ -36,11 +36,11 @@ pub enum HeaderAttribute {
 /// One entry of `input_output_alias`: `{0}: (1, {}, may-alias)` in HLO text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InputOutputAlias {
-    /// Where in the result, as indices into nested tuples.
+    /// The part of the result, as indices into nested tuples.
     pub output: Vec<i64>,
-    /// Which parameter.
+    /// The number of the parameter.
     pub parameter: i64,
-    /// Where in that parameter.
+    /// The part of that parameter, as indices into nested tuples.
     pub parameter_index: Vec<i64>,
     /// Whether the program relies on it; otherwise the caller may give another buffer.
     pub must: bool,
@@ -49,9 +49,9 @@ pub struct InputOutputAlias {
 /// One entry of `buffer_donor`: `(1, {0})` in HLO text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BufferDonor {
-    /// Which parameter.
+    /// The number of the parameter.
     pub parameter: i64,
-    /// Where in that parameter, as indices into nested tuples.
+    /// The part of that parameter, as indices into nested tuples.
     pub parameter_index: Vec<i64>,
 }
 

@@ -1,19 +1,19 @@
-//! Memory layouts of arrays: the order of dimensions, tiles, and what a device adds to it.
+//! Memory layouts of arrays: the order of dimensions, tiles, and device-specific attributes.
 
 use super::ElementType;
 use std::fmt::{self, Write};
 
-/// How an array lies in memory.
+/// The memory layout of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Layout {
     /// Dimensions from the fastest varying to the slowest; a permutation.
     pub minor_to_major: Vec<usize>,
-    /// What the text says after the colon: tiles, sizes, memory; `None` where it says nothing.
+    /// The attributes after the colon: tiles, sizes, memory; `None` where there are none.
     pub physical: Option<Box<PhysicalLayout>>,
 }
 
-/// What of a layout concerns a device: how elements are grouped, packed and placed. The default is what a text without
-/// these marks means.
+/// The device-specific part of a layout: how elements are grouped, packed and placed. The default is what a text
+/// without these marks means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PhysicalLayout {
     /// For each dimension how its coordinates are stored; empty for dense arrays (`D(D,C+)`).
@@ -30,13 +30,13 @@ pub struct PhysicalLayout {
     pub element_bits: i64,
     /// The number of a memory; 0 for the device's main memory (`S(1)`).
     pub memory_space: i64,
-    /// Where the array is split between memories (`SC(1:20,40)`).
+    /// The splits of the array between memories (`SC(1:20,40)`).
     pub splits: Vec<SplitConfig>,
     /// Bytes before the elements that say how many of a dynamic array there are (`M(8)`).
     pub metadata_prefix_bytes: i64,
 }
 
-/// How the coordinates of one dimension of a sparse array are stored.
+/// The storage of one dimension's coordinates in a sparse array.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DimensionLevel {
     /// The format.
@@ -68,7 +68,7 @@ pub struct Tile {
     pub extents: Vec<Option<i64>>,
 }
 
-/// Where one dimension of an array is split.
+/// The split of one dimension of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
     /// The dimension.

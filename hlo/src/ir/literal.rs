@@ -1,4 +1,4 @@
-//! Literals: tensors known when the program was written, and the evaluator's values.
+//! Literals: constant tensors, and the evaluator's values.
 
 use super::{ArrayShape, Data, Scalar, Shape};
 

@@ -20,7 +20,7 @@ macro_rules! minifloat {
         pub struct $name(u8);
 
         impl $name {
-            /// Where its bits mean what.
+            /// The format of its bits.
             pub const FORMAT: FloatFormat =
                 FloatFormat::of(ElementType::$name).expect("every type of a small float has a format");
 

@@ -8,7 +8,7 @@ use super::{Arena, ComputationId, EntryLayout, HeaderAttribute, InstrId, Op, Sha
 pub struct Module {
     /// Its name.
     pub name: String,
-    /// What the header says besides the name, in the order of the text, each attribute at most once.
+    /// The attributes of the header, in the order of the text, each at most once.
     pub attributes: Vec<HeaderAttribute>,
     /// The tables `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, in the order of the text: the
     /// heading and its lines.
@@ -44,7 +44,7 @@ impl Module {
         self.attributes.contains(&HeaderAttribute::IsScheduled(true))
     }
 
-    /// How many replicas run the module, if the header says it.
+    /// The number of replicas that run the module, if the header says it.
     pub fn replica_count(&self) -> Option<i64> {
         self.attributes.iter().find_map(|attribute| match attribute {
             HeaderAttribute::ReplicaCount(count) => Some(*count),
@@ -60,7 +60,7 @@ impl Module {
         })
     }
 
-    /// How many instructions all computations have together.
+    /// The number of instructions of all computations together.
     pub fn instruction_count(&self) -> usize {
         self.computations.values().map(|computation| computation.instructions.len()).sum()
     }
@@ -76,9 +76,9 @@ pub struct Computation {
     pub instructions: Arena<InstrId, Instruction>,
     /// The instruction whose value is returned.
     pub root: InstrId,
-    /// What stands after the closing brace (`execution_thread="main"`).
+    /// The attributes after the closing brace (`execution_thread="main"`).
     pub attributes: Vec<Attribute>,
-    /// Where its header stands in the text; no part of equality.
+    /// The source location of its header; no part of equality.
     pub span: Span,
 }
 
@@ -142,13 +142,13 @@ pub struct Instruction {
     pub name: String,
     /// The shape of its value.
     pub shape: Shape,
-    /// What it does.
+    /// The operation and its attributes.
     pub op: Op,
     /// The values it reads; each has a smaller id.
     pub operands: Vec<InstrId>,
     /// Attributes any instruction may carry (`metadata`, `sharding`, `backend_config`, …), in the order of the text.
     pub attributes: Vec<Attribute>,
-    /// Where it stands in the text; no part of equality.
+    /// The source location; no part of equality.
     pub span: Span,
 }
 

@@ -3,7 +3,7 @@
 use super::{ElementType, Layout};
 use std::fmt;
 
-/// What a value is: an array, a tuple of values, a token that orders effects, a handle nothing looks into, or a buffer.
+/// The shape of a value: an array, a tuple of values, a token that orders effects, an opaque handle, or a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
@@ -29,12 +29,12 @@ pub struct ArrayShape {
     pub extents: Vec<i64>,
     /// Dimensions whose extent is only bounded (`<=N`) or not known at all (`?`), ascending; empty for static shapes.
     pub dynamic: Vec<usize>,
-    /// How the array lies in memory; `None` where the text does not say, which means row-major.
+    /// The memory layout; `None` where the text does not say, which means row-major.
     pub layout: Option<Layout>,
 }
 
 impl ArrayShape {
-    /// What stands in place of the bound of a dynamic dimension that has none (`?`).
+    /// The extent of a dynamic dimension without a bound (`?`).
     pub const UNBOUNDED: i64 = i64::MIN;
 
     /// Whether a dimension has neither an extent nor a bound.

@@ -1,4 +1,4 @@
-//! Elements as words: what moves them without computing is compiled for each size of a word, not for each element type.
+//! Elements as words: code that only moves elements is compiled for each word size, not for each element type.
 
 use super::{Data, ElementType, NativeType, Scalar, for_each_element_type};
 use bytemuck::Pod;

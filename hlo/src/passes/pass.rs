@@ -32,12 +32,12 @@ impl<P: Pass + ?Sized> Pass for &P {
     }
 }
 
-/// What a pass made of a module.
+/// The result of a pass.
 #[derive(Clone, Debug)]
 pub struct Rewritten {
     /// The module.
     pub module: Module,
-    /// What was changed, in the order of the module given.
+    /// The changes, in the order of the module given.
     pub changes: Vec<Change>,
 }
 
@@ -46,6 +46,6 @@ pub struct Rewritten {
 pub struct Change {
     /// The rule: the equation or the fact that makes both sides equal.
     pub rule: &'static str,
-    /// Where, as `computation/instruction`; or only a computation.
+    /// The place of the change, as `computation/instruction` or as a computation alone.
     pub place: String,
 }

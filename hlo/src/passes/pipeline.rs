@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostics;
 use crate::ir::Module;
 use std::collections::BTreeMap;
 
-/// How often a pipeline runs its passes if they do not come to rest before.
+/// The limit on rounds of a pipeline that comes to no fixed point.
 pub const MAX_ROUNDS: usize = 16;
 
 /// A list of passes that run again and again, at most [`MAX_ROUNDS`] times.
@@ -15,7 +15,7 @@ pub struct Pipeline {
     rounds: usize,
 }
 
-/// What a pipeline did.
+/// The result of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Optimized {
     /// The module after the last pass.
@@ -32,18 +32,18 @@ pub struct Optimized {
 pub struct PassRun {
     /// Its name.
     pub pass: &'static str,
-    /// Which round, from 0.
+    /// The round, from 0.
     pub round: usize,
     /// Instructions of all computations before.
     pub before: usize,
     /// Instructions of all computations after.
     pub after: usize,
-    /// What it changed.
+    /// The changes it made.
     pub changes: Vec<Change>,
 }
 
 impl PassRun {
-    /// How often each rule was applied.
+    /// The number of applications of each rule.
     pub fn rules(&self) -> BTreeMap<&'static str, usize> {
         let mut rules = BTreeMap::new();
         self.changes.iter().for_each(|change| *rules.entry(change.rule).or_default() += 1);

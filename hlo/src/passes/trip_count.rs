@@ -4,9 +4,9 @@ use crate::ir::{
     Arena, BinaryOp, ComparisonDirection, Computation, ComputationId, ElementType, InstrId, Instruction, Op, Scalar,
 };
 
-/// How many rounds a `while` makes, where that follows from its text: a counter that starts at a constant, moves by a constant
-/// and is compared with a constant, whether it is the whole state or one element of it. `instructions` holds the loop and what
-/// it starts from.
+/// The number of iterations of a `while`, where it follows from its text: a counter that starts at a constant, moves by
+/// a constant and is compared with a constant, whether it is the whole state or one element of it. `instructions` holds
+/// the loop and its initial state.
 ///
 /// `None` where it does not follow, among others where the counter would leave its type.
 pub fn trip_count(
@@ -26,7 +26,7 @@ pub fn trip_count(
         Some(scalar) => integer(scalar),
         None => {
             let state_part = state_part(condition, id)?;
-            (next(body, state_part)? == Next::Same).then(|| start_of(state_part))?
+            (next(body, state_part)? == StateUpdate::Same).then(|| start_of(state_part))?
         }
     };
     let (counter, direction, bound) = match (bound_of(right), bound_of(left)) {
@@ -35,7 +35,7 @@ pub fn trip_count(
         (None, None) => return None,
     };
     let state_part = state_part(condition, counter)?;
-    let Next::Moved(step) = next(body, state_part)? else { return None };
+    let StateUpdate::Moved(step) = next(body, state_part)? else { return None };
     let start = start_of(state_part)?;
     let element_type = condition.instructions[counter].shape.as_array()?.element_type;
     rounds(start, step, direction, bound, element_type)
@@ -90,14 +90,14 @@ fn state_part(computation: &Computation, id: InstrId) -> Option<StatePart> {
     }
 }
 
-/// What becomes of a part of the state in one round.
+/// The update of a part of the state in one iteration.
 #[derive(PartialEq, Eq)]
-enum Next {
+enum StateUpdate {
     Same,
     Moved(i128),
 }
 
-fn next(body: &Computation, of: StatePart) -> Option<Next> {
+fn next(body: &Computation, of: StatePart) -> Option<StateUpdate> {
     let root = &body.instructions[body.root];
     let id = match of {
         None => body.root,
@@ -105,15 +105,15 @@ fn next(body: &Computation, of: StatePart) -> Option<Next> {
         Some(_) => return None,
     };
     if state_part(body, id) == Some(of) {
-        return Some(Next::Same);
+        return Some(StateUpdate::Same);
     }
     let instruction = &body.instructions[id];
     let (Op::Binary(op), [left, right]) = (&instruction.op, &instruction.operands[..]) else { return None };
     let is_counter = |id: InstrId| state_part(body, id) == Some(of);
     match op {
-        BinaryOp::Add if is_counter(*left) => Some(Next::Moved(integer(constant(body, *right)?)?)),
-        BinaryOp::Add if is_counter(*right) => Some(Next::Moved(integer(constant(body, *left)?)?)),
-        BinaryOp::Subtract if is_counter(*left) => Some(Next::Moved(-integer(constant(body, *right)?)?)),
+        BinaryOp::Add if is_counter(*left) => Some(StateUpdate::Moved(integer(constant(body, *right)?)?)),
+        BinaryOp::Add if is_counter(*right) => Some(StateUpdate::Moved(integer(constant(body, *left)?)?)),
+        BinaryOp::Subtract if is_counter(*left) => Some(StateUpdate::Moved(-integer(constant(body, *right)?)?)),
         _ => None,
     }
 }

@@ -37,14 +37,14 @@ pub struct InstructionAttributes<'a> {
     pub operands: &'a [&'a Shape],
     /// The shape that the text gives its result.
     pub declared: &'a Shape,
-    /// What the computation yields that makes its value ([`called_result`]).
+    /// The result of the called computation that makes its value ([`called_result`]).
     pub called: Option<&'a Shape>,
     /// Into how many partitions the module is cut that the instruction stands in
     /// ([`Module::num_partitions`](crate::ir::Module::num_partitions)); 1 where that is not said.
     pub partitions: i64,
 }
 
-/// What the computation yields whose result is the value of the operation, or is part of it: of a call, a fusion or an
+/// The result of the called computation that is the value of the operation, or part of it: of a call, a fusion or an
 /// `async-start` the one that it names, of a conditional the first branch.
 pub fn called_result<'a>(module: &'a Module, op: &Op) -> Option<&'a Shape> {
     let callee = match op {
@@ -147,8 +147,8 @@ fn known_leaves<'a>(shapes: impl IntoIterator<Item = &'a Shape>) -> Known {
     Known::Shapes(Ok(shapes.into_iter().flat_map(|shape| shape.leaves()).map(known_leaf).collect()))
 }
 
-/// What a shape says of its extents: bounded ones (`<=N`) are at most their bound, and of unknown ones (`?`) nothing is
-/// known.
+/// The knowledge that a shape gives of its extents: bounded ones (`<=N`) are at most their bound, and of unknown ones
+/// (`?`) nothing is known.
 pub fn known_shape(array: &ArrayShape) -> KnownShape {
     let mut dims: Vec<Interval> = array.extents.iter().map(|&extent| Interval::point(extent)).collect();
     for &dimension in &array.dynamic {

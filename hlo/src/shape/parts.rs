@@ -1,4 +1,4 @@
-//! Which parts of its operands the shape function of an operation takes.
+//! The parts of an operation's operands that its shape function takes.
 
 use crate::ir::{AsyncPhase, Op, Shape};
 use smallvec::SmallVec;

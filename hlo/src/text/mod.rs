@@ -117,7 +117,6 @@
 //! | `HLO040` | a limit of the reader is exceeded: text, findings, elements that are not written |
 
 mod codes;
-mod convert;
 mod lexer;
 mod parser;
 mod printer;

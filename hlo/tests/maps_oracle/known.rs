@@ -1,4 +1,5 @@
-//! Values that the text tells, against the evaluator: random programs of constants, of `iota`, and of what can be made of them.
+//! Constant evaluation of integer arrays, against the evaluator: random programs of constants, `iota`, and operations
+//! on those.
 
 use super::cells::{cells, count, position};
 use super::values::{Values, integer};

@@ -1,4 +1,4 @@
-//! What each element of a result is computed from, found by going through the operation's own loops.
+//! Provenance: the elements that each element of a result is computed from, by the operation's own loops.
 //!
 //! Everything here is written from the operation semantics alone, so that it shares no mistake with the maps it judges. An
 //! operation reads what its plainest loop looks at: `select` all three operands, a slice all its starts. Where one

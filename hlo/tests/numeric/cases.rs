@@ -1,4 +1,4 @@
-//! What XLA computes, read from a text: modules with inputs and outputs, elements as their bits.
+//! XLA's results, read from a text: modules with inputs and outputs, elements as their bits.
 
 use half::{bf16, f16};
 use num_complex::{Complex, Complex64};

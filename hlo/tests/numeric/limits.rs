@@ -1,4 +1,4 @@
-//! The limits of custom calls for linear algebra: which there are, what they refuse, numbers of any size, and their bits.
+//! Custom calls for linear algebra: what they refuse, numbers of any size, and the bits of results.
 
 use super::cases::numbers;
 use super::lapack::{Kind, call, gees, geev, matrix, norm, reflections, text, values};

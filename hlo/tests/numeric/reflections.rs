@@ -1,5 +1,5 @@
-//! Custom calls for what is on the way to eigenvalues, for reflections and for tridiagonal systems, against what defines their
-//! results.
+//! Custom calls for reductions to condensed form, for reflections and for tridiagonal systems, against the definitions
+//! of their results.
 
 use super::cases::numbers;
 use super::lapack::{FAMILIES, Kind, call, matrix, norm, reflections};

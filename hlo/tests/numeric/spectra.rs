@@ -1,4 +1,4 @@
-//! Custom calls for eigenvalues, against what defines their results.
+//! Custom calls for eigenvalues, against the definitions of their results.
 
 use super::cases::numbers;
 use super::lapack::{FAMILIES, Kind, ORDERS, call, gees, geev, matrix, norm, value_shapes, values};

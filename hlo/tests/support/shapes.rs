@@ -1,4 +1,4 @@
-//! Random shape functions, operands for them, and what may be known of the operands.
+//! Random shape functions, operands for them, and partial knowledge of the operands.
 
 use std::fmt::Write as _;
 use weft_affine::Interval;

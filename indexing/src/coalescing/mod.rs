@@ -1,4 +1,4 @@
-//! Coalescing: how many memory transactions a subgroup of threads needs for what it reads together.
+//! Coalescing: the number of memory transactions that a subgroup of threads needs for its reads.
 //!
 //! Threads run in subgroups (warps, waves) of, say, 32 *lanes*, which read by one instruction. The device fetches memory in
 //! aligned *segments* of, say, 32 bytes. Where neighboring lanes read neighboring elements, a request for 32 floats takes four
@@ -138,7 +138,8 @@ use num_integer::gcd;
 /// Parts of a domain that are counted one by one.
 const MAX_PARTS: usize = 1 << 14;
 
-/// How a fusion reads its operands, where `threads` maps thread, block and other variables to the index of the output.
+/// The coalescing of a fusion's reads, where `threads` maps thread, block and other variables to the index of the
+/// output.
 ///
 /// # Errors
 /// As [`IndexingMap::coalescing`], and when a use has not one dimension for each result of `threads`.
@@ -160,7 +161,7 @@ pub fn fusion_coalescing(
 }
 
 impl IndexingMap {
-    /// How a map from threads, blocks and whatever else reads are repeated over to the index of a tensor reads memory. The
+    /// The coalescing of reads through a map from thread, block and loop variables to the index of a tensor. The
     /// documentation of [this module](self) explains it.
     ///
     /// # Errors

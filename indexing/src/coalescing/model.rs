@@ -6,7 +6,7 @@ use weft_affine::Var;
 
 use crate::{Error, IndexingMap};
 
-/// How a device reads memory: what a subgroup asks for together is fetched in aligned segments.
+/// The memory model of a device: the requests of a subgroup are served in aligned segments.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MemoryModel {
@@ -57,7 +57,7 @@ impl MemoryModel {
         self.segment_bytes
     }
 
-    /// What the address of a tensor's first element is a multiple of, in bytes: a multiple of the segment.
+    /// The alignment of a tensor's first element, in bytes: a multiple of the segment.
     pub fn base_alignment(&self) -> u32 {
         self.base_alignment
     }
@@ -74,8 +74,8 @@ impl fmt::Display for MemoryModel {
     }
 }
 
-/// Which variables of a map are threads, how many threads a block has, and which variable is the index within a vector; all
-/// others are equal for all lanes of a subgroup.
+/// The launch of a kernel: the variables of a map that are threads, the number of threads of a block, and the variable
+/// that is the index within a vector; all others are equal for all lanes of a subgroup.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Launch {
     pub(super) threads: Vec<Var>,
@@ -170,7 +170,7 @@ impl Launch {
     }
 }
 
-/// What is read: a tensor in row-major order.
+/// The tensor that is read, in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tensor {
     pub(super) shape: Vec<i64>,
@@ -221,7 +221,7 @@ pub struct FusedOperand {
 }
 
 impl FusedOperand {
-    /// What is read, and a map from the index of the output to the index of the tensor for each way in which it is.
+    /// The operand `tensor` with its uses: for each a map from the index of the output to that of the tensor.
     ///
     /// # Errors
     /// When a map that is not undefined has not one result for each extent of the tensor.
@@ -230,7 +230,7 @@ impl FusedOperand {
         Ok(FusedOperand { tensor, uses })
     }
 
-    /// What is read.
+    /// The tensor that is read.
     pub fn tensor(&self) -> &Tensor {
         &self.tensor
     }

@@ -6,7 +6,7 @@ use super::strides::VariableStride;
 use super::vector::VectorLimit;
 use crate::{Rational, Unknown};
 
-/// How well reads are coalesced, the best first.
+/// The degrees of coalescing, the best first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What the elements of a request look like, the reason for a verdict.
+/// The access pattern of requests, the reason for a verdict.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Pattern {
@@ -120,7 +120,7 @@ impl Totals {
     }
 }
 
-/// How a map reads memory, exactly.
+/// The memory transactions of a map, exactly.
 ///
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +141,7 @@ pub struct Reads {
     pub vector_limit: VectorLimit,
     /// Bytes that a thread reads by one such instruction.
     pub bytes_per_lane: u64,
-    /// What requests look like.
+    /// The access pattern of the requests.
     pub pattern: Pattern,
 }
 
@@ -165,22 +165,22 @@ impl<T> Known<T> {
     }
 }
 
-/// How one map reads one tensor; see [`crate::IndexingMap::coalescing`].
+/// The coalescing of one map's reads of one tensor; see [`crate::IndexingMap::coalescing`].
 ///
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Coalescing {
-    /// How well reads are coalesced.
+    /// The degree of coalescing.
     pub verdict: Verdict,
     /// The numbers behind the verdict; nothing where nothing is read or it is unknown.
     pub reads: Option<Reads>,
     /// The extents of the block that it is about, one for each thread variable; those of the bounds where the launch names none,
     /// and none where it names none and the map is undefined.
     pub block: Vec<i64>,
-    /// How far the address moves with each variable; nothing where there is no address, since the map is undefined or the
-    /// strides of the shape leave `i64`.
+    /// The stride of each variable; empty where there is no address, since the map is undefined or the strides of the
+    /// shape leave `i64`.
     pub strides: Vec<VariableStride>,
 }
 
@@ -222,7 +222,7 @@ impl fmt::Display for Coalescing {
     }
 }
 
-/// How all maps of a fusion that read one operand read it.
+/// The coalescing of one operand of a fusion, over all maps that read it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -233,7 +233,7 @@ pub struct OperandCoalescing {
     pub uses: Vec<Coalescing>,
 }
 
-/// How a fusion reads its operands, in the order given.
+/// The coalescing of all operands of a fusion, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

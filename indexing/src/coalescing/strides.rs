@@ -8,8 +8,8 @@ use weft_affine::{Expr, Interval, Var};
 use crate::pieces::{Lanes, Operand, Piece, Program, may_overflow, visit};
 use crate::{IndexingMap, Unknown};
 
-/// How far the address moves, in elements, when one variable grows by one and the others stay, wherever both points lie in the
-/// domain.
+/// The stride of a variable: the distance, in elements, between the addresses of points of the domain that differ by
+/// one in this variable alone.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stride {
     /// By the same distance everywhere; zero where the address does not depend on the variable.
@@ -19,7 +19,7 @@ pub enum Stride {
     Piecewise {
         /// Values of the variable after which the pattern repeats.
         period: i64,
-        /// How far the address moves meanwhile, in elements.
+        /// The distance over one period, in elements.
         advance: i64,
     },
     /// By different distances, and the form of the results shows no pattern that repeats within the bounds of the variable.
@@ -63,7 +63,7 @@ pub struct VariableStride {
     pub variable: Var,
     /// Its name, or `d0`, `s0`, `rt0`.
     pub name: String,
-    /// How the address moves with it.
+    /// Its stride.
     pub stride: Stride,
 }
 

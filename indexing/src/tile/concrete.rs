@@ -8,7 +8,7 @@ use super::symbolic::{SymbolicTile, TileCase};
 /// Attempts to find a case that holds for many positions at once.
 const MAX_ATTEMPTS: usize = 300;
 
-/// What a map makes of the tiles of given sizes.
+/// The tiles of an operand for tiles of given sizes.
 ///
 /// A position is a tile index `p`: in dimension `i` the tile starts at `origin + p · size` and has `size` indices, fewer where
 /// the bounds of the map end within it. Positions in no part read nothing.
@@ -27,7 +27,7 @@ impl ConcreteTile {
         &self.sizes
     }
 
-    /// How many tiles there are in each dimension; the first and the last may be partial.
+    /// The number of tiles in each dimension; the first and the last may be partial.
     pub fn tiles(&self) -> &[i64] {
         &self.tiles
     }
@@ -37,7 +37,7 @@ impl ConcreteTile {
         &self.first
     }
 
-    /// What runtime variables satisfy where anything is read.
+    /// The constraints on runtime variables under which anything is read.
     pub fn runtime_conditions(&self) -> &[Constraint] {
         &self.runtime_conditions
     }
@@ -56,11 +56,11 @@ pub struct TilePart {
     pub positions: Vec<Interval>,
     /// The sizes of the index's tile here, which are those asked for except at an edge.
     pub clipped: Vec<i64>,
-    /// Which case of the symbolic tile this is.
+    /// The index of the symbolic tile's case.
     pub case: usize,
     /// The first index, over the tile index as dimension variables and over the runtime variables of the map.
     pub offsets: Vec<Expr>,
-    /// How many values each result takes; zeros where nothing is read.
+    /// The number of values of each result; zeros where nothing is read.
     pub sizes: Vec<i64>,
     /// From one value to the next.
     pub strides: Vec<i64>,
@@ -74,7 +74,7 @@ pub struct TilePart {
 pub struct BoxAxis {
     /// The first value.
     pub offset: i64,
-    /// How many values before the mask.
+    /// The number of values before the mask.
     pub size: i64,
     /// From one value to the next; never zero.
     pub stride: i64,

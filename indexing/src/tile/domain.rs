@@ -10,7 +10,7 @@ use super::symbolic::SymbolicTile;
 use super::text::parameter;
 use crate::OutOfBounds;
 
-/// What holds of every tile, whatever its case: the bounds of the parameters, and what else is known of them.
+/// The domain of a symbolic tile, the same for all its cases: the bounds of its parameters, and constraints on them.
 ///
 /// In expressions offsets are the dimension variables and sizes the range variables, as in the cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ use crate::OutOfBounds;
 pub struct TileDomain {
     /// The first index of the tile in each dimension.
     pub offsets: Vec<Interval>,
-    /// How many indices it has in each dimension, at an edge as many as are left.
+    /// The bounds of the tile's size in each dimension; at an edge the size is what is left.
     pub sizes: Vec<Interval>,
     /// The values of runtime variables.
     pub runtime: Vec<Interval>,

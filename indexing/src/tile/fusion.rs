@@ -8,7 +8,7 @@ use super::sizes::SizeConstraints;
 use super::symbolic::SymbolicTile;
 use crate::IndexingMap;
 
-/// What each instruction of a fusion must compute for one tile of its result.
+/// The tiles that the instructions of a fusion compute for one tile of its result.
 ///
 /// `Id` is whatever names an instruction. An instruction that is used in several ways has several maps from the result's index
 /// to its own; where two of them give one tile, it is computed once. Tiles that are equal are stored once, even those of
@@ -48,7 +48,7 @@ impl<Id> FusionTiling<Id> {
         &self.tiles
     }
 
-    /// Which tile each instruction computes, as a number among the tiles; no pair occurs twice.
+    /// The tile of each instruction, as an index into the tiles; no pair occurs twice.
     pub fn instructions(&self) -> &[(Id, usize)] {
         &self.instructions
     }
@@ -82,7 +82,7 @@ impl<Id: Clone + PartialEq> FusionTiling<Id> {
         Ok(tiling)
     }
 
-    /// What sizes must satisfy for all tiles; see [`SymbolicTile::size_constraints`].
+    /// The constraints on sizes for all tiles; see [`SymbolicTile::size_constraints`].
     pub fn size_constraints(&self) -> SizeConstraints {
         self.tiles.iter().fold(SizeConstraints::none(), |all, tile| all.and(&tile.size_constraints()))
     }

@@ -37,7 +37,8 @@ pub struct SizeConstraints {
 }
 
 impl SymbolicTile {
-    /// What tile sizes must satisfy: where one of the alternatives holds, every tile that is not cut at an edge is a box.
+    /// The constraints on tile sizes: where one of the alternatives holds, every tile that is not cut at an edge is a
+    /// box.
     ///
     /// Tiles at an edge have other sizes and must satisfy a case of their own, and different positions may satisfy different
     /// cases; [`SymbolicTile::evaluate`] looks at each and has the last word.
@@ -222,7 +223,7 @@ impl SizeConstraints {
         self.is_complete
     }
 
-    /// What both ask for: the conjunctions of one alternative of each, as far as they are not contradictory.
+    /// The conjunction of both: of one alternative of each, as far as they do not contradict each other.
     pub fn and(&self, other: &SizeConstraints) -> SizeConstraints {
         let mut alternatives = Vec::new();
         let mut is_complete = self.is_complete && other.is_complete;

@@ -14,7 +14,7 @@ use num_integer::gcd;
 pub struct TileAxis {
     /// The first value, over the parameters of the tile.
     pub offset: Expr,
-    /// How many values, over the parameters of the tile.
+    /// The number of values, over the parameters of the tile.
     pub size: Expr,
     /// From one value to the next; negative where the dimension runs backwards, one where there is a single value.
     pub stride: i64,
@@ -27,13 +27,13 @@ pub struct TileAxis {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TileCase {
-    /// What offsets and sizes satisfy where the case holds, in conjunction, sorted.
+    /// The conditions of the case on offsets and sizes, in conjunction, sorted.
     pub conditions: Vec<Constraint>,
     /// One axis for each result of the map; sizes of zero where nothing is read.
     pub axes: Vec<TileAxis>,
 }
 
-/// What a map makes of a tile of its index.
+/// The image of a tile of a map's index, symbolic in its offsets and sizes.
 ///
 /// A tile is a box of a tensor: in each dimension an offset, a size and a stride. Who computes a result tile by tile must know
 /// which elements of each operand one tile needs, and wants them to be a tile too, so that they can be loaded by one strided

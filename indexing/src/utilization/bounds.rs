@@ -1,7 +1,7 @@
 //! Bounds of utilization, where it is not counted exactly.
 
 use super::exact::exact;
-use super::{Basis, CountRange, Stays, Utilization};
+use super::{Basis, Containment, CountRange, Utilization};
 use crate::{Expr, IndexingMap, Interval, Unknown, Var};
 
 /// Bounds on what several uses read together, from what each reads alone.
@@ -23,8 +23,14 @@ fn fewest_at_most(used: CountRange, reads: CountRange, elements: u128) -> u128 {
 }
 
 /// Bounds on what one map reads that is not known to be undefined. `reason` is why nothing exact is known.
-pub(crate) fn alone(map: &IndexingMap, shape: &[i64], elements: u128, reason: Unknown, stays: Stays) -> Utilization {
-    let inside = stays == Stays::Surely;
+pub(crate) fn alone(
+    map: &IndexingMap,
+    shape: &[i64],
+    elements: u128,
+    reason: Unknown,
+    stays: Containment,
+) -> Utilization {
+    let inside = stays == Containment::Surely;
     let MapBounds { used, reads } = MapBounds::new(map, shape, inside);
     // That read most is read no less than the average used one, if reads are of elements at all.
     let most = if inside && used.greatest() > 0 { reads.least().div_ceil(used.greatest()) } else { 0 };

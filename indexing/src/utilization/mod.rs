@@ -79,8 +79,8 @@ use crate::within::Within;
 use crate::{Error, IndexingMap, Unknown};
 
 impl IndexingMap {
-    /// How much of an operand of the given shape the map reads, and how often; the documentation of
-    /// [this module](self) explains it.
+    /// The utilization of an operand of the given shape: how much of it the map reads, and how often. The documentation
+    /// of [this module](self) explains it.
     ///
     /// # Errors
     /// When there is not one result for each extent, and when the number of elements leaves `u128`.
@@ -119,9 +119,9 @@ pub fn operand_utilization(uses: &[IndexingMap], shape: &[i64]) -> Result<Operan
     Ok(OperandUtilization { uses: each, union })
 }
 
-/// Whether maps lead to elements of the operand alone.
+/// Whether maps are known to stay within the operand.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Stays {
+enum Containment {
     /// All results are known to be indices.
     Surely,
     /// That is not known.
@@ -131,7 +131,7 @@ enum Stays {
 /// Why there are no exact counts, and what is known nevertheless.
 struct Refusal {
     reason: Unknown,
-    stays: Stays,
+    stays: Containment,
 }
 
 fn check(maps: &[IndexingMap], shape: &[i64]) -> Result<(), Error> {
@@ -143,16 +143,16 @@ fn check(maps: &[IndexingMap], shape: &[i64]) -> Result<(), Error> {
 
 /// Counts what all maps read together, for all runtime values; with the weakest basis among them.
 fn exactly(maps: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), Refusal> {
-    let refusal = |stays: Stays| move |reason: Unknown| Refusal { reason, stays };
+    let refusal = |stays: Containment| move |reason: Unknown| Refusal { reason, stays };
     if maps.iter().any(IndexingMap::is_undefined) {
-        return Err(refusal(Stays::Perhaps)(Unknown::Undefined));
+        return Err(refusal(Containment::Perhaps)(Unknown::Undefined));
     }
     // A map without points reads nothing, and must not keep what is known of the others from being used.
     let (mut given, mut simple) = (Vec::new(), Vec::new());
     for map in maps.iter().filter(|map| !map.is_known_empty()) {
         let mut simplified = map.clone();
         // A point at which a constraint overflows is not in the domain, but may be in that of the simplified map.
-        if !may_overflow(&Program::new(map).map_err(refusal(Stays::Perhaps))?) {
+        if !may_overflow(&Program::new(map).map_err(refusal(Containment::Perhaps))?) {
             simplified.simplify_keeping_runtime_bounds();
         }
         if !simplified.is_known_empty() {
@@ -161,8 +161,8 @@ fn exactly(maps: &[IndexingMap], shape: &[i64]) -> Result<(Vec<Counts>, Basis), 
         }
     }
     let within = given.iter().zip(&simple).map(|(map, simple)| map.stays_within(simple, shape));
-    within.filter_map(Within::obstacle).max().map_or(Ok(()), Err).map_err(refusal(Stays::Perhaps))?;
-    counted(&given, &simple, shape).map_err(refusal(Stays::Surely))
+    within.filter_map(Within::obstacle).max().map_or(Ok(()), Err).map_err(refusal(Containment::Perhaps))?;
+    counted(&given, &simple, shape).map_err(refusal(Containment::Surely))
 }
 
 fn elements(shape: &[i64]) -> Result<u128, Error> {

@@ -1,4 +1,4 @@
-//! How often each index of one dimension is read: sums of progressions, and the classes of indices that they tell apart.
+//! Read counts of the indices of one dimension: sums of progressions, and the classes of indices with equal counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -76,7 +76,7 @@ impl fmt::Display for CountRange {
     }
 }
 
-/// How an answer about utilization came about.
+/// The method by which utilization was counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Basis {
@@ -114,7 +114,8 @@ impl fmt::Display for Basis {
     }
 }
 
-/// How much of an operand is read to compute all of an output, and how often; see [`crate::IndexingMap::utilization`].
+/// The utilization of an operand: how much of it is read to compute all of an output, and how often; see
+/// [`crate::IndexingMap::utilization`].
 ///
 /// The fields keep their names in the JSON form (feature `serde`).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -132,7 +133,7 @@ pub struct Utilization {
     pub fewest_reads: CountRange,
     /// Reads of an element that is read most.
     pub most_reads: CountRange,
-    /// How these numbers came about.
+    /// The method by which these numbers were counted.
     pub basis: Basis,
 }
 

@@ -6,7 +6,8 @@ use weft_affine::{Constraint, Expr, Var};
 
 use crate::{IndexingMap, OutOfBounds};
 
-/// What an operation took out of a map: numbers of variables within their kind as they were before, in ascending order.
+/// The variables and constraints that an operation removed from a map: numbers of variables within their kind as they
+/// were before, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removed {

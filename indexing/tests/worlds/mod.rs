@@ -1,5 +1,5 @@
-//! Random maps, and what they mean: which pairs of an index and an element they relate, once it is settled what every owner
-//! of runtime values yields.
+//! Random maps with their meaning: the pairs of an index and an element that each relates, given values of every owner
+//! of runtime variables.
 
 use crate::support::random::Random;
 use weft_indexing::{Constraint, Expr, IndexingMap, Interval, OutOfBounds, Owner, RuntimeVariable, Variable};

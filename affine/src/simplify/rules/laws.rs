@@ -1,5 +1,5 @@
-//! Each rule, wherever it fires on random arguments over random boxes, evaluated on both sides at every point; and each
-//! recorded step, which must be the instance of its law that it says it is.
+//! Tests of each rule wherever it fires on random arguments over random boxes: both sides agree at every point, and
+//! each recorded step is an instance of its law.
 
 use super::sum::KNOWN_SUM;
 use super::{OperationRule, floordiv, modulo};

@@ -1,4 +1,4 @@
-//! Rules of sums: summands that belong together.
+//! Rules of sums: terms that combine.
 //!
 //! Each replaces summands by an equal expression and keeps the result when the whole sum gets cheaper, because something
 //! cancelled, and its range no wider: outer rules and later compositions prove their side conditions from it.

@@ -57,8 +57,8 @@ impl<'a> CustomCall<'a> {
 
 type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, String> + Send + Sync;
 
-/// What custom calls mean: for each target a function of the operands, those of tuples left to right, to the arrays of the
-/// result, likewise.
+/// The semantics of custom calls: for each target a function from the operands, those of tuples left to right, to the
+/// arrays of the result, likewise.
 ///
 /// A function that returns an error, or other shapes than the instruction declares, ends the evaluation with the error
 /// `HLO212`; a target that is not registered is refused before anything is computed, with `HLO201`.

@@ -5,7 +5,7 @@
 //! of them within one unit in the last place. Those of `f64` itself are [`wide`]'s. None is the system library's: the bits of
 //! results are to be the same on every machine.
 
-use super::function::{STRETCH, Way, each_pair_widely, each_widely, of_one, of_one_widely, of_two};
+use super::function::{Mapping, STRETCH, each_pair_widely, each_widely, of_one, of_one_widely, of_two};
 use super::{Binary, Element, Form, Number, Unary, circular, exponential, logarithm, wide};
 use crate::ir::*;
 
@@ -110,14 +110,14 @@ impl Float for f32 {
 }
 
 /// From `f32` to `f64`.
-const WIDEN: Way<f32, f64> = Way {
+const WIDEN: Mapping<f32, f64> = Mapping {
     form: Form::OWN,
     one: |_, value| f64::from(value),
     many: |_, values, results| each_widely(values, results, f64::from),
 };
 
 /// And back.
-const NARROW: Way<f64, f32> = Way {
+const NARROW: Mapping<f64, f32> = Mapping {
     form: Form::OWN,
     one: |_, value| value as f32,
     many: |_, values, results| each_widely(values, results, |value| value as f32),

@@ -43,7 +43,11 @@ impl<T: 'static, R: 'static> Unary<T, R> {
 
     /// The function of a narrower type, by way of this one. A loop for each function of each type would be hundreds of loops; this way
     /// a function has one, and a type one that leads there and one that leads back.
-    pub(super) fn through<U: Copy + 'static, S: 'static>(self, widen: Way<U, T>, narrow: Way<R, S>) -> Unary<U, S>
+    pub(super) fn through<U: Copy + 'static, S: 'static>(
+        self,
+        widen: Mapping<U, T>,
+        narrow: Mapping<R, S>,
+    ) -> Unary<U, S>
     where
         T: Copy + Default,
         R: Copy + Default,
@@ -72,7 +76,11 @@ impl<T: 'static, R: 'static> Binary<T, R> {
     }
 
     /// As [`Unary::through`].
-    pub(super) fn through<U: Copy + 'static, S: 'static>(self, widen: Way<U, T>, narrow: Way<R, S>) -> Binary<U, S>
+    pub(super) fn through<U: Copy + 'static, S: 'static>(
+        self,
+        widen: Mapping<U, T>,
+        narrow: Mapping<R, S>,
+    ) -> Binary<U, S>
     where
         T: Copy + Default,
         R: Copy + Default,
@@ -83,13 +91,13 @@ impl<T: 'static, R: 'static> Binary<T, R> {
 
 impl<T: Copy + Default + 'static> Binary<T, bool> {
     /// The function that gives the first of two elements where this is true of what they lead to, else the second.
-    pub(super) fn picking<U: Copy + 'static>(self, widen: Way<U, T>) -> Binary<U> {
+    pub(super) fn picking<U: Copy + 'static>(self, widen: Mapping<U, T>) -> Binary<U> {
         Binary(Box::new(Picking { is_first: self, widen }))
     }
 }
 
-/// The way from elements of one type to those of another, for one and for many of them.
-pub(super) struct Way<T, U> {
+/// A mapping from elements of one type to those of another, of one and of many of them.
+pub(super) struct Mapping<T, U> {
     pub(super) form: Form,
     pub(super) one: fn(Form, T) -> U,
     pub(super) many: fn(Form, &[T], &mut [U]),
@@ -122,8 +130,8 @@ impl<T, R, F: Fn(T, T) -> R + Send + Sync, G: Fn(&[T], &[T], &mut [R]) + Send + 
 /// A function by way of another type's.
 struct Through<F, T, W, V, R> {
     function: F,
-    widen: Way<T, W>,
-    narrow: Way<V, R>,
+    widen: Mapping<T, W>,
+    narrow: Mapping<V, R>,
 }
 
 impl<T, R, W, V> OfOne<T, R> for Through<Unary<W, V>, T, W, V, R>
@@ -173,7 +181,7 @@ where
 /// The first of two elements where something is true of what they lead to, else the second.
 struct Picking<T, W> {
     is_first: Binary<W, bool>,
-    widen: Way<T, W>,
+    widen: Mapping<T, W>,
 }
 
 impl<T: Copy, W: Copy + Default + 'static> OfTwo<T, T> for Picking<T, W> {

@@ -5,7 +5,7 @@
 //! [`Form`] says what a word means. So there are as many loops as ways to hold an element, however many types there are.
 
 use super::float::{self, round_small, to_odd, to_odd_single};
-use super::function::{Way, each, each_widely};
+use super::function::{Mapping, each, each_widely};
 use super::pred::ordered;
 use super::{Binary, Element, Number, Unary, signed, unsigned};
 use crate::ir::{
@@ -213,29 +213,32 @@ fn wrapped_unsigned<W: Narrow>(form: Form, value: u64) -> W {
     W::of_lowest(value & (u64::MAX >> form.unused()))
 }
 
-fn signed_way<W: Narrow>(form: Form) -> (Way<W, i64>, Way<i64, W>) {
-    let widen: Way<W, i64> =
-        Way { form, one: |_, word| word.signed(), many: |_, words, values| each_widely(words, values, W::signed) };
+fn signed_way<W: Narrow>(form: Form) -> (Mapping<W, i64>, Mapping<i64, W>) {
+    let widen: Mapping<W, i64> =
+        Mapping { form, one: |_, word| word.signed(), many: |_, words, values| each_widely(words, values, W::signed) };
     let many = |form, values: &[i64], words: &mut [W]| each_widely(values, words, |value| wrapped(form, value));
-    (widen, Way { form, one: wrapped, many })
+    (widen, Mapping { form, one: wrapped, many })
 }
 
-fn unsigned_way<W: Narrow>(form: Form) -> (Way<W, u64>, Way<u64, W>) {
-    let widen: Way<W, u64> =
-        Way { form, one: |_, word| word.unsigned(), many: |_, words, values| each_widely(words, values, W::unsigned) };
+fn unsigned_way<W: Narrow>(form: Form) -> (Mapping<W, u64>, Mapping<u64, W>) {
+    let widen: Mapping<W, u64> = Mapping {
+        form,
+        one: |_, word| word.unsigned(),
+        many: |_, words, values| each_widely(words, values, W::unsigned),
+    };
     let many =
         |form, values: &[u64], words: &mut [W]| each_widely(values, words, |value| wrapped_unsigned(form, value));
-    (widen, Way { form, one: wrapped_unsigned, many })
+    (widen, Mapping { form, one: wrapped_unsigned, many })
 }
 
-fn float_way<W: Narrow>(form: Form) -> (Way<W, f64>, Way<f64, W>) {
-    let widen = Way { form, one: |form, word: W| word.value(form).real(), many: W::reals };
-    (widen, Way { form, one: |form, value| W::nearest(Number::Real(value), form), many: W::of_reals })
+fn float_way<W: Narrow>(form: Form) -> (Mapping<W, f64>, Mapping<f64, W>) {
+    let widen = Mapping { form, one: |form, word: W| word.value(form).real(), many: W::reals };
+    (widen, Mapping { form, one: |form, value| W::nearest(Number::Real(value), form), many: W::of_reals })
 }
 
 /// What a relation gives stays what it is.
-const AS_IT_IS: Way<bool, bool> =
-    Way { form: Form::OWN, one: |_, is_so| is_so, many: |_, from, to| to.copy_from_slice(from) };
+const AS_IT_IS: Mapping<bool, bool> =
+    Mapping { form: Form::OWN, one: |_, is_so| is_so, many: |_, from, to| to.copy_from_slice(from) };
 
 macro_rules! narrow {
     ($($word:ty)*) => {$(

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct WindowDimension {
     /// Elements the window covers.
     pub size: i64,
-    /// How far the window moves each time; at least 1.
+    /// The distance between neighboring positions of the window; at least 1.
     pub stride: i64,
     /// Elements added before the first; negative removes elements.
     pub padding_low: i64,
@@ -234,11 +234,11 @@ impl fmt::Display for ReplicaGroups {
 /// One entry of `output_to_operand_aliasing`: `{0}: (1, {})` in HLO text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OperandAlias {
-    /// Where in the result, as indices into nested tuples.
+    /// The part of the result, as indices into nested tuples.
     pub output: Vec<i64>,
-    /// Which operand.
+    /// The number of the operand.
     pub operand: i64,
-    /// Where in that operand.
+    /// The part of that operand, as indices into nested tuples.
     pub operand_index: Vec<i64>,
 }
 

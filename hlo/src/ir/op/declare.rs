@@ -104,8 +104,8 @@ macro_rules! operations {
         }
 
         impl Op {
-            /// What it does, without its attributes: of an asynchronous shorthand `async-start`, `async-update` or
-            /// `async-done`.
+            /// The opcode: the operation without its attributes. Of an asynchronous shorthand it is `async-start`,
+            /// `async-update` or `async-done`.
             pub fn opcode(&self) -> Opcode {
                 match self {
                     Op::Unary(op) => (*op).into(),

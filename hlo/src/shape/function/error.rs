@@ -47,7 +47,7 @@ impl ErrorKind {
 pub struct ShapeError {
     /// The reason.
     pub kind: ErrorKind,
-    /// What the function says, or what is said of such an error.
+    /// The message, by the function itself or the usual one of its kind.
     pub message: String,
 }
 

@@ -13,7 +13,7 @@ impl ValueId {
     }
 }
 
-/// What is known of a value wherever it is used.
+/// The name and the type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueData {
     /// The name, without `%`; distinct from those of all values that are visible where it is defined.
@@ -25,7 +25,7 @@ pub struct ValueData {
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What it does.
+    /// The operation.
     pub kind: Kind,
     /// The values it takes.
     pub operands: Vec<ValueId>,
@@ -33,7 +33,7 @@ pub struct Operation {
     pub results: Vec<ValueId>,
     /// Its regions.
     pub regions: Vec<Region>,
-    /// What is said where it fails, in place of the usual message.
+    /// The message where it fails, in place of the usual one.
     pub error: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Function {
         self.value(id).ty
     }
 
-    /// How many operations there are, those in regions included.
+    /// The number of operations, those in regions included.
     pub fn operation_count(&self) -> usize {
         let mut count = 0;
         self.body.visit(&mut |_| count += 1);

@@ -4,7 +4,7 @@ use super::{Extents, Type};
 
 macro_rules! plain_kinds {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// What an operation does. The names are those of MLIR's Shape dialect where it has the operation.
+        /// The kinds of operations. The names are those of MLIR's Shape dialect where it has the operation.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
             /// `shape.const_size 2`: a size.
@@ -53,7 +53,7 @@ macro_rules! plain_kinds {
 plain_kinds! {
     /// The shape of an operand.
     ShapeOf "shape.shape_of",
-    /// How many extents a list has.
+    /// The number of extents of a list.
     Rank "shape.rank",
     /// The extent at an index, which must be in `[0, rank)`.
     GetExtent "shape.get_extent",
@@ -82,7 +82,7 @@ plain_kinds! {
     Div "shape.div",
     /// The quotient rounded up; a divisor of 0 is an error.
     CeilDiv "shape.ceil_div",
-    /// What floor division leaves, of the sign of the divisor; a divisor of 0 is an error.
+    /// The remainder of floor division, of the sign of the divisor; a divisor of 0 is an error.
     Mod "shape.mod",
     /// The lesser size.
     Min "shape.min",
@@ -124,7 +124,7 @@ plain_kinds! {
     Reduce "shape.reduce",
     /// One of two regions, by a truth value.
     If "shape.if",
-    /// How many shapes a list of shapes has.
+    /// The number of shapes of a list.
     Length "shape.length",
     /// The shape at an index of a list, which must be in `[0, length)`.
     GetShape "shape.get_shape",
@@ -186,7 +186,7 @@ impl Kind {
             || (self.is_partial() && !matches!(self, Kind::Call(..) | Kind::Assuming))
     }
 
-    /// How many regions the operation has.
+    /// The number of regions of the operation.
     pub fn region_count(&self) -> usize {
         match self {
             Kind::Reduce | Kind::Assuming => 1,

@@ -12,9 +12,9 @@ pub enum KnownShape {
     Ranked(Vec<Interval>),
     /// The rank is in an interval, and every extent in another.
     Unranked {
-        /// How many extents there are.
+        /// The number of extents.
         rank: Interval,
-        /// What each of them is.
+        /// The range of each extent.
         extent: Interval,
     },
 }
@@ -111,7 +111,7 @@ impl KnownShape {
     }
 }
 
-/// What is known of a value of any type.
+/// The partial knowledge of a value of any type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
     /// A size in an interval.

@@ -16,7 +16,7 @@ pub struct Library {
     pub(super) without: BTreeMap<String, String>,
 }
 
-/// What is wrong with a library, besides the text of single functions.
+/// The errors of a library, besides the text of single functions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibraryError {

@@ -245,5 +245,5 @@ pub use text::parse_function;
 pub use unknowns::{Term, Unknown, Unknowns};
 pub use value::{Extents, MAX_LIST, MAX_OPERAND_RANK, MAX_RANK, Type, Value};
 
-/// How deep regions nest, in text and after lowering.
+/// The limit on nesting of regions, in text and after lowering.
 pub const MAX_DEPTH: usize = 64;

@@ -89,9 +89,9 @@ impl Partial {
 }
 
 impl Library {
-    /// What the function mapped to an operation says of unknown sizes. `operands` are the leaves of the operands and
-    /// `declared` those of the result as the text has it, which its attributes `shape` and `shapes` stand for; other
-    /// attributes are asked of `attributes`. Equations go to `unknowns`.
+    /// Collects the equations between unknown sizes that the function mapped to an operation implies. `operands` are
+    /// the leaves of the operands and `declared` those of the result as the text has it, which its attributes `shape`
+    /// and `shapes` stand for; other attributes are asked of `attributes`. Equations go to `unknowns`.
     ///
     /// Returns the extents of the result's leaves, each as far as it follows; `None` where nothing does: no function is
     /// mapped to the operation, its operands do not fit, or it fails.

@@ -52,7 +52,7 @@ impl Term {
     }
 }
 
-/// What is known of each unknown: nothing, or a term in unknowns that are not known themselves.
+/// The value of each unknown: none yet, or a term in unknowns that are not known themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Unknowns {
     terms: Vec<Option<Term>>,
@@ -68,7 +68,7 @@ impl Unknowns {
         Term::Linear { unknown: Unknown(index), factor: 1, offset: 0 }
     }
 
-    /// How many equations have told something new. It only grows, at most to the number of unknowns.
+    /// The number of equations that told something new. It only grows, at most to the number of unknowns.
     pub fn settled(&self) -> usize {
         self.settled
     }

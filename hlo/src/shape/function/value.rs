@@ -66,7 +66,7 @@ pub(super) fn show(extents: &[i64]) -> String {
     format!("[{}]", parts.join(", "))
 }
 
-/// What a value of a shape function is.
+/// The types of values of shape functions.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
     /// An operand: a value together with its shape, `!shape.value_shape`.

@@ -22,6 +22,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{ArenaId, ComputationId, Module, Shape, Span};
 use computation::Parsed;
 use std::collections::HashMap;
+use std::str::FromStr;
 
 /// How deep instructions in place of operands and computations in place of names may nest.
 const MAX_NESTED: usize = 32;
@@ -71,7 +72,7 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
 /// Reads a shape that stands alone: `f32[2,3]{1,0}`, `(s32[], token[])`.
 ///
 /// # Errors
-/// What is wrong with it, with line and column.
+/// The findings, with line and column.
 ///
 /// ```
 /// let shape = weft_hlo::text::parse_shape("f32[32,128]")?;
@@ -84,6 +85,24 @@ pub fn parse_shape(text: &str) -> Result<Shape, Diagnostics> {
         .shape()
         .and_then(|shape| if cursor.at_end() { Ok(shape) } else { Err(cursor.unexpected("the end of the shape")) });
     shape.map_err(|failure| Diagnostics::from(*failure).locate(text))
+}
+
+/// As [`parse`].
+impl FromStr for Module {
+    type Err = Diagnostics;
+
+    fn from_str(text: &str) -> Result<Self, Diagnostics> {
+        parse(text)
+    }
+}
+
+/// As [`parse_shape`].
+impl FromStr for Shape {
+    type Err = Diagnostics;
+
+    fn from_str(text: &str) -> Result<Self, Diagnostics> {
+        parse_shape(text)
+    }
 }
 
 struct Parser<'a> {

@@ -1,4 +1,4 @@
-//! The printer. It is total: invalid modules are printed too, with `?` for an id that leads nowhere.
+//! The printer, which is total: invalid modules are printed too, with `?` for an id that leads nowhere.
 
 mod attribute;
 mod decimal;
@@ -12,7 +12,7 @@ use std::fmt::{self, Write};
 
 pub(super) use literal::spelled_empty;
 
-/// How a module is spelled. The default is XLA's long form.
+/// The spelling of a printed module. The default is XLA's long form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintOptions {
     /// `%` before the names of instructions and computations.

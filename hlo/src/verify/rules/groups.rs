@@ -12,12 +12,12 @@ pub(super) struct Members<'a> {
     pub(super) groups: &'a ReplicaGroups,
     pub(super) channel: Option<i64>,
     pub(super) global_ids: bool,
-    pub(super) demands: Demands,
+    pub(super) demands: GroupRule,
 }
 
-/// What a collective asks of its groups besides that nobody is in two.
+/// The requirement of a collective on its groups besides that they are disjoint.
 #[derive(Copy, Clone, PartialEq)]
-pub(super) enum Demands {
+pub(super) enum GroupRule {
     /// Nothing: who is in no group takes no part.
     Disjoint,
     /// That everybody is in one.
@@ -53,14 +53,14 @@ fn list(rule: &mut Rule<'_>, groups: &[Vec<i64>], members: Members<'_>) {
         }
     }
     let missing = (0i64..).zip(&seen).find(|(number, member)| number != *member).map(|(number, _)| number);
-    if let Some(missing) = missing.filter(|_| members.demands != Demands::Disjoint) {
+    if let Some(missing) = missing.filter(|_| members.demands != GroupRule::Disjoint) {
         let last = seen.last().copied().unwrap_or(0);
         rule.refuse(code::GROUPS, format!("replica_groups must name every member up to {last}, and lacks {missing}"));
     }
     // That a group must have a member is said already.
     let mut sizes = groups.iter().map(Vec::len).filter(|&size| size > 0);
     let first = sizes.next().unwrap_or(0);
-    if let Some(other) = sizes.find(|&size| size != first).filter(|_| members.demands == Demands::CoverEvenly) {
+    if let Some(other) = sizes.find(|&size| size != first).filter(|_| members.demands == GroupRule::CoverEvenly) {
         let opcode = rule.name();
         rule.refuse(
             code::GROUPS,

@@ -27,7 +27,7 @@ pub(super) use expected::Expected;
 pub(super) use rule::Rule;
 
 use crate::ir::{AsyncPhase, Op, OperandAlias, ReplicaGroups};
-use groups::{Demands, Members};
+use groups::{GroupRule, Members};
 
 /// Checks one operation; the result that follows from its operands.
 pub(super) fn check<'a>(rule: &mut Rule<'a>) -> Expected<'a> {
@@ -115,32 +115,32 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
         Op::AllGatherDone | Op::CollectivePermuteDone => transfer::element_done(rule, 1),
         Op::AllReduceDone => structural::same(rule),
         Op::AllGather { channel_id, replica_groups, use_global_device_ids, .. } => {
-            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, GroupRule::CoverEvenly);
             collective::along(rule, members, None)
         }
         Op::AllGatherStart { channel_id, replica_groups, use_global_device_ids, .. } => {
-            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, GroupRule::CoverEvenly);
             collective::all_gather_start(rule, members)
         }
         Op::ReduceScatter { channel_id, replica_groups, use_global_device_ids, to_apply, .. } => {
-            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::CoverEvenly);
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, GroupRule::CoverEvenly);
             collective::along(rule, members, Some(*to_apply))
         }
         Op::AllReduce { channel_id, replica_groups, use_global_device_ids, to_apply, .. }
         | Op::AllReduceStart { channel_id, replica_groups, use_global_device_ids, to_apply, .. } => {
-            let members = members(replica_groups, *channel_id, *use_global_device_ids, Demands::Cover);
+            let members = members(replica_groups, *channel_id, *use_global_device_ids, GroupRule::Cover);
             collective::all_reduce(rule, members, *to_apply)
         }
         Op::AllToAll { channel_id, replica_groups, dimension, .. } => {
-            let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);
+            let members = members(replica_groups, *channel_id, false, GroupRule::CoverEvenly);
             collective::all_to_all(rule, members, dimension.is_some())
         }
         Op::RaggedAllToAll { channel_id, replica_groups, .. } => {
-            let members = members(replica_groups, *channel_id, false, Demands::CoverEvenly);
+            let members = members(replica_groups, *channel_id, false, GroupRule::CoverEvenly);
             collective::ragged_all_to_all(rule, members)
         }
         Op::CollectiveBroadcast { channel_id, replica_groups } => {
-            let members = members(replica_groups, *channel_id, false, Demands::Disjoint);
+            let members = members(replica_groups, *channel_id, false, GroupRule::Disjoint);
             collective::broadcast(rule, members)
         }
         Op::CollectivePermute { channel_id, source_target_pairs, slice_sizes } => {
@@ -162,7 +162,7 @@ fn dispatch<'a>(rule: &mut Rule<'a>) -> Option<Expected<'a>> {
     }
 }
 
-fn members(groups: &ReplicaGroups, channel: Option<i64>, global_ids: bool, demands: Demands) -> Members<'_> {
+fn members(groups: &ReplicaGroups, channel: Option<i64>, global_ids: bool, demands: GroupRule) -> Members<'_> {
     Members { groups, channel, global_ids, demands }
 }
 

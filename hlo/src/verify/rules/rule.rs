@@ -1,4 +1,4 @@
-//! What every verifier rule reads and reports to.
+//! The context of a verifier rule: the instruction that it checks, and the report of its findings.
 
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Shape,

@@ -7,19 +7,19 @@ use crate::ir::{ArrayShape, Data, ElementType, Literal};
 use num_complex::{Complex, Complex64};
 
 /// From one matrix of each operand to what each result has of it; `info` is one of them.
-pub(super) type Routine<F> = fn(&[Matrix<F>], &CustomCall<'_>) -> Result<Vec<Out<F>>, String>;
+pub(super) type Routine<F> = fn(&[Matrix<F>], &CustomCall<'_>) -> Result<Vec<Output<F>>, String>;
 
-/// What a routine leaves of one matrix.
-pub(super) enum Out<F> {
+/// A result of a routine for one matrix.
+pub(super) enum Output<F> {
     Numbers(Vec<F>),
     Reals(Vec<f64>),
     Complexes(Vec<Complex64>),
     Integers(Vec<i32>),
 }
 
-/// What the operands of a routine are.
+/// The kinds of a routine's operands.
 #[derive(Copy, Clone, Default)]
-pub(super) struct Takes {
+pub(super) struct OperandKinds {
     /// The position of one that is a matrix, in a batch; others may be vectors.
     pub(super) matrix: usize,
     /// The position of one that is of integers, if there is one.
@@ -30,7 +30,7 @@ pub(super) struct Takes {
 pub(super) fn batched<F: Field>(
     call: &CustomCall<'_>,
     operands: &[Literal],
-    takes: Takes,
+    takes: OperandKinds,
     routine: Routine<F>,
 ) -> Result<Vec<Literal>, String> {
     let first = operands.get(takes.matrix).and_then(|operand| operand.shape.as_array()).ok_or("takes more arrays")?;
@@ -55,7 +55,7 @@ pub(super) fn batched<F: Field>(
         return Err(format!("cannot give {shape} for {first}"));
     }
     // Without a matrix the routine makes nothing, and what the text says is not compared with it.
-    let mut outs: Vec<Out<F>> = results.iter().map(|shape| Out::empty(shape.element_type)).collect();
+    let mut outs: Vec<Output<F>> = results.iter().map(|shape| Output::empty(shape.element_type)).collect();
     if count > 0 {
         results.iter().try_for_each(|shape| single(shape, batch_rank).map(|_| ()))?;
     }
@@ -100,36 +100,38 @@ fn product(extents: &[i64]) -> Result<usize, String> {
     product.and_then(|product| usize::try_from(product).ok()).ok_or_else(|| "takes too many elements".to_owned())
 }
 
-impl<F: Field> Out<F> {
+impl<F: Field> Output<F> {
     fn empty(element_type: ElementType) -> Self {
         match element_type {
-            ElementType::S32 => Out::Integers(Vec::new()),
-            element_type if element_type.is_complex() != F::IS_REAL => Out::Numbers(Vec::new()),
-            element_type if element_type.is_complex() => Out::Complexes(Vec::new()),
-            _ => Out::Reals(Vec::new()),
+            ElementType::S32 => Output::Integers(Vec::new()),
+            element_type if element_type.is_complex() != F::IS_REAL => Output::Numbers(Vec::new()),
+            element_type if element_type.is_complex() => Output::Complexes(Vec::new()),
+            _ => Output::Reals(Vec::new()),
         }
     }
 
     fn len(&self) -> usize {
         match self {
-            Out::Numbers(values) => values.len(),
-            Out::Reals(values) => values.len(),
-            Out::Complexes(values) => values.len(),
-            Out::Integers(values) => values.len(),
+            Output::Numbers(values) => values.len(),
+            Output::Reals(values) => values.len(),
+            Output::Complexes(values) => values.len(),
+            Output::Integers(values) => values.len(),
         }
     }
 
     /// Whether there is no difference in kind. Real numbers are numbers where these are real, complex ones likewise.
-    fn append(&mut self, more: Out<F>) -> bool {
+    fn append(&mut self, more: Output<F>) -> bool {
         match (self, more) {
-            (Out::Numbers(values), Out::Numbers(more)) => values.extend(more),
-            (Out::Numbers(values), Out::Reals(more)) if F::IS_REAL => values.extend(more.into_iter().map(F::of_real)),
-            (Out::Numbers(values), Out::Complexes(more)) if !F::IS_REAL => {
+            (Output::Numbers(values), Output::Numbers(more)) => values.extend(more),
+            (Output::Numbers(values), Output::Reals(more)) if F::IS_REAL => {
+                values.extend(more.into_iter().map(F::of_real))
+            }
+            (Output::Numbers(values), Output::Complexes(more)) if !F::IS_REAL => {
                 values.extend(more.into_iter().map(|Complex { re, im }| F::of_parts(re, im)));
             }
-            (Out::Reals(values), Out::Reals(more)) => values.extend(more),
-            (Out::Complexes(values), Out::Complexes(more)) => values.extend(more),
-            (Out::Integers(values), Out::Integers(more)) => values.extend(more),
+            (Output::Reals(values), Output::Reals(more)) => values.extend(more),
+            (Output::Complexes(values), Output::Complexes(more)) => values.extend(more),
+            (Output::Integers(values), Output::Integers(more)) => values.extend(more),
             _ => return false,
         }
         true
@@ -137,10 +139,10 @@ impl<F: Field> Out<F> {
 
     fn into_data(self, element_type: ElementType) -> Result<Data, String> {
         match self {
-            Out::Numbers(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
-            Out::Reals(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
-            Out::Complexes(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
-            Out::Integers(values) => Ok(Data::S32(values)),
+            Output::Numbers(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
+            Output::Reals(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
+            Output::Complexes(values) => linalg::write(&values, element_type).map_err(|error| error.to_string()),
+            Output::Integers(values) => Ok(Data::S32(values)),
         }
     }
 }

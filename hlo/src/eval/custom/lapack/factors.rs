@@ -1,13 +1,13 @@
 //! LAPACK's factorizations and solvers of equations.
 
 use super::super::registry::CustomCall;
-use super::batch::Out;
+use super::batch::Output;
 use super::{flag, letter, one, square, two};
 use crate::eval::linalg::{self, Bands, Field, Matrix, Triangular};
 use crate::ir::ElementType;
 
 /// Cholesky's factor in one triangle, the other as it was. Where `info` says that there is none, the matrix is as it was.
-pub(super) fn potrf<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn potrf<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let mut a = one(operands)?.clone();
     square(&a)?;
     let lower = letter(call, "uplo", "LU")? == 'L';
@@ -23,11 +23,11 @@ pub(super) fn potrf<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
         }
         Err(order) => order,
     };
-    Ok(vec![Out::Numbers(a.elements), Out::Integers(vec![info as i32])])
+    Ok(vec![Output::Numbers(a.elements), Output::Integers(vec![info as i32])])
 }
 
 /// The solution of a triangular system.
-pub(super) fn trsm<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn trsm<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let (a, b) = two(operands)?;
     square(a)?;
     let transposition = letter(call, "trans_x", "NTC")?;
@@ -44,36 +44,36 @@ pub(super) fn trsm<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> R
     }
     let mut x = b.clone();
     linalg::solve(a, &mut x, &which);
-    Ok(vec![Out::Numbers(x.elements)])
+    Ok(vec![Output::Numbers(x.elements)])
 }
 
 /// Factors by elimination, pivots, and which of these was zero.
-pub(super) fn getrf<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn getrf<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let mut a = one(operands)?.clone();
     let pivots = linalg::lu(&mut a);
     let rows = pivots.rows.iter().map(|&row| row as i32 + 1).collect();
-    Ok(vec![Out::Numbers(a.elements), Out::Integers(rows), Out::Integers(vec![pivots.zero as i32])])
+    Ok(vec![Output::Numbers(a.elements), Output::Integers(rows), Output::Integers(vec![pivots.zero as i32])])
 }
 
 /// The triangular factor and the vectors of the reflections, and their `tau`.
-pub(super) fn geqrf<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn geqrf<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let mut a = one(operands)?.clone();
     let taus = linalg::qr(&mut a);
-    Ok(vec![Out::Numbers(a.elements), Out::Numbers(taus)])
+    Ok(vec![Output::Numbers(a.elements), Output::Numbers(taus)])
 }
 
 /// The product of reflections.
-pub(super) fn orgqr<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn orgqr<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let (a, taus) = two(operands)?;
     if a.columns > a.rows || taus.elements.len() > a.columns {
         let (rows, columns, count) = (a.rows, a.columns, taus.elements.len());
         return Err(format!("takes no {count} reflections of {rows} by {columns} elements"));
     }
-    Ok(vec![Out::Numbers(linalg::product(a, &taus.elements).elements)])
+    Ok(vec![Output::Numbers(linalg::product(a, &taus.elements).elements)])
 }
 
 /// The product of reflections, or its adjoint, times a matrix, or that times the product.
-pub(super) fn ormqr<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn ormqr<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let [a, taus, c] = operands else { return Err(format!("takes three operands, not {}", operands.len())) };
     let (from_left, adjoint) = (flag(call, "left")?, flag(call, "transpose")?);
     let facing = if from_left { c.rows } else { c.columns };
@@ -84,12 +84,12 @@ pub(super) fn ormqr<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
     }
     let mut product = c.clone();
     linalg::apply(a, &taus.elements, &mut product, from_left, adjoint);
-    Ok(vec![Out::Numbers(product.elements)])
+    Ok(vec![Output::Numbers(product.elements)])
 }
 
 /// As [`geqrf`], of the columns in an order that takes the longest rest first; the order, from 1; `tau`. Columns that the second
 /// operand does not say 0 for come first.
-pub(super) fn geqp3<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn geqp3<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let (a, order) = two(operands)?;
     let mut order: Vec<i32> = order.elements.iter().map(|value| value.re() as i32).collect();
     if order.len() != a.columns {
@@ -97,7 +97,7 @@ pub(super) fn geqp3<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Res
     }
     let mut a = a.clone();
     let taus = linalg::pivoted(&mut a, &mut order);
-    Ok(vec![Out::Numbers(a.elements), Out::Integers(order), Out::Numbers(taus)])
+    Ok(vec![Output::Numbers(a.elements), Output::Integers(order), Output::Numbers(taus)])
 }
 
 /// The three diagonals and the right-hand sides of a tridiagonal system. The first of the elements below the diagonal and the
@@ -120,24 +120,24 @@ fn bands<F: Field>(operands: &[Matrix<F>]) -> Result<(Bands<F>, Matrix<F>), Stri
 }
 
 /// What the diagonals become, the solution, and which pivot is zero.
-pub(super) fn gtsv<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn gtsv<F: Field>(operands: &[Matrix<F>], _: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let (mut bands, mut x) = bands(operands)?;
     let zero = linalg::solve_bands(&mut bands, &mut x);
     let mut below: Vec<F> = operands[0].elements.first().copied().into_iter().collect();
     below.append(&mut bands.below);
     let mut above = bands.above;
     above.extend(operands[2].elements.last());
-    let diagonals = [below, bands.diagonal, above].map(Out::Numbers);
-    Ok(diagonals.into_iter().chain([Out::Numbers(x.elements), Out::Integers(vec![zero as i32])]).collect())
+    let diagonals = [below, bands.diagonal, above].map(Output::Numbers);
+    Ok(diagonals.into_iter().chain([Output::Numbers(x.elements), Output::Integers(vec![zero as i32])]).collect())
 }
 
 /// The solution for a matrix of which pivots that are zero are made a little more.
-pub(super) fn perturbed<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn perturbed<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let (mut bands, mut x) = bands(operands)?;
     let precision = match call.results()[..] {
         [shape] if matches!(shape.element_type, ElementType::F32 | ElementType::C64) => linalg::Precision::SINGLE,
         _ => linalg::Precision::DOUBLE,
     };
     linalg::solve_perturbed_bands(&mut bands, &mut x, precision);
-    Ok(vec![Out::Numbers(x.elements)])
+    Ok(vec![Output::Numbers(x.elements)])
 }

@@ -1,4 +1,4 @@
-//! LAPACK's routines as JAX calls them on CPUs, in matrices' last two dimensions.
+//! LAPACK's routines, as JAX calls them on CPUs, on batches of matrices.
 //!
 //! Conventions are those of LAPACK's reference: pivots count from 1, `info` is 0 for success. Results are computed in `f64`, or
 //! pairs of it, by additions, multiplications, divisions and square roots alone, and rounded once: they have the same bits on
@@ -10,16 +10,16 @@ mod spectra;
 
 use super::registry::{CustomCall, CustomCalls};
 use crate::eval::linalg::{Field, Matrix};
-use batch::{Routine, Takes, batched};
+use batch::{OperandKinds, Routine, batched};
 use num_complex::Complex64;
 
 /// Registers all routines for all types.
 pub(super) fn register(calls: &mut CustomCalls) {
-    let matrix = Takes::default();
-    let bands = Takes { matrix: 3, ..matrix };
+    let matrix = OperandKinds::default();
+    let bands = OperandKinds { matrix: 3, ..matrix };
     for letter in ['s', 'd', 'c', 'z'] {
         let complex = matches!(letter, 'c' | 'z');
-        let mut add = |routine: &str, takes: Takes, real: Routine<f64>, of_complex: Routine<Complex64>| {
+        let mut add = |routine: &str, takes: OperandKinds, real: Routine<f64>, of_complex: Routine<Complex64>| {
             let target = format!("lapack_{letter}{routine}_ffi");
             match complex {
                 false => calls.register(target, move |call, operands| batched(call, operands, takes, real)),
@@ -31,7 +31,7 @@ pub(super) fn register(calls: &mut CustomCalls) {
         add("trsm", matrix, factors::trsm, factors::trsm);
         add("getrf", matrix, factors::getrf, factors::getrf);
         add("geqrf", matrix, factors::geqrf, factors::geqrf);
-        add("geqp3", Takes { integers: Some(1), ..matrix }, factors::geqp3, factors::geqp3);
+        add("geqp3", OperandKinds { integers: Some(1), ..matrix }, factors::geqp3, factors::geqp3);
         add(named("orgqr", "ungqr"), matrix, factors::orgqr, factors::orgqr);
         add(named("ormqr", "unmqr"), matrix, factors::ormqr, factors::ormqr);
         add("gtsv", bands, factors::gtsv, factors::gtsv);

@@ -1,7 +1,7 @@
 //! LAPACK's eigenvalue and singular value routines, and the reductions they start with.
 
 use super::super::registry::CustomCall;
-use super::batch::{Out, single};
+use super::batch::{Output, single};
 use super::{flag_letter, letter, one, square};
 use crate::eval::linalg::{self, Field, Matrix, Spectral, completed, singular};
 use crate::ir::ArrayShape;
@@ -13,32 +13,34 @@ fn failure<F: Field>(a: &Matrix<F>) -> i32 {
 }
 
 /// Numbers that are not found.
-fn unknown<F: Field>(count: usize) -> Out<F> {
-    Out::Numbers(vec![F::NAN; count])
+fn unknown<F: Field>(count: usize) -> Output<F> {
+    Output::Numbers(vec![F::NAN; count])
 }
 
 /// Eigenvalues as LAPACK gives them: of a real matrix the real parts, then the imaginary parts.
-fn parts<F: Field>(values: Vec<Complex64>) -> Vec<Out<F>> {
+fn parts<F: Field>(values: Vec<Complex64>) -> Vec<Output<F>> {
     match F::IS_REAL {
         true => vec![
-            Out::Reals(values.iter().map(|value| value.re).collect()),
-            Out::Reals(values.iter().map(|value| value.im).collect()),
+            Output::Reals(values.iter().map(|value| value.re).collect()),
+            Output::Reals(values.iter().map(|value| value.im).collect()),
         ],
-        false => vec![Out::Complexes(values)],
+        false => vec![Output::Complexes(values)],
     }
 }
 
 /// Eigenvectors and eigenvalues of a Hermitian matrix; where they are not found, NaN.
-pub(super) fn syevd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn syevd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let a = one(operands)?;
     square(a)?;
     letter(call, "mode", "NV")?;
     let lower = if flag_letter(call, "uplo", 'L', 'U')? { a.clone() } else { a.adjoint() };
     Ok(match linalg::eigen(triangle(lower)) {
         Some(found) => {
-            vec![Out::Numbers(found.vectors.elements), Out::Reals(found.values), Out::Integers(vec![0])]
+            vec![Output::Numbers(found.vectors.elements), Output::Reals(found.values), Output::Integers(vec![0])]
         }
-        None => vec![unknown(a.elements.len()), Out::Reals(vec![f64::NAN; a.rows]), Out::Integers(vec![failure(a)])],
+        None => {
+            vec![unknown(a.elements.len()), Output::Reals(vec![f64::NAN; a.rows]), Output::Integers(vec![failure(a)])]
+        }
     })
 }
 
@@ -53,7 +55,7 @@ fn triangle<F: Field>(mut a: Matrix<F>) -> Matrix<F> {
 
 /// A Hermitian matrix as a real tridiagonal one: the vectors of reflections in the triangle that is read, the two diagonals, and
 /// `tau`.
-pub(super) fn sytrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn sytrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let a = one(operands)?;
     square(a)?;
     let lower = flag_letter(call, "uplo", 'L', 'U')?;
@@ -67,16 +69,16 @@ pub(super) fn sytrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
         found.taus.reverse();
     }
     Ok(vec![
-        Out::Numbers(turned.elements),
-        Out::Reals(found.diagonal),
-        Out::Reals(found.beside),
-        Out::Numbers(found.taus),
-        Out::Integers(vec![0]),
+        Output::Numbers(turned.elements),
+        Output::Reals(found.diagonal),
+        Output::Reals(found.beside),
+        Output::Numbers(found.taus),
+        Output::Integers(vec![0]),
     ])
 }
 
 /// The matrix with a subdiagonal that is similar to one, the vectors of reflections below it, and `tau`.
-pub(super) fn gehrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn gehrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let mut a = one(operands)?.clone();
     square(&a)?;
     let row = |name: &str| call.option(name).and_then(|row| usize::try_from(row).ok());
@@ -87,11 +89,11 @@ pub(super) fn gehrd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
         _ => return Err(format!("has no options low and high that are rows of {}", a.rows)),
     };
     let taus = linalg::hessenberg(&mut a, low - 1..high);
-    Ok(vec![Out::Numbers(a.elements), Out::Numbers(taus), Out::Integers(vec![0])])
+    Ok(vec![Output::Numbers(a.elements), Output::Numbers(taus), Output::Integers(vec![0])])
 }
 
 /// Eigenvalues, and vectors on the left and on the right, zeros where they are not asked for.
-pub(super) fn geev<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn geev<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let a = one(operands)?;
     square(a)?;
     let left = flag_letter(call, "compute_left", 'V', 'N')?;
@@ -105,12 +107,12 @@ pub(super) fn geev<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -
         }
         None => (vec![Complex64::NAN; a.rows], [nan(), nan()], failure(a)),
     };
-    let vectors = vectors.map(Out::Complexes);
-    Ok(parts(values).into_iter().chain(vectors).chain([Out::Integers(vec![info])]).collect())
+    let vectors = vectors.map(Output::Complexes);
+    Ok(parts(values).into_iter().chain(vectors).chain([Output::Integers(vec![info])]).collect())
 }
 
 /// Schur's form, its vectors, zeros where they are not asked for, eigenvalues, and how many of these were selected, which is none.
-pub(super) fn gees<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn gees<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let a = one(operands)?;
     square(a)?;
     let wanted = flag_letter(call, "mode", 'V', 'N')?;
@@ -121,11 +123,11 @@ pub(super) fn gees<F: Spectral>(operands: &[Matrix<F>], call: &CustomCall<'_>) -
         Some(found) => {
             let values = found.values();
             let vectors = if wanted { found.vectors } else { Matrix::zeros(a.rows, a.rows) };
-            (Out::Numbers(found.form.elements), Out::Numbers(vectors.elements), values, 0)
+            (Output::Numbers(found.form.elements), Output::Numbers(vectors.elements), values, 0)
         }
         None => (unknown(a.elements.len()), unknown(a.elements.len()), vec![Complex64::NAN; a.rows], failure(a)),
     };
-    let rest = [Out::Integers(vec![0]), Out::Integers(vec![info])];
+    let rest = [Output::Integers(vec![0]), Output::Integers(vec![info])];
     Ok([form, vectors].into_iter().chain(parts(values)).chain(rest).collect())
 }
 
@@ -136,7 +138,7 @@ fn last_extents(shape: &ArrayShape) -> Result<(usize, usize), String> {
 
 /// The matrix as it was, singular values, left vectors and adjoint right vectors: as many as there are values for the
 /// mode `S`, all for `A`, zeros for `N`. What is not found is NaN.
-pub(super) fn gesdd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Out<F>>, String> {
+pub(super) fn gesdd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> Result<Vec<Output<F>>, String> {
     let a = one(operands)?;
     let mode = letter(call, "mode", "ASN")?;
     let count = a.rows.min(a.columns);
@@ -151,14 +153,14 @@ pub(super) fn gesdd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
     if last_extents(u)? != (a.rows, u_columns) || last_extents(v)? != (v_rows, a.columns) {
         return Err(format!("does not give {u} and {v} for {} by {} elements", a.rows, a.columns));
     }
-    let given = Out::Numbers(a.elements.clone());
+    let given = Output::Numbers(a.elements.clone());
     let Some(found) = singular(a) else {
         return Ok(vec![
             given,
-            Out::Reals(vec![f64::NAN; count]),
+            Output::Reals(vec![f64::NAN; count]),
             unknown(a.rows * u_columns),
             unknown(v_rows * a.columns),
-            Out::Integers(vec![failure(a)]),
+            Output::Integers(vec![failure(a)]),
         ]);
     };
     let (u, v) = match mode {
@@ -167,9 +169,9 @@ pub(super) fn gesdd<F: Field>(operands: &[Matrix<F>], call: &CustomCall<'_>) -> 
     };
     Ok(vec![
         given,
-        Out::Reals(found.values),
-        Out::Numbers(u.elements),
-        Out::Numbers(v.elements),
-        Out::Integers(vec![0]),
+        Output::Reals(found.values),
+        Output::Numbers(u.elements),
+        Output::Numbers(v.elements),
+        Output::Integers(vec![0]),
     ])
 }

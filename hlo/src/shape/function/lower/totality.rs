@@ -1,4 +1,4 @@
-//! Totality: which operations of a function cannot fail, whatever the operands are.
+//! Totality: the operations of a function that cannot fail, whatever the operands are.
 
 use crate::shape::function::transfer::{Failure, transfer};
 use crate::shape::function::{Function, Kind, Known, Operation, Region, Type, ValueId};

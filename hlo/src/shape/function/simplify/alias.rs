@@ -1,11 +1,11 @@
 //! Operations whose result is one of the values that exist already.
 
-use super::{Item, Simplifier};
+use super::{Binding, Simplifier};
 use crate::shape::function::{Kind, Known, Value, ValueId};
 
 impl Simplifier<'_> {
     /// The results, if all are values that are there already. `items` are the operands, `ids` their values.
-    pub(super) fn alias(&self, kind: &Kind, items: &[Item]) -> Option<Vec<Item>> {
+    pub(super) fn alias(&self, kind: &Kind, items: &[Binding]) -> Option<Vec<Binding>> {
         let same = || {
             let first = items[0].id?;
             items.iter().all(|item| item.id == Some(first)).then(|| items[0].clone())
@@ -21,7 +21,7 @@ impl Simplifier<'_> {
             Kind::ShapeEq | Kind::Eq | Kind::Le | Kind::Ge => same().map(|_| vec![truth(true)]),
             Kind::Ne | Kind::Lt | Kind::Gt => same().map(|_| vec![truth(false)]),
             Kind::CstrEq | Kind::CstrBroadcastable => {
-                same().map(|_| vec![Item::known(Known::Exact(Value::Witness(None)))])
+                same().map(|_| vec![Binding::known(Known::Exact(Value::Witness(None)))])
             }
             Kind::Min | Kind::Max => same().map(|item| vec![item]),
             Kind::Select => match items[0].known.as_truth() {
@@ -42,7 +42,7 @@ impl Simplifier<'_> {
     }
 
     /// The elements of the results, where they are values of their own.
-    pub(super) fn record_elements(&mut self, kind: &Kind, items: &[Item], results: &[ValueId]) {
+    pub(super) fn record_elements(&mut self, kind: &Kind, items: &[Binding], results: &[ValueId]) {
         let found = match kind {
             Kind::FromExtents | Kind::FromElements => Some(items.to_vec()),
             Kind::ToExtentTensor | Kind::FromExtentTensor => self.elements_of(&items[0]),
@@ -65,16 +65,16 @@ impl Simplifier<'_> {
         }
     }
 
-    pub(super) fn elements_of(&self, item: &Item) -> Option<Vec<Item>> {
+    pub(super) fn elements_of(&self, item: &Binding) -> Option<Vec<Binding>> {
         match item.known.exact() {
             Some(Value::Extents(extents)) => {
-                Some(extents.iter().map(|&extent| Item::known(Known::Exact(Value::Size(extent)))).collect())
+                Some(extents.iter().map(|&extent| Binding::known(Known::Exact(Value::Size(extent)))).collect())
             }
             _ => self.elements.get(&item.id?).cloned(),
         }
     }
 }
 
-fn truth(value: bool) -> Item {
-    Item::known(Known::Exact(Value::Bool(value)))
+fn truth(value: bool) -> Binding {
+    Binding::known(Known::Exact(Value::Bool(value)))
 }

@@ -8,15 +8,15 @@ use super::tidy::tidy;
 use super::{Attributes, Extents, Function, Kind, Known, KnownShape, Library, ShapeError, Type, Value, ValueId};
 use std::collections::{HashMap, HashSet};
 
-/// What is left of a function when something is known of its operands.
+/// The residual of a function after partial evaluation with some knowledge of its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Specialized {
     /// Everything is known: the results.
     Known(Vec<Value>),
     /// Whatever else the operands are, this is the error.
     Error(ShapeError),
-    /// What has to be computed when the shapes are known. It takes the same operands as the function, asks for no
-    /// attribute and calls no function unless it became too long.
+    /// The part that depends on shapes not yet known. It takes the same operands as the function, asks for no attribute
+    /// and calls no function unless it became too long.
     Residual(Function),
 }
 
@@ -125,27 +125,27 @@ fn constant(function: &Function, values: &[Value], error: Option<ShapeError>) ->
         return function.clone();
     }
     let mut simplifier = Simplifier::new(None, function);
-    let items: Vec<Item> = values.iter().cloned().map(|value| Item::known(Known::Exact(value))).collect();
+    let items: Vec<Binding> = values.iter().cloned().map(|value| Binding::known(Known::Exact(value))).collect();
     let results = items.iter().zip(function.results()).map(|(item, ty)| simplifier.materialize(item, ty)).collect();
     simplifier.finish(results)
 }
 
-/// What a value of the old function is in the new one.
+/// The binding of a value of the old function in the new one.
 #[derive(Clone, Debug)]
-struct Item {
+struct Binding {
     known: Known,
     /// The value in the new function; `None` for constants, until they are needed.
     id: Option<ValueId>,
 }
 
-impl Item {
+impl Binding {
     fn known(known: Known) -> Self {
-        Item { known, id: None }
+        Binding { known, id: None }
     }
 }
 
-/// Something that always fails, with this error, was emitted; what follows is never reached.
-struct Dead(ShapeError);
+/// An operation that always fails with this error was emitted; operations after it are never reached.
+struct AlwaysFails(ShapeError);
 
 /// What is known of the results of a function. Of one that fails whatever the operands turn out to be, there are none,
 /// but the error of what always fails; another may come before it.
@@ -161,7 +161,7 @@ struct Context<'a> {
 /// One function while it is being copied.
 struct Frame<'a> {
     function: &'a Function,
-    items: Vec<Option<Item>>,
+    items: Vec<Option<Binding>>,
 }
 
 impl<'a> Frame<'a> {
@@ -169,7 +169,7 @@ impl<'a> Frame<'a> {
         Frame { function, items: vec![None; function.values.len()] }
     }
 
-    fn item(&self, id: ValueId) -> &Item {
+    fn item(&self, id: ValueId) -> &Binding {
         self.items[id.index()].as_ref().expect("a value is defined before its uses, as parser and passes check")
     }
 }
@@ -181,7 +181,7 @@ struct Simplifier<'a> {
     /// Constants that were needed, all at the start of the body.
     constants: HashMap<(Type, Value), ValueId>,
     /// The elements of lists in the new function, where they are values of their own.
-    elements: HashMap<ValueId, Vec<Item>>,
+    elements: HashMap<ValueId, Vec<Binding>>,
     /// Values whose operations do not fail.
     safe: HashSet<ValueId>,
     /// Whether something that may fail was emitted.
@@ -228,7 +228,7 @@ impl<'a> Simplifier<'a> {
         for (position, (&id, known)) in function.body.arguments.iter().zip(operands).enumerate() {
             // A parameter that is known stays a parameter; its uses become constants.
             let new = ValueId(u32::try_from(position).expect("a function has fewer than 2^32 parameters"));
-            frame.items[id.index()] = Some(Item { known: known.clone(), id: Some(new) });
+            frame.items[id.index()] = Some(Binding { known: known.clone(), id: Some(new) });
         }
         let items = simplifier.region(&mut frame, &function.body);
         if let Some(error) = simplifier.error {
@@ -237,7 +237,7 @@ impl<'a> Simplifier<'a> {
         let types = function.results();
         let (items, error) = match items {
             Ok(items) => (items, None),
-            Err(Dead(error)) => (types.iter().map(|&ty| dummy(ty)).collect(), Some(error)),
+            Err(AlwaysFails(error)) => (types.iter().map(|&ty| dummy(ty)).collect(), Some(error)),
         };
         let known: Vec<Known> = items.iter().map(|item| item.known.clone()).collect();
         if !simplifier.may_fail {
@@ -261,7 +261,7 @@ impl<'a> Simplifier<'a> {
     }
 
     /// The value in the new function; constants are made when they are needed.
-    fn materialize(&mut self, item: &Item, ty: Type) -> ValueId {
+    fn materialize(&mut self, item: &Binding, ty: Type) -> ValueId {
         if let Some(value) = item.known.exact()
             && ty != Type::ValueShape
         {
@@ -312,8 +312,8 @@ fn weight(known: &Known) -> usize {
 }
 
 /// Some value of the type, for what is never reached.
-fn dummy(ty: Type) -> Item {
-    Item::known(Known::Exact(match ty {
+fn dummy(ty: Type) -> Binding {
+    Binding::known(Known::Exact(match ty {
         Type::Size => Value::Size(0),
         Type::Bool => Value::Bool(false),
         Type::Shapes => Value::Shapes(Vec::new()),

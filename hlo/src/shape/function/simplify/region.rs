@@ -1,6 +1,6 @@
 //! Partial evaluation of regions and operations.
 
-use super::{Dead, Frame, Item, Simplifier, dims, dummy, weight};
+use super::{AlwaysFails, Binding, Frame, Simplifier, dims, dummy, weight};
 use crate::shape::function::evaluate::MAX_CALL_DEPTH;
 use crate::shape::function::transfer::{Failure, transfer};
 use crate::shape::function::{ErrorKind, Kind, Known, Operation, Region, ShapeError, Type, Value, ValueId};
@@ -11,9 +11,9 @@ const MAX_ELEMENTS: usize = 64;
 
 impl Simplifier<'_> {
     /// Copies the operations of a region into the innermost open one; what the region yields.
-    pub(super) fn region(&mut self, frame: &mut Frame<'_>, region: &Region) -> Result<Vec<Item>, Dead> {
+    pub(super) fn region(&mut self, frame: &mut Frame<'_>, region: &Region) -> Result<Vec<Binding>, AlwaysFails> {
         for operation in &region.operations {
-            let items: Vec<Item> = operation.operands.iter().map(|&id| frame.item(id).clone()).collect();
+            let items: Vec<Binding> = operation.operands.iter().map(|&id| frame.item(id).clone()).collect();
             self.steps += 1 + items.iter().map(|item| weight(&item.known)).sum::<usize>();
             let results = self.operation(frame, operation, items)?;
             for (&id, item) in operation.results.iter().zip(results) {
@@ -23,7 +23,12 @@ impl Simplifier<'_> {
         Ok(region.results.iter().map(|&id| frame.item(id).clone()).collect())
     }
 
-    fn operation(&mut self, frame: &mut Frame<'_>, operation: &Operation, items: Vec<Item>) -> Result<Vec<Item>, Dead> {
+    fn operation(
+        &mut self,
+        frame: &mut Frame<'_>,
+        operation: &Operation,
+        items: Vec<Binding>,
+    ) -> Result<Vec<Binding>, AlwaysFails> {
         match &operation.kind {
             Kind::Attribute(name, ty) => self.attribute(frame, operation, name, *ty),
             Kind::Call(name, _) => self.call(frame, operation, name, &items),
@@ -38,7 +43,7 @@ impl Simplifier<'_> {
                 Known::Exact(Value::Witness(Some(error))) => {
                     self.fails(error.clone());
                     let error = error.clone();
-                    self.branch(frame, operation, &items).and(Err(Dead(error)))
+                    self.branch(frame, operation, &items).and(Err(AlwaysFails(error)))
                 }
                 _ => {
                     self.may_fail = true;
@@ -54,7 +59,7 @@ impl Simplifier<'_> {
                     return Ok(results);
                 }
                 if failure == Failure::Never && known.iter().all(|known| known.exact().is_some()) {
-                    return Ok(known.into_iter().map(Item::known).collect());
+                    return Ok(known.into_iter().map(Binding::known).collect());
                 }
                 let (kind, items) = self.without_what_adds_nothing(kind, items);
                 if let (Kind::Concat, [only]) = (&kind, items.as_slice()) {
@@ -77,7 +82,7 @@ impl Simplifier<'_> {
                         let types = operation.results.iter().map(|&id| frame.function.ty(id));
                         let known = types.map(Known::of_type).collect();
                         self.emit(frame, operation, kind, &items, known, false);
-                        Err(Dead(error))
+                        Err(AlwaysFails(error))
                     }
                 }
             }
@@ -94,15 +99,15 @@ impl Simplifier<'_> {
     }
 
     /// Truth values that are true add nothing to `and`, empty lists nothing to `concat`.
-    fn without_what_adds_nothing(&self, kind: &Kind, items: Vec<Item>) -> (Kind, Vec<Item>) {
-        let neutral = |item: &Item| match (kind, item.known.exact()) {
+    fn without_what_adds_nothing(&self, kind: &Kind, items: Vec<Binding>) -> (Kind, Vec<Binding>) {
+        let neutral = |item: &Binding| match (kind, item.known.exact()) {
             (Kind::And, Some(value)) => value == Value::Bool(true),
             (Kind::Or, Some(value)) => value == Value::Bool(false),
             (Kind::AssumingAll, Some(value)) => value == Value::Witness(None),
             (Kind::Concat, Some(Value::Extents(extents))) => extents.is_empty(),
             _ => false,
         };
-        let kept: Vec<Item> = items.iter().filter(|item| !neutral(item)).cloned().collect();
+        let kept: Vec<Binding> = items.iter().filter(|item| !neutral(item)).cloned().collect();
         (kind.clone(), if kept.is_empty() { items } else { kept })
     }
 
@@ -112,10 +117,10 @@ impl Simplifier<'_> {
         frame: &Frame<'_>,
         operation: &Operation,
         kind: Kind,
-        items: &[Item],
+        items: &[Binding],
         known: Vec<Known>,
         safe: bool,
-    ) -> Vec<Item> {
+    ) -> Vec<Binding> {
         let operands = self.operands(operation, frame, &kind, items);
         // What might fail and does not needs no words for it; evidence keeps them for where it is assumed.
         let error = if safe && kind.is_partial() { None } else { operation.error.clone() };
@@ -124,11 +129,11 @@ impl Simplifier<'_> {
             self.safe.extend(results.iter().copied());
         }
         self.record_elements(&kind, items, &results);
-        results.into_iter().zip(known).map(|(id, known)| Item { known, id: Some(id) }).collect()
+        results.into_iter().zip(known).map(|(id, known)| Binding { known, id: Some(id) }).collect()
     }
 
     /// The elements of lists one after the other, if all are there as values and they are few.
-    fn short_list(&self, lists: &[Item]) -> Option<Vec<Item>> {
+    fn short_list(&self, lists: &[Binding]) -> Option<Vec<Binding>> {
         let all = lists.iter().map(|list| self.elements_of(list)).collect::<Option<Vec<_>>>()?.concat();
         (all.len() <= MAX_ELEMENTS).then_some(all)
     }
@@ -139,9 +144,9 @@ impl Simplifier<'_> {
         frame: &Frame<'_>,
         operation: &Operation,
         ty: Type,
-        elements: Vec<Item>,
+        elements: Vec<Binding>,
         known: Vec<Known>,
-    ) -> Item {
+    ) -> Binding {
         let kind = if ty == Type::Shape { Kind::FromExtents } else { Kind::FromElements };
         let operands = elements.iter().map(|element| self.materialize(element, Type::Size)).collect();
         // The elements of shapes are extents already.
@@ -149,11 +154,11 @@ impl Simplifier<'_> {
         self.safe.extend(results.iter().copied());
         self.elements.insert(results[0], elements);
         let known = known.into_iter().next().unwrap_or_else(|| Known::of_type(ty));
-        Item { known, id: Some(results[0]) }
+        Binding { known, id: Some(results[0]) }
     }
 
     /// The operands as values of the new function. All lists of operands that may be shortened are of one type.
-    fn operands(&mut self, operation: &Operation, frame: &Frame<'_>, kind: &Kind, items: &[Item]) -> Vec<ValueId> {
+    fn operands(&mut self, operation: &Operation, frame: &Frame<'_>, kind: &Kind, items: &[Binding]) -> Vec<ValueId> {
         let shortened = matches!(kind, Kind::And | Kind::Or | Kind::AssumingAll | Kind::Concat);
         items
             .iter()
@@ -183,10 +188,16 @@ impl Simplifier<'_> {
         results
     }
 
-    fn attribute(&mut self, frame: &Frame<'_>, operation: &Operation, name: &str, ty: Type) -> Result<Vec<Item>, Dead> {
+    fn attribute(
+        &mut self,
+        frame: &Frame<'_>,
+        operation: &Operation,
+        name: &str,
+        ty: Type,
+    ) -> Result<Vec<Binding>, AlwaysFails> {
         let found = self.context.map(|context| context.attributes.known(name).filter(|known| known.fits(ty)));
         let known = match found {
-            Some(Some(known)) if known.exact().is_some() => return Ok(vec![Item::known(known)]),
+            Some(Some(known)) if known.exact().is_some() => return Ok(vec![Binding::known(known)]),
             Some(Some(known)) => Some(known),
             // Without a context the attributes come with the instruction.
             None => Some(Known::of_type(ty)),
@@ -203,7 +214,7 @@ impl Simplifier<'_> {
         self.may_fail = true;
         let known = vec![known.unwrap_or_else(|| Known::of_type(ty))];
         let items = self.emit(frame, operation, operation.kind.clone(), &[], known, false);
-        missing.map_or(Ok(items), |error| Err(Dead(error)))
+        missing.map_or(Ok(items), |error| Err(AlwaysFails(error)))
     }
 
     fn call(
@@ -211,8 +222,8 @@ impl Simplifier<'_> {
         frame: &Frame<'_>,
         operation: &Operation,
         name: &str,
-        items: &[Item],
-    ) -> Result<Vec<Item>, Dead> {
+        items: &[Binding],
+    ) -> Result<Vec<Binding>, AlwaysFails> {
         let callee = self.context.and_then(|context| context.library.function(name).ok());
         if let Some(callee) = callee
             && self.may_expand()
@@ -233,7 +244,7 @@ impl Simplifier<'_> {
     }
 
     /// The elements of a list, if its length is known and the loop over it is to be unrolled.
-    fn unrolled(&mut self, list: &Item, ty: Type) -> Option<Vec<Item>> {
+    fn unrolled(&mut self, list: &Binding, ty: Type) -> Option<Vec<Binding>> {
         if !self.may_expand() {
             return None;
         }
@@ -260,18 +271,23 @@ impl Simplifier<'_> {
                 self.emitted += 1;
                 Some(id)
             };
-            elements.push(Item { known, id });
+            elements.push(Binding { known, id });
         }
         Some(elements)
     }
 
-    fn reduce(&mut self, frame: &mut Frame<'_>, operation: &Operation, items: &[Item]) -> Result<Vec<Item>, Dead> {
+    fn reduce(
+        &mut self,
+        frame: &mut Frame<'_>,
+        operation: &Operation,
+        items: &[Binding],
+    ) -> Result<Vec<Binding>, AlwaysFails> {
         let region = &operation.regions[0];
         let list_type = frame.function.ty(operation.operands[0]);
         if let Some(elements) = self.unrolled(&items[0], list_type) {
             let mut accumulators = items[1..].to_vec();
             for (index, element) in (0i64..).zip(elements) {
-                let index = Item::known(Known::Exact(Value::Size(index)));
+                let index = Binding::known(Known::Exact(Value::Size(index)));
                 let arguments = [index, element].into_iter().chain(accumulators);
                 for (&id, item) in region.arguments.iter().zip(arguments) {
                     frame.items[id.index()] = Some(item);
@@ -303,18 +319,23 @@ impl Simplifier<'_> {
         for (&id, known) in region.arguments.iter().zip(knowns) {
             let data = frame.function.value(id);
             let new = self.builder.argument(data.ty, data.name.clone());
-            frame.items[id.index()] = Some(Item { known, id: Some(new) });
+            frame.items[id.index()] = Some(Binding { known, id: Some(new) });
         }
         // A loop has steps, of which there may be too many.
         self.may_fail = true;
         let copied = self.nested(frame, region);
         let results = self.push(frame, operation, operation.kind.clone(), operands, vec![copied.0], None);
         let types: Vec<Type> = self.builder.types(&results);
-        Ok(results.into_iter().zip(types).map(|(id, ty)| Item { known: Known::of_type(ty), id: Some(id) }).collect())
+        Ok(results.into_iter().zip(types).map(|(id, ty)| Binding { known: Known::of_type(ty), id: Some(id) }).collect())
     }
 
     /// Copies both regions of a branch, or the one of `assuming`.
-    fn branch(&mut self, frame: &mut Frame<'_>, operation: &Operation, items: &[Item]) -> Result<Vec<Item>, Dead> {
+    fn branch(
+        &mut self,
+        frame: &mut Frame<'_>,
+        operation: &Operation,
+        items: &[Binding],
+    ) -> Result<Vec<Binding>, AlwaysFails> {
         let operands = self.operands(operation, frame, &operation.kind, items);
         let mut regions = Vec::new();
         let mut known: Option<Vec<Known>> = None;
@@ -331,7 +352,7 @@ impl Simplifier<'_> {
         let results = self.push(frame, operation, operation.kind.clone(), operands, regions, None);
         let types = self.builder.types(&results);
         let known = known.unwrap_or_else(|| types.into_iter().map(Known::of_type).collect());
-        Ok(results.into_iter().zip(known).map(|(id, known)| Item { known, id: Some(id) }).collect())
+        Ok(results.into_iter().zip(known).map(|(id, known)| Binding { known, id: Some(id) }).collect())
     }
 
     /// Copies a region into one that was just opened, and closes it; what is known of its results unless it always
@@ -341,7 +362,7 @@ impl Simplifier<'_> {
         let types = region.results.iter().map(|&id| frame.function.ty(id));
         let (items, alive) = match copied {
             Ok(items) => (items, true),
-            Err(Dead(_)) => (types.clone().map(dummy).collect(), false),
+            Err(AlwaysFails(_)) => (types.clone().map(dummy).collect(), false),
         };
         let results = items.iter().zip(types).map(|(item, ty)| self.materialize(item, ty)).collect();
         let known = items.into_iter().map(|item| item.known).collect();

@@ -28,9 +28,9 @@ const WORDS: [&str; 13] = [
 /// What dimensions of devices beyond those of the array may be for.
 const SUBGROUPS: [&str; 5] = ["manual", "replicated", "unreduced", "unknown", "maximal"];
 
-/// What a sharding has said so far.
+/// The fields of a sharding that were read so far.
 #[derive(Default)]
-struct Said {
+struct ShardingFields {
     /// Whether no list of devices is needed.
     whole: bool,
     replicated: bool,
@@ -65,7 +65,7 @@ impl Cursor<'_> {
     fn single_sharding(&mut self) -> Result<(), Failure> {
         self.skip_trivia();
         let start = self.position();
-        let mut said = Said::default();
+        let mut said = ShardingFields::default();
         while !self.eat(b'}') {
             let Some(word) = self.word() else { return Err(self.unexpected("`}` or a word of a sharding")) };
             match word.text {

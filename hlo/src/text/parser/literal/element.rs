@@ -28,7 +28,7 @@ impl Cursor<'_> {
                 // A format of at most 8 bits has no others.
                 Some(format) => self.read(shape, |cursor| cursor.small(element_type, format).map(|bits| bits as u8)),
                 None => {
-                    let range = Whole::of(element_type);
+                    let range = IntegerRange::of(element_type);
                     words_of!(Data::no_words(element_type), _, W => {
                         self.read(shape, |cursor| Ok(W::of_bits(cursor.whole_in(&range)? as u128)))
                     })
@@ -77,7 +77,7 @@ impl Cursor<'_> {
 
     /// An integer of a type.
     #[inline]
-    fn whole_in(&mut self, range: &Whole) -> Result<i128, Failure> {
+    fn whole_in(&mut self, range: &IntegerRange) -> Result<i128, Failure> {
         self.skip_trivia();
         let start = self.position();
         match self.whole() {
@@ -180,13 +180,13 @@ impl Cursor<'_> {
 }
 
 /// The integers that a literal of an integer type may be spelled with.
-struct Whole {
+struct IntegerRange {
     element_type: ElementType,
     least: i128,
     greatest: i128,
 }
 
-impl Whole {
+impl IntegerRange {
     fn of(element_type: ElementType) -> Self {
         let bits = element_type.bits();
         let (least, greatest) = match bits {
@@ -195,6 +195,6 @@ impl Whole {
             _ if element_type.is_signed() => (-(1i128 << (bits - 1)), (1 << (bits - 1)) - 1),
             _ => (0, (1 << bits) - 1),
         };
-        Whole { element_type, least, greatest }
+        IntegerRange { element_type, least, greatest }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::count::cases;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{ElementType, Literal, Module};
+use weft_hlo::ir::{ElementType, Literal, Module, Opcode};
 use weft_hlo::passes::{Pass, RandomBits, SelectAndScatter};
 use weft_hlo::random::{Options, Rng, inputs, instance};
 use weft_hlo::text::{parse, print};
@@ -79,7 +79,7 @@ fn scattering_where_a_window_selects_is_two_reductions() {
     options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred, ElementType::F32, ElementType::Bf16];
     let mut made = 0;
     for seed in 0..cases(400) {
-        let Some(module) = instance(seed, "select-and-scatter", &options) else { continue };
+        let Some(module) = instance(seed, Opcode::SelectAndScatter, &options) else { continue };
         let inputs = inputs(&module, seed, &options);
         if evaluate(&module, &inputs).is_ok() {
             same_bits(&SelectAndScatter, &module, &inputs);

@@ -69,7 +69,7 @@ impl Error {
         }
     }
 
-    /// The bytes of the source that the error is about, where text was read.
+    /// The byte range of the error in the source, where text was read.
     pub fn span(&self) -> Option<Range<usize>> {
         match self {
             Error::Syntax { span, .. } => Some(span.clone()),

@@ -104,10 +104,10 @@ impl IndexingMap {
         Verbose { map: self, owners }
     }
 
-    /// Reads a map, asking `owner` whom each name after `hlo:` stands for.
+    /// Parses a map, with `owner` to look up each name after `hlo:`.
     ///
     /// # Errors
-    /// When the text is not that of a map, with the bytes that the error is about; also for a name that `owner` does not know,
+    /// When the text is not that of a map, with the byte range of the error; also for a name that `owner` does not know,
     /// and on overflow.
     pub fn parse_with(source: &str, owner: &mut dyn FnMut(&str) -> Option<Owner>) -> Result<IndexingMap, Error> {
         Ok(read::read_map(source, owner)?.0)

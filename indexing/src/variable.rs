@@ -67,7 +67,7 @@ impl Hash for Variable {
     }
 }
 
-/// A token for whoever yields the value of a runtime variable. Its meaning belongs to the crate that made it.
+/// A token for the owner of a runtime variable, which yields its value. Its meaning belongs to the crate that made it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Owner(pub u64);
 

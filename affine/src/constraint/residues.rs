@@ -11,7 +11,7 @@ use crate::{Atom, Expr, Interval, Law};
 /// The conjunction of two constraints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// They are about different things, or no one constraint says what both do.
+    /// They restrict different expressions, or their conjunction is no single constraint.
     Unrelated,
     /// One constraint that holds exactly where both do.
     One(Constraint),

@@ -103,7 +103,7 @@ use std::sync::atomic::AtomicU64;
 use value::Meter;
 use work::Work;
 
-/// Bounds on an evaluation, and who watches it.
+/// Limits of an evaluation, and its progress callback.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The limit on bytes of values alive at one time, inputs and constants not counted; an element takes as many as

@@ -45,7 +45,7 @@ pub struct ReplicaId {
     pub steps: Vec<ExchangeStep>,
 }
 
-/// One exchange, and who is asked in it.
+/// One exchange, and the member that is asked in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExchangeStep {
     /// The exchange of the collective.
@@ -67,11 +67,11 @@ pub struct Exchange {
 /// The participants of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Participants {
-    /// The members of one's group; without a group all are one, in ascending order.
+    /// The members of the asking participant's group; without groups all are one group, in ascending order.
     Group(ReplicaGroups),
-    /// The source in the pair of a source and a target in which one is the target.
+    /// The source in the pair of a source and a target whose target is the asking participant.
     Source(Vec<Vec<i64>>),
-    /// The target in the pair in which one is the source.
+    /// The target in the pair whose source is the asking participant.
     Target(Vec<Vec<i64>>),
 }
 
@@ -80,11 +80,11 @@ pub enum Participants {
 /// A program runs on `replica_count` times `num_partitions` devices. The modes are those of XLA's operation semantics.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ids {
-    /// Replicas; whoever is asked has one's own partition number. What no channel says otherwise.
+    /// Replicas; the member asked has the asking device's partition number. The default without a channel.
     Replicas,
-    /// Partitions; whoever is asked has one's own replica number.
+    /// Partitions; the member asked has the asking device's replica number.
     Partitions,
-    /// Replicas, each with all its partitions: after each other those of the first replica of the group, those of the second, …
+    /// Replicas with all their partitions, in this order: all partitions of the group's first replica, of its second, …
     ReplicasWithPartitions,
     /// Devices: `replica * num_partitions + partition`.
     Devices,

@@ -65,8 +65,8 @@ pub fn infer_extents(library: &Library, instruction: &InstructionAttributes<'_>)
     }
 }
 
-/// As [`infer_extents`], where extents of operands or of the result may only be bounded: the extents, an error that there
-/// is whatever they turn out to be, or what is left to evaluate ([`Library::infer_by`], of
+/// As [`infer_extents`], where extents of operands or of the result may only be bounded: the extents, an error that
+/// arises for all extents within the bounds, or the function left to evaluate ([`Library::infer_by`], of
 /// [`InstructionAttributes::operand_extents`]).
 ///
 /// # Errors

@@ -54,7 +54,7 @@ impl fmt::Display for Verdict {
 pub enum Pattern {
     /// All lanes read one element.
     Uniform,
-    /// The elements are adjacent, in whatever order lanes read them.
+    /// The elements are adjacent, in any order of lanes.
     Contiguous,
     /// There are gaps in some requests, so small that hardly a segment is wasted.
     Close,
@@ -176,8 +176,8 @@ pub struct Coalescing {
     pub verdict: Verdict,
     /// The numbers behind the verdict; nothing where nothing is read or it is unknown.
     pub reads: Option<Reads>,
-    /// The extents of the block that it is about, one for each thread variable; those of the bounds where the launch names none,
-    /// and none where it names none and the map is undefined.
+    /// The extents of the block, one for each thread variable; those of the bounds where the launch names none, and
+    /// none where it names none and the map is undefined.
     pub block: Vec<i64>,
     /// The stride of each variable; empty where there is no address, since the map is undefined or the strides of the
     /// shape leave `i64`.

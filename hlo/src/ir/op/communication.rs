@@ -30,14 +30,14 @@ macro_rules! with_communication {
                 $($fields)*
                 /// Data from the host.
                 Infeed "infeed" [SIDE_EFFECTS] {
-                    /// What the target makes of it.
+                    /// The configuration for the target, an opaque text.
                     infeed_config: String = "infeed_config" Quoted, Optional;
                 }
                 /// Data to the host.
                 Outfeed "outfeed" [SIDE_EFFECTS] {
                     /// The shape that leaves.
                     outfeed_shape: Shape = "outfeed_shape" Shape, Optional;
-                    /// What the target makes of it.
+                    /// The configuration for the target, an opaque text.
                     outfeed_config: String = "outfeed_config" Quoted, Optional;
                 }
                 /// The start of a transfer to another partition or the host.
@@ -72,7 +72,7 @@ macro_rules! with_communication {
                 AllGather "all-gather" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -85,7 +85,7 @@ macro_rules! with_communication {
                 AllGatherStart "all-gather-start" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -98,9 +98,9 @@ macro_rules! with_communication {
                 AllReduce "all-reduce" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Which ids the groups name, where the text says so.
+                    /// The kind of ids in the groups, where the text says so.
                     mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -113,9 +113,9 @@ macro_rules! with_communication {
                 AllReduceStart "all-reduce-start" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Which ids the groups name, where the text says so.
+                    /// The kind of ids in the groups, where the text says so.
                     mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -128,9 +128,9 @@ macro_rules! with_communication {
                 ReduceScatter "reduce-scatter" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Which ids the groups name, where the text says so.
+                    /// The kind of ids in the groups, where the text says so.
                     mode: CollectiveMode = "mode" Word(CollectiveMode::NAMES), Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -145,7 +145,7 @@ macro_rules! with_communication {
                 AllToAll "all-to-all" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// Whether the layout of operands and results is fixed.
                     constrain_layout: bool = "constrain_layout" Flag, Default(false);
@@ -156,7 +156,7 @@ macro_rules! with_communication {
                 RaggedAllToAll "ragged-all-to-all" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                     /// The dimension that is cut.
                     dimension: i64 = "dimensions" Dimension, Optional;
@@ -165,7 +165,7 @@ macro_rules! with_communication {
                 CollectivePermute "collective-permute" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who sends to whom: pairs of a source and a target.
+                    /// The pairs of a source and a target.
                     source_target_pairs: Vec<Vec<i64>> = "source_target_pairs" Pairs, Required;
                     /// The extents of what is sent, where that is a part.
                     slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
@@ -174,7 +174,7 @@ macro_rules! with_communication {
                 CollectivePermuteStart "collective-permute-start" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who sends to whom: pairs of a source and a target.
+                    /// The pairs of a source and a target.
                     source_target_pairs: Vec<Vec<i64>> = "source_target_pairs" Pairs, Required;
                     /// The extents of what is sent, where that is a part.
                     slice_sizes: Vec<Vec<i64>> = "slice_sizes" Pairs, Default(Vec::new());
@@ -183,12 +183,12 @@ macro_rules! with_communication {
                 CollectiveBroadcast "collective-broadcast" [SIDE_EFFECTS] {
                     /// The channel over which partitions talk; `None` within one partition's replicas.
                     channel_id: i64 = "channel_id" Integer, Optional;
-                    /// Who exchanges with whom.
+                    /// The groups of participants that exchange data.
                     replica_groups: ReplicaGroups = "replica_groups" Groups, Assumed(ReplicaGroups::default());
                 }
                 /// The start of a copy.
                 CopyStart "copy-start" [SIDE_EFFECTS] {
-                    /// Which prefetch across programs this is.
+                    /// The index of the prefetch across programs.
                     cross_program_prefetch_index: i64 = "cross_program_prefetch_index" Integer, Optional;
                 }
                 /// The start of a computation that runs beside others.

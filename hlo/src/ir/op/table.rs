@@ -15,7 +15,7 @@ use super::{
 use crate::ir::{ComputationId, Literal, Shape};
 
 with_communication! {
-    /// What an instruction does, with the attributes it owns.
+    /// An operation with the attributes it owns.
     ///
     /// Semantics are those of XLA's operation semantics document.
     special {
@@ -30,7 +30,7 @@ with_communication! {
         Unary(UnaryOp),
         /// An elementwise operation of two operands.
         Binary(BinaryOp),
-        /// One of several computations, chosen by the first operand, applied to the operand after it that is its own.
+        /// One of several computations, chosen by the first operand and applied to its own operand, one of those after the first.
         Conditional {
             /// For a choice by `pred` the branches for true and false; else those for 0, 1, …, of which the last is also
             /// taken for any other number.
@@ -43,9 +43,9 @@ with_communication! {
         AsyncShorthand {
             /// The opcode of what was started, `slice`.
             wrapped: Opcode,
-            /// Which part of it this is.
+            /// The phase: start, update or done.
             phase: AsyncPhase,
-            /// What it starts; `None` for an update and for the end.
+            /// The operation that is started; `None` for an update and for the end.
             operation: Option<Box<Op>>,
             /// The thread it runs on.
             async_execution_thread: Option<String>,
@@ -156,7 +156,7 @@ with_communication! {
         Compare "compare" [COMPUTED ELEMENTWISE SHAPE_FOLLOWS] {
             /// The relation.
             direction: ComparisonDirection = "direction" Word(ComparisonDirection::NAMES), Required;
-            /// How elements are ordered, where the text says so.
+            /// The order of elements, where the text gives it.
             order: ComparisonType = "type" Word(ComparisonType::NAMES), Optional;
         }
         /// Each element with fewer bits of exponent and mantissa, in its old type.
@@ -176,7 +176,7 @@ with_communication! {
         }
         /// `N` inputs and `N` initial values, folded over each position of a window with `to_apply`.
         ReduceWindow "reduce-window" [SHAPE_FOLLOWS] {
-            /// How the window moves.
+            /// The window.
             window: Window = "window" Window, Default(Window::default());
             /// The combining computation.
             to_apply: ComputationId = "to_apply" Computation, Required;
@@ -184,7 +184,7 @@ with_communication! {
         /// The initial value, combined by `scatter` with each element of the source at the place in its window that
         /// `select` prefers.
         SelectAndScatter "select-and-scatter" [SHAPE_FOLLOWS] {
-            /// How the window moves.
+            /// The window.
             window: Window = "window" Window, Default(Window::default());
             /// Whether the first of two elements is preferred.
             select: ComputationId = "select" Computation, Required;
@@ -287,9 +287,9 @@ with_communication! {
         }
         /// A kernel moved over a base area, with products summed over window and input features.
         Convolution "convolution" [SHAPE_FOLLOWS] {
-            /// How the window moves.
+            /// The window.
             window: Window = "window" Window, Default(Window::default());
-            /// Which dimension is which.
+            /// The roles of the dimensions of operands and result.
             dim_labels: Box<ConvolutionDimensions> = "dim_labels" Labels, Required;
             /// Groups into which the features are cut.
             feature_group_count: i64 = "feature_group_count" Integer, Default(1);
@@ -297,9 +297,9 @@ with_communication! {
             batch_group_count: i64 = "batch_group_count" Integer, Default(1);
             /// One per operand; empty for the default of all.
             operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
-            /// What it was written as.
+            /// The kind of convolution it was written as.
             convolution_kind: ConvolutionKind = "convolution_kind" Word(ConvolutionKind::NAMES), Default(ConvolutionKind::Unset);
-            /// As in the text.
+            /// The text of the attribute.
             sparsity_config: String = "sparsity_config" Sparsity, Optional;
         }
         /// The inputs sorted along a dimension by a comparator of pairs of elements.
@@ -313,7 +313,7 @@ with_communication! {
         }
         /// The `k` largest or smallest elements of the last dimension, sorted, and their indices.
         TopK "topk" [SHAPE_FOLLOWS] {
-            /// How many.
+            /// The number of elements of each row.
             k: i64 = "k" Integer, Required;
             /// Largest or smallest.
             largest: bool = "largest" Flag, Assumed(true);
@@ -329,9 +329,9 @@ with_communication! {
         Scan "scan" [] {
             /// The dimension scanned.
             dimension: i64 = "dimensions" Dimension, Required;
-            /// How many of the values are carried.
+            /// The number of carried values.
             num_carries: i64 = "num_carries" Integer, Required;
-            /// Whether from the end to the start.
+            /// Whether it runs from the end to the start.
             is_reverse: bool = "is_reverse" Flag, Default(false);
             /// Whether the steps may be regrouped.
             is_associative: bool = "is_associative" Flag, Assumed(false);
@@ -340,7 +340,7 @@ with_communication! {
         }
         /// A Fourier transform of the last dimensions.
         Fft "fft" [SHAPE_FOLLOWS] {
-            /// Which one.
+            /// The kind of transform.
             fft_type: FftType = "fft_type" Word(FftType::NAMES), Required;
             /// The extents transformed.
             fft_length: Vec<i64> = "fft_length" Dimensions, Required;
@@ -358,12 +358,12 @@ with_communication! {
             lower: bool = "lower" Flag, Default(false);
             /// Whether the diagonal counts as ones.
             unit_diagonal: bool = "unit_diagonal" Flag, Default(false);
-            /// What is done to the matrix first.
+            /// The transposition of the matrix.
             transpose_a: TransposeKind = "transpose_a" Word(TransposeKind::NAMES), Default(TransposeKind::Invalid);
         }
         /// Random numbers between or about two operands.
         Rng "rng" [SIDE_EFFECTS] {
-            /// How they are distributed.
+            /// The distribution.
             distribution: RandomDistribution = "distribution" AnyCase(RandomDistribution::NAMES), Required;
         }
         /// Random bits of a state, and the next state.
@@ -373,7 +373,7 @@ with_communication! {
         }
         /// The device's random state before it is moved on.
         RngGetAndUpdateState "rng-get-and-update-state" [SIDE_EFFECTS] {
-            /// How far it is moved.
+            /// The amount by which the state is moved on.
             delta: i64 = "delta" Integer, Required;
         }
         /// Normalized features, their means and variances.
@@ -399,17 +399,17 @@ with_communication! {
         }
         /// The extent of a dimension at run time.
         GetDimensionSize "get-dimension-size" [SHAPE_FOLLOWS] {
-            /// Which dimension.
+            /// The dimension.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// The first operand with the extent of a dimension set to the second.
         SetDimensionSize "set-dimension-size" [SHAPE_FOLLOWS] {
-            /// Which dimension.
+            /// The dimension.
             dimension: i64 = "dimensions" Dimension, Required;
         }
         /// One element of a tuple.
         GetTupleElement "get-tuple-element" [COMPUTED SHAPE_FOLLOWS] {
-            /// Which one, from 0.
+            /// The index of the element, from 0.
             index: i64 = "index" Integer, Required;
         }
         /// The value of a computation applied to the operands.
@@ -433,9 +433,9 @@ with_communication! {
             /// One round.
             body: ComputationId = "body" Computation, Required;
         }
-        /// Something that only the target knows.
+        /// A call of a function that only the target defines.
         CustomCall "custom-call" [SIDE_EFFECTS] {
-            /// How the window moves.
+            /// The window.
             window: Window = "window" Window, Default(Window::default());
             /// The roles of dimensions, of calls that are convolutions.
             dim_labels: Box<ConvolutionDimensions> = "dim_labels" Labels, Optional;
@@ -447,28 +447,28 @@ with_communication! {
             operand_precision: Vec<Precision> = "operand_precision" Precisions, Default(Vec::new());
             /// The padding, of calls that are convolutions.
             padding_type: PaddingType = "padding_type" Word(PaddingType::NAMES), Default(PaddingType::Invalid);
-            /// What is called.
+            /// The name of the function that is called.
             custom_call_target: String = "custom_call_target" Quoted, Required;
             /// The layouts that operands must have.
             operand_layout_constraints: Vec<Shape> = "operand_layout_constraints" Shapes, Optional;
             /// Whether it must run though its value is not used.
             custom_call_has_side_effect: bool = "custom_call_has_side_effect" Flag, Default(false);
-            /// A value that goes with the call.
+            /// A literal that the target receives with the call.
             literal: Box<Literal> = "literal" Literal, Optional;
             /// Parts of the result that share a buffer with an operand.
             output_to_operand_aliasing: Vec<OperandAlias> = "output_to_operand_aliasing" Aliases, Default(Vec::new());
-            /// When it is scheduled.
+            /// The scheduling constraint.
             schedule: CallSchedule = "schedule" AnyCase(CallSchedule::NAMES), Default(CallSchedule::None);
-            /// How it is called.
+            /// The calling convention.
             api_version: ApiVersion = "api_version" AnyCase(ApiVersion::NAMES), Default(ApiVersion::Original);
             /// The computation it calls.
             to_apply: ComputationId = "to_apply" Computation, Optional;
             /// The computations it calls.
             called_computations: Vec<ComputationId> = "called_computations" Computations, Default(Vec::new());
         }
-        /// What others think of the metadata of a value changes here.
+        /// The boundary between two domains of metadata; its value is the operand's.
         Domain "domain" [SHAPE_FOLLOWS] {
-            /// As in the text.
+            /// The text of the attribute.
             domain: String = "domain" Domain, Required;
         }
     }

@@ -64,7 +64,7 @@ impl ComparisonDirection {
 }
 
 spelled! {
-    /// How `compare` orders its operands; the default follows from the element type.
+    /// The order by which `compare` compares its operands; the default follows from the element type.
     #[non_exhaustive]
     ComparisonType { Float "FLOAT", TotalOrder "TOTALORDER", Signed "SIGNED", Unsigned "UNSIGNED", }
 }
@@ -76,7 +76,7 @@ spelled! {
 }
 
 spelled! {
-    /// How precisely a dot or a convolution reads an operand.
+    /// The precision at which a dot or a convolution reads an operand.
     #[non_exhaustive]
     Precision { Default "default", High "high", Highest "highest", }
 }
@@ -94,13 +94,13 @@ spelled! {
 }
 
 spelled! {
-    /// Which of a convolution and its two gradients a convolution was written as.
+    /// The kind of a convolution: forward, or one of its two gradients.
     #[non_exhaustive]
     ConvolutionKind { Forward "fprop", InputGradient "dgrad", FilterGradient "wgrad", Unset "unset", }
 }
 
 spelled! {
-    /// How a custom call was padded before its padding became numbers.
+    /// The padding of a custom call before it became numbers.
     #[non_exhaustive]
     PaddingType { Invalid "PADDING_INVALID", Valid "PADDING_VALID", Same "PADDING_SAME", }
 }
@@ -111,7 +111,7 @@ spelled! {
 }
 
 spelled! {
-    /// What `triangular-solve` does to its matrix first.
+    /// The transposition of `triangular-solve`'s matrix.
     TransposeKind {
         Invalid "TRANSPOSE_INVALID", None "NO_TRANSPOSE", Transpose "TRANSPOSE", Adjoint "ADJOINT",
     }
@@ -130,7 +130,7 @@ spelled! {
 }
 
 spelled! {
-    /// Which ids the groups of a collective name.
+    /// The kind of ids in the groups of a collective.
     #[non_exhaustive]
     CollectiveMode {
         CrossReplica "cross_replica", CrossPartition "cross_partition",
@@ -139,12 +139,12 @@ spelled! {
 }
 
 spelled! {
-    /// Which part of an asynchronous operation an instruction is, by what the text adds to the opcode.
+    /// The phase of an asynchronous operation, a suffix of the opcode in the text.
     AsyncPhase { Start "-start", Update "-update", Done "-done", }
 }
 
 spelled! {
-    /// How a custom call is called.
+    /// The calling convention of a custom call.
     #[non_exhaustive]
     ApiVersion {
         Original "API_VERSION_ORIGINAL", StatusReturning "API_VERSION_STATUS_RETURNING",

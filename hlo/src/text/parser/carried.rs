@@ -5,7 +5,7 @@ mod record;
 mod sharding;
 
 use crate::diagnostic::did_you_mean;
-use crate::ir::Span;
+use crate::ir::{Opcode, Span};
 use crate::text::codes;
 use crate::text::lexer::{Cursor, Failure, Name, failure, quote};
 pub(super) use record::{FILE_LOCATION, STACK_FRAME};
@@ -24,7 +24,8 @@ pub(super) const CARRIED: &[&str] = &[
 ];
 
 /// Attributes that the instructions of one opcode may carry besides.
-pub(super) const CARRIED_BY: &[(&str, &str)] = &[("call", "is_composite"), ("reshape", "inferred_dimension")];
+pub(super) const CARRIED_BY: &[(Opcode, &str)] =
+    &[(Opcode::Call, "is_composite"), (Opcode::Reshape, "inferred_dimension")];
 
 /// How many numbers and names the value of a carried attribute mentions, where others have to fit them.
 #[derive(Clone, Debug, Default)]

@@ -94,7 +94,7 @@ impl<'a> Operation<'a> {
 
     fn carries(&self, attribute: &str) -> bool {
         CARRIED.contains(&attribute)
-            || CARRIED_BY.contains(&(self.owner.name(), attribute))
+            || CARRIED_BY.contains(&(self.owner, attribute))
             || (attribute == "result_accuracy" && has_accuracy(self.owner))
     }
 

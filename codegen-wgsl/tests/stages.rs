@@ -44,5 +44,5 @@ fn lowerings_have_names() {
     for lowering in Lowering::ALL {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
-    assert!("tiled".parse::<Lowering>().unwrap_err().contains("inlined, legal, flat, protected"));
+    assert!("tiled".parse::<Lowering>().unwrap_err().contains("inlined, split, legal, flat, protected"));
 }

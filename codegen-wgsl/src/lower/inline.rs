@@ -52,8 +52,8 @@ fn size(block: &Block) -> usize {
     block.statements.iter().map(within).sum()
 }
 
-/// Runtime variables are numbered for one function.
-fn has_no_binding(block: &Block) -> bool {
+/// Whether no runtime variable is bound within a block; they are numbered for one function.
+pub(super) fn has_no_binding(block: &Block) -> bool {
     block.statements.iter().all(|statement| match statement {
         Statement::Bind { .. } => false,
         Statement::If { condition, .. } if !condition.bindings().is_empty() => false,
@@ -138,7 +138,8 @@ fn substitute(block: &mut Block, known: &[Operand]) {
     block.results.iter_mut().for_each(of);
 }
 
-fn defined_mut(statement: &mut Statement, change: &dyn Fn(&mut ValueId)) {
+/// Changes the values that a statement defines, those of accumulators included.
+pub(super) fn defined_mut(statement: &mut Statement, change: &dyn Fn(&mut ValueId)) {
     match statement {
         Statement::Let { value, .. } => change(value),
         Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {

@@ -1,11 +1,13 @@
 //! Lowerings of the kernel IR, each from kernel to kernel.
 
+mod accumulators;
 mod flatten;
 mod inline;
 mod legalize;
 mod protect;
 
 use crate::kernel::Kernel;
+pub use accumulators::split_accumulators;
 pub use flatten::flatten;
 pub(crate) use flatten::indices_at;
 pub use inline::inline;
@@ -19,6 +21,8 @@ use std::str::FromStr;
 pub enum Lowering {
     /// Functions of values are written in place of their calls: [`inline`].
     Inlined,
+    /// Long loops that fold one operation have several accumulators: [`split_accumulators`].
+    Split,
     /// Operations that WGSL does not have become those that it has: [`legalize`].
     Legal,
     /// Memories are indexed by row-major positions: [`flatten`].
@@ -29,12 +33,14 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 4] = [Lowering::Inlined, Lowering::Legal, Lowering::Flat, Lowering::Protected];
+    pub const ALL: [Lowering; 5] =
+        [Lowering::Inlined, Lowering::Split, Lowering::Legal, Lowering::Flat, Lowering::Protected];
 
     /// The name of the stage that it leads to.
     pub fn name(self) -> &'static str {
         match self {
             Lowering::Inlined => "inlined",
+            Lowering::Split => "split",
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
             Lowering::Protected => "protected",
@@ -44,10 +50,11 @@ impl Lowering {
     /// The kernel after this lowering.
     ///
     /// # Errors
-    /// As [`flatten`].
+    /// As [`flatten`] and [`split_accumulators`].
     pub fn apply(self, kernel: &Kernel) -> Result<Kernel, weft_affine::Error> {
         match self {
             Lowering::Inlined => Ok(inline(kernel)),
+            Lowering::Split => split_accumulators(kernel),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Flat => flatten(kernel),
             Lowering::Protected => Ok(protect(kernel)),

@@ -18,11 +18,76 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn max_v(i: u32) -> f32 {
-    var max_acc: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    for (var s0 = 0u; s0 < 129u; s0++) {
-        max_acc = max_f32(max_acc, x[i * 129u + s0]);
+    var max_acc_2: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_3: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_4: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_5: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_6: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_7: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_8: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_9: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_10: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_11: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_12: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_13: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_14: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_15: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_16: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_17: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    for (var s0 = 0u; s0 < 8u; s0++) {
+        let larger_2 = max_f32(max_acc_2, x[i * 129u + s0 * 16u]);
+        let larger_3 = max_f32(max_acc_3, x[i * 129u + s0 * 16u + 1u]);
+        let larger_4 = max_f32(max_acc_4, x[i * 129u + s0 * 16u + 2u]);
+        let larger_5 = max_f32(max_acc_5, x[i * 129u + s0 * 16u + 3u]);
+        let larger_6 = max_f32(max_acc_6, x[i * 129u + s0 * 16u + 4u]);
+        let larger_7 = max_f32(max_acc_7, x[i * 129u + s0 * 16u + 5u]);
+        let larger_8 = max_f32(max_acc_8, x[i * 129u + s0 * 16u + 6u]);
+        let larger_9 = max_f32(max_acc_9, x[i * 129u + s0 * 16u + 7u]);
+        let larger_10 = max_f32(max_acc_10, x[i * 129u + s0 * 16u + 8u]);
+        let larger_11 = max_f32(max_acc_11, x[i * 129u + s0 * 16u + 9u]);
+        let larger_12 = max_f32(max_acc_12, x[i * 129u + s0 * 16u + 10u]);
+        let larger_13 = max_f32(max_acc_13, x[i * 129u + s0 * 16u + 11u]);
+        let larger_14 = max_f32(max_acc_14, x[i * 129u + s0 * 16u + 12u]);
+        let larger_15 = max_f32(max_acc_15, x[i * 129u + s0 * 16u + 13u]);
+        let larger_16 = max_f32(max_acc_16, x[i * 129u + s0 * 16u + 14u]);
+        let larger_17 = max_f32(max_acc_17, x[i * 129u + s0 * 16u + 15u]);
+        max_acc_2 = larger_2;
+        max_acc_3 = larger_3;
+        max_acc_4 = larger_4;
+        max_acc_5 = larger_5;
+        max_acc_6 = larger_6;
+        max_acc_7 = larger_7;
+        max_acc_8 = larger_8;
+        max_acc_9 = larger_9;
+        max_acc_10 = larger_10;
+        max_acc_11 = larger_11;
+        max_acc_12 = larger_12;
+        max_acc_13 = larger_13;
+        max_acc_14 = larger_14;
+        max_acc_15 = larger_15;
+        max_acc_16 = larger_16;
+        max_acc_17 = larger_17;
     }
-    return max_acc;
+    let max_v_3 = keep(max_acc_2);
+    var max_acc_18: f32 = max_v_3;
+    for (var s0 = 0u; s0 < 1u; s0++) {
+        max_acc_18 = max_f32(max_acc_18, x[i * 129u + 128u]);
+    }
+    let max_v_20 = max_f32(max_acc_18, max_acc_10);
+    let max_v_21 = max_f32(max_acc_3, max_acc_11);
+    let max_v_22 = max_f32(max_acc_4, max_acc_12);
+    let max_v_23 = max_f32(max_acc_5, max_acc_13);
+    let max_v_24 = max_f32(max_acc_6, max_acc_14);
+    let max_v_25 = max_f32(max_acc_7, max_acc_15);
+    let max_v_26 = max_f32(max_acc_8, max_acc_16);
+    let max_v_27 = max_f32(max_acc_9, max_acc_17);
+    let max_v_28 = max_f32(max_v_20, max_v_24);
+    let max_v_29 = max_f32(max_v_21, max_v_25);
+    let max_v_30 = max_f32(max_v_22, max_v_26);
+    let max_v_31 = max_f32(max_v_23, max_v_27);
+    let max_v_32 = max_f32(max_v_28, max_v_30);
+    let max_v_33 = max_f32(max_v_29, max_v_31);
+    return max_f32(max_v_32, max_v_33);
 }
 
 @compute @workgroup_size(64)

@@ -253,6 +253,8 @@ pub(crate) enum Stage {
     Kernel,
     /// The kernel with functions of values written in place of their calls
     Inlined,
+    /// The kernel with several accumulators in long loops that fold one operation
+    Split,
     /// The kernel with operations that WGSL has
     Legal,
     /// The kernel with row-major positions for indices

@@ -1,0 +1,335 @@
+//! Long loops that fold one operation, with several accumulators.
+
+use super::inline::{defined_mut, has_no_binding};
+use crate::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use crate::math;
+use weft_affine::{Error, Expr, Var};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp};
+use weft_partition::identity;
+
+/// Rounds from which on a loop gets several accumulators.
+const MIN_ROUNDS: i64 = 64;
+
+/// Accumulators of such a loop: element `k` along the dimension that is divided goes to number `k` modulo this.
+const ACCUMULATORS: i64 = 16;
+
+/// What a round may cost at most until it comes to the operation: it is written as often as there are accumulators. An element
+/// with a call of the library is beyond that.
+const MAX_COST: usize = 8;
+
+/// What a call of a function of the mathematics library costs; other operations cost 1.
+const LIBRARY_COST: usize = 8;
+
+/// The kernel in which every long loop that does nothing but fold values into one by an associative and commutative operation
+/// folds them into 16, which are then combined in pairs. Rounding errors of a sum grow with the length of the longest chain of
+/// additions, and additions to different accumulators do not wait for one another.
+///
+/// The loop's last dimension of at least 16 rounds is divided; what is left over of it is a loop of its own. Loops whose
+/// rounds hold loops, bind runtime variables or cost much stay as they are.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub fn split_accumulators(kernel: &Kernel) -> Result<Kernel, Error> {
+    let mut split = kernel.clone();
+    let costs = costs(kernel);
+    for function in split.functions.values_mut().chain([&mut split.entry]) {
+        let mut body = std::mem::take(&mut function.body);
+        Pass { values: &mut function.values, costs: &costs }.block(&mut body, 0)?;
+        function.body = body;
+    }
+    Ok(split)
+}
+
+/// What each function costs with all it calls; `None` for one with loops.
+fn costs(kernel: &Kernel) -> Vec<Option<usize>> {
+    let mut costs = vec![None; kernel.functions.len()];
+    // Callees stand behind their callers.
+    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+    for id in ids.into_iter().rev() {
+        let function = &kernel.functions[id];
+        costs[id.index()] = cost(&function.body.statements, &function.values, &costs);
+    }
+    costs
+}
+
+fn cost(statements: &[Statement], values: &Arena<ValueId, Value>, callees: &[Option<usize>]) -> Option<usize> {
+    statements.iter().try_fold(0usize, |sum, statement| {
+        let own = match statement {
+            Statement::Let { op, .. } => operation_cost(op, values),
+            Statement::Call { function, .. } => callees.get(function.index()).copied().flatten()?,
+            Statement::If { then, otherwise, .. } => {
+                1 + cost(&then.statements, values, callees)? + cost(&otherwise.statements, values, callees)?
+            }
+            _ => return None,
+        };
+        sum.checked_add(own)
+    })
+}
+
+fn operation_cost(op: &ScalarOp, values: &Arena<ValueId, Value>) -> usize {
+    let ty = op.operands().first().map(|operand| match operand {
+        Operand::Value(value) => values[*value].element_type,
+        Operand::Constant(scalar) => scalar.element_type(),
+    });
+    let call = ty.and_then(|ty| match op {
+        ScalarOp::Unary { op, .. } => math::unary(*op, ty),
+        ScalarOp::Binary { op, .. } => math::binary(*op, ty),
+        _ => None,
+    });
+    if call.and_then(math::Call::function).is_some() { LIBRARY_COST } else { 1 }
+}
+
+struct Pass<'p> {
+    values: &'p mut Arena<ValueId, Value>,
+    costs: &'p [Option<usize>],
+}
+
+/// A loop that folds values into one.
+struct Fold {
+    value: ValueId,
+    extents: Vec<i64>,
+    init: Operand,
+    accumulator: ValueId,
+    body: Block,
+    op: BinaryOp,
+    identity: Operand,
+    /// The dimension to divide.
+    dimension: usize,
+}
+
+impl Pass<'_> {
+    /// `loops` is how many loop variables are in sight.
+    fn block(&mut self, block: &mut Block, loops: usize) -> Result<(), Error> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            if let Some(fold) = self.fold(&statement) {
+                statements.extend(self.divided(&fold, loops)?);
+                continue;
+            }
+            let inner = match &statement {
+                Statement::Loop { extents, .. } => loops + extents.len(),
+                _ => loops,
+            };
+            for block in statement.blocks_mut() {
+                self.block(block, inner)?;
+            }
+            statements.push(statement);
+        }
+        block.statements = statements;
+        Ok(())
+    }
+
+    /// The fold that a statement is, if it is a long one of cheap rounds.
+    fn fold(&self, statement: &Statement) -> Option<Fold> {
+        let Statement::Loop { values, extents, init, accumulators, body } = statement else { return None };
+        let ([value], [init], [accumulator], [result]) = (&values[..], &init[..], &accumulators[..], &body.results[..])
+        else {
+            return None;
+        };
+        let rounds = extents.iter().try_fold(1i64, |product, extent| product.checked_mul(*extent))?;
+        let dimension = extents.iter().rposition(|extent| *extent >= ACCUMULATORS)?;
+        let (last, before) = body.statements.split_last()?;
+        let Statement::Let { value: next, op: ScalarOp::Binary { op, operands } } = last else { return None };
+        let carried = Operand::Value(*accumulator);
+        let folds = *result == Operand::Value(*next)
+            && operands.iter().filter(|operand| **operand == carried).count() == 1
+            && !before.iter().any(|statement| reads(statement, carried));
+        let identity = Operand::Constant(identity(*op, self.values[*accumulator].element_type)?);
+        let is_cheap = cost(before, self.values, self.costs).is_some_and(|cost| cost <= MAX_COST);
+        (folds && rounds >= MIN_ROUNDS && is_cheap && has_no_binding(body)).then(|| Fold {
+            value: *value,
+            extents: extents.clone(),
+            init: *init,
+            accumulator: *accumulator,
+            body: body.clone(),
+            op: *op,
+            identity,
+            dimension,
+        })
+    }
+
+    fn divided(&mut self, fold: &Fold, loops: usize) -> Result<Vec<Statement>, Error> {
+        let extent = fold.extents[fold.dimension];
+        let variable = u32::try_from(loops + fold.dimension).unwrap_or(u32::MAX);
+        let mut body = Block::default();
+        let (mut accumulators, mut partial, mut init) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..ACCUMULATORS {
+            let accumulator = self.value_like(fold.accumulator);
+            let index = Expr::range(variable).checked_mul(ACCUMULATORS)?.checked_add_constant(number)?;
+            let round = self.copy(&fold.body, (fold.accumulator, accumulator), (variable, &index))?;
+            body.statements.extend(round.statements);
+            body.results.extend(round.results);
+            accumulators.push(accumulator);
+            init.push(if number == 0 { fold.init } else { fold.identity });
+            partial.push(self.value_like(fold.value));
+        }
+        let mut extents = fold.extents.clone();
+        extents[fold.dimension] = extent / ACCUMULATORS;
+        let mut statements = vec![Statement::Loop { values: partial.clone(), extents, init, accumulators, body }];
+        if extent % ACCUMULATORS != 0 {
+            let (accumulator, value) = (self.value_like(fold.accumulator), self.value_like(fold.value));
+            let index = Expr::range(variable).checked_add_constant(extent - extent % ACCUMULATORS)?;
+            let body = self.copy(&fold.body, (fold.accumulator, accumulator), (variable, &index))?;
+            let mut extents = fold.extents.clone();
+            extents[fold.dimension] = extent % ACCUMULATORS;
+            let (init, accumulators) = (vec![Operand::Value(partial[0])], vec![accumulator]);
+            statements.push(Statement::Loop { values: vec![value], extents, init, accumulators, body });
+            partial[0] = value;
+        }
+        while partial.len() > 1 {
+            let (first, second) = partial.split_at(partial.len() / 2);
+            let pairs: Vec<[ValueId; 2]> = first.iter().zip(second).map(|(a, b)| [*a, *b]).collect();
+            let is_last = pairs.len() == 1;
+            partial = pairs
+                .into_iter()
+                .map(|pair| {
+                    let value = if is_last { fold.value } else { self.value_like(fold.value) };
+                    let op = ScalarOp::Binary { op: fold.op, operands: pair.map(Operand::Value) };
+                    statements.push(Statement::Let { value, op });
+                    value
+                })
+                .collect();
+        }
+        Ok(statements)
+    }
+
+    fn value_like(&mut self, value: ValueId) -> ValueId {
+        let like = self.values[value].clone();
+        self.values.push(like)
+    }
+
+    /// A round with values of its own, another accumulator, and an expression in place of a loop variable.
+    fn copy(
+        &mut self,
+        round: &Block,
+        (old, accumulator): (ValueId, ValueId),
+        (variable, index): (u32, &Expr),
+    ) -> Result<Block, Error> {
+        let mut copy = round.clone();
+        let mut image = vec![(old, accumulator)];
+        self.define(&copy, &mut image);
+        image.sort_unstable();
+        replace(&mut copy, &image, variable, index)?;
+        Ok(copy)
+    }
+
+    fn define(&mut self, block: &Block, image: &mut Vec<(ValueId, ValueId)>) {
+        for statement in &block.statements {
+            for value in statement.defines() {
+                image.push((value, self.value_like(value)));
+            }
+            statement.blocks().into_iter().for_each(|block| self.define(block, image));
+        }
+    }
+}
+
+/// Whether a statement, or one within it, reads an operand.
+fn reads(statement: &Statement, operand: Operand) -> bool {
+    let within = |block: &Block| {
+        block.results.contains(&operand) || block.statements.iter().any(|statement| reads(statement, operand))
+    };
+    statement.operands().contains(&operand) || statement.blocks().into_iter().any(within)
+}
+
+/// Replaces values by their images, which are sorted, and a loop variable by an index.
+fn replace(block: &mut Block, image: &[(ValueId, ValueId)], variable: u32, index: &Expr) -> Result<(), Error> {
+    let of = |value: ValueId| image.binary_search_by_key(&value, |(old, _)| *old).map_or(value, |at| image[at].1);
+    let operand = |operand: &mut Operand| {
+        if let Operand::Value(value) = operand {
+            *value = of(*value);
+        }
+    };
+    for statement in &mut block.statements {
+        statement.operands_mut().into_iter().for_each(operand);
+        defined_mut(statement, &|value: &mut ValueId| *value = of(*value));
+        for expr in statement.indices_mut() {
+            *expr = expr.substitute(|found| (found == Var::Range(variable)).then(|| index.clone()))?;
+        }
+        for inner in statement.blocks_mut() {
+            replace(inner, image, variable, index)?;
+        }
+    }
+    block.results.iter_mut().for_each(operand);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_accumulators;
+    use crate::kernel::{Kernel, ScalarOp, Statement};
+
+    /// A kernel of one function that folds `extents` of `x` with a body.
+    fn fold(extents: [i64; 2], init: &str, body: &str) -> Kernel {
+        let [rows, columns] = extents;
+        let text = format!(
+            "kernel @k(in %x: f32[{rows}, {columns}], out %y: f32[4]) {{
+                func @f(d0 in [0, 3]) -> (f32) {{
+                    %0: f32 = loop for s0 in [0, {}], s1 in [0, {}] with %1: f32 = f32 {init} {{ {body} }}
+                    return %0
+                }}
+                entry groups [1] threads 4 {{ %0: f32 = call @f(d0 * 4 + d1) store %y[d0 * 4 + d1], %0 }}
+            }}",
+            rows - 1,
+            columns - 1
+        );
+        Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    const SUM: &str = "%2: f32 = extract %x[s0, s1] %3: f32 = add %1, %2 yield %3";
+
+    /// How often each element is read, and how many loops there are.
+    fn read(kernel: &Kernel, [rows, columns]: [i64; 2]) -> (Vec<usize>, usize) {
+        let function = kernel.functions.values().next().expect("there is a function");
+        let (mut counts, mut loops) = (vec![0; usize::try_from(rows * columns).unwrap_or(0)], 0);
+        for statement in &function.body.statements {
+            let Statement::Loop { extents, body, .. } = statement else { continue };
+            loops += 1;
+            for round in 0..extents[0] * extents[1] {
+                let at = [round / extents[1], round % extents[1]];
+                for statement in &body.statements {
+                    let Statement::Let { op: ScalarOp::Extract { indices, .. }, .. } = statement else { continue };
+                    let index = |position: usize| {
+                        let value = indices[position].evaluate(|variable| match variable {
+                            weft_affine::Var::Range(number) => at[number as usize],
+                            _ => 0,
+                        });
+                        value.unwrap_or(-1)
+                    };
+                    counts[usize::try_from(index(0) * columns + index(1)).unwrap_or(usize::MAX)] += 1;
+                }
+            }
+        }
+        (counts, loops)
+    }
+
+    #[test]
+    fn every_element_goes_to_one_accumulator() {
+        for (extents, loops) in [([1, 64], 1), ([1, 100], 2), ([40, 3], 2), ([5, 16], 1), ([16, 17], 2)] {
+            let kernel = fold(extents, "2.5", SUM);
+            let split = split_accumulators(&kernel).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(split.verify(), Ok(Vec::new()), "{split}");
+            let (counts, found) = read(&split, extents);
+            assert!(counts.iter().all(|count| *count == 1), "{counts:?}\n{split}");
+            assert_eq!(found, loops, "{split}");
+            // The initial value enters once, the others are neutral.
+            let text = split.to_string();
+            assert_eq!((text.matches("= f32 2.5").count(), text.matches("= f32 -0.0").count()), (1, 15), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_loops_stay() {
+        let bodies = [
+            // Too short, no dimension to divide, no operation with a neutral element, an accumulator that is read twice, a dear round.
+            ([1, 63], SUM),
+            ([15, 15], SUM),
+            ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = subtract %1, %2 yield %3"),
+            ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = multiply %1, %2 %4: f32 = add %1, %3 yield %4"),
+            ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = exponential %2 %4: f32 = add %1, %3 yield %4"),
+        ];
+        for (extents, body) in bodies {
+            let kernel = fold(extents, "0.0", body);
+            assert_eq!(split_accumulators(&kernel).as_ref(), Ok(&kernel));
+        }
+    }
+}

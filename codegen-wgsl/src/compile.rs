@@ -3,7 +3,7 @@
 use crate::emit::emit_loop;
 use crate::kernel::Kernel;
 use crate::lower::Lowering;
-use crate::shader::{Binding, Shader};
+use crate::shader::{Binding, Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
 use tracing::debug_span;
@@ -13,14 +13,20 @@ use weft_partition::{Fused, FusionPlan, Target};
 
 /// The shader of one fusion of the entry computation.
 ///
-/// Each step is a span of its own, at level `DEBUG`: `plan`, `emit`, `lower`, `write` and `validate`.
+/// Each step is a span of its own, at level `DEBUG`: `emit`, `lower`, `verify`, `write` and `validate`.
 ///
 /// # Errors
 /// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
-/// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason.
+/// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason, as is
+/// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
     let kernel = lowered_last(fused, id, target)?;
+    let proofs = debug_span!("verify").in_scope(|| Proofs::of(&kernel));
+    let proofs = proofs.map_err(|broken| {
+        let message = format!("{broken}; this is a fault of the compiler");
+        Diagnostic::new("HLO419", fusion.span, message).about(&fusion.name)
+    })?;
     let written = debug_span!("write").in_scope(|| wgsl::write(&kernel, target.max_loop_iterations));
     let source = written.map_err(|findings| at(findings, fusion))?;
     let validated = debug_span!("validate").in_scope(|| validate(&source));
@@ -43,6 +49,7 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
         parameter_binding: wgsl::bindings(&kernel),
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,
+        proofs,
         module: naga_module,
         info,
     })
@@ -55,8 +62,11 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
 pub fn kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
     let (fusion, plan) = fusion(fused, id)?;
     let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target))?;
-    debug_assert_eq!(kernel.verify(), Ok(Vec::new()), "emission keeps the rules of the kernel IR:\n{kernel}");
-    Ok(kernel)
+    debug_assert!(kernel.verify().is_ok(), "emission keeps the rules of the kernel IR:\n{kernel}");
+    match kernel.exceeds(target).into_iter().next() {
+        None => Ok(kernel),
+        Some(broken) => Err(Diagnostic::new("HLO417", fusion.span, broken.message).about(&fusion.name).into()),
+    }
 }
 
 /// The kernel of one fusion after each lowering up to and with `last`, in their order.
@@ -77,7 +87,7 @@ pub fn lowered(
         kernel = lowering
             .apply(&kernel)
             .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
-        debug_assert_eq!(kernel.verify(), Ok(Vec::new()), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
+        debug_assert!(kernel.verify().is_ok(), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
         stages.push((lowering, kernel.clone()));
     }
     Ok(stages)

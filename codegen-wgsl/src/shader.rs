@@ -1,5 +1,6 @@
 //! A finished kernel: WGSL that naga has accepted.
 
+use crate::kernel::{Block, Finding, Kernel, Statement};
 use weft_hlo::ir::ArrayShape;
 
 /// One kernel as WGSL, with what a runtime must know to bind and launch it.
@@ -19,8 +20,42 @@ pub struct Shader {
     pub workgroup_size: [u32; 3],
     /// Workgroups to dispatch.
     pub workgroups: [u32; 3],
+    pub(crate) proofs: Proofs,
     pub(crate) module: naga::Module,
     pub(crate) info: naga::valid::ModuleInfo,
+}
+
+/// What [`Kernel::verify`] proved of a kernel. A device may leave out the checks that proofs stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proofs {
+    /// What could be neither proved nor refuted: of indices, of the elements written, of tiles.
+    pub unproved: Vec<Finding>,
+    /// Whether every loop is known to end: none goes on for as long as a value holds.
+    pub loops_end: bool,
+}
+
+impl Proofs {
+    /// The proofs of a kernel.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub(crate) fn of(kernel: &Kernel) -> Result<Proofs, Finding> {
+        let unproved = kernel.verify().map_err(|mut findings| findings.swap_remove(0))?;
+        let loops_end = kernel.bodies().all(|function| all_loops_end(&function.body));
+        Ok(Proofs { unproved, loops_end })
+    }
+
+    /// Whether everything is proved: every index lies within its memory, every element of a result is written once, and what is
+    /// read of workgroup memory was written before.
+    pub fn are_complete(&self) -> bool {
+        self.unproved.is_empty()
+    }
+}
+
+fn all_loops_end(block: &Block) -> bool {
+    block.statements.iter().all(|statement| {
+        !matches!(statement, Statement::While { .. }) && statement.blocks().into_iter().all(all_loops_end)
+    })
 }
 
 /// One storage buffer of a [`Shader`].
@@ -35,6 +70,11 @@ pub struct Binding {
 }
 
 impl Shader {
+    /// What was proved of the kernel, and what was not.
+    pub fn proofs(&self) -> &Proofs {
+        &self.proofs
+    }
+
     /// The module, parsed from [`source`](Self::source) and validated.
     pub fn module(&self) -> &naga::Module {
         &self.module

@@ -1,7 +1,7 @@
 //! Pipelines, one per text.
 
-use crate::{Device, Error};
-use std::borrow::Cow;
+use crate::device::trusted;
+use crate::{Checks, Device, Error};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use weft_codegen_wgsl::Shader;
@@ -13,19 +13,23 @@ pub(crate) struct Pipeline {
     pub(crate) layout: wgpu::BindGroupLayout,
 }
 
-/// The pipelines of a device by source and entry point: one WGSL, one pipeline, whatever program it is in.
+/// What a pipeline is known by: one WGSL, one pipeline, whatever program it is in.
+type Key = (String, String, Checks);
+
+/// The pipelines of a device.
 #[derive(Debug, Default)]
 pub(crate) struct Pipelines {
-    known: Mutex<HashMap<(String, String), Pipeline>>,
+    known: Mutex<HashMap<Key, Pipeline>>,
 }
 
 impl Pipelines {
     /// The pipelines of `shaders`, in order; those not known yet are made, on all cores with the feature `parallel`.
-    pub(crate) async fn of(device: &Device, shaders: &[Shader]) -> Result<Vec<Pipeline>, Error> {
+    pub(crate) async fn of(device: &Device, shaders: &[Shader], checks: Checks) -> Result<Vec<Pipeline>, Error> {
         let cache = device.pipelines();
         let make = |shader: &Shader| {
-            let known = cache.find(shader);
-            (known.is_none()).then(|| device.start_scoped(&shader.name, |device| create(device, shader))).ok_or(known)
+            let known = cache.find(shader, checks);
+            let create = |device: &Device| create(device, shader, checks);
+            (known.is_none()).then(|| device.start_scoped(&shader.name, create)).ok_or(known)
         };
         #[cfg(feature = "parallel")]
         let made: Vec<_> = {
@@ -40,7 +44,7 @@ impl Pipelines {
                 Err(known) => known.expect("make returns a known pipeline where it makes none"),
                 Ok(pending) => {
                     let pipeline = pending.check(device).await?;
-                    cache.keep(shader, pipeline.clone());
+                    cache.keep(shader, checks, pipeline.clone());
                     pipeline
                 }
             };
@@ -49,13 +53,13 @@ impl Pipelines {
         Ok(pipelines)
     }
 
-    fn find(&self, shader: &Shader) -> Option<Pipeline> {
-        self.known.lock().ok()?.get(&key(shader)).cloned()
+    fn find(&self, shader: &Shader, checks: Checks) -> Option<Pipeline> {
+        self.known.lock().ok()?.get(&key(shader, checks)).cloned()
     }
 
-    fn keep(&self, shader: &Shader, pipeline: Pipeline) {
+    fn keep(&self, shader: &Shader, checks: Checks, pipeline: Pipeline) {
         if let Ok(mut known) = self.known.lock() {
-            known.insert(key(shader), pipeline);
+            known.insert(key(shader, checks), pipeline);
         }
     }
 
@@ -67,18 +71,15 @@ impl Pipelines {
     }
 }
 
-fn key(shader: &Shader) -> (String, String) {
-    (shader.source.clone(), shader.entry_point.clone())
+fn key(shader: &Shader, checks: Checks) -> Key {
+    (shader.source.clone(), shader.entry_point.clone(), checks)
 }
 
 /// Makes the pipeline of `shader`. The layout is spelled out, so that a binding the kernel never reads stays bound.
-fn create(device: &Device, shader: &Shader) -> Pipeline {
+fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
     let gpu = device.wgpu_device();
     let label = Some(shader.name.as_str());
-    let module = gpu.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label,
-        source: wgpu::ShaderSource::Naga(Cow::Owned(shader.module().clone())),
-    });
+    let (module, compilation_options) = trusted::module(gpu, shader, checks);
     let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -101,7 +102,7 @@ fn create(device: &Device, shader: &Shader) -> Pipeline {
         layout: Some(&pipeline_layout),
         module: &module,
         entry_point: Some(&shader.entry_point),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        compilation_options,
         cache: None,
     });
     Pipeline { pipeline, layout }

@@ -13,6 +13,17 @@ use weft_partition::Excess;
 /// long enough for a driver's watchdog.
 const LAUNCHES_PER_SUBMISSION: usize = 256;
 
+/// What kernels check while they run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Checks {
+    /// That indices are within their buffers and loops end, in kernels of which this is not proved
+    /// ([`Proofs`](weft_codegen_wgsl::Proofs)): bounds checks cost products of matrices a fifth to two fifths of their time.
+    #[default]
+    Unproved,
+    /// The same in all kernels.
+    All,
+}
+
 /// A [`Program`] bound to a [`Device`]: pipelines made, constants uploaded. Runs any number of times, from any thread.
 #[derive(Clone, Debug)]
 pub struct Executable {
@@ -29,9 +40,21 @@ impl Executable {
     /// [`Error::TargetMismatch`] and [`Error::FeatureMissing`] if the program was compiled for more than the device offers, and
     /// whatever the device reports.
     pub async fn new_async(device: &Device, program: impl Into<Arc<Program>>) -> Result<Self, Error> {
+        Executable::with_checks_async(device, program, Checks::default()).await
+    }
+
+    /// As [`new_async`](Executable::new_async), with a choice of what kernels check while they run.
+    ///
+    /// # Errors
+    /// As [`new_async`](Executable::new_async).
+    pub async fn with_checks_async(
+        device: &Device,
+        program: impl Into<Arc<Program>>,
+        checks: Checks,
+    ) -> Result<Self, Error> {
         let program = program.into();
         check_target(&program, device)?;
-        let pipelines = Pipelines::of(device, program.shaders()).await?;
+        let pipelines = Pipelines::of(device, program.shaders(), checks).await?;
         let mut constants = Vec::new();
         for (_, literal) in program.constants() {
             constants.push(DeviceBuffer::upload_async(device, literal).await?);
@@ -173,6 +196,14 @@ impl Executable {
     /// As there.
     pub fn new(device: &Device, program: impl Into<Arc<Program>>) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(device, program))
+    }
+
+    /// [`with_checks_async`](Executable::with_checks_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_checks(device: &Device, program: impl Into<Arc<Program>>, checks: Checks) -> Result<Self, Error> {
+        pollster::block_on(Self::with_checks_async(device, program, checks))
     }
 
     /// [`run_async`](Executable::run_async), waiting.

@@ -48,5 +48,5 @@ pub use buffer::DeviceBuffer;
 pub use device::adapters;
 pub use device::{AdapterInfo, Device, Selection, adapters_async};
 pub use error::{Advice, Error};
-pub use executable::Executable;
+pub use executable::{Checks, Executable};
 pub use program::{Options, Program, compile, compile_with, optimize};

@@ -120,6 +120,23 @@ fn only_the_command_prints_reads_files_or_parses_arguments() {
     }
 }
 
+/// One file may leave out checks that proofs stand for, and says why each time.
+#[test]
+fn one_file_is_unsafe() {
+    let audited = Path::new("runtime/src/device/trusted.rs");
+    for layer in LAYERS {
+        let folder = workspace().join(layer.trim_start_matches("weft-")).join("src");
+        for (path, text) in sources(&folder) {
+            let blocks = text.matches("unsafe {").count()
+                + text.matches("unsafe fn").count()
+                + text.matches("unsafe impl").count();
+            let proofs = text.matches("// SAFETY: ").count();
+            assert!(blocks == 0 || path.ends_with(audited), "{} is unsafe", path.display());
+            assert_eq!(blocks, proofs, "{}: a proof beside each use", path.display());
+        }
+    }
+}
+
 /// The rooms of `weft-hlo` from left to right. (`random` makes modules for tests, and stands behind all of them.)
 const ROOMS: [&str; 10] =
     ["ir", "diagnostic", "shape", "verify", "build", "text", "eval", "passes", "indexing", "random"];

@@ -2,7 +2,7 @@
 
 use crate::support;
 use weft_hlo::ir::{Data, Literal, Module};
-use weft_runtime::{DeviceBuffer, Executable, Options, compile, compile_with};
+use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile, compile_with};
 
 fn load(module: &Module) -> Executable {
     let device = support::device();
@@ -217,4 +217,25 @@ fn a_bitcast_of_tiles_is_refused() {
     let module = support::entry("  x = f32[8,128]{1,0:T(8,128)} parameter(0)\n  ROOT a = f32[1024]{0} bitcast(x)");
     let error = compile(&module, support::device().target()).expect_err("tiles are not known to maps");
     assert!(error.to_string().contains("tiled"), "{error}");
+}
+
+/// Starts out of range are clamped by the kernel itself, so a kernel without checks at run time reads what one with them reads.
+#[test]
+fn checks_that_proofs_stand_for_make_no_difference() {
+    let module = support::entry(
+        "  x = f32[5,7] parameter(0)\n  i = s32[] parameter(1)\n  j = s32[] parameter(2)\n  \
+         ROOT s = f32[2,3] dynamic-slice(x, i, j), dynamic_slice_sizes={2,3}",
+    );
+    let device = support::device();
+    let program = std::sync::Arc::new(compile(&module, device.target()).expect("the module compiles"));
+    assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()));
+    let x = Literal::array([5, 7], (0..35u8).map(f32::from).collect::<Vec<_>>());
+    for (i, j) in [(0, 0), (3, 4), (4, 6), (-1, 1_000_000), (i32::MIN, i32::MAX)] {
+        let inputs = [x.clone(), Literal::scalar(i), Literal::scalar(j)];
+        let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+        for checks in [Checks::Unproved, Checks::All] {
+            let executable = Executable::with_checks(&device, program.clone(), checks).expect("the program loads");
+            assert_eq!(executable.run(&inputs).expect("it runs"), expected, "{i}, {j}: {checks:?}");
+        }
+    }
 }

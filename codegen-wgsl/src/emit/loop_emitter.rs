@@ -50,11 +50,7 @@ pub(crate) fn emit_loop(
     let functions = emit_functions(fused, computation, plan, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
     let entry = entry(computation, plan, first_result, &functions, target).map_err(broken)?;
-    let kernel = Kernel { name: fusion.name.clone(), memories, functions, entry };
-    match broken_limit(&kernel, target) {
-        None => Ok(kernel),
-        Some(message) => Err(broken(message).into()),
-    }
+    Ok(Kernel { name: fusion.name.clone(), memories, functions, entry })
 }
 
 fn buffer(
@@ -73,23 +69,6 @@ fn buffer(
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
     Ok(Memory { name, shape, space: Space::Buffer { binding, offset: 0, access } })
-}
-
-/// Which limit of the target the kernel would break, if one.
-fn broken_limit(kernel: &Kernel, target: &Target) -> Option<String> {
-    let (count, most) = (kernel.memories.len(), target.max_storage_buffers);
-    if count > most as usize {
-        return Some(format!("the kernel binds {count} buffers and the target allows {most}"));
-    }
-    // Every element takes four bytes, `pred` included.
-    let most = target.max_storage_binding_bytes.min(target.max_buffer_bytes);
-    let bytes = |memory: &Memory| {
-        memory.shape.element_count().and_then(|count| u64::try_from(count).ok()).map(|count| count * 4)
-    };
-    if let Some(memory) = kernel.memories.values().find(|memory| bytes(memory).is_none_or(|bytes| bytes > most)) {
-        return Some(format!("{} exceeds the {most} bytes that the target lets a kernel bind", memory.shape));
-    }
-    None
 }
 
 fn emit_functions(

@@ -1,6 +1,7 @@
 //! The rules every kernel keeps, at every stage, and what could not be proved of it.
 
 mod function;
+mod limits;
 mod reads;
 mod tiles;
 mod uniform;

@@ -380,13 +380,17 @@ impl<'m> Planner<'m> {
                     epilogues.push(Tail { function: *tail, map });
                 }
             }
+            let tiling = kind.tiling(target);
             let is_reached = outputs.contains(&function) || !epilogues.is_empty();
             let why_loop = match kind.pays() {
                 Err(reason) => reason,
                 Ok(()) if !is_reached => "outputs read it at other elements than their own".to_owned(),
+                Ok(()) if tiling.bytes(4) > u64::from(target.max_workgroup_storage_bytes) => {
+                    let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);
+                    format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}")
+                }
                 Ok(()) => "no emitter is built for it yet".to_owned(),
             };
-            let tiling = kind.tiling(target);
             heroes.push(Hero { instruction: id, kind, function, prologues, epilogues, tiling, why_loop });
         }
         Ok(heroes)

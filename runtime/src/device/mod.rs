@@ -3,6 +3,7 @@
 mod adapter;
 mod describe;
 mod scope;
+pub(crate) mod trusted;
 
 pub use adapter::{AdapterInfo, Selection};
 

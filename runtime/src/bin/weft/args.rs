@@ -216,6 +216,9 @@ pub(crate) struct Run {
     /// reference for what rounding costs
     #[arg(long, conflicts_with = "check")]
     pub(crate) precise: bool,
+    /// Let all kernels check their indices and loops while they run, also those of which it is proved that they need not
+    #[arg(long, conflicts_with = "precise")]
+    pub(crate) sanitize: bool,
     /// Compare the results with those of the reference evaluator; exit with 1 if any differs by more than the
     /// tolerances. Integers and truth values have to be equal
     #[arg(long)]

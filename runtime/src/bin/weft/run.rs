@@ -15,7 +15,7 @@ use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
 use weft_partition::Target;
-use weft_runtime::{Device, Executable, compile_with};
+use weft_runtime::{Checks, Device, Executable, compile_with};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
@@ -116,7 +116,8 @@ fn executable(
     let _compiling = Progress::start("compiling");
     let target = target.unwrap_or(device.target());
     let program = compile_with(module, target, &arguments.passes.options()).map_err(failed)?;
-    Executable::new(device, program).map_err(failed)
+    let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
+    Executable::with_checks(device, program, checks).map_err(failed)
 }
 
 fn on_device(source: &Arc<Source>, executable: &Executable, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {

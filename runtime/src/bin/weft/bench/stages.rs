@@ -95,7 +95,7 @@ impl Stages {
         let of = |names: &[&str]| names.iter().filter_map(|name| sums.get(name)).map(Duration::as_secs_f64).sum();
         self.plan = of(&["plan"]);
         self.fuse = (self.fuse - self.plan).max(0.0);
-        self.emit = of(&["emit", "lower", "write"]);
+        self.emit = of(&["emit", "lower", "verify", "write"]);
         self.validate = of(&["validate"]);
     }
 }

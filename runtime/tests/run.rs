@@ -1,7 +1,7 @@
 //! Programs on a device, compared with the reference evaluator.
 
 use crate::support;
-use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::ir::{Data, Literal, Module, Scalar};
 use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile, compile_with};
 
 fn load(module: &Module) -> Executable {
@@ -231,7 +231,7 @@ fn checks_that_proofs_stand_for_make_no_difference() {
     assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()));
     let x = Literal::array([5, 7], (0..35u8).map(f32::from).collect::<Vec<_>>());
     for (i, j) in [(0, 0), (3, 4), (4, 6), (-1, 1_000_000), (i32::MIN, i32::MAX)] {
-        let inputs = [x.clone(), Literal::scalar(i), Literal::scalar(j)];
+        let inputs = [x.clone(), Literal::scalar(Scalar::S32(i)), Literal::scalar(Scalar::S32(j))];
         let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
         for checks in [Checks::Unproved, Checks::All] {
             let executable = Executable::with_checks(&device, program.clone(), checks).expect("the program loads");

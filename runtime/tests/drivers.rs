@@ -7,7 +7,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
 use weft_hlo::shape::unary_accepts;
 use weft_partition::Target;
-use weft_runtime::{Device, Executable, compile};
+use weft_runtime::{Device, Executable, Options, compile, compile_with};
 
 /// One device for all tests: some drivers take long to open one.
 static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
@@ -59,6 +59,37 @@ fn zeros_are_not_folded_with() {
         check(minus, &format!("f32[12] {op}(minus, x)"));
         check(minus, &format!("f32[12] {op}(x, minus)"));
         check(minus, &format!("f32[12] {op}(minus, zeros)"));
+    }
+}
+
+/// What depends on uniforms alone, as branches within a function of a known number do, drivers compile again with their values:
+/// llvmpipe then knew every zero that hides something, and took the product of the loop for 0 at the first factor that is.
+#[test]
+fn uniforms_do_not_tell_what_is_hidden() {
+    let region = "c {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] OP(a, b)\n}\n";
+    for (op, function) in [("multiply", "acos"), ("add", "acosh"), ("multiply", "log"), ("multiply", "atanh")] {
+        for rounds in [2, 3, 6, 7] {
+            let text = format!(
+                "HloModule m\n{}ENTRY e {{\n  x = f32[2,{rounds}] iota(), iota_dimension=1\n  \
+                 y = f32[2,{rounds}] {function}(x)\n  k = f32[] constant(-1.18)\n  \
+                 ROOT r = f32[2] reduce(y, k), dimensions={{1}}, to_apply=c\n}}\n",
+                region.replace("OP", op)
+            );
+            let module = support::module(&text);
+            let expected = evaluate(&module, &[]).expect("the evaluator knows it");
+            // As it is written: the passes would fold it.
+            let options = Options { optimize: false };
+            let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
+            let found = Executable::new(&DEVICE, program).expect("the program loads").run(&[]).expect("it runs");
+            let close = |(found, expected): (&u32, &u32)| {
+                let [found, expected] = [*found, *expected].map(f32::from_bits);
+                found.is_nan() == expected.is_nan()
+                    && (expected.is_nan() || found == expected || (found - expected).abs() <= 1e-5 * expected.abs())
+                    && found.is_sign_negative() == expected.is_sign_negative()
+            };
+            let (found, expected) = (bits(&found[0]), bits(&expected[0]));
+            assert!(found.iter().zip(&expected).all(close), "{op} of {function}, {rounds}: {found:x?} {expected:x?}");
+        }
     }
 }
 

@@ -8,8 +8,9 @@
 //!
 //! Each [`Function`] is plain text. A shader that calls some of them contains, in any order:
 //!
-//! - the [`prelude`]: the parameter block that holds a run-time zero, and `keep`, which hides a value from the driver's
-//!   algebra by an exclusive or with that zero;
+//! - the [`prelude`]: the parameter block that holds run-time zeros, and `keep`, which hides a value from the driver's
+//!   algebra by an exclusive or with one of them;
+//! - at the beginning of its entry point, [`zeros`];
 //! - the [`closure`] of the names called.
 //!
 //! Which of them an operation needs is answered by [`unary`], [`binary`], [`compare`] and [`convert`]:
@@ -25,7 +26,10 @@
 //! for function in math::closure(call.function()) {
 //!     source += function.source;
 //! }
-//! source += "@compute @workgroup_size(1) fn main() { var x = 1.0; x = exp_f32(x); }";
+//! source += &format!(
+//!     "@compute @workgroup_size(1) fn main(@builtin(local_invocation_index) lane: u32) {{ {} var x = 1.0; x = exp_f32(x); }}",
+//!     math::zeros("lane")
+//! );
 //! ```
 
 mod call;
@@ -36,24 +40,36 @@ pub use call::Call;
 pub use functions::{Function, all, closure, function};
 pub use table::{binary, compare, convert, unary};
 
+/// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its
+/// workgroup `lane` is.
+pub fn zeros(lane: &str) -> String {
+    let fields = ["zero", "zero_apart", "zero_chosen", "zero_constant"].map(|zero| format!("params.{zero} & {lane}"));
+    format!("zeros = Params({});", fields.join(", "))
+}
+
 /// The declarations that every function here may use: `params`, a uniform block of 16 bytes at `@group(0)
 /// @binding(binding)` that the caller fills with zeros, and `keep`, the identity that no driver sees through. `keep_apart`
 /// and `keep_chosen` are others: two of one value look different, so that their difference is not taken for zero, and one
-/// around the other hides still, as `keep(keep(x))` does not.
+/// around the other hides still, as `keep(keep(x))` does not. Constants that must not be seen have a fourth zero.
+///
+/// The zeros are [made different](zeros) for each invocation: drivers compile a kernel again for the values of uniforms that
+/// branches depend on (llvmpipe does, of a branch or an unrolled loop that depends on nothing else), and would know the zeros
+/// everywhere then.
 ///
 /// A driver may take `(x + 1e8) - 1e8` for `x`; it cannot do so for `keep(x + 1e8) - 1e8`. Functions here begin with such
 /// arithmetic, so their arguments must be opaque: elements of buffers, or kept where they are computed.
 pub fn prelude(binding: u32) -> String {
     let mut text = format!(
-        "struct Params {{ zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }}
+        "struct Params {{ zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }}
 @group(0) @binding({binding}) var<uniform> params: Params;
+var<private> zeros: Params;
 "
     );
     for (name, zero) in [("keep", "zero"), ("keep_apart", "zero_apart"), ("keep_chosen", "zero_chosen")] {
         text += &format!(
             "
 fn {name}(x: f32) -> f32 {{
-    return bitcast<f32>(bitcast<u32>(x) ^ params.{zero});
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.{zero});
 }}
 "
         );

@@ -423,7 +423,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             }
             ScalarOp::Bitcast { to, .. } => {
                 // Constants must not become NaN or infinity while the shader is compiled.
-                let bits = format!("bitcast<u32>({}) ^ params.zero", strip(&texts[0]));
+                let bits = format!("bitcast<u32>({}) ^ zeros.zero_constant", strip(&texts[0]));
                 return Ok(format!("bitcast<{}>({bits})", value_type(*to)));
             }
             ScalarOp::Convert { to, .. } => (math::convert(ty, *to), format!("convert to {to}")),

@@ -13,7 +13,7 @@ pub(super) fn literal(scalar: Scalar) -> String {
         Scalar::S32(value) => format!("{value}i"),
         // Infinities and NaN are no constants of the language, and a negative zero may lose its sign in one.
         Scalar::F32(value) if !value.is_finite() || value.to_bits() == 1 << 31 => {
-            format!("bitcast<f32>({:#010x}u ^ params.zero)", value.to_bits())
+            format!("bitcast<f32>({:#010x}u ^ zeros.zero_constant)", value.to_bits())
         }
         Scalar::F32(value) if value < 0.0 => format!("({value:?}f)"),
         Scalar::F32(value) => format!("{value:?}f"),

@@ -219,6 +219,7 @@ impl<'k> Writer<'k> {
             let element = stored_type(memory.shape.element_type);
             text.line(1, &format!("var {}: array<{element}, {count}>;", memory.name));
         }
+        text.line(1, &math::zeros("lane"));
         lets.iter().for_each(|line| text.line(1, line));
         text.statements(&entry.body, &mut known.clone(), 1)?;
         Ok(text.out + "}\n")

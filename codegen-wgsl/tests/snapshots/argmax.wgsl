@@ -3,19 +3,20 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[7,33]
 @group(0) @binding(1) var<storage, read_write> both_out: array<f32>;  // f32[7]
 @group(0) @binding(2) var<storage, read_write> both_out_2: array<i32>;  // s32[7]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 struct Result_both {
@@ -24,7 +25,7 @@ struct Result_both {
 }
 
 fn both(i: u32) -> Result_both {
-    var both_acc: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var both_acc: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     var both_acc_2: i32 = 0i;
     for (var s0 = 0u; s0 < 33u; s0++) {
         let positions = i32(s0);
@@ -46,6 +47,7 @@ fn both(i: u32) -> Result_both {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 6u {
         let element_all = both(lane);
         let element = element_all.r0;

@@ -2,19 +2,20 @@
 
 @group(0) @binding(0) var<storage, read> scores: array<f32>;  // f32[2,16,16]
 @group(0) @binding(1) var<storage, read_write> part_out: array<f32>;  // f32[2,5,16]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn part(i: u32) -> f32 {
@@ -23,11 +24,12 @@ fn part(i: u32) -> f32 {
     let rows = i32(14u - i0 * 3u);
     let columns = i32(d2);
     let past = columns <= rows;
-    return select(bitcast<f32>(0xff800000u ^ params.zero), scores[i / 80u * 256u + d2 + 224u - i0 * 48u], past);
+    return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[i / 80u * 256u + d2 + 224u - i0 * 48u], past);
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if group.x * 64u + lane <= 159u {
         part_out[group.x * 64u + lane] = part(group.x * 64u + lane);
     }

@@ -2,19 +2,20 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[0,3]
 @group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[0,3]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn exp_v(d0: u32) -> f32 {
@@ -23,25 +24,27 @@ fn exp_v(d0: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
 }
 
 // sums_fusion
 
 @group(0) @binding(0) var<storage, read> z: array<i32>;  // s32[2,0]
 @group(0) @binding(1) var<storage, read_write> sums_out: array<i32>;  // s32[2]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn sums(i: u32) -> i32 {
@@ -50,6 +53,7 @@ fn sums(i: u32) -> i32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 1u {
         sums_out[lane] = sums(lane);
     }
@@ -59,19 +63,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 @group(0) @binding(0) var<storage, read> y: array<i32>;  // s32[]
 @group(0) @binding(1) var<storage, read_write> negated_out: array<i32>;  // s32[]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn negated(i: u32) -> i32 {
@@ -80,6 +85,7 @@ fn negated(i: u32) -> i32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane == 0u {
         negated_out[0u] = negated(0u);
     }

@@ -4,19 +4,20 @@
 @group(0) @binding(1) var<storage, read_write> exp_out: array<f32>;  // f32[6,10]
 @group(0) @binding(2) var<storage, read_write> sums_out: array<f32>;  // f32[6]
 @group(0) @binding(3) var<storage, read_write> negated_out: array<f32>;  // f32[6,10]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 struct Result_exp_v {
@@ -44,6 +45,7 @@ fn exp_1(d0: u32, d1: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 59u {
         let element_all = exp_v(lane);
         let element = element_all.r0;

@@ -3,19 +3,20 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[4,6]
 @group(0) @binding(1) var<storage, read> value: array<f32>;  // f32[]
 @group(0) @binding(2) var<storage, read_write> padded_out: array<f32>;  // f32[12,5]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn padded(i: u32) -> f32 {
@@ -33,6 +34,7 @@ fn padded(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 59u {
         padded_out[lane] = padded(lane);
     }

@@ -2,38 +2,39 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read_write> max_out: array<f32>;  // f32[17]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn max_v(i: u32) -> f32 {
-    var max_acc_2: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_3: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_4: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_5: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_6: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_7: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_8: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_9: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_10: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_11: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_12: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_13: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_14: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_15: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_16: f32 = bitcast<f32>(0xff800000u ^ params.zero);
-    var max_acc_17: f32 = bitcast<f32>(0xff800000u ^ params.zero);
+    var max_acc_2: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_3: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_4: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_5: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_6: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_7: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_8: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_9: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_10: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_11: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_12: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_13: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_14: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_15: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_16: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    var max_acc_17: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     for (var s0 = 0u; s0 < 8u; s0++) {
         let larger_2 = max_f32(max_acc_2, x[i * 129u + s0 * 16u]);
         let larger_3 = max_f32(max_acc_3, x[i * 129u + s0 * 16u + 1u]);
@@ -92,6 +93,7 @@ fn max_v(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 16u {
         max_out[lane] = max_v(lane);
     }
@@ -102,19 +104,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read_write> total_out: array<f32>;  // f32[17]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn total(i: u32) -> f32 {
@@ -129,6 +132,7 @@ fn total(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if lane <= 16u {
         total_out[lane] = total(lane);
     }
@@ -140,19 +144,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read> total: array<f32>;  // f32[17]
 @group(0) @binding(3) var<storage, read_write> softmax_out: array<f32>;  // f32[17,129]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, pad: u32 }
+struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(4) var<uniform> params: Params;
+var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
 }
 
 fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_apart);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
 }
 
 fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero_chosen);
+    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
 fn softmax(i: u32) -> f32 {
@@ -164,6 +169,7 @@ fn softmax(i: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     if group.x * 64u + lane <= 2192u {
         softmax_out[group.x * 64u + lane] = softmax(group.x * 64u + lane);
     }

@@ -67,13 +67,16 @@ pub(crate) fn run(call: math::Call, operands: &[ElementType], result: ElementTyp
         "@group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> b: array<u32>;
 @group(0) @binding(3) var<storage, read_write> results: array<u32>;
-@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {{
+    {zeros}
     let i = id.x;
     if (i < arrayLength(&results)) {{
         results[i] = {word} + (b[i] & params.zero);
     }}
 }}
-"
+",
+        zeros = math::zeros("lane")
     );
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(&value),

@@ -21,7 +21,7 @@ use weft_partition::{Fused, FusionPlan, Target};
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
-    let kernel = lowered_last(fused, id, target)?;
+    let kernel = lower(fused, id, target, Lowering::Protected, |_, _| {})?;
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(&kernel));
     let proofs = proofs.map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
@@ -79,27 +79,30 @@ pub fn lowered(
     target: &Target,
     last: Lowering,
 ) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
+    let mut stages = Vec::with_capacity(Lowering::ALL.len());
+    lower(fused, id, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
+    Ok(stages)
+}
+
+/// The kernel of one fusion after all lowerings up to and with `last`, each of which is shown.
+fn lower(
+    fused: &Fused,
+    id: InstrId,
+    target: &Target,
+    last: Lowering,
+    mut show: impl FnMut(Lowering, &Kernel),
+) -> Result<Kernel, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
     let mut kernel = kernel(fused, id, target)?;
     let _span = debug_span!("lower").entered();
-    let mut stages = Vec::with_capacity(Lowering::ALL.len());
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
         kernel = lowering
             .apply(&kernel)
             .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
         debug_assert!(kernel.verify().is_ok(), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
-        stages.push((lowering, kernel.clone()));
+        show(lowering, &kernel);
     }
-    Ok(stages)
-}
-
-/// The kernel of one fusion as it is written.
-fn lowered_last(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
-    let stages = lowered(fused, id, target, Lowering::Protected)?;
-    match stages.into_iter().next_back() {
-        Some((_, kernel)) => Ok(kernel),
-        None => kernel(fused, id, target),
-    }
+    Ok(kernel)
 }
 
 /// The plan of one fusion, as text ([`FusionPlan::text`]).

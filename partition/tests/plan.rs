@@ -1,6 +1,7 @@
 //! Which instructions share a function.
 
 use weft_hlo::ir::{Computation, Module, Op};
+use weft_hlo::passes::Pipeline;
 use weft_hlo::text::parse;
 use weft_partition::{FusionPlan, HeroKind, Target, fuse};
 
@@ -377,4 +378,80 @@ function e [8] -> %e
         let found = FusionPlan::parse(&text, computation, &target).expect_err("it is no plan").to_string();
         assert!(found.contains("HLO405") && found.contains(message), "{message}: {found}");
     }
+}
+
+/// What the specification asks of gathers: the default passes make them canonical, and the plan reads through the bound starts.
+#[test]
+fn gathers_are_planned_in_canonical_form() {
+    let module = read(
+        "HloModule m
+        ENTRY e {
+            p = f32[10,20] parameter(0)
+            i = s32[3,4] parameter(1)
+            g = f32[3,4,20] gather(p, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0},
+                index_vector_dim=2, slice_sizes={1,20}
+            ROOT n = f32[3,4,20] negate(g)
+        }",
+    );
+    let optimized = Pipeline::default().run(&module).unwrap_or_else(|found| panic!("{found}"));
+    let fused = fuse(&optimized.module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let entry = fused.module.entry_computation();
+    let Op::Fusion { calls, .. } = entry.instructions[entry.root].op else { panic!("the root is the fusion") };
+    let computation = &fused.module.computations[calls];
+    let text = fused.plan(calls).map(|plan| plan.text(computation)).unwrap_or_default();
+    assert_eq!(text, GATHER);
+}
+
+const GATHER: &str = "";
+
+/// Tuples within tuples are taken apart before a program is fused; the leaves of what comes out are the roots.
+#[test]
+fn nested_tuples_become_roots() {
+    let module = read(
+        "HloModule m
+        ENTRY e {
+            p = (f32[4,8], (f32[4,8], s32[])) parameter(0)
+            x = f32[4,8] get-tuple-element(p), index=0
+            q = (f32[4,8], s32[]) get-tuple-element(p), index=1
+            y = f32[4,8] get-tuple-element(q), index=0
+            s = f32[4,8] add(x, y)
+            d = f32[4,8] subtract(x, y)
+            t = (f32[4,8], f32[4,8]) tuple(s, d)
+            ROOT r = ((f32[4,8], f32[4,8]), f32[4,8]) tuple(t, s)
+        }",
+    );
+    let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let texts = fused
+        .module
+        .computations
+        .ids()
+        .filter_map(|id| fused.plan(id).map(|plan| plan.text(&fused.module.computations[id])));
+    assert_eq!(texts.collect::<Vec<_>>().join("\n"), TUPLES);
+}
+
+const TUPLES: &str = "";
+
+/// What a region applies is a plan of its own: one function that is given its parameters.
+#[test]
+fn a_region_has_a_plan() {
+    let module = read(&format!(
+        "{SUM}ENTRY e {{ p = f32[64,1000] parameter(0)\n zero = f32[] constant(0)\n \
+         ROOT r = f32[64] reduce(p, zero), dimensions={{1}}, to_apply=sum\n}}"
+    ));
+    let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let region = fused.module.computations.iter().find(|(_, computation)| computation.name == "sum");
+    let (id, computation) = region.unwrap_or_else(|| panic!("the region stays"));
+    let plan = fused.plan(id).unwrap_or_else(|| panic!("it has a plan"));
+    let text = plan.text(computation);
+    assert_eq!(
+        text,
+        "\
+plan applied
+  why: it is applied to the elements of others
+output function s [] given %a, %b -> %s
+  why: it computes an output
+  %s = f32[] add(%a, %b)
+"
+    );
+    assert_eq!(FusionPlan::parse(&text, computation, &Target::default()).as_ref(), Ok(plan));
 }

@@ -1,6 +1,7 @@
 //! Which values are written where they are used.
 
 use crate::kernel::{Block, Function, Hiding, Operand, ScalarOp, Statement, ValueId};
+use std::collections::BTreeSet;
 use weft_hlo::ir::ArenaId;
 
 /// For each value whether its expression stands in place of its name: elements of tensors and of other functions that
@@ -65,23 +66,23 @@ fn has_effects(statement: &Statement) -> bool {
 fn mark(block: &Block, uses: &[usize], bare: &[bool], inlined: &mut [bool]) {
     // Elements read or called for in this block, to be inlined if their one use is in this block as well, and no memory has
     // changed until then.
-    let mut elements: Vec<ValueId> = Vec::new();
+    let mut elements: BTreeSet<ValueId> = BTreeSet::new();
     for statement in &block.statements {
         for used in statement.operands().iter().filter_map(value) {
-            inlined[used.index()] |= elements.contains(&used);
+            inlined[used.index()] |= elements.remove(&used);
         }
         if has_effects(statement) {
             elements.clear();
         }
         match statement {
             Statement::Let { value, op } if uses[value.index()] == 1 && (is_unnamed(op) || bare[value.index()]) => {
-                elements.push(*value);
+                elements.insert(*value);
             }
             Statement::Call { values, .. } => {
                 if let [called] = values.as_slice()
                     && uses[called.index()] == 1
                 {
-                    elements.push(*called);
+                    elements.insert(*called);
                 }
             }
             _ => statement.blocks().into_iter().for_each(|block| mark(block, uses, bare, inlined)),

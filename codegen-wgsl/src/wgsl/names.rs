@@ -1,10 +1,13 @@
 //! WGSL identifiers from HLO names.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// Hands out identifiers that are legal, not reserved, and unique.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
+    /// Those of the scope around, shared by all within it.
+    outer: Rc<HashSet<String>>,
     taken: HashSet<String>,
 }
 
@@ -18,12 +21,18 @@ impl Names {
         names
     }
 
+    /// A scope within this one, in which nothing more is named.
+    pub(crate) fn into_outer(mut self) -> Self {
+        self.taken.extend(self.outer.iter().cloned());
+        Names { outer: Rc::new(self.taken), taken: HashSet::new() }
+    }
+
     /// An identifier as close to `wanted` as possible.
     pub(crate) fn take(&mut self, wanted: &str) -> String {
         let base = identifier(wanted);
         let mut name = base.clone();
         let mut number = 1;
-        while !self.taken.insert(name.clone()) {
+        while self.outer.contains(&name) || !self.taken.insert(name.clone()) {
             number += 1;
             // Two underscores in a row are reserved in GLSL.
             name = format!("{}_{number}", base.trim_end_matches('_'));

@@ -38,6 +38,7 @@ pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String
     });
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
+    let names = names.into_outer();
     let copies = max_loop_iterations.map(|limit| kernel.copies_within(limit).map_err(|least| too_long(limit, least)));
     let copies = copies.transpose()?.unwrap_or_default();
     let outputs = outputs(kernel);
@@ -141,7 +142,7 @@ pub(super) fn value_type(element_type: ElementType) -> &'static str {
 pub(super) struct Writer<'k> {
     pub(super) kernel: &'k Kernel,
     pub(super) library: BTreeSet<&'static str>,
-    /// The names of module scope.
+    /// The names of module scope, as the scope around each function.
     names: Names,
     /// For each function the name of the structure it returns, where it returns several values.
     structures: Vec<String>,

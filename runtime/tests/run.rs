@@ -239,3 +239,34 @@ fn checks_that_proofs_stand_for_make_no_difference() {
         }
     }
 }
+
+/// From 2^20 elements on an invocation of a software device computes several: ragged ends, outputs of several sizes, none read
+/// or written twice.
+#[test]
+fn invocations_compute_several_elements() {
+    let device = support::device();
+    for (rows, columns) in [(1_048_583, 1), (1 << 10, 1 << 10), (1023, 1031)] {
+        let module = support::entry(&format!(
+            "  x = s32[{rows},{columns}] parameter(0)\n  b = s32[{columns}] parameter(1)\n  \
+             c = s32[{rows},{columns}] broadcast(b), dimensions={{1}}\n  s = s32[{rows},{columns}] add(x, c)\n  \
+             r = s32[{rows},{columns}] reverse(s), dimensions={{0}}\n  h = s32[1,{columns}] slice(r), slice={{[0:1], [0:{columns}]}}\n  \
+             ROOT t = (s32[{rows},{columns}], s32[1,{columns}]) tuple(r, h)"
+        ));
+        let count = i32::try_from(rows * columns).expect("it is small");
+        let x = Literal::array(
+            [rows, columns],
+            (0..count).map(|i| i.wrapping_mul(0x9E37_79B1_u32 as i32)).collect::<Vec<_>>(),
+        );
+        let b = Literal::array([columns], (0..i32::try_from(columns).expect("it is small")).collect::<Vec<_>>());
+        let expected = weft_hlo::eval::evaluate(&module, &[x.clone(), b.clone()]).expect("the evaluator knows it");
+        let program = compile(&module, device.target()).expect("the module compiles");
+        let is_several = |shader: &weft_codegen_wgsl::Shader| {
+            i64::from(shader.workgroups[0]) * i64::from(shader.workgroup_size[0]) < rows * columns
+        };
+        let is_software = device.target().kind == weft_partition::DeviceKind::Software;
+        assert_eq!(program.shaders().iter().any(is_several), is_software);
+        assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()), "{rows} by {columns}");
+        let found = Executable::new(&device, program).expect("the program loads").run(&[x, b]).expect("it runs");
+        assert_eq!(found, expected, "{rows} by {columns}");
+    }
+}

@@ -131,8 +131,8 @@ fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) ->
     outputs
 }
 
-/// The entry, or why no launch is large enough: invocation `i` computes element `i`, in row-major order, of every output
-/// that has one.
+/// The entry, or why no launch is large enough: in round `k`, of `n` invocations, invocation `i` computes element `k n + i`, in
+/// row-major order, of every output that has one.
 fn entry(
     computation: &Computation,
     plan: &FusionPlan,
@@ -145,7 +145,8 @@ fn entry(
     let most = outputs.iter().map(elements).max().unwrap_or(0);
     let Emitter::Loop(tiling) = plan.emitter() else { return Err("the plan is not that of a kernel".to_owned()) };
     let threads = tiling.threads;
-    let count = u64::try_from(most).unwrap_or(0).div_ceil(u64::from(threads));
+    let rounds = tiling.elements.max(1);
+    let count = u64::try_from(most).unwrap_or(0).div_ceil(u64::from(threads) * u64::from(rounds));
     let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
         let most = target.max_workgroups_per_dimension;
         format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
@@ -163,14 +164,26 @@ fn entry(
     if count == 0 {
         return Ok(entry);
     }
-    let position = invocation(&entry.extents).map_err(|error| error.to_string())?;
-    let known = Known::new(&entry.extents);
+    let too_large = |error: weft_affine::Error| error.to_string();
+    let mut position = invocation(&entry.extents).map_err(too_large)?;
+    let mut known = Known::new(&entry.extents);
+    if rounds > 1 {
+        // In each round the elements of a whole launch, so that neighbors are neighbors.
+        let launch = entry.extents.iter().product();
+        let round = Expr::range(0).checked_mul(launch).map_err(too_large)?;
+        position = round.checked_add(&position).map_err(too_large)?;
+        known = known.in_loop(&[i64::from(rounds)]);
+    }
     for output in outputs {
         let count = elements(&output);
         if count > 0 {
-            store_output(&mut entry, functions, &output, &position, count, &known)
-                .map_err(|error| error.to_string())?;
+            store_output(&mut entry, functions, &output, &position, count, &known).map_err(too_large)?;
         }
+    }
+    if rounds > 1 {
+        let body = std::mem::take(&mut entry.body);
+        let (extents, init, values, accumulators) = (vec![i64::from(rounds)], Vec::new(), Vec::new(), Vec::new());
+        entry.body.statements.push(Statement::Loop { values, extents, init, accumulators, body });
     }
     Ok(entry)
 }

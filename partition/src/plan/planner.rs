@@ -108,10 +108,10 @@ impl<'m> Planner<'m> {
     pub(super) fn plan(mut self, target: &Target) -> Result<FusionPlan, Diagnostics> {
         let outputs = self.divide()?;
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
-        let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
-        let emitter =
-            Emitter::Loop(given.unwrap_or_else(|| Tiling::of_loop(elements as i64, self.is_straight(), target)));
         let heroes = self.heroes(&outputs, target)?;
+        let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
+        let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), target);
+        let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
         let why = match heroes.as_slice() {
             [] => "nothing in it shapes a kernel".to_owned(),
             heroes => {
@@ -347,12 +347,6 @@ impl<'m> Planner<'m> {
                 }
             }
         }
-    }
-
-    /// Whether no element takes a loop.
-    fn is_straight(&self) -> bool {
-        let mut computed = self.computation.instructions.iter().filter(|(id, _)| self.homes[id.index()].is_some());
-        computed.all(|(_, instruction)| loop_rounds(self.computation, instruction) <= 1.0)
     }
 
     /// What the kernel could be shaped around.

@@ -15,9 +15,29 @@ pub(super) fn literal(scalar: Scalar) -> String {
         Scalar::F32(value) if !value.is_finite() || value.to_bits() == 1 << 31 => {
             format!("bitcast<f32>({:#010x}u ^ zeros.zero_constant)", value.to_bits())
         }
-        Scalar::F32(value) if value < 0.0 => format!("({value:?}f)"),
-        Scalar::F32(value) => format!("{value:?}f"),
+        Scalar::F32(value) if value < 0.0 => format!("({}f)", digits(value)),
+        Scalar::F32(value) => format!("{}f", digits(value)),
         // WGSL has no other types, and no kernel values of them.
         other => other.to_string(),
+    }
+}
+
+/// The shortest digits that are read as this number. Of the largest one they are more than it is, which some readers refuse: its digits are
+/// those in 64 bits.
+fn digits(value: f32) -> String {
+    if value.abs() == f32::MAX { format!("{:?}", f64::from(value)) } else { format!("{value:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_within_the_type() {
+        assert_eq!(literal(Scalar::F32(1.5)), "1.5f");
+        assert_eq!(literal(Scalar::F32(f32::MAX)), "3.4028234663852886e38f");
+        assert_eq!(literal(Scalar::F32(f32::MIN)), "(-3.4028234663852886e38f)");
+        assert_eq!(literal(Scalar::F32(-1e-45)), "(-1e-45f)");
+        assert_eq!(literal(Scalar::S32(-7)), "(-7i)");
     }
 }

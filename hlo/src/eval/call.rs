@@ -1,8 +1,8 @@
 //! The evaluation of one instruction: its shapes, operands and limits.
 
 use super::Config;
-use super::check::Plan;
 use super::machine;
+use super::plan::Plan;
 use super::region::{Program, Region, Registers};
 use super::scalar::Held;
 use super::value::{Buffer, Value};

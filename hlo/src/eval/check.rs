@@ -1,6 +1,7 @@
 //! Static checks and the execution plan.
 
 use super::Config;
+use super::plan::Plan;
 use super::region::Region;
 use super::scan;
 use super::value::byte_size;
@@ -12,15 +13,6 @@ use crate::ir::{
 };
 use crate::verify;
 use std::collections::BTreeMap;
-
-/// The execution plan of a module: its regions, and the last use of every value.
-pub(super) struct Plan {
-    /// The computations that are applied element by element.
-    pub(super) regions: BTreeMap<ComputationId, Region>,
-    /// For each computation that runs, the index of the last reader of each instruction; that of an instruction
-    /// without readers is its own, that of the root is past the end.
-    pub(super) last_uses: BTreeMap<ComputationId, Vec<usize>>,
-}
 
 /// Checks everything reachable from the entry and prepares it.
 pub(super) fn plan(module: &Module, config: &Config) -> Result<Plan, Diagnostics> {

@@ -71,6 +71,7 @@ mod linalg;
 mod machine;
 mod movement;
 mod normalization;
+mod plan;
 mod precise;
 mod precision;
 mod product;

@@ -199,7 +199,8 @@ pub(super) fn exact<T: Float>(op: UnaryOp) -> Option<Unary<T>> {
 pub(super) fn near(op: UnaryOp) -> Option<Unary<f64>> {
     Some(match op {
         UnaryOp::Acos => of_one!(|x: f64| libm::acos(x)),
-        UnaryOp::Acosh => of_one!(|x: f64| libm::acosh(x)),
+        // libm's is no number below 1 only where nothing cancels.
+        UnaryOp::Acosh => of_one!(|x: f64| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         UnaryOp::Asin => of_one!(|x: f64| libm::asin(x)),
         UnaryOp::Asinh => of_one!(|x: f64| libm::asinh(x)),
         UnaryOp::Atanh => of_one!(|x: f64| libm::atanh(x)),

@@ -2,7 +2,7 @@
 
 use super::{Finding, Findings, elements};
 use crate::kernel::{Kernel, Memory, Space};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use weft_partition::Target;
 
 /// Bytes that an element takes in any memory: a word, `pred` included.
@@ -15,13 +15,13 @@ impl Kernel {
         let mut findings = Findings(Vec::new());
         let bytes = |memory: &Memory| elements(&memory.shape.extents).map(|count| count * ELEMENT_BYTES);
         let most = i128::from(target.max_storage_binding_bytes.min(target.max_buffer_bytes));
-        let mut bindings: BTreeMap<u32, bool> = BTreeMap::new();
+        let mut bindings: BTreeSet<u32> = BTreeSet::new();
         let (mut shared, mut private) = (Some(0i128), Some(0i128));
         for memory in self.memories.values() {
             let bytes = bytes(memory);
             match memory.space {
                 Space::Buffer { binding, offset, .. } => {
-                    bindings.insert(binding, true);
+                    bindings.insert(binding);
                     if bytes.is_none_or(|bytes| bytes + i128::from(offset) > most) {
                         let message =
                             format!("{} exceeds the {most} bytes that the target lets a kernel bind", memory.shape);

@@ -21,13 +21,13 @@ use weft_partition::{Fused, FusionPlan, Target};
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, _) = fusion(fused, id)?;
-    let kernel = lower(fused, id, target, Lowering::Protected, |_, _| {})?;
+    let kernel = lower(fused, id, target, Lowering::LAST, |_, _| {})?;
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(&kernel));
     let proofs = proofs.map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
         Diagnostic::new("HLO419", fusion.span, message).about(&fusion.name)
     })?;
-    let written = debug_span!("write").in_scope(|| wgsl::write(&kernel, target.max_loop_iterations));
+    let written = debug_span!("write").in_scope(|| wgsl::write(&kernel));
     let source = written.map_err(|findings| at(findings, fusion))?;
     let validated = debug_span!("validate").in_scope(|| validate(&source));
     let (naga_module, info) =
@@ -96,9 +96,7 @@ fn lower(
     let mut kernel = kernel(fused, id, target)?;
     let _span = debug_span!("lower").entered();
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
-        kernel = lowering
-            .apply(&kernel)
-            .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+        kernel = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
         debug_assert!(kernel.verify().is_ok(), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
         show(lowering, &kernel);
     }

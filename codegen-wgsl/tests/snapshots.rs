@@ -34,7 +34,7 @@ fn check(name: &str) {
     let functions = fusions(&module).into_iter().map(|id| functions_text(&module, id).unwrap());
     compare(name, "functions", functions.collect());
     compare(name, "kernel", made.iter().map(|made| made.kernel.to_string()).collect());
-    compare(name, "protected", made.iter().map(|made| made.lowered.to_string()).collect());
+    compare(name, "lowered", made.iter().map(|made| made.lowered.to_string()).collect());
     compare(name, "wgsl", made.iter().map(own_text).collect());
 }
 
@@ -56,7 +56,7 @@ fn compare(name: &str, stage: &str, parts: Vec<String>) {
 fn every_module_is_listed_and_nothing_is_left_over() {
     let expected: BTreeSet<String> = NAMES
         .iter()
-        .flat_map(|name| ["hlo", "functions", "kernel", "protected", "wgsl"].map(|stage| format!("{name}.{stage}")))
+        .flat_map(|name| ["hlo", "functions", "kernel", "lowered", "wgsl"].map(|stage| format!("{name}.{stage}")))
         .collect();
     let found: BTreeSet<String> =
         fs::read_dir(folder()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();

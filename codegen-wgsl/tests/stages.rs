@@ -6,6 +6,7 @@ use snapbox::{Assert, Data, data::DataFormat};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use weft_codegen_wgsl::Target;
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::lower::Lowering;
 
@@ -19,6 +20,15 @@ fn cases(lowering: Lowering) -> BTreeSet<String> {
     files.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
+/// The target of a case: the default one, with as many rounds of loops as the first line allows, `// max_loop_iterations N`.
+fn target(text: &str) -> Target {
+    let allowed = text.lines().next().and_then(|line| line.strip_prefix("// max_loop_iterations "));
+    let allowed = allowed.map(|number| number.parse().unwrap());
+    let mut target = Target::default();
+    target.max_loop_iterations = allowed.or(target.max_loop_iterations);
+    target
+}
+
 #[test]
 fn lowerings_do_what_their_files_say() {
     for lowering in Lowering::ALL {
@@ -29,7 +39,7 @@ fn lowerings_do_what_their_files_say() {
             let text = fs::read_to_string(path.with_extension("before")).unwrap();
             let before = Kernel::parse(&text).unwrap_or_else(|found| panic!("{lowering}/{case}: {found}"));
             before.verify().unwrap_or_else(|found| panic!("{lowering}/{case}: {found:?}"));
-            let after = lowering.apply(&before).unwrap();
+            let after = lowering.apply(&before, &target(&text)).unwrap();
             after.verify().unwrap_or_else(|found| panic!("{lowering}/{case} after: {found:?}"));
             let text = after.to_string();
             assert_eq!(Kernel::parse(&text).as_ref(), Ok(&after), "{lowering}/{case} is read back");
@@ -44,5 +54,7 @@ fn lowerings_have_names() {
     for lowering in Lowering::ALL {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
-    assert!("tiled".parse::<Lowering>().unwrap_err().contains("inlined, split, legal, flat, protected"));
+    assert!(
+        "tiled".parse::<Lowering>().unwrap_err().contains("inlined, split, legal, flat, protected, unrolled, hoisted")
+    );
 }

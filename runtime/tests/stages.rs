@@ -11,6 +11,8 @@ fn kernels_are_emitted_at_every_stage() {
         ("functions", "sum"),
         ("kernel", "sum"),
         ("flat", "sum"),
+        ("unrolled", "sum"),
+        ("hoisted", "sum"),
         ("wgsl", "@compute"),
         ("msl", "kernel void"),
         ("hlsl", "numthreads"),

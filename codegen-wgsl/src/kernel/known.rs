@@ -1,6 +1,6 @@
 //! What is known of indices in a block, and what has to be tested to enter another.
 
-use super::{Binding, Condition};
+use super::{Binding, Condition, Statement};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, range_of};
 
 /// What is known of the indices in sight: the ranges of the variables, and ranges of expressions that conditions around
@@ -32,11 +32,30 @@ impl Known {
 
     /// Makes a runtime variable known.
     pub(crate) fn bind(&mut self, binding: &Binding) {
-        let index = binding.variable as usize;
+        self.set(binding.variable, binding.bounds);
+    }
+
+    fn set(&mut self, variable: u32, bounds: Interval) {
+        let index = variable as usize;
         if self.ranges.runtime.len() <= index {
             self.ranges.runtime.resize(index + 1, Interval { lo: 0, hi: 0 });
         }
-        self.ranges.runtime[index] = binding.bounds;
+        self.ranges.runtime[index] = bounds;
+    }
+
+    /// What is known after a statement of the block: what it binds or names.
+    pub(crate) fn after(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Bind { binding, .. } => self.bind(binding),
+            Statement::Name { variable, index } => self.name(*variable, index),
+            _ => {}
+        }
+    }
+
+    /// Makes the range of a name known.
+    pub(crate) fn name(&mut self, variable: u32, index: &Expr) {
+        let range = self.range(index);
+        self.set(variable, range);
     }
 
     /// What is known in the block where a condition holds.

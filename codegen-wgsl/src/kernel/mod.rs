@@ -7,7 +7,7 @@
 //! is known. [Memories](Memory) are read with `extract` anywhere; only the entry writes. The entry is a function of the
 //! coordinates of the workgroup and, last, of the number of the invocation within it.
 //!
-//! Stages differ in how memories are indexed only: with one index per dimension as the emitter made them, then with a
+//! Stages differ in how memories are indexed: with one index per dimension as the emitter made them, then with a
 //! single row-major position after [`flatten`](crate::lower::flatten). Both have the same text, which
 //! [`Kernel::parse`] reads back, and the same rules, which [`Kernel::verify`] checks.
 //!
@@ -21,7 +21,7 @@
 //!            | [value: TYPE, … =] if CONDITION { block } [else { block }]
 //!            | [value: TYPE, … =] loop [for s0 in [0, N], …] [with value: TYPE = operand, …] { block }
 //!            | [value: TYPE, … =] while [with value: TYPE = operand, …] { block } do { block }
-//!            | bind RT in [LO, HI] = {clamp | assume} operand
+//!            | bind RT in [LO, HI] = {clamp | assume} operand  |  let RT = index(INDEX)
 //!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by @NAME operand  |  barrier
 //!            | value: TYPE, … = {reduce | scan | exclusive-scan} {workgroup | subgroup} @NAME operand, …
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
@@ -41,6 +41,7 @@
 //! nothing may leave out its last line.
 
 mod known;
+mod named;
 mod parse;
 mod rounds;
 mod scalar_op;
@@ -49,6 +50,7 @@ mod text;
 mod verify;
 
 pub(crate) use known::Known;
+pub(crate) use named::written_out;
 pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
 pub use verify::Finding;
@@ -204,6 +206,17 @@ impl Kernel {
     /// Invocations of a workgroup.
     pub fn threads(&self) -> i64 {
         self.entry.extents.last().copied().unwrap_or(1)
+    }
+
+    /// Whether statements may write the memory, or another in the same buffer.
+    pub fn may_change(&self, memory: MemoryId) -> bool {
+        let of = |memory: &Memory| match memory.space {
+            Space::Buffer { binding, .. } => Some(binding),
+            Space::Workgroup | Space::Thread => None,
+        };
+        let memory = &self.memories[memory];
+        let shares = |other: &Memory| of(memory).is_some() && of(other) == of(memory);
+        memory.is_writable() || self.memories.values().any(|other| shares(other) && other.is_writable())
     }
 
     /// The functions and, last, the entry.

@@ -119,6 +119,13 @@ pub enum Statement {
         /// What becomes of a value out of bounds.
         out_of_bounds: OutOfBounds,
     },
+    /// Gives an index a name: a runtime variable is that index, in sight of what follows in the block.
+    Name {
+        /// The number of the variable; no two of a function have the same.
+        variable: u32,
+        /// The index.
+        index: Expr,
+    },
     /// Writes one element.
     Store {
         /// The memory.
@@ -199,9 +206,29 @@ impl Statement {
             Statement::Loop { values, accumulators, .. } | Statement::While { values, accumulators, .. } => {
                 values.iter().chain(accumulators).copied().collect()
             }
-            Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {
-                Vec::new()
+            Statement::Bind { .. }
+            | Statement::Name { .. }
+            | Statement::Store { .. }
+            | Statement::Update { .. }
+            | Statement::Barrier => Vec::new(),
+        }
+    }
+
+    /// The same values, to be changed.
+    pub fn defines_mut(&mut self) -> Vec<&mut ValueId> {
+        match self {
+            Statement::Let { value, .. } => vec![value],
+            Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {
+                values.iter_mut().collect()
             }
+            Statement::Loop { values, accumulators, .. } | Statement::While { values, accumulators, .. } => {
+                values.iter_mut().chain(accumulators).collect()
+            }
+            Statement::Bind { .. }
+            | Statement::Name { .. }
+            | Statement::Store { .. }
+            | Statement::Update { .. }
+            | Statement::Barrier => Vec::new(),
         }
     }
 
@@ -215,7 +242,7 @@ impl Statement {
             Statement::Bind { binding, .. } => vec![binding.value],
             Statement::Store { value, .. } | Statement::Update { value, .. } => vec![*value],
             Statement::Collective { operands, .. } => operands.clone(),
-            Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Barrier => Vec::new(),
         }
     }
 
@@ -233,7 +260,7 @@ impl Statement {
             Statement::Bind { binding, .. } => vec![&mut binding.value],
             Statement::Store { value, .. } | Statement::Update { value, .. } => vec![value],
             Statement::Collective { operands, .. } => operands.iter_mut().collect(),
-            Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Barrier => Vec::new(),
         }
     }
 
@@ -244,6 +271,7 @@ impl Statement {
             Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
                 indices.iter().collect()
             }
+            Statement::Name { index, .. } => vec![index],
             Statement::If { condition, .. } => condition.constraints().iter().map(|tested| &tested.expr).collect(),
             Statement::Loop { .. }
             | Statement::While { .. }
@@ -260,6 +288,7 @@ impl Statement {
             Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
                 indices.iter_mut().collect()
             }
+            Statement::Name { index, .. } => vec![index],
             Statement::If { condition: Condition::Indices(constraints), .. } => {
                 constraints.iter_mut().map(|tested| &mut tested.expr).collect()
             }
@@ -270,6 +299,15 @@ impl Statement {
             | Statement::Collective { .. }
             | Statement::Barrier => Vec::new(),
         }
+    }
+
+    /// Whether it, or a statement within it, changes a memory or waits for others to.
+    pub fn has_effects(&self) -> bool {
+        let own = matches!(
+            self,
+            Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
+        );
+        own || self.blocks().into_iter().any(|block| block.statements.iter().any(Statement::has_effects))
     }
 
     /// The function it calls.

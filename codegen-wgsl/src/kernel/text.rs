@@ -207,6 +207,9 @@ impl FunctionText<'_> {
                 };
                 writeln!(self.out, "bind rt{variable} in {bounds} = {how} {}", self.operand(*value))
             }
+            Statement::Name { variable, index } => {
+                writeln!(self.out, "let rt{variable} = index({})", list(std::slice::from_ref(index))?)
+            }
             Statement::Store { memory, indices, value } => {
                 let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
                 writeln!(self.out, "store {name}[{}], {value}", list(indices)?)

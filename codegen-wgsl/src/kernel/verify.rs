@@ -58,11 +58,19 @@ impl Kernel {
         let mut unproved = Findings(Vec::new());
         if findings.0.is_empty() {
             uniform::check(self, &mut findings);
-            reads::check(self, &mut findings, &mut unproved);
-            writes::check(self, &mut findings, &mut unproved);
-            tiles::check(self, &mut findings, &mut unproved);
+            match self.without_names() {
+                Ok(written) => written.as_ref().unwrap_or(self).verify_elements(&mut findings, &mut unproved),
+                Err(error) => findings.add("kernel", error.to_string()),
+            }
         }
         if findings.0.is_empty() { Ok(unproved.0) } else { Err(findings.0) }
+    }
+
+    /// What is asked of indices and of the elements they lead to.
+    fn verify_elements(&self, findings: &mut Findings, unproved: &mut Findings) {
+        reads::check(self, findings, unproved);
+        writes::check(self, findings, unproved);
+        tiles::check(self, findings, unproved);
     }
 
     fn verify_memories(&self, findings: &mut Findings) {

@@ -1,8 +1,9 @@
 //! Long loops that fold one operation, with several accumulators.
 
-use super::inline::{defined_mut, has_no_binding};
+use super::copy::{Copy, Room};
 use crate::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
 use crate::math;
+use std::collections::HashMap;
 use weft_affine::{Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp};
 use weft_partition::identity;
@@ -34,7 +35,8 @@ pub fn split_accumulators(kernel: &Kernel) -> Result<Kernel, Error> {
     let costs = costs(kernel);
     for function in split.functions.values_mut().chain([&mut split.entry]) {
         let mut body = std::mem::take(&mut function.body);
-        Pass { values: &mut function.values, costs: &costs }.block(&mut body, 0)?;
+        let room = Room::new(&mut function.values, &body);
+        Pass { room, costs: &costs }.block(&mut body, 0)?;
         function.body = body;
     }
     Ok(split)
@@ -80,7 +82,7 @@ fn operation_cost(op: &ScalarOp, values: &Arena<ValueId, Value>) -> usize {
 }
 
 struct Pass<'p> {
-    values: &'p mut Arena<ValueId, Value>,
+    room: Room<'p>,
     costs: &'p [Option<usize>],
 }
 
@@ -134,8 +136,8 @@ impl Pass<'_> {
         let folds = *result == Operand::Value(*next)
             && operands.iter().filter(|operand| **operand == carried).count() == 1
             && !before.iter().any(|statement| reads(statement, carried));
-        let identity = Operand::Constant(identity(*op, self.values[*accumulator].element_type)?);
-        let is_cheap = cost(before, self.values, self.costs).is_some_and(|cost| cost <= MAX_COST);
+        let identity = Operand::Constant(identity(*op, self.room.values[*accumulator].element_type)?);
+        let is_cheap = cost(before, self.room.values, self.costs).is_some_and(|cost| cost <= MAX_COST);
         (folds && rounds >= MIN_ROUNDS && is_cheap && has_no_binding(body)).then(|| Fold {
             value: *value,
             extents: extents.clone(),
@@ -194,8 +196,8 @@ impl Pass<'_> {
     }
 
     fn value_like(&mut self, value: ValueId) -> ValueId {
-        let like = self.values[value].clone();
-        self.values.push(like)
+        let like = self.room.values[value].clone();
+        self.room.values.push(like)
     }
 
     /// A round with values of its own, another accumulator, and an expression in place of a loop variable.
@@ -205,22 +207,19 @@ impl Pass<'_> {
         (old, accumulator): (ValueId, ValueId),
         (variable, index): (u32, &Expr),
     ) -> Result<Block, Error> {
-        let mut copy = round.clone();
-        let mut image = vec![(old, accumulator)];
-        self.define(&copy, &mut image);
-        image.sort_unstable();
-        replace(&mut copy, &image, variable, index)?;
-        Ok(copy)
+        let divided = |found: Var| (found == Var::Range(variable)).then(|| index.clone());
+        let known = HashMap::from([(old, Operand::Value(accumulator))]);
+        Copy { from: None, known, variable: &divided }.of(round, &mut self.room)
     }
+}
 
-    fn define(&mut self, block: &Block, image: &mut Vec<(ValueId, ValueId)>) {
-        for statement in &block.statements {
-            for value in statement.defines() {
-                image.push((value, self.value_like(value)));
-            }
-            statement.blocks().into_iter().for_each(|block| self.define(block, image));
-        }
-    }
+/// Whether no runtime variable is bound within a block.
+fn has_no_binding(block: &Block) -> bool {
+    block.statements.iter().all(|statement| match statement {
+        Statement::Bind { .. } | Statement::Name { .. } => false,
+        Statement::If { condition, .. } if !condition.bindings().is_empty() => false,
+        _ => statement.blocks().into_iter().all(has_no_binding),
+    })
 }
 
 /// Whether a statement, or one within it, reads an operand.
@@ -229,28 +228,6 @@ fn reads(statement: &Statement, operand: Operand) -> bool {
         block.results.contains(&operand) || block.statements.iter().any(|statement| reads(statement, operand))
     };
     statement.operands().contains(&operand) || statement.blocks().into_iter().any(within)
-}
-
-/// Replaces values by their images, which are sorted, and a loop variable by an index.
-fn replace(block: &mut Block, image: &[(ValueId, ValueId)], variable: u32, index: &Expr) -> Result<(), Error> {
-    let of = |value: ValueId| image.binary_search_by_key(&value, |(old, _)| *old).map_or(value, |at| image[at].1);
-    let operand = |operand: &mut Operand| {
-        if let Operand::Value(value) = operand {
-            *value = of(*value);
-        }
-    };
-    for statement in &mut block.statements {
-        statement.operands_mut().into_iter().for_each(operand);
-        defined_mut(statement, &|value: &mut ValueId| *value = of(*value));
-        for expr in statement.indices_mut() {
-            *expr = expr.substitute(|found| (found == Var::Range(variable)).then(|| index.clone()))?;
-        }
-        for inner in statement.blocks_mut() {
-            replace(inner, image, variable, index)?;
-        }
-    }
-    block.results.iter_mut().for_each(operand);
-    Ok(())
 }
 
 #[cfg(test)]

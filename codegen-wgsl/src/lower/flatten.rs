@@ -79,9 +79,7 @@ impl Pass<'_> {
     fn block(&self, block: &mut Block, mut known: Known) -> Result<(), Error> {
         for statement in &mut block.statements {
             self.statement(statement, &known)?;
-            if let Statement::Bind { binding, .. } = statement {
-                known.bind(binding);
-            }
+            known.after(statement);
         }
         Ok(())
     }

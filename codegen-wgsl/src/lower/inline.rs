@@ -1,6 +1,8 @@
 //! Functions of values alone, written where they are called.
 
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, Value, ValueId};
+use super::copy::{Copy, Room};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, ValueId};
+use weft_affine::Error;
 use weft_hlo::ir::{Arena, ArenaId};
 
 /// Statements that a function called from several places may have to be written at each.
@@ -10,8 +12,10 @@ const MAX_STATEMENTS: usize = 16;
 /// and small ones. What drivers may do with a sum then shows: the order in which a loop accumulates is theirs, the rest is not.
 ///
 /// Functions that nothing calls any more are left out.
-#[must_use]
-pub fn inline(kernel: &Kernel) -> Kernel {
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub fn inline(kernel: &Kernel) -> Result<Kernel, Error> {
     let mut kernel = kernel.clone();
     let mut calls = vec![0usize; kernel.functions.len()];
     let mut combines = vec![false; kernel.functions.len()];
@@ -22,18 +26,17 @@ pub fn inline(kernel: &Kernel) -> Kernel {
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     let mut bodies: Vec<Option<Function>> = vec![None; ids.len()];
     for id in ids.iter().rev() {
-        rewrite(&mut kernel.functions[*id], &bodies);
+        rewrite(&mut kernel.functions[*id], &bodies)?;
         let function = &kernel.functions[*id];
         let is_small = size(&function.body) <= MAX_STATEMENTS || calls[id.index()] == 1;
-        if function.extents.is_empty() && !function.parameters.is_empty() && is_small && has_no_binding(&function.body)
-        {
+        if function.extents.is_empty() && !function.parameters.is_empty() && is_small {
             bodies[id.index()] = Some(function.clone());
         }
     }
-    rewrite(&mut kernel.entry, &bodies);
+    rewrite(&mut kernel.entry, &bodies)?;
     let stays: Vec<bool> = ids.iter().map(|id| bodies[id.index()].is_none() || combines[id.index()]).collect();
     drop_functions(&mut kernel, &stays);
-    kernel
+    Ok(kernel)
 }
 
 fn count(block: &Block, calls: &mut [usize], combines: &mut [bool]) {
@@ -52,28 +55,23 @@ fn size(block: &Block) -> usize {
     block.statements.iter().map(within).sum()
 }
 
-/// Whether no runtime variable is bound within a block; they are numbered for one function.
-pub(super) fn has_no_binding(block: &Block) -> bool {
-    block.statements.iter().all(|statement| match statement {
-        Statement::Bind { .. } => false,
-        Statement::If { condition, .. } if !condition.bindings().is_empty() => false,
-        _ => statement.blocks().into_iter().all(has_no_binding),
-    })
-}
-
-fn rewrite(function: &mut Function, bodies: &[Option<Function>]) {
+fn rewrite(function: &mut Function, bodies: &[Option<Function>]) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
-    replace_calls(&mut body, &mut function.values, bodies);
+    let mut room = Room::new(&mut function.values, &body);
+    replace_calls(&mut body, &mut room, bodies)?;
     function.body = body;
+    Ok(())
 }
 
-fn replace_calls(block: &mut Block, values: &mut Arena<ValueId, Value>, bodies: &[Option<Function>]) {
+fn replace_calls(block: &mut Block, room: &mut Room<'_>, bodies: &[Option<Function>]) -> Result<(), Error> {
     // What a value that a call defined is known by from there on.
     let mut renamed: Vec<(ValueId, Operand)> = Vec::new();
     let mut statements = Vec::with_capacity(block.statements.len());
     for mut statement in std::mem::take(&mut block.statements) {
         rename_statement(&mut statement, &renamed);
-        statement.blocks_mut().into_iter().for_each(|block| replace_calls(block, values, bodies));
+        for block in statement.blocks_mut() {
+            replace_calls(block, room, bodies)?;
+        }
         let Statement::Call { values: defined, function, arguments, .. } = &statement else {
             statements.push(statement);
             continue;
@@ -82,21 +80,15 @@ fn replace_calls(block: &mut Block, values: &mut Arena<ValueId, Value>, bodies: 
             statements.push(statement);
             continue;
         };
-        let image: Vec<ValueId> = callee.values.values().map(|value| values.push(value.clone())).collect();
-        let mut copy = callee.body.clone();
-        let own: Vec<(ValueId, Operand)> =
-            callee.values.ids().map(|id| (id, Operand::Value(image[id.index()]))).collect();
-        let given = callee.parameters.iter().copied().zip(arguments.iter().copied());
-        let mut known: Vec<Operand> = own.into_iter().map(|(_, operand)| operand).collect();
-        for (parameter, argument) in given {
-            known[parameter.index()] = argument;
-        }
-        substitute(&mut copy, &known);
+        let known = callee.parameters.iter().copied().zip(arguments.iter().copied()).collect();
+        let copy = Copy { from: Some(&callee.values), known, variable: &|_| None };
+        let copy = copy.of(&callee.body, room)?;
         statements.extend(copy.statements);
         renamed.extend(defined.iter().copied().zip(copy.results));
     }
     block.statements = statements;
     block.results.iter_mut().for_each(|result| rename(result, &renamed));
+    Ok(())
 }
 
 fn rename(operand: &mut Operand, renamed: &[(ValueId, Operand)]) {
@@ -116,39 +108,6 @@ fn rename_statement(statement: &mut Statement, renamed: &[(ValueId, Operand)]) {
     for block in statement.blocks_mut() {
         block.statements.iter_mut().for_each(|statement| rename_statement(statement, renamed));
         block.results.iter_mut().for_each(|result| rename(result, renamed));
-    }
-}
-
-/// Replaces every value by what it is in another function.
-fn substitute(block: &mut Block, known: &[Operand]) {
-    let of = |operand: &mut Operand| {
-        if let Operand::Value(value) = operand {
-            *operand = known[value.index()];
-        }
-    };
-    for statement in &mut block.statements {
-        statement.operands_mut().into_iter().for_each(of);
-        defined_mut(statement, &|value: &mut ValueId| {
-            if let Operand::Value(image) = known[value.index()] {
-                *value = image;
-            }
-        });
-        statement.blocks_mut().into_iter().for_each(|block| substitute(block, known));
-    }
-    block.results.iter_mut().for_each(of);
-}
-
-/// Changes the values that a statement defines, those of accumulators included.
-pub(super) fn defined_mut(statement: &mut Statement, change: &dyn Fn(&mut ValueId)) {
-    match statement {
-        Statement::Let { value, .. } => change(value),
-        Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {
-            values.iter_mut().for_each(change);
-        }
-        Statement::Loop { values, accumulators, .. } | Statement::While { values, accumulators, .. } => {
-            values.iter_mut().chain(accumulators).for_each(change);
-        }
-        Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {}
     }
 }
 

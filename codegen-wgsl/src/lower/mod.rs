@@ -1,20 +1,29 @@
 //! Lowerings of the kernel IR, each from kernel to kernel.
 
 mod accumulators;
+mod copy;
 mod flatten;
+mod hoist;
 mod inline;
 mod legalize;
 mod protect;
+mod settle;
+mod unroll;
 
 use crate::kernel::Kernel;
 pub use accumulators::split_accumulators;
 pub use flatten::flatten;
 pub(crate) use flatten::indices_at;
+pub use hoist::hoist;
 pub use inline::inline;
 pub use legalize::legalize;
 pub use protect::protect;
 use std::fmt;
 use std::str::FromStr;
+pub use unroll::unroll;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::Span;
+use weft_partition::Target;
 
 /// One lowering. The kernels between them are the stages of a compilation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,12 +38,26 @@ pub enum Lowering {
     Flat,
     /// Floats are hidden from the algebra of drivers: [`protect`].
     Protected,
+    /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
+    Unrolled,
+    /// What is needed more than once, or in every round of a loop alike, is computed once before: [`hoist`].
+    Hoisted,
 }
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 5] =
-        [Lowering::Inlined, Lowering::Split, Lowering::Legal, Lowering::Flat, Lowering::Protected];
+    pub const ALL: [Lowering; 7] = [
+        Lowering::Inlined,
+        Lowering::Split,
+        Lowering::Legal,
+        Lowering::Flat,
+        Lowering::Protected,
+        Lowering::Unrolled,
+        Lowering::Hoisted,
+    ];
+
+    /// The last of them; what comes after it is written as WGSL.
+    pub const LAST: Lowering = Lowering::ALL[Lowering::ALL.len() - 1];
 
     /// The name of the stage that it leads to.
     pub fn name(self) -> &'static str {
@@ -44,20 +67,26 @@ impl Lowering {
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
             Lowering::Protected => "protected",
+            Lowering::Unrolled => "unrolled",
+            Lowering::Hoisted => "hoisted",
         }
     }
 
-    /// The kernel after this lowering.
+    /// The kernel after this lowering, for a target.
     ///
     /// # Errors
-    /// As [`flatten`] and [`split_accumulators`].
-    pub fn apply(self, kernel: &Kernel) -> Result<Kernel, weft_affine::Error> {
+    /// `HLO302` if an index leaves 64 bits, `HLO418` as [`unroll`].
+    pub fn apply(self, kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
+        let too_large =
+            |error: weft_affine::Error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into();
         match self {
-            Lowering::Inlined => Ok(inline(kernel)),
-            Lowering::Split => split_accumulators(kernel),
+            Lowering::Inlined => inline(kernel).map_err(too_large),
+            Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Legal => Ok(legalize(kernel)),
-            Lowering::Flat => flatten(kernel),
+            Lowering::Flat => flatten(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),
+            Lowering::Unrolled => unroll(kernel, target),
+            Lowering::Hoisted => hoist(kernel).map_err(too_large),
         }
     }
 }

@@ -322,7 +322,11 @@ impl Pass<'_> {
                     operands.iter().for_each(|operand| self.need(*operand));
                     values.iter().for_each(|value| *self.origin(*value) = Origin::Opaque);
                 }
-                Statement::Bind { .. } | Statement::Store { .. } | Statement::Update { .. } | Statement::Barrier => {}
+                Statement::Bind { .. }
+                | Statement::Name { .. }
+                | Statement::Store { .. }
+                | Statement::Update { .. }
+                | Statement::Barrier => {}
                 Statement::Loop { values, init, accumulators, body, .. } => {
                     init.iter().for_each(|operand| self.need(*operand));
                     for (accumulator, result) in accumulators.iter().zip(&body.results) {

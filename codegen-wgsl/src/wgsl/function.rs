@@ -16,8 +16,6 @@ use weft_hlo::ir::{ArenaId, ComparisonDirection, ComparisonType, ElementType, Sc
 /// The text of one function, or of the entry, as it grows.
 pub(super) struct FunctionText<'w, 'k> {
     pub(super) writer: &'w mut Writer<'k>,
-    /// Its number; the entry's follows those of the functions.
-    pub(super) number: usize,
     pub(super) function: &'k Function,
     /// How each value is written where it is used: its name or, if it is inlined, its expression.
     pub(super) names: Vec<String>,
@@ -25,8 +23,6 @@ pub(super) struct FunctionText<'w, 'k> {
     pub(super) scope: Names,
     pub(super) inlined: Vec<bool>,
     pub(super) variables: Variables,
-    /// Loops written so far.
-    pub(super) loops: usize,
     pub(super) out: String,
 }
 
@@ -44,9 +40,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     pub(super) fn statements(&mut self, block: &Block, known: &mut Known, depth: usize) -> Result<(), Diagnostics> {
         for statement in &block.statements {
             self.statement(statement, known, depth)?;
-            if let Statement::Bind { binding, .. } = statement {
-                known.bind(binding);
-            }
+            known.after(statement);
         }
         Ok(())
     }
@@ -80,10 +74,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                     let text = self.as_index(*value);
                     self.line(depth + 1, &format!("let rt{variable} = {text};"));
                 }
-                self.branch(values, then, &known.inside(tested), depth)?;
+                let tested = self.variables.meant(tested)?;
+                self.branch(values, then, &known.inside(&tested), depth)?;
                 if *otherwise != Block::default() {
                     self.line(depth, "} else {");
-                    self.branch(values, otherwise, &known.outside(tested), depth)?;
+                    self.branch(values, otherwise, &known.outside(&tested), depth)?;
                 }
                 self.line(depth, "}");
             }
@@ -105,6 +100,10 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 };
                 self.line(depth, &format!("let rt{variable} = {text};"));
             }
+            Statement::Name { variable, index } => {
+                let definition = self.variables.define(*variable, index, known)?;
+                self.line(depth, &definition);
+            }
             Statement::Store { memory, indices, value } => {
                 let target = self.element(*memory, indices, known)?;
                 let value = self.operand(*value);
@@ -119,14 +118,6 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 self.declare(accumulators, init, depth);
                 for extent in extents {
                     index::check_extent(*extent)?;
-                }
-                let number = self.loops;
-                self.loops += 1;
-                let copies = self.writer.copies.get(self.number).and_then(|loops| loops.get(number).copied());
-                if let Some(copies) = copies.flatten() {
-                    self.long_loop(extents, copies, body, accumulators, known, depth)?;
-                    self.after_loop(values, accumulators);
-                    return Ok(());
                 }
                 for (level, extent) in extents.iter().enumerate() {
                     let variable = known.loops() + level;
@@ -239,61 +230,6 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         for (value, accumulator) in values.iter().zip(accumulators) {
             self.names[value.index()] = self.name(*accumulator).to_owned();
         }
-    }
-
-    /// A single loop whose rounds each handle `copies` elements, one after the other; no loop where one round is all.
-    fn long_loop(
-        &mut self,
-        extents: &[i64],
-        copies: u64,
-        body: &Block,
-        accumulators: &[ValueId],
-        known: &Known,
-        depth: usize,
-    ) -> Result<(), Diagnostics> {
-        let total: u64 = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0)).product();
-        let position = self.scope.take("position");
-        let lap = (copies < total).then(|| self.scope.take("lap"));
-        let depth = match &lap {
-            Some(lap) => {
-                self.line(depth, &format!("for (var {lap} = 0u; {lap} < {}u; {lap}++) {{", total.div_ceil(copies)));
-                depth + 1
-            }
-            None => depth,
-        };
-        // Each copy of the body counts its loops anew.
-        let loops = self.loops;
-        for copy in 0..copies.min(total) {
-            self.loops = loops;
-            self.line(depth, "{");
-            match &lap {
-                Some(lap) => self.line(depth + 1, &format!("let {position} = {lap} * {copies}u + {copy}u;")),
-                None => self.line(depth + 1, &format!("let {position} = {copy}u;")),
-            }
-            // Only the last round may reach beyond the end.
-            let guarded = lap.is_some() && !total.is_multiple_of(copies) && copy >= total % copies;
-            if guarded {
-                self.line(depth + 1, &format!("if {position} < {total}u {{"));
-            }
-            let inner = depth + 1 + usize::from(guarded);
-            let mut stride = total;
-            for (level, extent) in extents.iter().enumerate() {
-                let variable = known.loops() + level;
-                stride /= u64::try_from(*extent).unwrap_or(1).max(1);
-                let index = format!("{position} / {stride}u % {extent}u");
-                self.line(inner, &format!("let s{variable} = {index};"));
-            }
-            self.statements(body, &mut known.in_loop(extents), inner)?;
-            self.assign(accumulators, &body.results, inner);
-            if guarded {
-                self.line(depth + 1, "}");
-            }
-            self.line(depth, "}");
-        }
-        if lap.is_some() {
-            self.line(depth - 1, "}");
-        }
-        Ok(())
     }
 
     fn call(

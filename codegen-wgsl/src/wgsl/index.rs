@@ -5,7 +5,8 @@
 //! the operand may be negative, a multiple of the divisor is added first, `(x + k*c) / c - k`, and a comparison is made
 //! relative to the least value. A range of more than 2^32 values is refused (`HLO412`).
 
-use crate::kernel::Known;
+use crate::kernel::{Condition, Known, written_out};
+use std::collections::HashMap;
 use weft_affine::{Atom, Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
@@ -24,44 +25,52 @@ enum Strength {
 /// How a function's index variables are written.
 #[derive(Clone, Debug)]
 pub(super) struct Variables {
-    /// `d0, d1, …`, or `i` for the position of an element.
+    /// Those of the function's own indices.
     dims: Vec<String>,
-    /// Quotients and remainders that have names of their own.
-    named: Vec<(Atom, String)>,
-    /// Whole sums that have.
-    sums: Vec<(Expr, String)>,
+    /// What the names of indices stand for.
+    named: HashMap<u32, Expr>,
 }
 
 impl Variables {
     /// Index variables of these names.
     pub(super) fn new(dims: Vec<String>) -> Self {
-        Variables { dims, named: Vec::new(), sums: Vec::new() }
+        Variables { dims, named: HashMap::new() }
     }
 
-    /// Gives a quotient or remainder a name, and returns its definition.
+    /// Gives an index a name, and returns its definition.
     ///
     /// # Errors
-    /// As [`index`]; then there is no name.
-    pub(super) fn define(&mut self, atom: &Atom, name: String, known: &Known) -> Result<String, Diagnostics> {
-        let definition = format!("let {name} = {};", quotient(atom, known, self)?.0);
-        self.named.push((atom.clone(), name));
-        Ok(definition)
+    /// As [`index`].
+    pub(super) fn define(&mut self, variable: u32, expr: &Expr, known: &Known) -> Result<String, Diagnostics> {
+        let definition = index(expr, known, self)?;
+        let meant = self.meaning(expr)?;
+        self.named.insert(variable, meant);
+        Ok(format!("let {} = {definition};", self.name(Var::Runtime(variable))))
     }
 
-    /// Gives a sum a name, and returns its definition.
+    /// A condition with each name replaced by what it stands for, which is what ranges go by.
     ///
     /// # Errors
-    /// As [`exact_index`]; then there is no name.
-    pub(super) fn define_sum(&mut self, expr: &Expr, name: String, known: &Known) -> Result<String, Diagnostics> {
-        let definition = format!("let {name} = {};", exact_index(expr, known, self)?);
-        self.sums.push((expr.clone(), name));
-        Ok(definition)
+    /// `HLO412` if an index leaves 64 bits.
+    pub(super) fn meant(&self, condition: &Condition) -> Result<Condition, Diagnostics> {
+        let Condition::Indices(tests) = condition else { return Ok(condition.clone()) };
+        let meant = tests.iter().map(|test| Ok(Constraint { expr: self.meaning(&test.expr)?, bounds: test.bounds }));
+        Ok(Condition::Indices(meant.collect::<Result<_, Diagnostics>>()?))
+    }
+
+    fn meaning(&self, expr: &Expr) -> Result<Expr, Diagnostics> {
+        written_out(expr, &self.named).map_err(|_| too_wide(expr, Interval { lo: i64::MIN, hi: i64::MAX }))
+    }
+
+    fn range(&self, expr: &Expr, known: &Known) -> Result<Interval, Diagnostics> {
+        Ok(known.range(&self.meaning(expr)?))
     }
 
     fn name(&self, variable: Var) -> String {
         match variable {
             Var::Dim(index) => self.dims.get(index as usize).cloned().unwrap_or_else(|| format!("d{index}")),
             Var::Range(index) => format!("s{index}"),
+            Var::Runtime(index) if self.named.contains_key(&index) => format!("i{index}"),
             Var::Runtime(index) => format!("rt{index}"),
         }
     }
@@ -81,7 +90,7 @@ pub(super) fn index(expr: &Expr, known: &Known, variables: &Variables) -> Result
 /// # Errors
 /// `HLO412` where 32 bits do not suffice.
 pub(super) fn exact_index(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
-    let range = known.range(expr);
+    let range = variables.range(expr, known)?;
     let of_elements = Interval { lo: range.lo.max(0), ..range };
     if is_word(of_elements) { index(expr, known, variables) } else { Err(too_wide(expr, range)) }
 }
@@ -114,7 +123,7 @@ pub(super) fn condition(
 /// One test, or none where the constraint is known to hold.
 fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result<Option<String>, Diagnostics> {
     let Constraint { expr, bounds } = constraint;
-    let range = known.range(expr);
+    let range = variables.range(expr, known)?;
     let (lo, hi) = (bounds.lo.max(range.lo), bounds.hi.min(range.hi));
     if lo > hi {
         return Ok(Some("false".to_owned()));
@@ -155,9 +164,6 @@ fn too_wide(expr: &Expr, range: Interval) -> Diagnostics {
 }
 
 fn sum(expr: &Expr, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
-    if let Some((_, name)) = variables.sums.iter().find(|(named, _)| named == expr) {
-        return Ok((name.clone(), Strength::Atom));
-    }
     let mut text = String::new();
     let mut strength = Strength::Atom;
     let mut parts = 0;
@@ -208,9 +214,6 @@ fn product(
 }
 
 fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
-    if let Some((_, name)) = variables.named.iter().find(|(named, _)| named == atom) {
-        return Ok((name.clone(), Strength::Atom));
-    }
     let (expr, divisor, is_quotient) = match atom {
         Atom::Var(variable) => return Ok((variables.name(*variable), Strength::Atom)),
         Atom::FloorDiv(expr, divisor) => (expr, *divisor, true),
@@ -218,7 +221,7 @@ fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String
     };
     // A power of two divides 2^32, so its remainders are right whatever was wrapped.
     let wraps_well = !is_quotient && divisor & (divisor - 1) == 0 && i128::from(divisor) < WORD;
-    let range = known.range(expr);
+    let range = variables.range(expr, known)?;
     // Taken from the operand, this multiple of the divisor leaves a number from zero on.
     let base = if wraps_well || is_word(range) { 0 } else { range.lo.div_euclid(divisor) };
     let lifted = Expr::constant(base).checked_mul(divisor).and_then(|multiple| expr.checked_sub(&multiple));

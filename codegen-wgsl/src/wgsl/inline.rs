@@ -1,4 +1,7 @@
 //! Which values are written where they are used.
+//!
+//! A matter of print alone: a value has its text moved to its one use, in the same block and thus done as often, and never across a
+//! statement that changes a memory or waits; all that is moved is pure, so neither what is computed nor its order of effects changes.
 
 use crate::kernel::{Block, Function, Hiding, Operand, ScalarOp, Statement, ValueId};
 use std::collections::BTreeSet;
@@ -54,15 +57,6 @@ fn count(block: &Block, uses: &mut [usize], bare: &mut [bool]) {
     }
 }
 
-/// Whether a statement, or one within it, changes a memory or waits for others to.
-fn has_effects(statement: &Statement) -> bool {
-    let own = matches!(
-        statement,
-        Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
-    );
-    own || statement.blocks().into_iter().any(|block| block.statements.iter().any(has_effects))
-}
-
 fn mark(block: &Block, uses: &[usize], bare: &[bool], inlined: &mut [bool]) {
     // Elements read or called for in this block, to be inlined if their one use is in this block as well, and no memory has
     // changed until then.
@@ -71,7 +65,7 @@ fn mark(block: &Block, uses: &[usize], bare: &[bool], inlined: &mut [bool]) {
         for used in statement.operands().iter().filter_map(value) {
             inlined[used.index()] |= elements.remove(&used);
         }
-        if has_effects(statement) {
+        if statement.has_effects() {
             elements.clear();
         }
         match statement {
@@ -99,5 +93,58 @@ fn mark(block: &Block, uses: &[usize], bare: &[bool], inlined: &mut [bool]) {
         })
     {
         inlined[used.index()] = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::Kernel;
+    use crate::wgsl::write;
+
+    /// The text of an entry.
+    fn entry(body: &str) -> String {
+        let text = format!(
+            "kernel @k(in %x: s32[8], inout %y: s32[8]) {{
+                func @f(d0 in [0, 7]) -> (s32) {{ %0: s32 = extract %y[d0] return %0 }}
+                entry groups [1] threads 8 {{ {body} }}
+            }}"
+        );
+        let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        assert!(kernel.verify().is_ok(), "{kernel}");
+        let wgsl = write(&kernel).unwrap_or_else(|error| panic!("{error}"));
+        let start = wgsl.find("fn main").unwrap_or_default();
+        let lines = wgsl[start..].lines().skip(2).map(str::trim).take_while(|line| *line != "}");
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn no_read_is_moved_across_a_write() {
+        let reads = ["%0: s32 = extract %y[d1]", "%0: s32 = call @f(d1)"];
+        let read = ["y[lane]", "f(lane)"];
+        let writes = [
+            ("store %y[d1], s32 1", "y[lane] = 1i;"),
+            ("barrier", "workgroupBarrier();"),
+            ("if d1 in [0, 3] { store %y[d1], s32 1 }", "if lane <= 3u {\ny[lane] = 1i;\n}"),
+            ("loop for s0 in [0, 2] { barrier }", "for (var s0 = 0u; s0 < 3u; s0++) {\nworkgroupBarrier();\n}"),
+        ];
+        for (statement, text) in reads.into_iter().zip(read) {
+            // With nothing between it stands where it is used.
+            let moved = entry(&format!("{statement} store %y[7 - d1], %0"));
+            assert_eq!(moved, format!("y[7u - lane] = {text};"));
+            for (write, written) in writes {
+                let kept = entry(&format!("{statement} {write} store %y[7 - d1], %0"));
+                let written = written.split_once("{\n").map_or(written, |(head, _)| head);
+                assert!(kept.starts_with(&format!("let v = {text};\n{written}")), "{kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_read_stays_out_of_loops_and_branches() {
+        let uses = ["if d1 in [0, 3] { store %y[d1], %0 }", "loop for s0 in [0, 2] { store %y[d1], %0 }"];
+        for use_of in uses {
+            let kept = entry(&format!("%0: s32 = extract %y[d1] {use_of}"));
+            assert!(kept.starts_with("let v = y[lane];\n"), "{kept}");
+        }
     }
 }

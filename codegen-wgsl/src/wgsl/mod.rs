@@ -4,8 +4,6 @@ mod function;
 mod index;
 mod inline;
 mod names;
-mod outputs;
-mod repeated;
 mod scalar;
 mod writer;
 

@@ -56,7 +56,7 @@ fn identifier(wanted: &str) -> String {
     let is_variable = name.len() > 1
         && (name.starts_with('d') || name.starts_with('s') || name.starts_with('i'))
         && name[1..].chars().all(|c| c.is_ascii_digit());
-    if is_variable || name == "i" || is_reserved(&name) {
+    if is_variable || is_reserved(&name) {
         name.push('_');
         name.push('v');
     }

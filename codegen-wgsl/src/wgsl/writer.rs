@@ -4,8 +4,6 @@ use super::Names;
 use super::function::FunctionText;
 use super::index::Variables;
 use super::inline::inlined;
-use super::outputs::outputs;
-use super::repeated::{repeated, repeated_sums};
 use crate::kernel::{Access, Function, FunctionId, Kernel, Known, Memory, Space};
 use crate::math;
 use std::collections::BTreeSet;
@@ -20,15 +18,10 @@ pub const ENTRY_POINT: &str = "main";
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer for each binding of the kernel's memories, then the
 /// parameter block.
 ///
-/// Where all loops of an invocation may make only so many rounds ([`Target::max_loop_iterations`]), called functions counted
-/// at each call, long loops handle several elements a round.
-///
 /// # Errors
 /// `HLO413` for statements that a stage before should have lowered, `HLO414` for an operation that HLO does not define on its
-/// operands' type, `HLO418` for loops that are too long even so.
-///
-/// [`Target::max_loop_iterations`]: crate::Target::max_loop_iterations
-pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String, Diagnostics> {
+/// operands' type.
+pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let mut names = Names::globals();
     kernel.memories.values().for_each(|memory| {
         names.take(&memory.name);
@@ -39,10 +32,7 @@ pub fn write(kernel: &Kernel, max_loop_iterations: Option<u32>) -> Result<String
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
     let names = names.into_outer();
-    let copies = max_loop_iterations.map(|limit| kernel.copies_within(limit).map_err(|least| too_long(limit, least)));
-    let copies = copies.transpose()?.unwrap_or_default();
-    let outputs = outputs(kernel);
-    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures, copies, outputs };
+    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures };
     let mut functions = String::new();
     for id in kernel.functions.ids() {
         functions += "\n";
@@ -114,13 +104,6 @@ fn declarations(kernel: &Kernel) -> Result<String, Diagnostics> {
     Ok(text)
 }
 
-fn too_long(limit: u32, least: u64) -> Diagnostics {
-    let message = format!(
-        "its loops make {least} rounds or more for one element, and the device makes {limit}; the evaluator can run it"
-    );
-    Diagnostic::new("HLO418", Span::default(), message).into()
-}
-
 /// The type of an element in a buffer; `bool` is not host-shareable.
 pub(super) fn stored_type(element_type: ElementType) -> &'static str {
     match element_type {
@@ -146,31 +129,20 @@ pub(super) struct Writer<'k> {
     names: Names,
     /// For each function the name of the structure it returns, where it returns several values.
     structures: Vec<String>,
-    /// For each function, and the entry behind them, how many elements a round of each of its loops handles, where that is not
-    /// one; empty where rounds are not limited.
-    pub(super) copies: Vec<Vec<Option<u64>>>,
-    /// For each function whose results go straight to memories the extents of those.
-    outputs: Vec<Option<Vec<i64>>>,
 }
 
 impl<'k> Writer<'k> {
     fn function(&mut self, id: FunctionId) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let function = &kernel.functions[id];
-        let output = self.outputs[id.index()].clone();
-        let dims: Vec<String> = match function.extents.as_slice() {
-            [_] if output.is_some() => vec!["i".to_owned()],
-            extents => (0..extents.len()).map(|dimension| format!("d{dimension}")).collect(),
-        };
+        let dims: Vec<String> = (0..function.extents.len()).map(|dimension| format!("d{dimension}")).collect();
         let parameters = dims.iter().map(|dim| format!("{dim}: u32")).collect::<Vec<_>>();
         let result = self.result_type(id);
         let known = Known::new(&function.extents);
-        let (variables, lets) = repeated(function, &output.unwrap_or_default(), Variables::new(dims), &known);
-        let mut text = self.text(id.index(), function, variables);
+        let mut text = self.text(function, Variables::new(dims));
         let values = function.parameters.iter().map(|value| format!("{}: {}", text.name(*value), text.type_of(*value)));
         let parameters: Vec<String> = parameters.into_iter().chain(values).collect();
         text.out += &format!("fn {}({}) -> {result} {{\n", function.name, parameters.join(", "));
-        lets.iter().for_each(|line| text.line(1, line));
         text.statements(&function.body, &mut known.clone(), 1)?;
         let mut out = text.finish(&result);
         if function.body.results.len() != 1 {
@@ -184,12 +156,11 @@ impl<'k> Writer<'k> {
         Ok(out)
     }
 
-    fn text(&mut self, number: usize, function: &'k Function, variables: Variables) -> FunctionText<'_, 'k> {
+    fn text(&mut self, function: &'k Function, variables: Variables) -> FunctionText<'_, 'k> {
         let mut scope = self.names.clone();
         let names: Vec<String> = function.values.values().map(|value| scope.take(&value.name)).collect();
         let inlined = inlined(function);
-        let (loops, out) = (0, String::new());
-        FunctionText { writer: self, number, function, names, scope, inlined, variables, loops, out }
+        FunctionText { writer: self, function, names, scope, inlined, variables, out: String::new() }
     }
 
     /// The type a function returns: that of its result, or a structure of several.
@@ -208,8 +179,7 @@ impl<'k> Writer<'k> {
         let dims = ["group.x", "group.y", "group.z"][..groups].iter().chain(&["lane"]);
         let known = Known::new(&entry.extents);
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
-        let (variables, lets) = repeated_sums(entry, variables, &known);
-        let mut text = self.text(kernel.functions.len(), entry, variables);
+        let mut text = self.text(entry, variables);
         text.out += &format!(
             "@compute @workgroup_size({})\nfn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, \
              @builtin(local_invocation_index) lane: u32) {{\n",
@@ -221,7 +191,6 @@ impl<'k> Writer<'k> {
             text.line(1, &format!("var {}: array<{element}, {count}>;", memory.name));
         }
         text.line(1, &math::zeros("lane"));
-        lets.iter().for_each(|line| text.line(1, line));
         text.statements(&entry.body, &mut known.clone(), 1)?;
         Ok(text.out + "}\n")
     }

@@ -24,12 +24,12 @@ struct Result_both {
     r1: i32,
 }
 
-fn both(i: u32) -> Result_both {
+fn both(d0: u32) -> Result_both {
     var both_acc: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     var both_acc_2: i32 = 0i;
     for (var s0 = 0u; s0 < 33u; s0++) {
         let positions = i32(s0);
-        let x_value = x[i * 33u + s0];
+        let x_value = x[d0 * 33u + s0];
         let gt = both_acc > x_value;
         let is_nan = is_nan_f32(both_acc);
         let first = gt | is_nan;

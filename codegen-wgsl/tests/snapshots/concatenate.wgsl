@@ -19,18 +19,18 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn joined(i: u32) -> f32 {
-    let d1 = i % 10u;
-    let d0 = i / 10u;
+fn joined(d0: u32) -> f32 {
+    let i0 = d0 % 10u;
+    let i1 = d0 / 10u;
     var joined_3: f32;
-    if d1 <= 2u {
-        joined_3 = x[i - d0 * 7u];
+    if i0 <= 2u {
+        joined_3 = x[d0 - i1 * 7u];
     } else {
         var joined_2: f32;
-        if d1 <= 4u {
+        if i0 <= 4u {
             joined_2 = 1.0f;
         } else {
-            joined_2 = keep(-y[i - 5u - d0 * 5u]);
+            joined_2 = keep(-y[d0 - 5u - i1 * 5u]);
         }
         joined_3 = joined_2;
     }

@@ -18,8 +18,8 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn add(i: u32, transpose_v_2: f32) -> f32 {
-    return log_v(i / 20u, i % 20u) + transpose_v_2;
+fn add(d0: u32, transpose_v_2: f32) -> f32 {
+    return log_v(d0 / 20u, d0 % 20u) + transpose_v_2;
 }
 
 fn transpose_v(d0: u32) -> f32 {
@@ -33,7 +33,8 @@ fn log_v(d0: u32, d1: u32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if group.x * 64u + lane <= 399u {
-        add_out[group.x * 64u + lane] = add(group.x * 64u + lane, transpose_v(group.x * 64u + lane));
+    let i0 = group.x * 64u + lane;
+    if i0 <= 399u {
+        add_out[i0] = add(i0, transpose_v(i0));
     }
 }

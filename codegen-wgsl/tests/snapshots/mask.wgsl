@@ -18,19 +18,20 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn part(i: u32) -> f32 {
-    let i0 = (i / 16u) % 5u;
-    let d2 = i % 16u;
+fn part(d0: u32) -> f32 {
+    let i0 = (d0 / 16u) % 5u;
     let rows = i32(14u - i0 * 3u);
-    let columns = i32(d2);
+    let i1 = d0 % 16u;
+    let columns = i32(i1);
     let past = columns <= rows;
-    return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[i / 80u * 256u + d2 + 224u - i0 * 48u], past);
+    return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[i1 + d0 / 80u * 256u + 224u - i0 * 48u], past);
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if group.x * 64u + lane <= 159u {
-        part_out[group.x * 64u + lane] = part(group.x * 64u + lane);
+    let i0 = group.x * 64u + lane;
+    if i0 <= 159u {
+        part_out[i0] = part(i0);
     }
 }

@@ -47,7 +47,7 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn sums(i: u32) -> i32 {
+fn sums(d0: u32) -> i32 {
     return 7i;
 }
 
@@ -79,7 +79,7 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn negated(i: u32) -> i32 {
+fn negated(d0: u32) -> i32 {
     return negate_i32(y[0u]);
 }
 

@@ -25,16 +25,16 @@ struct Result_exp_v {
     r1: f32,
 }
 
-fn exp_v(i: u32) -> Result_exp_v {
-    let exp_v_2 = exp_1(i / 10u, i % 10u);
+fn exp_v(d0: u32) -> Result_exp_v {
+    let exp_v_2 = exp_1(d0 / 10u, d0 % 10u);
     let negated = -exp_v_2;
     return Result_exp_v(exp_v_2, negated);
 }
 
-fn sums(i: u32) -> f32 {
+fn sums(d0: u32) -> f32 {
     var sums_acc: f32 = keep(0.0f);
     for (var s0 = 0u; s0 < 10u; s0++) {
-        sums_acc = sums_acc + exp_1(i, s0);
+        sums_acc = sums_acc + exp_1(d0, s0);
     }
     return sums_acc;
 }

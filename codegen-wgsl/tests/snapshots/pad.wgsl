@@ -19,12 +19,13 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn padded(i: u32) -> f32 {
-    let d1 = i % 5u;
+fn padded(d0: u32) -> f32 {
     let value_value = value[0u];
+    let i0 = d0 / 5u;
+    let i1 = d0 % 5u;
     var padded_2: f32;
-    if i / 5u >= 1u && i / 5u <= 10u && d1 >= 1u && (i / 5u + 2u) % 3u == 0u {
-        let x_value = x[i / 15u * 6u + d1 - 1u];
+    if i0 >= 1u && i0 <= 10u && i1 >= 1u && (i0 + 2u) % 3u == 0u {
+        let x_value = x[i1 + d0 / 15u * 6u - 1u];
         padded_2 = keep(x_value + x_value);
     } else {
         padded_2 = value_value;

@@ -18,7 +18,7 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn max_v(i: u32) -> f32 {
+fn max_v(d0: u32) -> f32 {
     var max_acc_2: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     var max_acc_3: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     var max_acc_4: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
@@ -36,22 +36,22 @@ fn max_v(i: u32) -> f32 {
     var max_acc_16: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     var max_acc_17: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
     for (var s0 = 0u; s0 < 8u; s0++) {
-        let larger_2 = max_f32(max_acc_2, x[i * 129u + s0 * 16u]);
-        let larger_3 = max_f32(max_acc_3, x[i * 129u + s0 * 16u + 1u]);
-        let larger_4 = max_f32(max_acc_4, x[i * 129u + s0 * 16u + 2u]);
-        let larger_5 = max_f32(max_acc_5, x[i * 129u + s0 * 16u + 3u]);
-        let larger_6 = max_f32(max_acc_6, x[i * 129u + s0 * 16u + 4u]);
-        let larger_7 = max_f32(max_acc_7, x[i * 129u + s0 * 16u + 5u]);
-        let larger_8 = max_f32(max_acc_8, x[i * 129u + s0 * 16u + 6u]);
-        let larger_9 = max_f32(max_acc_9, x[i * 129u + s0 * 16u + 7u]);
-        let larger_10 = max_f32(max_acc_10, x[i * 129u + s0 * 16u + 8u]);
-        let larger_11 = max_f32(max_acc_11, x[i * 129u + s0 * 16u + 9u]);
-        let larger_12 = max_f32(max_acc_12, x[i * 129u + s0 * 16u + 10u]);
-        let larger_13 = max_f32(max_acc_13, x[i * 129u + s0 * 16u + 11u]);
-        let larger_14 = max_f32(max_acc_14, x[i * 129u + s0 * 16u + 12u]);
-        let larger_15 = max_f32(max_acc_15, x[i * 129u + s0 * 16u + 13u]);
-        let larger_16 = max_f32(max_acc_16, x[i * 129u + s0 * 16u + 14u]);
-        let larger_17 = max_f32(max_acc_17, x[i * 129u + s0 * 16u + 15u]);
+        let larger_2 = max_f32(max_acc_2, x[d0 * 129u + s0 * 16u]);
+        let larger_3 = max_f32(max_acc_3, x[d0 * 129u + s0 * 16u + 1u]);
+        let larger_4 = max_f32(max_acc_4, x[d0 * 129u + s0 * 16u + 2u]);
+        let larger_5 = max_f32(max_acc_5, x[d0 * 129u + s0 * 16u + 3u]);
+        let larger_6 = max_f32(max_acc_6, x[d0 * 129u + s0 * 16u + 4u]);
+        let larger_7 = max_f32(max_acc_7, x[d0 * 129u + s0 * 16u + 5u]);
+        let larger_8 = max_f32(max_acc_8, x[d0 * 129u + s0 * 16u + 6u]);
+        let larger_9 = max_f32(max_acc_9, x[d0 * 129u + s0 * 16u + 7u]);
+        let larger_10 = max_f32(max_acc_10, x[d0 * 129u + s0 * 16u + 8u]);
+        let larger_11 = max_f32(max_acc_11, x[d0 * 129u + s0 * 16u + 9u]);
+        let larger_12 = max_f32(max_acc_12, x[d0 * 129u + s0 * 16u + 10u]);
+        let larger_13 = max_f32(max_acc_13, x[d0 * 129u + s0 * 16u + 11u]);
+        let larger_14 = max_f32(max_acc_14, x[d0 * 129u + s0 * 16u + 12u]);
+        let larger_15 = max_f32(max_acc_15, x[d0 * 129u + s0 * 16u + 13u]);
+        let larger_16 = max_f32(max_acc_16, x[d0 * 129u + s0 * 16u + 14u]);
+        let larger_17 = max_f32(max_acc_17, x[d0 * 129u + s0 * 16u + 15u]);
         max_acc_2 = larger_2;
         max_acc_3 = larger_3;
         max_acc_4 = larger_4;
@@ -70,11 +70,8 @@ fn max_v(i: u32) -> f32 {
         max_acc_17 = larger_17;
     }
     let max_v_3 = keep(max_acc_2);
-    var max_acc_18: f32 = max_v_3;
-    for (var s0 = 0u; s0 < 1u; s0++) {
-        max_acc_18 = max_f32(max_acc_18, x[i * 129u + 128u]);
-    }
-    let max_v_20 = max_f32(max_acc_18, max_acc_10);
+    let larger_19 = max_f32(max_v_3, x[d0 * 129u + 128u]);
+    let max_v_20 = max_f32(larger_19, max_acc_10);
     let max_v_21 = max_f32(max_acc_3, max_acc_11);
     let max_v_22 = max_f32(max_acc_4, max_acc_12);
     let max_v_23 = max_f32(max_acc_5, max_acc_13);
@@ -120,10 +117,11 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn total(i: u32) -> f32 {
+fn total(d0: u32) -> f32 {
+    let max_value = max_v[d0];
     var total_acc: f32 = keep(0.0f);
     for (var s0 = 0u; s0 < 129u; s0++) {
-        let shifted = x[i * 129u + s0] - max_v[i];
+        let shifted = x[d0 * 129u + s0] - max_value;
         let exp_v = keep(exp_f32(shifted));
         total_acc = total_acc + exp_v;
     }
@@ -160,17 +158,18 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn softmax(i: u32) -> f32 {
-    let d0 = i / 129u;
-    let shifted = x[i] - max_v[d0];
+fn softmax(d0: u32) -> f32 {
+    let i0 = d0 / 129u;
+    let shifted = x[d0] - max_v[i0];
     let exp_v = keep(exp_f32(shifted));
-    return exp_v / total[d0];
+    return exp_v / total[i0];
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if group.x * 64u + lane <= 2192u {
-        softmax_out[group.x * 64u + lane] = softmax(group.x * 64u + lane);
+    let i0 = group.x * 64u + lane;
+    if i0 <= 2192u {
+        softmax_out[i0] = softmax(i0);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
         let kernel = kernel(fused, id, &target)?;
         let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
         let shader = compile(fused, id, &target)?;
-        let lowered = lowered(fused, id, &target, Lowering::Protected)?.pop().map(|(_, kernel)| kernel);
+        let lowered = lowered(fused, id, &target, Lowering::LAST)?.pop().map(|(_, kernel)| kernel);
         let lowered = lowered.expect("there are lowerings");
         Ok(Made { kernel, flat, lowered, shader })
     };

@@ -177,6 +177,12 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let binding = Binding { variable, bounds, value: self.operand()? };
             return Ok(Statement::Bind { binding, out_of_bounds });
         }
+        if cursor.accept_word("let") {
+            let variable = self.runtime_variable()?;
+            self.reader.cursor.expect("=")?;
+            self.reader.cursor.expect_word("index")?;
+            return Ok(Statement::Name { variable, index: self.parenthesized()? });
+        }
         if cursor.accept_word("store") {
             let (memory, indices) = self.element()?;
             self.reader.cursor.expect(",")?;
@@ -198,10 +204,14 @@ impl<'r, 't> FunctionReader<'r, 't> {
         Ok((memory, self.indices(']')?))
     }
 
+    fn runtime_variable(&mut self) -> Result<u32, Diagnostic> {
+        let number = |word: &str| word.strip_prefix("rt")?.parse().ok();
+        self.reader.cursor.word("a runtime variable, `rt0`", number)
+    }
+
     /// `rt0 in [0, 9] =`
     fn bound_variable(&mut self) -> Result<(u32, Interval), Diagnostic> {
-        let number = |word: &str| word.strip_prefix("rt")?.parse().ok();
-        let variable = self.reader.cursor.word("a runtime variable, `rt0`", number)?;
+        let variable = self.runtime_variable()?;
         self.reader.cursor.expect_word("in")?;
         let bounds = self.reader.interval()?;
         self.reader.cursor.expect("=")?;
@@ -324,12 +334,7 @@ impl<'r, 't> FunctionReader<'r, 't> {
         let cursor = &mut self.reader.cursor;
         if cursor.accept_word("index") {
             let element_type = self.reader.element_type()?;
-            self.reader.cursor.expect("(")?;
-            let place = self.reader.cursor.place();
-            let indices = self.indices(')')?;
-            let [index] = <[Expr; 1]>::try_from(indices)
-                .map_err(|_| self.reader.cursor.error_at(place, "expected one index expression"))?;
-            return Ok(ScalarOp::Index { index, element_type });
+            return Ok(ScalarOp::Index { index: self.parenthesized()?, element_type });
         }
         if cursor.accept_word("extract") {
             let (memory, indices) = self.element()?;
@@ -375,6 +380,16 @@ impl<'r, 't> FunctionReader<'r, 't> {
         }
         let op = cursor.word("an operation", BinaryOp::from_name)?;
         Ok(ScalarOp::Binary { op, operands: self.some_operands()? })
+    }
+
+    /// `(d0 + 1)`
+    fn parenthesized(&mut self) -> Result<Expr, Diagnostic> {
+        self.reader.cursor.expect("(")?;
+        let place = self.reader.cursor.place();
+        let indices = self.indices(')')?;
+        let one = <[Expr; 1]>::try_from(indices);
+        let [index] = one.map_err(|_| self.reader.cursor.error_at(place, "expected one index expression"))?;
+        Ok(index)
     }
 
     fn indices(&mut self, close: char) -> Result<Vec<Expr>, Diagnostic> {

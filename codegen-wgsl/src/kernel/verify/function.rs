@@ -93,11 +93,17 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         }
     }
 
-    fn bind(&mut self, binding: &Binding) {
-        let variable = binding.variable;
+    /// Brings a runtime variable in sight.
+    fn show(&mut self, variable: u32) {
         if !self.ever_bound.insert(variable) {
             self.find(format!("rt{variable} is bound twice"));
         }
+        self.bound.push(variable);
+    }
+
+    fn bind(&mut self, binding: &Binding) {
+        let variable = binding.variable;
+        self.show(variable);
         if binding.bounds.is_empty() {
             self.find(format!("rt{variable} has no value within {}", binding.bounds));
         }
@@ -105,7 +111,6 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         if let Some(ty) = ty.filter(|ty| !ty.is_integer() && *ty != ElementType::Pred) {
             self.find(format!("rt{variable} is bound to a {ty}, which is no index"));
         }
-        self.bound.push(variable);
     }
 
     fn define(&mut self, value: ValueId) {
@@ -199,6 +204,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 self.carried(values, accumulators, body);
             }
             Statement::Bind { binding, .. } => self.bind(binding),
+            Statement::Name { variable, .. } => self.show(*variable),
             Statement::Store { memory, indices, value } => self.element(*memory, indices.len(), *value, "store"),
             Statement::Update { memory, indices, function, value } => {
                 self.element(*memory, indices.len(), *value, "update");

@@ -29,9 +29,7 @@ impl Reads<'_, '_> {
     fn block(&mut self, block: &Block, mut known: Known) {
         for statement in &block.statements {
             self.statement(statement, &known);
-            if let Statement::Bind { binding, .. } = statement {
-                known.bind(binding);
-            }
+            known.after(statement);
         }
     }
 

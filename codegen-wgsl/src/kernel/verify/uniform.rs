@@ -56,7 +56,7 @@ impl Uniformity<'_, '_> {
                 let settled = match op {
                     ScalarOp::Extract { memory, .. } => {
                         matches!(self.kernel.memories[*memory].space, Space::Buffer { .. })
-                            && !self.kernel.memories[*memory].is_writable()
+                            && !self.kernel.may_change(*memory)
                     }
                     _ => true,
                 };
@@ -87,6 +87,11 @@ impl Uniformity<'_, '_> {
             Statement::Bind { binding, .. } => {
                 if same && reached {
                     self.bound.push(binding.variable);
+                }
+            }
+            Statement::Name { variable, .. } => {
+                if same && reached {
+                    self.bound.push(*variable);
                 }
             }
             Statement::Collective { values, scope, combination, .. } => {

@@ -3,7 +3,7 @@
 use super::{Variables, condition, exact_index, index};
 use crate::kernel::Known;
 use proptest::prelude::*;
-use weft_affine::{Atom, Constraint, Expr, Interval, Var};
+use weft_affine::{Atom, Constraint, Expr, Interval, Term, Var};
 
 /// Evaluates the expressions this module writes: `u32` arithmetic that wraps, comparisons, `&&`.
 struct Wgsl<'t> {
@@ -197,17 +197,23 @@ fn check(
     // Outermost quotients and remainders get names first, as in a function that needs them twice.
     let mut named = variables();
     let mut definitions = Vec::new();
-    for (position, term) in expr.terms().iter().enumerate() {
-        if !matches!(term.atom, Atom::Var(_)) {
-            definitions.extend(named.define(&term.atom, format!("i{position}"), &known));
-        }
+    let mut short = Expr::constant(expr.constant_term());
+    for (position, term) in (0u32..).zip(expr.terms()) {
+        let part = Expr::sum(0, [Term { coefficient: 1, atom: term.atom.clone() }]).unwrap();
+        let defined = match &term.atom {
+            Atom::Var(_) => None,
+            _ => named.define(position, &part, &known).ok(),
+        };
+        let part = if defined.is_some() { Expr::runtime(position) } else { part };
+        definitions.extend(defined);
+        short = short.checked_add_scaled(&part, term.coefficient).unwrap();
     }
     let plain = variables();
-    let texts = [index(expr, &known, &plain), index(expr, &known, &named), exact_index(expr, &known, &plain)];
-    let conditions = [
-        condition(std::slice::from_ref(&constraint), &known, &plain),
-        condition(&known.open(std::slice::from_ref(&constraint)), &known, &named),
-    ];
+    let texts = [index(expr, &known, &plain), index(&short, &known, &named), exact_index(expr, &known, &plain)];
+    let open: Vec<Constraint> = known.open(std::slice::from_ref(&constraint));
+    let open: Vec<Constraint> =
+        open.into_iter().map(|test| Constraint { expr: short.clone(), bounds: test.bounds }).collect();
+    let conditions = [condition(std::slice::from_ref(&constraint), &known, &plain), condition(&open, &known, &named)];
     if always {
         let refused = texts[..2].iter().any(Result::is_err) || conditions.iter().any(Result::is_err);
         prop_assert!(!refused, "{expr} is refused in {known:?}");

@@ -264,6 +264,10 @@ pub(crate) enum Stage {
     Flat,
     /// The kernel with floats hidden from the algebra of drivers
     Protected,
+    /// The kernel with short loops written out, and long ones within the rounds that the target makes
+    Unrolled,
+    /// The kernel with names for what is needed more than once, or in every round of a loop alike
+    Hoisted,
     /// WGSL
     Wgsl,
     /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal

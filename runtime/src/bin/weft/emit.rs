@@ -117,6 +117,8 @@ fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Cod
         Stage::Legal => return lowered_text(fused, id, target, Lowering::Legal),
         Stage::Flat => return lowered_text(fused, id, target, Lowering::Flat),
         Stage::Protected => return lowered_text(fused, id, target, Lowering::Protected),
+        Stage::Unrolled => return lowered_text(fused, id, target, Lowering::Unrolled),
+        Stage::Hoisted => return lowered_text(fused, id, target, Lowering::Hoisted),
         Stage::All => return all_stages(fused, id, target),
         _ => {}
     }
@@ -144,7 +146,7 @@ fn all_stages(fused: &Fused, id: InstrId, target: &Target) -> Result<Code, Troub
     let mut text = format!("// stage functions\n{}", functions_text(fused, id)?);
     let mut last = kernel(fused, id, target)?;
     text += &format!("\n// stage kernel\n{last}");
-    for (lowering, kernel) in lowered(fused, id, target, Lowering::Protected)? {
+    for (lowering, kernel) in lowered(fused, id, target, Lowering::LAST)? {
         if kernel == last {
             text += &format!("\n// stage {lowering}: as before\n");
         } else {
@@ -172,6 +174,8 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Legal => "legal",
         Stage::Flat => "flat",
         Stage::Protected => "protected",
+        Stage::Unrolled => "unrolled",
+        Stage::Hoisted => "hoisted",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",
         Stage::Msl => "msl",

@@ -1,0 +1,79 @@
+//! What follows from indices that have become known.
+
+use crate::kernel::{Block, Condition, Function, Known, Operand, Statement, ValueId};
+use std::collections::HashMap;
+use weft_affine::{Atom, Expr, simplify};
+
+/// Simplifies the indices of a function by what is known where they stand, and puts the block that a condition chooses in place of the
+/// condition where it is known to hold, or never to.
+pub(super) fn settle(function: &mut Function) {
+    let mut known = Known::new(&function.extents);
+    Pass { known: HashMap::new() }.block(&mut function.body, &mut known);
+}
+
+struct Pass {
+    /// What the values of conditions that are gone are.
+    known: HashMap<ValueId, Operand>,
+}
+
+impl Pass {
+    /// Statements in order; what they bind is known from there on.
+    fn block(&mut self, block: &mut Block, known: &mut Known) {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for statement in std::mem::take(&mut block.statements) {
+            self.statement(statement, known, &mut statements);
+        }
+        block.statements = statements;
+        block.results.iter_mut().for_each(|result| self.rename(result));
+    }
+
+    fn rename(&self, operand: &mut Operand) {
+        if let Operand::Value(value) = operand
+            && let Some(known) = self.known.get(value)
+        {
+            *operand = *known;
+        }
+    }
+
+    fn statement(&mut self, mut statement: Statement, known: &mut Known, out: &mut Vec<Statement>) {
+        statement.operands_mut().into_iter().for_each(|operand| self.rename(operand));
+        for index in statement.indices_mut().into_iter().filter(|index| divides(index)) {
+            *index = simplify(index, &known.ranges, known.facts());
+        }
+        match &mut statement {
+            Statement::If { values, condition: Condition::Indices(tests), then, otherwise } => {
+                let open = known.open(tests);
+                let never = open.iter().any(|test| test.bounds.is_empty());
+                if never || open.is_empty() {
+                    let mut chosen = std::mem::take(if never { otherwise } else { then });
+                    self.block(&mut chosen, known);
+                    out.extend(chosen.statements);
+                    self.known.extend(values.iter().copied().zip(chosen.results));
+                    return;
+                }
+                *tests = open;
+                let condition = Condition::Indices(std::mem::take(tests));
+                self.block(then, &mut known.inside(&condition));
+                self.block(otherwise, &mut known.outside(&condition));
+                if let Condition::Indices(open) = condition {
+                    *tests = open;
+                }
+            }
+            Statement::If { condition, then, otherwise, .. } => {
+                self.block(then, &mut known.inside(condition));
+                self.block(otherwise, &mut known.outside(condition));
+            }
+            Statement::Loop { extents, body, .. } => self.block(body, &mut known.in_loop(extents)),
+            _ => {
+                statement.blocks_mut().into_iter().for_each(|block| self.block(block, &mut known.clone()));
+                known.after(&statement);
+            }
+        }
+        out.push(statement);
+    }
+}
+
+/// Whether there is anything to simplify: sums are in their canonical form as they are made.
+fn divides(index: &Expr) -> bool {
+    index.terms().iter().any(|term| !matches!(term.atom, Atom::Var(_)))
+}

@@ -1,0 +1,218 @@
+//! Loops written out: short ones for good, long ones as far as a device's limit on rounds demands.
+
+use super::copy::{Copy, Room};
+use super::settle::settle;
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, ValueId};
+use std::collections::HashMap;
+use weft_affine::{Error, Expr, Var};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArenaId, Span};
+use weft_partition::Target;
+
+/// Rounds of a loop that is written out.
+const MAX_ROUNDS: u64 = 8;
+
+/// Statements that such a loop may become, those of called functions included.
+const MAX_STATEMENTS: u64 = 32;
+
+/// The kernel with loops of at most 8 rounds that write nothing written out, where that makes at most 32 statements, and with long loops shortened:
+/// where the loops of an invocation make more rounds than the target allows ([`Target::max_loop_iterations`]), called functions
+/// counted at each call, the longest handle several elements a round, up to 512. What is left over of the last round stands after the loop.
+///
+/// Rounds stay in their order, so the kernel computes what it did to the bit.
+///
+/// # Errors
+/// `HLO418` for loops that are too long even so, `HLO302` if an index leaves 64 bits.
+pub fn unroll(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
+    let copies = match target.max_loop_iterations {
+        Some(limit) => kernel.copies_within(limit).map_err(|least| too_long(limit, least))?,
+        None => Vec::new(),
+    };
+    let mut unrolled = kernel.clone();
+    let mut sizes = vec![0u64; kernel.functions.len()];
+    // Callees stand behind their callers.
+    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+    let copies = |number: usize| copies.get(number).map(Vec::as_slice).unwrap_or_default();
+    for id in ids.into_iter().rev() {
+        let function = &mut unrolled.functions[id];
+        write_out(function, copies(id.index()), &sizes)?;
+        sizes[id.index()] = size(&function.body, &sizes);
+    }
+    write_out(&mut unrolled.entry, copies(kernel.functions.len()), &sizes)?;
+    Ok(unrolled)
+}
+
+fn too_long(limit: u32, least: u64) -> Diagnostics {
+    let message = format!(
+        "its loops make {least} rounds or more for one element, and the device makes {limit}; the evaluator can run it"
+    );
+    Diagnostic::new("HLO418", Span::default(), message).into()
+}
+
+fn write_out(function: &mut Function, copies: &[Option<u64>], sizes: &[u64]) -> Result<(), Diagnostics> {
+    let mut body = std::mem::take(&mut function.body);
+    let room = Room::new(&mut function.values, &body);
+    let mut pass = Pass { room, copies, number: 0, sizes, known: HashMap::new(), changes: false };
+    let done = pass.block(&mut body, 0);
+    let changes = pass.changes;
+    function.body = body;
+    done.map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()))?;
+    if changes {
+        settle(function);
+    }
+    Ok(())
+}
+
+/// Statements of a block, with those of the functions it calls.
+fn size(block: &Block, sizes: &[u64]) -> u64 {
+    let within = |statement: &Statement| {
+        let called = statement.callee().and_then(|callee| sizes.get(callee.index()).copied()).unwrap_or(0);
+        statement
+            .blocks()
+            .into_iter()
+            .map(|block| size(block, sizes))
+            .fold(called.saturating_add(1), u64::saturating_add)
+    };
+    block.statements.iter().map(within).fold(0, u64::saturating_add)
+}
+
+struct Pass<'f> {
+    room: Room<'f>,
+    /// For each loop, in the order of the text, how many elements a round handles, where the limit on rounds demands more than one.
+    copies: &'f [Option<u64>],
+    /// Loops so far.
+    number: usize,
+    /// Statements of each function that may be called.
+    sizes: &'f [u64],
+    /// What the values of loops that are gone are.
+    known: HashMap<ValueId, Operand>,
+    changes: bool,
+}
+
+/// A loop, and how many of its rounds a round of it is to handle.
+struct Divided<'s> {
+    extents: &'s [i64],
+    accumulators: &'s [ValueId],
+    body: &'s Block,
+    /// Loop variables around it.
+    outer: usize,
+    total: u64,
+    copies: u64,
+}
+
+impl Pass<'_> {
+    /// `loops` is how many loop variables are in sight.
+    fn block(&mut self, block: &mut Block, loops: usize) -> Result<(), Error> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            statement.operands_mut().into_iter().for_each(|operand| self.rename(operand));
+            let Statement::Loop { values, extents, init, accumulators, body } = &mut statement else {
+                for block in statement.blocks_mut() {
+                    self.block(block, loops)?;
+                }
+                statements.push(statement);
+                continue;
+            };
+            let demanded = self.copies.get(self.number).copied().flatten();
+            self.number += 1;
+            self.block(body, loops + extents.len())?;
+            let total = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0));
+            let total = total.fold(1, u64::saturating_mul);
+            // What writes once a round stays one statement, of which it can be proved that it writes every element.
+            let has_effects = body.statements.iter().any(Statement::has_effects);
+            let is_short =
+                !has_effects && total <= MAX_ROUNDS && total.saturating_mul(size(body, self.sizes)) <= MAX_STATEMENTS;
+            let copies = match demanded {
+                Some(copies) => copies.max(1),
+                None if is_short => total.max(1),
+                None => {
+                    statements.push(statement);
+                    continue;
+                }
+            };
+            self.changes = true;
+            let divided = Divided { extents, accumulators, body, outer: loops, total, copies };
+            let results = self.divided(&divided, init.clone(), &mut statements)?;
+            self.known.extend(values.iter().copied().zip(results));
+        }
+        block.statements = statements;
+        block.results.iter_mut().for_each(|result| self.rename(result));
+        Ok(())
+    }
+
+    fn rename(&self, operand: &mut Operand) {
+        if let Operand::Value(value) = operand
+            && let Some(known) = self.known.get(value)
+        {
+            *operand = *known;
+        }
+    }
+
+    /// Writes a divided loop, and returns what it leaves with.
+    fn divided(
+        &mut self,
+        divided: &Divided<'_>,
+        mut carried: Vec<Operand>,
+        out: &mut Vec<Statement>,
+    ) -> Result<Vec<Operand>, Error> {
+        let laps = divided.total / divided.copies;
+        let mut first = 0;
+        if laps > 1 {
+            let accumulators: Vec<ValueId> = divided.accumulators.iter().map(|value| self.value_like(*value)).collect();
+            let values: Vec<ValueId> = accumulators.iter().map(|value| self.value_like(*value)).collect();
+            let mut body = Block::default();
+            let mut within: Vec<Operand> = accumulators.iter().copied().map(Operand::Value).collect();
+            let lap = Expr::range(variable(divided.outer)).checked_mul(signed(divided.copies))?;
+            for copy in 0..divided.copies {
+                let position = lap.checked_add_constant(signed(copy))?;
+                within = self.round(divided, &position, 1, within, &mut body.statements)?;
+            }
+            body.results = within;
+            let results = values.iter().copied().map(Operand::Value).collect();
+            let init = std::mem::replace(&mut carried, results);
+            out.push(Statement::Loop { values, extents: vec![signed(laps)], init, accumulators, body });
+            first = laps * divided.copies;
+        }
+        for round in first..divided.total {
+            carried = self.round(divided, &Expr::constant(signed(round)), 0, carried, out)?;
+        }
+        Ok(carried)
+    }
+
+    /// Writes the round of a row-major position, inside `around` loops that stand for the divided one; returns what it leaves with.
+    fn round(
+        &mut self,
+        divided: &Divided<'_>,
+        position: &Expr,
+        around: usize,
+        carried: Vec<Operand>,
+        out: &mut Vec<Statement>,
+    ) -> Result<Vec<Operand>, Error> {
+        let indices = super::indices_at(position, divided.extents)?;
+        let become_of = |found: Var| {
+            let Var::Range(number) = found else { return None };
+            let own = (number as usize).checked_sub(divided.outer)?;
+            Some(match own.checked_sub(indices.len()) {
+                None => indices[own].clone(),
+                Some(inner) => Expr::range(variable(divided.outer + around + inner)),
+            })
+        };
+        let known = divided.accumulators.iter().copied().zip(carried).collect();
+        let round = Copy { from: None, known, variable: &become_of }.of(divided.body, &mut self.room)?;
+        out.extend(round.statements);
+        Ok(round.results)
+    }
+
+    fn value_like(&mut self, value: ValueId) -> ValueId {
+        let like = self.room.values[value].clone();
+        self.room.values.push(like)
+    }
+}
+
+fn variable(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

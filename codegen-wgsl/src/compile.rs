@@ -1,11 +1,12 @@
 //! One fusion to one shader.
 
 use crate::emit::emit_loop;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Space};
 use crate::lower::Lowering;
 use crate::shader::{Binding, Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
+use std::collections::BTreeMap;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{InstrId, Instruction, Op};
@@ -32,20 +33,20 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
     let validated = debug_span!("validate").in_scope(|| validate(&source));
     let (naga_module, info) =
         validated.map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
-    let buffers = kernel.memories.values().filter(|memory| memory.is_buffer());
-    let bindings = buffers
-        .map(|memory| Binding {
-            name: memory.name.clone(),
-            shape: memory.shape.clone(),
-            writable: memory.is_writable(),
-        })
-        .collect();
+    let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
+    for (id, memory) in kernel.memories.iter() {
+        if let Space::Buffer { binding, .. } = memory.space {
+            let writable = kernel.may_change(id);
+            let first = || Binding { name: memory.name.clone(), shape: memory.shape.clone(), writable };
+            bindings.entry(binding).or_insert_with(first);
+        }
+    }
     let workgroups = kernel.workgroups().map(|groups| u32::try_from(groups).unwrap_or(0));
     Ok(Shader {
         name: kernel.name.clone(),
         source,
         entry_point: wgsl::ENTRY_POINT.to_owned(),
-        bindings,
+        bindings: bindings.into_values().collect(),
         parameter_binding: wgsl::bindings(&kernel),
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,

@@ -12,7 +12,8 @@ pub struct Shader {
     pub source: String,
     /// The entry point's name in the text.
     pub entry_point: String,
-    /// Storage buffers, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, then its results.
+    /// Storage buffers, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given,
+    /// then its results.
     pub bindings: Vec<Binding>,
     /// The binding of the uniform parameter block: 16 bytes, all zero (the run-time zero of [`crate::math`]).
     pub parameter_binding: u32,
@@ -61,7 +62,7 @@ fn all_loops_end(block: &Block) -> bool {
 /// One storage buffer of a [`Shader`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Name in the text.
+    /// Name in the text, that of the first memory in it.
     pub name: String,
     /// The tensor it holds, row-major.
     pub shape: ArrayShape,

@@ -5,6 +5,8 @@
 use crate::support;
 use crate::support::{fusions, make};
 use std::fmt::Write;
+use weft_codegen_wgsl::kernel::{Block, Kernel, Statement};
+use weft_hlo::ir::ArenaId;
 use weft_hlo::text;
 use weft_partition::{Fused, Target};
 
@@ -46,5 +48,54 @@ fn text_grows_linearly_with_diamonds() {
         assert!(second < first * 1.15, "{stage}: {first:.1} bytes per diamond, then {second:.1}");
         assert!(first < 1200.0, "{stage}: {first:.1} bytes per diamond");
         eprintln!("{stage}: {first:.1} bytes per diamond, then {second:.1}");
+    }
+}
+
+/// How deep calls are within one another.
+fn depth(kernel: &Kernel) -> usize {
+    let mut depths = vec![0; kernel.functions.len()];
+    fn calls(block: &Block, depths: &[usize]) -> usize {
+        let within = |statement: &Statement| {
+            let callee = statement.callee().map_or(0, |callee| 1 + depths[callee.index()]);
+            statement.blocks().into_iter().map(|block| calls(block, depths)).fold(callee, usize::max)
+        };
+        block.statements.iter().map(within).max().unwrap_or(0)
+    }
+    // Callees stand behind their callers.
+    let ids: Vec<_> = kernel.functions.ids().collect();
+    for id in ids.into_iter().rev() {
+        depths[id.index()] = calls(&kernel.functions[id].body, &depths);
+    }
+    calls(&kernel.entry.body, &depths)
+}
+
+/// One fusion of `count` logarithms, each transposed and, from the second on, read in the branch of a concatenation.
+fn chain(count: usize, cut: bool) -> Fused {
+    let mut body = String::from("x = f32[8,8] parameter(0)\n");
+    for step in 0..count {
+        let before = if step == 0 { "x".to_owned() } else { format!("turned{}", step - 1) };
+        let root = if step + 1 == count { "ROOT " } else { "" };
+        if cut && step % 16 == 3 {
+            writeln!(body, "part{step} = f32[6,8] slice({before}), slice={{[1:7],[0:8]}}").unwrap();
+            writeln!(body, "edge{step} = f32[2,8] slice(x), slice={{[0:2],[0:8]}}").unwrap();
+            writeln!(body, "log{step} = f32[8,8] concatenate(part{step}, edge{step}), dimensions={{0}}").unwrap();
+        } else {
+            writeln!(body, "log{step} = f32[8,8] log({before})").unwrap();
+        }
+        writeln!(body, "{root}turned{step} = f32[8,8] transpose(log{step}), dimensions={{1,0}}").unwrap();
+    }
+    let entry = "x = f32[8,8] parameter(0)\nROOT all = f32[8,8] fusion(x), kind=kLoop, calls=chain";
+    let module = text::parse(&format!("HloModule growth\nchain {{\n{body}}}\nENTRY main {{\n{entry}\n}}")).unwrap();
+    Fused::of(module, &Target::default()).unwrap()
+}
+
+#[test]
+fn calls_stand_in_a_row() {
+    let programs = [("diamonds", diamonds(400)), ("chain", chain(400, false)), ("chain of branches", chain(400, true))];
+    for (name, module) in programs {
+        let made = make(&module).unwrap_or_else(|findings| panic!("{findings}")).remove(0);
+        let (before, after) = (depth(&made.kernel), depth(&made.lowered));
+        assert!(after <= 50, "{name}: calls nest {after} deep, {before} before");
+        eprintln!("{name}: {after} deep, {before} before, {} bytes", made.shader.source.len());
     }
 }

@@ -37,3 +37,20 @@ fn only_fusions_are_kernels() {
     let text = "HloModule m\nENTRY e {\n  ROOT a = f32[2] parameter(0)\n}\n";
     assert_eq!(refusal(text, &Target::default()), "HLO410: a: 'parameter' is no fusion; fuse the module first");
 }
+
+#[test]
+fn a_tensor_given_twice_is_bound_once() {
+    let text = SUM.replace("fusion(a, b)", "fusion(a, a)");
+    let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
+    let root = module.entry_computation().root;
+    let target = Target::default().with(|it| it.max_storage_buffers = 2);
+    let fused = Fused::of(module, &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let kernel = weft_codegen_wgsl::kernel(&fused, root, &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let head = kernel.to_string().lines().next().map(str::to_owned);
+    let expected =
+        "kernel @c(in %a: f32[1000], in %b: f32[1000] at binding 0 + 0, out %c_out: f32[1000] at binding 1 + 0) {";
+    assert_eq!(head.as_deref(), Some(expected));
+    let shader = compile(&fused, root, &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let bound: Vec<(&str, bool)> = shader.bindings.iter().map(|it| (it.name.as_str(), it.writable)).collect();
+    assert_eq!((bound, shader.parameter_binding), (vec![("a", false), ("c_out", true)], 2));
+}

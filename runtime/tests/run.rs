@@ -168,6 +168,24 @@ fn equal_kernels_share_a_pipeline() {
 }
 
 #[test]
+fn a_tensor_given_twice_is_bound_once() {
+    let text = "HloModule m\nf {\n  a = f32[6,4] parameter(0)\n  b = f32[6,4] parameter(1)\n  c = f32[4] parameter(2)\n  \
+        d = f32[6,4] parameter(3)\n  r = f32[6,4] reverse(b), dimensions={0}\n  s = f32[6,4] subtract(a, r)\n  \
+        w = f32[6,4] broadcast(c), dimensions={1}\n  t = f32[6,4] multiply(s, w)\n  ROOT u = f32[6,4] subtract(t, d)\n}\n\
+        ENTRY e {\n  x = f32[6,4] parameter(0)\n  y = f32[4] parameter(1)\n  \
+        ROOT z = f32[6,4] fusion(x, x, y, x), kind=kLoop, calls=f\n}\n";
+    let module = weft_hlo::text::parse(text).expect("the text is right");
+    let device = support::device();
+    let fused = weft_partition::Fused::of(module.clone(), device.target()).expect("it has a plan");
+    let program = weft_runtime::program::compile_fused(fused, device.target()).expect("it compiles");
+    assert_eq!(program.launches()[0].inputs.len(), 2);
+    let executable = Executable::new(&device, program).expect("it loads");
+    let inputs = [Literal::array([6, 4], numbers(24)), Literal::array([4], vec![1.0f32, -2.0, 0.5, 3.0])];
+    let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
+    assert_close(&executable.run(&inputs).expect("it runs"), &expected);
+}
+
+#[test]
 fn wrong_inputs_are_named() {
     let executable = load(&support::entry("x = f32[2,3] parameter(0)\nROOT y = f32[2,3] negate(x)"));
     let error = executable.run(&[]).expect_err("one is missing");

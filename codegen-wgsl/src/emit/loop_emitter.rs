@@ -31,10 +31,21 @@ pub(crate) fn emit_loop(
     let computation = &fused.module.computations[calls];
     let mut names = Names::globals();
     let mut memories: Arena<MemoryId, Memory> = Arena::new();
-    for parameter in computation.parameters() {
+    // A tensor that is given several times is bound once: a device refuses one buffer in two roles.
+    let mut bound: Vec<InstrId> = Vec::new();
+    for (position, parameter) in computation.parameters().into_iter().enumerate() {
         let parameter = &computation.instructions[parameter];
         let name = names.take(&parameter.name);
-        memories.push(buffer(parameter, &parameter.shape, name, memories.len(), Access::Read)?);
+        let binding = match fusion.operands.get(position) {
+            Some(operand) => bound.iter().position(|other| other == operand).unwrap_or_else(|| {
+                bound.push(*operand);
+                bound.len() - 1
+            }),
+            None => {
+                return Err(Diagnostic::new("HLO410", fusion.span, "an operand is missing").about(&fusion.name).into());
+            }
+        };
+        memories.push(buffer(parameter, &parameter.shape, name, binding, Access::Read)?);
     }
     let first_result = memories.len();
     let result_names: Vec<String> = match &computation.instructions[computation.root] {
@@ -43,9 +54,9 @@ pub(crate) fn emit_loop(
         }
         root => root.shape.leaves().iter().map(|_| root.name.clone()).collect(),
     };
-    for (shape, name) in fusion.shape.leaves().into_iter().zip(&result_names) {
+    for (binding, (shape, name)) in (bound.len()..).zip(fusion.shape.leaves().into_iter().zip(&result_names)) {
         let name = names.take(&format!("{name}.out"));
-        memories.push(buffer(fusion, shape, name, memories.len(), Access::Write)?);
+        memories.push(buffer(fusion, shape, name, binding, Access::Write)?);
     }
     let functions = emit_functions(fused, computation, plan, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);

@@ -1,7 +1,11 @@
 //! What is known of indices in a block, and what has to be tested to enter another.
 
 use super::{Binding, Condition, Statement};
-use weft_affine::{Constraint, Expr, Interval, Ranges, Var, range_of};
+use weft_affine::{Config, Constraint, Expr, Interval, Ranges, Simplifier, Var, range_of};
+
+/// Points times operations that may be tried to find out whether an index is linear, a hundredth of what the simplifier allows itself:
+/// a kernel has many indices, and is to be compiled in a millisecond.
+const MAX_POINTS_WORK: u64 = 1 << 15;
 
 /// What is known of the indices in sight: the ranges of the variables, and ranges of expressions that conditions around
 /// the block have established.
@@ -82,6 +86,12 @@ impl Known {
     pub(crate) fn range(&self, expr: &Expr) -> Interval {
         let facts = self.facts.iter().filter(|fact| fact.expr == *expr);
         facts.fold(range_of(expr, &self.ranges), |range, fact| intersect(range, fact.bounds))
+    }
+
+    /// The simplified form of an index.
+    pub(crate) fn simplified(&self, index: &Expr) -> Expr {
+        let config = Config { max_points_work: MAX_POINTS_WORK, ..Config::default() };
+        Simplifier::with_config(&self.ranges, &self.facts, config).simplify(index)
     }
 
     /// What of these constraints has to be tested still, with the sides that are known already opened to the range.

@@ -36,6 +36,15 @@ pub(super) fn unbound(block: &Block) -> u32 {
     block.statements.iter().map(within).max().unwrap_or(0)
 }
 
+/// Replaces an operand by what is known of it.
+pub(super) fn rename(operand: &mut Operand, known: &HashMap<ValueId, Operand>) {
+    if let Operand::Value(value) = operand
+        && let Some(known) = known.get(value)
+    {
+        *operand = *known;
+    }
+}
+
 /// A copy in the making.
 pub(super) struct Copy<'c> {
     /// The values of the function that the block is from, where it is another than the one that the copy is for.
@@ -72,16 +81,8 @@ impl Rewrite<'_, '_, '_> {
         for statement in &mut block.statements {
             self.statement(statement)?;
         }
-        block.results.iter_mut().for_each(|result| self.operand(result));
+        block.results.iter_mut().for_each(|result| rename(result, &self.known));
         Ok(())
-    }
-
-    fn operand(&self, operand: &mut Operand) {
-        if let Operand::Value(value) = operand
-            && let Some(known) = self.known.get(value)
-        {
-            *operand = *known;
-        }
     }
 
     fn bind(&mut self, variable: &mut u32) {
@@ -91,7 +92,7 @@ impl Rewrite<'_, '_, '_> {
     }
 
     fn statement(&mut self, statement: &mut Statement) -> Result<(), Error> {
-        statement.operands_mut().into_iter().for_each(|operand| self.operand(operand));
+        statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
         for index in statement.indices_mut() {
             let (bound, variable) = (&self.bound, self.variable);
             *index = index.substitute(|found| match found {

@@ -5,7 +5,7 @@
 //! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`).
 
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, ScalarOp, Statement};
-use weft_affine::{Error, Expr, Var, simplify};
+use weft_affine::{Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId};
 
 /// The kernel with flat memories.
@@ -131,7 +131,7 @@ impl Pass<'_> {
                 _ => None,
             })?,
         };
-        Ok(simplify(&substituted, &known.ranges, known.facts()))
+        Ok(known.simplified(&substituted))
     }
 }
 

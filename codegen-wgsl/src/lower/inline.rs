@@ -1,52 +1,76 @@
-//! Functions of values alone, written where they are called.
+//! Functions written where they are called.
 
-use super::copy::{Copy, Room};
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, ValueId};
-use weft_affine::Error;
+use super::copy::{Copy, Room, rename};
+use super::rows::in_rows;
+use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Operand, Statement, ValueId};
+use std::collections::HashMap;
+use weft_affine::{Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId};
 
-/// Statements that a function called from several places may have to be written at each.
+/// Statements that a function of values called from several places may have to be written at each.
 const MAX_STATEMENTS: usize = 16;
 
-/// The kernel with functions of values, as regions of HLO become, written in place of their calls: those called once,
-/// and small ones. What drivers may do with a sum then shows: the order in which a loop accumulates is theirs, the rest is not.
+/// Blocks within one another that a call may be replaced by, with those around it: drivers get lost beyond 80.
+const MAX_NESTING: usize = 40;
+
+/// The kernel with functions written in place of their calls: those that one other function calls, once, and functions of values, as
+/// regions of HLO become, where they are called once or are small. What drivers may do with a sum then shows: the order in which a loop accumulates is
+/// theirs, the rest is not. Before that, calls that need each other's results are put in a row, and made once: what is left of calls
+/// within calls is what conditions and values decide.
 ///
-/// Functions that nothing calls any more are left out.
+/// Functions of indices that the entry calls stay: what an element is has a name. Functions that nothing calls any more are left out.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
 pub fn inline(kernel: &Kernel) -> Result<Kernel, Error> {
-    let mut kernel = kernel.clone();
-    let mut calls = vec![0usize; kernel.functions.len()];
-    let mut combines = vec![false; kernel.functions.len()];
-    for function in kernel.bodies() {
-        count(&function.body, &mut calls, &mut combines);
+    let mut kernel = in_rows(kernel)?;
+    let source = kernel.clone();
+    let mut calls = vec![Calls::default(); kernel.functions.len()];
+    for function in source.functions.values() {
+        count(&function.body, &mut calls, false);
     }
-    // Callees stand behind their callers, so what is written in place of a call holds no call to be replaced.
-    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
-    let mut bodies: Vec<Option<Function>> = vec![None; ids.len()];
-    for id in ids.iter().rev() {
-        rewrite(&mut kernel.functions[*id], &bodies)?;
-        let function = &kernel.functions[*id];
-        let is_small = size(&function.body) <= MAX_STATEMENTS || calls[id.index()] == 1;
-        if function.extents.is_empty() && !function.parameters.is_empty() && is_small {
-            bodies[id.index()] = Some(function.clone());
+    count(&source.entry.body, &mut calls, true);
+    let replaced = source.functions.iter().map(|(id, function)| {
+        let calls = &calls[id.index()];
+        let is_region = function.extents.is_empty() && !function.parameters.is_empty();
+        let is_once = calls.times == 1 && (is_region || !calls.by_entry);
+        is_once || is_region && size(&function.body) <= MAX_STATEMENTS
+    });
+    let replaced: Vec<bool> = replaced.collect();
+    // Callers stand before callees, so whether a call is left is known when a function is reached.
+    let mut stays: Vec<bool> =
+        calls.iter().zip(&replaced).map(|(calls, replaced)| !replaced || calls.combines).collect();
+    rewrite(&source, &replaced, &mut kernel.entry, &mut stays)?;
+    let ids: Vec<FunctionId> = source.functions.ids().collect();
+    for id in ids {
+        if stays[id.index()] {
+            rewrite(&source, &replaced, &mut kernel.functions[id], &mut stays)?;
         }
     }
-    rewrite(&mut kernel.entry, &bodies)?;
-    let stays: Vec<bool> = ids.iter().map(|id| bodies[id.index()].is_none() || combines[id.index()]).collect();
     drop_functions(&mut kernel, &stays);
     Ok(kernel)
 }
 
-fn count(block: &Block, calls: &mut [usize], combines: &mut [bool]) {
+/// How a function is called.
+#[derive(Clone, Debug, Default)]
+struct Calls {
+    times: usize,
+    by_entry: bool,
+    /// Whether it combines values of several invocations.
+    combines: bool,
+}
+
+fn count(block: &Block, calls: &mut [Calls], by_entry: bool) {
     for statement in &block.statements {
-        match (statement, statement.callee()) {
-            (Statement::Call { .. }, Some(callee)) => calls[callee.index()] += 1,
-            (_, Some(callee)) => combines[callee.index()] = true,
-            (_, None) => {}
+        if let Some(callee) = statement.callee() {
+            let calls = &mut calls[callee.index()];
+            match statement {
+                Statement::Call { .. } => calls.times += 1,
+                _ => calls.combines = true,
+            }
+            calls.by_entry |= by_entry;
         }
-        statement.blocks().into_iter().for_each(|block| count(block, calls, combines));
+        statement.blocks().into_iter().for_each(|block| count(block, calls, by_entry));
     }
 }
 
@@ -55,59 +79,115 @@ fn size(block: &Block) -> usize {
     block.statements.iter().map(within).sum()
 }
 
-fn rewrite(function: &mut Function, bodies: &[Option<Function>]) -> Result<(), Error> {
+/// Blocks within one another, itself included.
+fn nesting(block: &Block) -> usize {
+    1 + block.statements.iter().flat_map(Statement::blocks).map(nesting).max().unwrap_or(0)
+}
+
+fn rewrite(source: &Kernel, replaced: &[bool], function: &mut Function, stays: &mut [bool]) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
-    let mut room = Room::new(&mut function.values, &body);
-    replace_calls(&mut body, &mut room, bodies)?;
+    let room = Room::new(&mut function.values, &body);
+    let mut pass = Pass { source, replaced, stays, room, known: HashMap::new() };
+    pass.block(&mut body, &mut Known::new(&function.extents), 1, false)?;
     function.body = body;
     Ok(())
 }
 
-fn replace_calls(block: &mut Block, room: &mut Room<'_>, bodies: &[Option<Function>]) -> Result<(), Error> {
-    // What a value that a call defined is known by from there on.
-    let mut renamed: Vec<(ValueId, Operand)> = Vec::new();
-    let mut statements = Vec::with_capacity(block.statements.len());
-    for mut statement in std::mem::take(&mut block.statements) {
-        rename_statement(&mut statement, &renamed);
-        for block in statement.blocks_mut() {
-            replace_calls(block, room, bodies)?;
+struct Pass<'p, 'f> {
+    source: &'p Kernel,
+    /// The functions to be written in place of their calls.
+    replaced: &'p [bool],
+    /// The functions that calls are left of.
+    stays: &'p mut [bool],
+    room: Room<'f>,
+    /// What the values of calls that are gone are.
+    known: HashMap<ValueId, Operand>,
+}
+
+/// What is yet to be done in a block.
+enum Item {
+    Statement {
+        statement: Statement,
+        is_copy: bool,
+    },
+    /// The values that a call defined are what its function would have returned.
+    Returned {
+        values: Vec<ValueId>,
+        results: Vec<Operand>,
+    },
+}
+
+impl Pass<'_, '_> {
+    /// `depth` counts the blocks around; of a copy the indices are new.
+    fn block(&mut self, block: &mut Block, known: &mut Known, depth: usize, is_copy: bool) -> Result<(), Error> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        let item = |statement: Statement| Item::Statement { statement, is_copy };
+        let mut pending: Vec<Item> = std::mem::take(&mut block.statements).into_iter().rev().map(item).collect();
+        while let Some(item) = pending.pop() {
+            let (mut statement, is_copy) = match item {
+                Item::Statement { statement, is_copy } => (statement, is_copy),
+                Item::Returned { values, mut results } => {
+                    results.iter_mut().for_each(|result| rename(result, &self.known));
+                    self.known.extend(values.into_iter().zip(results));
+                    continue;
+                }
+            };
+            statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
+            if is_copy {
+                statement.indices_mut().into_iter().for_each(|index| *index = known.simplified(index));
+            }
+            if let Some((values, copy)) = self.copied(&statement, known, depth)? {
+                pending.push(Item::Returned { values, results: copy.results });
+                let items = copy.statements.into_iter().rev();
+                pending.extend(items.map(|statement| Item::Statement { statement, is_copy: true }));
+                continue;
+            }
+            if let Statement::Call { function, .. } = &statement {
+                self.stays[function.index()] = true;
+            }
+            match &mut statement {
+                Statement::If { condition, then, otherwise, .. } => {
+                    self.block(then, &mut known.inside(condition), depth + 1, is_copy)?;
+                    self.block(otherwise, &mut known.outside(condition), depth + 1, is_copy)?;
+                }
+                Statement::Loop { extents, body, .. } => {
+                    self.block(body, &mut known.in_loop(extents), depth + 1, is_copy)?;
+                }
+                _ => {
+                    for inner in statement.blocks_mut() {
+                        self.block(inner, &mut known.clone(), depth + 1, is_copy)?;
+                    }
+                }
+            }
+            known.after(&statement);
+            statements.push(statement);
         }
-        let Statement::Call { values: defined, function, arguments, .. } = &statement else {
-            statements.push(statement);
-            continue;
-        };
-        let Some(callee) = bodies.get(function.index()).and_then(Option::as_ref) else {
-            statements.push(statement);
-            continue;
-        };
-        let known = callee.parameters.iter().copied().zip(arguments.iter().copied()).collect();
-        let copy = Copy { from: Some(&callee.values), known, variable: &|_| None };
-        let copy = copy.of(&callee.body, room)?;
-        statements.extend(copy.statements);
-        renamed.extend(defined.iter().copied().zip(copy.results));
+        block.statements = statements;
+        block.results.iter_mut().for_each(|result| rename(result, &self.known));
+        Ok(())
     }
-    block.statements = statements;
-    block.results.iter_mut().for_each(|result| rename(result, &renamed));
-    Ok(())
-}
 
-fn rename(operand: &mut Operand, renamed: &[(ValueId, Operand)]) {
-    if let Operand::Value(value) = operand
-        && let Some((_, other)) = renamed.iter().rev().find(|(old, _)| old == value)
-    {
-        *operand = *other;
-    }
-}
-
-/// Operands of a statement and of the blocks within it.
-fn rename_statement(statement: &mut Statement, renamed: &[(ValueId, Operand)]) {
-    if renamed.is_empty() {
-        return;
-    }
-    statement.operands_mut().into_iter().for_each(|operand| rename(operand, renamed));
-    for block in statement.blocks_mut() {
-        block.statements.iter_mut().for_each(|statement| rename_statement(statement, renamed));
-        block.results.iter_mut().for_each(|result| rename(result, renamed));
+    /// What takes the place of a call, and the values that it defined, if the statement is one that is replaced.
+    fn copied(
+        &mut self,
+        statement: &Statement,
+        known: &Known,
+        depth: usize,
+    ) -> Result<Option<(Vec<ValueId>, Block)>, Error> {
+        let Statement::Call { values, function, indices, arguments } = statement else { return Ok(None) };
+        let callee = &self.source.functions[*function];
+        if !self.replaced[function.index()] || depth + nesting(&callee.body) > MAX_NESTING {
+            return Ok(None);
+        }
+        let loops = u32::try_from(known.loops()).unwrap_or(u32::MAX);
+        let become_of = |variable: Var| match variable {
+            Var::Dim(dimension) => indices.get(dimension as usize).cloned(),
+            Var::Range(number) => Some(Expr::range(number.saturating_add(loops))),
+            Var::Runtime(_) => None,
+        };
+        let given = callee.parameters.iter().copied().zip(arguments.iter().copied()).collect();
+        let copy = Copy { from: Some(&callee.values), known: given, variable: &become_of };
+        Ok(Some((values.clone(), copy.of(&callee.body, &mut self.room)?)))
     }
 }
 

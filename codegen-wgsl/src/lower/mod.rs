@@ -7,6 +7,7 @@ mod hoist;
 mod inline;
 mod legalize;
 mod protect;
+mod rows;
 mod settle;
 mod unroll;
 

@@ -1,8 +1,9 @@
 //! What follows from indices that have become known.
 
+use super::copy::rename;
 use crate::kernel::{Block, Condition, Function, Known, Operand, Statement, ValueId};
 use std::collections::HashMap;
-use weft_affine::{Atom, Expr, simplify};
+use weft_affine::{Atom, Expr};
 
 /// Simplifies the indices of a function by what is known where they stand, and puts the block that a condition chooses in place of the
 /// condition where it is known to hold, or never to.
@@ -24,21 +25,13 @@ impl Pass {
             self.statement(statement, known, &mut statements);
         }
         block.statements = statements;
-        block.results.iter_mut().for_each(|result| self.rename(result));
-    }
-
-    fn rename(&self, operand: &mut Operand) {
-        if let Operand::Value(value) = operand
-            && let Some(known) = self.known.get(value)
-        {
-            *operand = *known;
-        }
+        block.results.iter_mut().for_each(|result| rename(result, &self.known));
     }
 
     fn statement(&mut self, mut statement: Statement, known: &mut Known, out: &mut Vec<Statement>) {
-        statement.operands_mut().into_iter().for_each(|operand| self.rename(operand));
+        statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
         for index in statement.indices_mut().into_iter().filter(|index| divides(index)) {
-            *index = simplify(index, &known.ranges, known.facts());
+            *index = known.simplified(index);
         }
         match &mut statement {
             Statement::If { values, condition: Condition::Indices(tests), then, otherwise } => {

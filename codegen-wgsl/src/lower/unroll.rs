@@ -1,6 +1,6 @@
 //! Loops written out: short ones for good, long ones as far as a device's limit on rounds demands.
 
-use super::copy::{Copy, Room};
+use super::copy::{Copy, Room, rename};
 use super::settle::settle;
 use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, ValueId};
 use std::collections::HashMap;
@@ -105,7 +105,7 @@ impl Pass<'_> {
     fn block(&mut self, block: &mut Block, loops: usize) -> Result<(), Error> {
         let mut statements = Vec::with_capacity(block.statements.len());
         for mut statement in std::mem::take(&mut block.statements) {
-            statement.operands_mut().into_iter().for_each(|operand| self.rename(operand));
+            statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
             let Statement::Loop { values, extents, init, accumulators, body } = &mut statement else {
                 for block in statement.blocks_mut() {
                     self.block(block, loops)?;
@@ -136,16 +136,8 @@ impl Pass<'_> {
             self.known.extend(values.iter().copied().zip(results));
         }
         block.statements = statements;
-        block.results.iter_mut().for_each(|result| self.rename(result));
+        block.results.iter_mut().for_each(|result| rename(result, &self.known));
         Ok(())
-    }
-
-    fn rename(&self, operand: &mut Operand) {
-        if let Operand::Value(value) = operand
-            && let Some(known) = self.known.get(value)
-        {
-            *operand = *known;
-        }
     }
 
     /// Writes a divided loop, and returns what it leaves with.

@@ -114,7 +114,7 @@ fn check_bindings(instruction: &Instruction, step: &Step, shader: &Shader) -> Re
         return Ok(());
     }
     let message = format!(
-        "the kernel binds {} buffers where the fusion has {} operands and {} results; this is a fault of the compiler",
+        "the kernel binds {} buffers where the fusion has {} distinct operands and {} results; this is a fault of the compiler",
         shader.bindings.len(),
         step.inputs.len(),
         step.outputs.len(),
@@ -211,8 +211,11 @@ impl<'a> Schedule<'a> {
         let launched = arrays.iter().any(|(_, shape)| shape.element_count() != Some(0));
         let step = self.steps.len();
         let mut inputs = Vec::new();
-        for position in 0..instruction.operands.len() {
-            inputs.extend(self.operand(instruction, position)?);
+        for (position, operand) in instruction.operands.iter().enumerate() {
+            // Kernels bind a tensor once, however often it is given to them.
+            if !instruction.operands[..position].contains(operand) {
+                inputs.extend(self.operand(instruction, position)?);
+            }
         }
         let mut outputs = Vec::new();
         for (name, shape) in arrays {

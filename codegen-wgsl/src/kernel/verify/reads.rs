@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::kernel::{Block, Kernel, Known, ScalarOp, Statement};
-use weft_affine::{Expr, Interval};
+use weft_affine::{Atom, Config, Expr, Interval, Simplifier};
 use weft_indexing::{Answer, IndexingMap, Limits, RuntimeVariable, Variable};
 
 /// Finds indices that reach beyond their memory, or beyond the function they are given to.
@@ -66,6 +66,9 @@ impl Reads<'_, '_> {
             if range.is_empty() || (range.lo >= within.lo && range.hi <= within.hi) {
                 continue;
             }
+            if by_facts(index, known).is_some_and(|range| within.contains_interval(range)) {
+                continue;
+            }
             let below = Interval { lo: i64::MIN, hi: -1 };
             let above = Interval { lo: *extent, hi: i64::MAX };
             let beyond = [below, above].map(|beyond| reaches(index, beyond, known));
@@ -79,16 +82,40 @@ impl Reads<'_, '_> {
     }
 }
 
+/// The range of an index as a sum of multiples of the conditions around it, whose bounds are known, and of a rest: of padded windows
+/// the rest has the loop variables no more, and its digits come together.
+fn by_facts(index: &Expr, known: &Known) -> Option<Interval> {
+    let (mut rest, mut bounds) = (index.clone(), Interval::point(0));
+    for fact in known.facts() {
+        let factor = fact.expr.terms().iter().filter(|term| matches!(term.atom, Atom::Var(_))).find_map(|term| {
+            let own = rest.terms().iter().find(|own| own.atom == term.atom)?;
+            (own.coefficient.checked_rem(term.coefficient)? == 0).then_some(own.coefficient / term.coefficient)
+        });
+        let Some(factor) = factor else { continue };
+        rest = rest.checked_sub(&fact.expr.checked_mul(factor).ok()?).ok()?;
+        bounds = bounds + fact.bounds.scale(factor);
+    }
+    let config = Config { max_points_work: 0, ..Config::default() };
+    let mut simplifier = Simplifier::with_config(&known.ranges, &[], config);
+    let rest = simplifier.simplify(&rest);
+    Some(bounds + simplifier.range_of(&rest))
+}
+
 /// Whether an index takes a value of an interval anywhere; `None` where that is not known.
 fn reaches(index: &Expr, interval: Interval, known: &Known) -> Option<bool> {
     let mut map = domain(known, vec![index.clone()])?;
     map.add_constraint(index.clone(), interval).ok()?;
-    map.simplify();
-    match map.is_empty(&Limits::default()) {
-        Answer::Yes => Some(false),
-        Answer::No(_) => Some(true),
+    let is_empty = |map: &IndexingMap| match map.is_empty(&Limits::default()) {
+        Answer::Yes => Some(true),
+        Answer::No(_) => Some(false),
         Answer::Unknown(_) => None,
-    }
+    };
+    // As it is written it is decided in most cases, and sooner than it is simplified.
+    let decided = is_empty(&map).or_else(|| {
+        map.simplify();
+        is_empty(&map)
+    });
+    decided.map(|is_empty| !is_empty)
 }
 
 /// A map from the variables in sight, as far as they go, to these results.

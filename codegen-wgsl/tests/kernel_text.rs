@@ -69,6 +69,7 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
     %4: f32 = scan workgroup @add f32 1.0
     bind rt0 in [0, 7] = clamp %1:n
     bind rt1 in [-2, 7] = assume s32 3
+    let rt9 = index(d1 floordiv 2 + (d0 + rt0) mod 3)
     update %sums[rt0] by @add %3
     if bind rt2 in [0, 7] = %1:n and bind rt3 in [0, 1] = true {
       update %sums[rt2] by @add %4
@@ -185,9 +186,9 @@ fn errors_say_where_and_what() {
         ("bind rt0 in", "bind d0 in", "60:10: HLO416: expected a runtime variable, `rt0`, found `d0`"),
         ("for s1 in [0, 0]", "for s0 in [0, 0]", "52:16: HLO416: expected `s1`, found `s0`"),
         ("reduce workgroup", "reduce device", "57:22: HLO416: expected `workgroup` or `subgroup`, found `device`"),
-        ("by @add %3", "by @ad %3", "62:26: HLO416: there is no function `ad`"),
-        ("e5m10", "e5", "68:34: HLO416: expected bits of exponent and mantissa, `e5m10`, found `e5`"),
-        ("} do {\n      %11", "} {\n      %11", "76:7: HLO416: expected `do`, found `{`"),
+        ("by @add %3", "by @ad %3", "63:26: HLO416: there is no function `ad`"),
+        ("e5m10", "e5", "69:34: HLO416: expected bits of exponent and mantissa, `e5m10`, found `e5`"),
+        ("} do {\n      %11", "} {\n      %11", "77:7: HLO416: expected `do`, found `{`"),
     ];
     let found: Vec<String> = cases.iter().map(|(part, replacement, _)| error(part, replacement)).collect();
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();

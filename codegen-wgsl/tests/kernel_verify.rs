@@ -163,8 +163,32 @@ fn the_entry_writes_everything_once() {
     assert_eq!(unproved, good);
     let by_value = write("[1] threads 32", "%0: pred = compare EQ s32 0, s32 0 if %0 { store %y[d1], f32 1.0 }");
     assert_eq!(by_value.1, ["%y: that every element is written once is not known: values decide where"]);
+    // Several statements may share a result out in stretches.
+    let parts = |rest: &str| write("[1] threads 20", &format!("store %y[d1], f32 1.0 {rest}"));
+    assert_eq!(parts("if d1 in [0, 11] { store %y[d1 + 20], f32 1.0 }"), good);
+    assert_eq!(parts("if d1 + 20 in [20, 31] { store %y[d1 + 20], f32 1.0 }"), good);
+    let unknown = ["%y: that every element is written once is not known: several statements write it"];
+    for rest in ["if d1 in [0, 10] { store %y[d1 + 20], f32 1.0 }", "if d1 in [8, 19] { store %y[d1 + 11], f32 1.0 }"] {
+        assert_eq!(parts(rest).1, unknown);
+    }
     // A memory that is read as well may be written in part.
     assert_eq!(entry("inout %y: f32[8]", "", "[1] threads 2", "store %y[d1], f32 1.0"), good);
+}
+
+#[test]
+fn names_of_indices_are_what_they_stand_for() {
+    let write = |body: &str| entry("out %y: f32[8]", "", "[1] threads 8", body);
+    let good = (Vec::new(), Vec::new());
+    assert_eq!(write("let rt0 = index(d1 mod 4) store %y[(d1 floordiv 4) * 4 + rt0], f32 1.0"), good);
+    assert_eq!(write("let rt3 = index(7 - d1) let rt0 = index(rt3 + 1) store %y[rt0 - 1], f32 1.0"), good);
+    let twice = write("let rt0 = index(d1) let rt0 = index(d1) store %y[rt0], f32 1.0").0;
+    assert_eq!(twice, ["entry: rt0 is bound twice"]);
+    let before = write("store %y[rt0], f32 1.0 let rt0 = index(d1)").0;
+    assert_eq!(before, ["entry: rt0 is not in sight of the index rt0"]);
+    let outside = write("if true { let rt0 = index(d1) } store %y[rt0], f32 1.0").0;
+    assert_eq!(outside, ["entry: rt0 is not in sight of the index rt0"]);
+    let beyond = write("let rt0 = index(d1 + 1) store %y[rt0], f32 1.0").0;
+    assert_eq!(beyond[0], "entry: the index d1 + 1 into %y is not within [0, 7]");
 }
 
 #[test]

@@ -55,6 +55,9 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     assert!(
-        "tiled".parse::<Lowering>().unwrap_err().contains("inlined, split, legal, flat, protected, unrolled, hoisted")
+        "tiled"
+            .parse::<Lowering>()
+            .unwrap_err()
+            .contains("inlined, split, legal, flat, peeled, protected, unrolled, hoisted")
     );
 }

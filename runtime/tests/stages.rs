@@ -11,6 +11,7 @@ fn kernels_are_emitted_at_every_stage() {
         ("functions", "sum"),
         ("kernel", "sum"),
         ("flat", "sum"),
+        ("peeled", "sum"),
         ("unrolled", "sum"),
         ("hoisted", "sum"),
         ("wgsl", "@compute"),

@@ -6,6 +6,7 @@ mod flatten;
 mod hoist;
 mod inline;
 mod legalize;
+mod peel;
 mod protect;
 mod rows;
 mod settle;
@@ -18,6 +19,7 @@ pub(crate) use flatten::indices_at;
 pub use hoist::hoist;
 pub use inline::inline;
 pub use legalize::legalize;
+pub use peel::peel;
 pub use protect::protect;
 use std::fmt;
 use std::str::FromStr;
@@ -37,6 +39,8 @@ pub enum Lowering {
     Legal,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
+    /// Loops have no bounds tests in full rounds: [`peel`].
+    Peeled,
     /// Floats are hidden from the algebra of drivers: [`protect`].
     Protected,
     /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
@@ -47,11 +51,12 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 7] = [
+    pub const ALL: [Lowering; 8] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Legal,
         Lowering::Flat,
+        Lowering::Peeled,
         Lowering::Protected,
         Lowering::Unrolled,
         Lowering::Hoisted,
@@ -67,6 +72,7 @@ impl Lowering {
             Lowering::Split => "split",
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
+            Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
             Lowering::Hoisted => "hoisted",
@@ -85,6 +91,7 @@ impl Lowering {
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Flat => flatten(kernel).map_err(too_large),
+            Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),

@@ -64,7 +64,7 @@ fn write_out(function: &mut Function, copies: &[Option<u64>], sizes: &[u64]) -> 
 }
 
 /// Statements of a block, with those of the functions it calls.
-fn size(block: &Block, sizes: &[u64]) -> u64 {
+pub(super) fn size(block: &Block, sizes: &[u64]) -> u64 {
     let within = |statement: &Statement| {
         let called = statement.callee().and_then(|callee| sizes.get(callee.index()).copied()).unwrap_or(0);
         statement
@@ -120,8 +120,9 @@ impl Pass<'_> {
             let total = total.fold(1, u64::saturating_mul);
             // What writes once a round stays one statement, of which it can be proved that it writes every element.
             let has_effects = body.statements.iter().any(Statement::has_effects);
-            let is_short =
-                !has_effects && total <= MAX_ROUNDS && total.saturating_mul(size(body, self.sizes)) <= MAX_STATEMENTS;
+            let is_short = (!has_effects || total <= 1)
+                && total <= MAX_ROUNDS
+                && total.saturating_mul(size(body, self.sizes)) <= MAX_STATEMENTS;
             let copies = match demanded {
                 Some(copies) => copies.max(1),
                 None if is_short => total.max(1),

@@ -38,9 +38,9 @@ enum Written {
     Unknown(String),
 }
 
-/// From an invocation and its rounds to the row-major position it writes; `None` where that is not known, because a value
-/// decides whether it writes.
-type Position = Option<IndexingMap>;
+/// From an invocation and its rounds to the row-major position it writes, and what such positions are within; `None` where that is not known,
+/// because a value decides whether it writes.
+type Position = Option<(IndexingMap, Interval)>;
 
 struct Writes<'k> {
     kernel: &'k Kernel,
@@ -76,33 +76,56 @@ impl Writes<'_> {
         for (index, extent) in indices.iter().zip(&extents) {
             position = position.checked_mul(*extent).ok()?.checked_add(index).ok()?;
         }
+        let range = known.range(&position);
         let mut map = domain(known, vec![position])?;
         map.simplify();
-        Some(map)
+        Some((map, range))
     }
 }
 
 fn written_once(memory: &Memory, stores: &[Position]) -> Result<(), Written> {
-    let limits = Limits::default();
     let unknown = |what: &str| Written::Unknown(format!("that every element is written once is not known: {what}"));
-    let maps: Vec<&IndexingMap> = match stores.iter().map(Option::as_ref).collect::<Option<_>>() {
-        Some(maps) => maps,
+    let stores: Vec<&(IndexingMap, Interval)> = match stores.iter().map(Option::as_ref).collect::<Option<_>>() {
+        Some(stores) => stores,
         None => return Err(unknown("values decide where")),
     };
-    let [map] = maps.as_slice() else {
-        if maps.is_empty() {
-            return Err(Written::Refuted("no element is ever written".to_owned()));
+    let count = elements(&memory.shape.extents).and_then(|count| i64::try_from(count).ok());
+    let Some(count) = count else { return Err(unknown("there are too many")) };
+    let all = Interval { lo: 0, hi: count - 1 };
+    match stores.as_slice() {
+        [] => Err(Written::Refuted("no element is ever written".to_owned())),
+        [(map, _)] => part_written_once(map, all),
+        several => {
+            // Each writes a stretch of its own, and the stretches stand side by side.
+            let mut parts: Vec<&(IndexingMap, Interval)> = several.to_vec();
+            parts.sort_by_key(|(_, range)| range.lo);
+            let mut next = 0;
+            for (_, range) in &parts {
+                if range.lo != next {
+                    return Err(unknown("several statements write it"));
+                }
+                next = range.hi.saturating_add(1);
+            }
+            if next != count {
+                return Err(unknown("several statements write it"));
+            }
+            // What one of them leaves out of its stretch, another might write: then it is unknown.
+            let whole = parts.iter().all(|(map, range)| part_written_once(map, *range).is_ok());
+            if whole { Ok(()) } else { Err(unknown("several statements write it")) }
         }
-        return Err(unknown("several statements write it"));
-    };
+    }
+}
+
+/// Whether every element of a stretch is written once by one statement.
+fn part_written_once(map: &IndexingMap, part: Interval) -> Result<(), Written> {
+    let limits = Limits::default();
+    let unknown = |what: &str| Written::Unknown(format!("that every element is written once is not known: {what}"));
     match map.is_injective(&limits) {
         Answer::Yes => {}
         Answer::No(_) => return Err(Written::Refuted("an element is written more than once".to_owned())),
         Answer::Unknown(_) => return Err(unknown("two invocations may write one")),
     }
-    let count = elements(&memory.shape.extents).and_then(|count| i64::try_from(count).ok());
-    let Some(count) = count else { return Err(unknown("there are too many")) };
-    match map.is_surjective_onto(&[Interval { lo: 0, hi: count - 1 }], &limits) {
+    match map.is_surjective_onto(&[part], &limits) {
         Answer::Yes => Ok(()),
         Answer::No(_) => Err(Written::Refuted("an element is never written".to_owned())),
         Answer::Unknown(_) => Err(unknown("one may be left out")),

@@ -262,6 +262,8 @@ pub(crate) enum Stage {
     Legal,
     /// The kernel with row-major positions for indices
     Flat,
+    /// The kernel with loops that test no bounds in full rounds
+    Peeled,
     /// The kernel with floats hidden from the algebra of drivers
     Protected,
     /// The kernel with short loops written out, and long ones within the rounds that the target makes

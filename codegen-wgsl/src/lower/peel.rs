@@ -1,0 +1,144 @@
+//! Loops divided into the rounds in which a bounds test holds for certain, and the rest.
+
+use super::copy::{Copy, Room};
+use super::settle::settle;
+use super::unroll::size;
+use crate::kernel::{Block, Condition, Function, FunctionId, Kernel, Known, Operand, Statement, ValueId};
+use std::collections::HashMap;
+use weft_affine::{Atom, Constraint, Error, Expr, Interval, Var};
+use weft_hlo::ir::ArenaId;
+
+/// Statements that a round may have to be written a second time, those of called functions included.
+const MAX_STATEMENTS: u64 = 64;
+
+/// The kernel in which a loop whose rounds test an index against a bound, as in the last, ragged part of a tensor, becomes two: one over the
+/// rounds in which the test holds whatever else the index depends on, without the test, and one over the rest.
+///
+/// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
+/// or more, and the round has at most 64 statements.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub fn peel(kernel: &Kernel) -> Result<Kernel, Error> {
+    let mut peeled = kernel.clone();
+    let mut sizes = vec![0u64; kernel.functions.len()];
+    // Callees stand behind their callers.
+    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+    for id in ids.into_iter().rev() {
+        divide(&mut peeled.functions[id], &sizes)?;
+        sizes[id.index()] = size(&peeled.functions[id].body, &sizes);
+    }
+    divide(&mut peeled.entry, &sizes)?;
+    Ok(peeled)
+}
+
+fn divide(function: &mut Function, sizes: &[u64]) -> Result<(), Error> {
+    let mut body = std::mem::take(&mut function.body);
+    let room = Room::new(&mut function.values, &body);
+    let mut pass = Pass { room, sizes, changes: false };
+    pass.block(&mut body, &mut Known::new(&function.extents))?;
+    let changes = pass.changes;
+    function.body = body;
+    if changes {
+        settle(function);
+    }
+    Ok(())
+}
+
+struct Pass<'f> {
+    room: Room<'f>,
+    /// Statements of each function that may be called.
+    sizes: &'f [u64],
+    changes: bool,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, block: &mut Block, known: &mut Known) -> Result<(), Error> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            match &mut statement {
+                Statement::If { condition, then, otherwise, .. } => {
+                    self.block(then, &mut known.inside(condition))?;
+                    self.block(otherwise, &mut known.outside(condition))?;
+                }
+                Statement::Loop { extents, body, .. } => self.block(body, &mut known.in_loop(extents))?,
+                _ => {
+                    for inner in statement.blocks_mut() {
+                        self.block(inner, &mut known.clone())?;
+                    }
+                }
+            }
+            known.after(&statement);
+            match self.full_rounds(&statement, known) {
+                Some(full) => self.divided(statement, full, known.loops(), &mut statements)?,
+                None => statements.push(statement),
+            }
+        }
+        block.statements = statements;
+        Ok(())
+    }
+
+    /// The rounds of a loop's first variable, from the first on, in which a test holds for certain, where it pays to divide the loop there.
+    fn full_rounds(&self, statement: &Statement, known: &Known) -> Option<i64> {
+        let Statement::Loop { extents, body, .. } = statement else { return None };
+        let rounds = *extents.first()?;
+        let variable = Var::Range(u32::try_from(known.loops()).ok()?);
+        let mut inner = known.in_loop(extents);
+        let mut full = 0;
+        for statement in &body.statements {
+            if let Statement::If { condition: Condition::Indices(tests), .. } = statement {
+                let held = tests.iter().map(|test| held(test, variable, &inner)).min().unwrap_or(0);
+                full = full.max(if held < rounds { held } else { 0 });
+            }
+            inner.after(statement);
+        }
+        let pays = full >= 2 && full >= rounds - full && size(body, self.sizes) <= MAX_STATEMENTS;
+        pays.then_some(full)
+    }
+
+    fn divided(
+        &mut self,
+        statement: Statement,
+        full: i64,
+        loops: usize,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Error> {
+        let Statement::Loop { values, extents, init, accumulators, body } = statement else { return Ok(()) };
+        let variable = u32::try_from(loops).unwrap_or(u32::MAX);
+        let later = Expr::range(variable).checked_add_constant(full)?;
+        let become_of = |found: Var| (found == Var::Range(variable)).then(|| later.clone());
+        let halfway: Vec<ValueId> = values.iter().map(|value| self.value_like(*value)).collect();
+        let carried: Vec<ValueId> = accumulators.iter().map(|value| self.value_like(*value)).collect();
+        let known: HashMap<ValueId, Operand> =
+            accumulators.iter().copied().zip(carried.iter().copied().map(Operand::Value)).collect();
+        let rest = Copy { from: None, known, variable: &become_of }.of(&body, &mut self.room)?;
+        let (mut first, mut last) = (extents.clone(), extents);
+        if let (Some(first), Some(last)) = (first.first_mut(), last.first_mut()) {
+            (*first, *last) = (full, *last - full);
+        }
+        let between = halfway.iter().copied().map(Operand::Value).collect();
+        out.push(Statement::Loop { values: halfway, extents: first, init, accumulators, body });
+        out.push(Statement::Loop { values, extents: last, init: between, accumulators: carried, body: rest });
+        self.changes = true;
+        Ok(())
+    }
+
+    fn value_like(&mut self, value: ValueId) -> ValueId {
+        let like = self.room.values[value].clone();
+        self.room.values.push(like)
+    }
+}
+
+/// How many rounds, from the first on, a test on a loop variable holds in, whatever else it depends on.
+fn held(test: &Constraint, variable: Var, known: &Known) -> i64 {
+    let own = test.expr.terms().iter().find(|term| term.atom == Atom::Var(variable));
+    let Some(coefficient) = own.map(|term| term.coefficient).filter(|coefficient| *coefficient > 0) else { return 0 };
+    let rest = Expr::var(variable).checked_mul(coefficient).and_then(|own| test.expr.checked_sub(&own));
+    let Ok(rest) = rest else { return 0 };
+    let Interval { lo, hi } = known.range(&rest);
+    if rest.find_variable(&mut |found| found == variable) || lo < test.bounds.lo {
+        return 0;
+    }
+    let last = test.bounds.hi.checked_sub(hi).map_or(-1, |room| room.div_euclid(coefficient));
+    last.saturating_add(1).max(0)
+}

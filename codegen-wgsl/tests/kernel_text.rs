@@ -194,9 +194,9 @@ fn errors_say_where_and_what() {
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();
     assert_eq!(found.join("\n"), expected.join("\n"));
     let truncated = Kernel::parse(&EVERYTHING[..EVERYTHING.len() - 3]).unwrap_err();
-    assert_eq!(truncated.to_string(), "85:4: HLO416: expected `}`, found the end");
+    assert_eq!(truncated.to_string(), "86:4: HLO416: expected `}`, found the end");
     let longer = Kernel::parse(&format!("{EVERYTHING}}}")).unwrap_err();
-    assert_eq!(longer.to_string(), "87:1: HLO416: expected the end, found `}`");
+    assert_eq!(longer.to_string(), "88:1: HLO416: expected the end, found `}`");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl EgraphPicture {
     fn write_edges(&self, dot: &mut String) -> fmt::Result {
         for (i, class) in self.classes.iter().enumerate() {
             for (j, node) in class.nodes.iter().enumerate() {
-                for child in node.children.iter().collect::<BTreeSet<_>>() {
+                for child in node.children.iter().copied().collect::<BTreeSet<_>>() {
                     writeln!(dot, "  c{i}:n{j} -> c{child};")?;
                 }
             }

@@ -195,7 +195,7 @@ impl Simplifier {
                 false
             });
         }
-        constrained.sort_unstable();
+        constrained.sort();
         constrained.dedup();
         Simplifier {
             config,

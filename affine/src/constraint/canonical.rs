@@ -162,14 +162,16 @@ pub(super) fn without_small_part(constraint: &Constraint, simplifier: &mut Simpl
 /// The numbers greater than one that divide some coefficient and as many of the greater ones as they can, largest first.
 fn common_factors(e: &Expr) -> Vec<i64> {
     let mut factors: Vec<i64> = e.terms().iter().filter_map(|t| t.coefficient.checked_abs()).collect();
-    factors.sort_unstable_by(|a, b| b.cmp(a));
+    factors.sort_unstable();
+    factors.reverse();
     let divisor = |a: i64, b: i64| i64::try_from(num_integer::gcd(a.unsigned_abs(), b.unsigned_abs())).unwrap_or(1);
     let mut running = 0;
     for i in 0..factors.len() {
         running = divisor(running, factors[i]);
         factors.push(running);
     }
-    factors.sort_unstable_by(|a, b| b.cmp(a));
+    factors.sort_unstable();
+    factors.reverse();
     factors.dedup();
     factors.retain(|g| *g > 1);
     factors

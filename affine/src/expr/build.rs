@@ -85,7 +85,11 @@ impl Expr {
     /// # Ok::<(), weft_affine::Error>(())
     /// ```
     pub fn sum(constant: i64, terms: impl IntoIterator<Item = Term>) -> Result<Expr, Error> {
-        let mut all: SmallVec<[Term; 6]> = terms.into_iter().collect();
+        Expr::sum_of(constant, terms.into_iter().collect())
+    }
+
+    /// [`Expr::sum`], compiled once for all kinds of iterators.
+    fn sum_of(constant: i64, mut all: SmallVec<[Term; 6]>) -> Result<Expr, Error> {
         if !all.iter().all(|t| t.atom.is_canonical()) {
             // Atoms made by hand: their division or remainder is built as the constructors build it.
             return all.iter().try_fold(Expr::constant(constant), |sum, term| {

@@ -28,8 +28,11 @@ impl WideSum {
     }
 
     pub(crate) fn of(e: &Expr) -> WideSum {
-        let terms = e.terms().iter().map(|t| (t.atom.clone(), i128::from(t.coefficient)));
-        WideSum { constant: i128::from(e.constant_term()), terms: terms.collect() }
+        let mut sum = WideSum::constant(i128::from(e.constant_term()));
+        for term in e.terms() {
+            sum.terms.insert(term.atom.clone(), i128::from(term.coefficient));
+        }
+        sum
     }
 
     /// The constant summand.

@@ -42,7 +42,7 @@ impl Program {
                 false
             });
         }
-        variables.sort_unstable();
+        variables.sort();
         variables.dedup();
         let program = Program { variables, steps: Vec::new(), roots: Vec::new() };
         let mut compiler = Compiler { program, places: Vec::new(), most };

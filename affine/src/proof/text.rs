@@ -64,9 +64,10 @@ impl Proof {
     }
 
     fn write_laws(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut named = BTreeSet::new();
+        let mut named: Vec<&str> = Vec::new();
         for step in &self.steps {
-            if named.insert(step.law.name) {
+            if !named.contains(&step.law.name) {
+                named.push(step.law.name);
                 write!(f, "{}  {}", if named.len() == 1 { "\nwhere\n" } else { "\n" }, step.law)?;
             }
         }

@@ -138,7 +138,8 @@ fn aligned(context: &mut Context, x: &Expr, c: i64, may_split: bool) -> Option<A
         .filter_map(|t| i64::try_from(gcd(t.coefficient.unsigned_abs(), c.unsigned_abs())).ok())
         .filter(|g| *g > 1)
         .collect();
-    factors.sort_unstable_by(|a, b| b.cmp(a));
+    factors.sort_unstable();
+    factors.reverse();
     factors.dedup();
     for g in factors {
         let (y, b) = split(x, g);

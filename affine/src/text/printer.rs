@@ -1,6 +1,5 @@
 //! The printer of expressions, which defines the canonical text.
 
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use rustc_hash::FxHashMap;
@@ -56,9 +55,8 @@ impl Printer {
         for root in roots {
             *uses.entry(root.structural_hash()).or_default() += 1;
         }
-        let taken: BTreeSet<&str> = self.variables.values().map(String::as_str).collect();
         let mut prefix = "t".to_owned();
-        while taken.iter().any(|name| name.starts_with(&prefix)) {
+        while self.variables.values().any(|name| name.starts_with(&prefix)) {
             prefix.push('_');
         }
         // Levels of the text since the last name, so that very deep chains are cut as well.

@@ -4,8 +4,8 @@
 const MAX_LENGTH: usize = 48;
 
 /// The end of a sentence that suggests the candidate nearest to `word`; empty if none is near.
-pub(crate) fn did_you_mean<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> String {
-    nearest(word, candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+pub(crate) fn did_you_mean<'c>(word: &str, mut candidates: impl Iterator<Item = &'c str>) -> String {
+    nearest_of(word, &mut candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// The element type that other languages call by this name.
@@ -31,7 +31,12 @@ pub(crate) fn translated(word: &str) -> Option<&'static str> {
 }
 
 /// The candidate nearest to `word`, if it is near enough to be meant; of equally near ones the first.
-pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+pub(crate) fn nearest<'c>(word: &str, mut candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    nearest_of(word, &mut candidates)
+}
+
+/// [`nearest`], compiled once for all kinds of iterators.
+fn nearest_of<'c>(word: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > MAX_LENGTH {
         return None;
     }

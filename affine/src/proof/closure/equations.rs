@@ -24,7 +24,9 @@ impl<N: Number> Sum<N> {
 
     /// One unknown.
     pub(super) fn unknown(id: u32) -> Sum<N> {
-        Sum { terms: BTreeMap::from([(id, N::from(1))]), ..Sum::constant(N::from(0)) }
+        let mut sum = Sum::constant(N::from(0));
+        sum.terms.insert(id, N::from(1));
+        sum
     }
 
     /// `self + factor · other`, both without denominator; nothing on overflow.

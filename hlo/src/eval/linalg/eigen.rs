@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices, by the implicit QL method (Dubrulle, Martin and Wilkinson, 1968).
 
 use super::householder::product_below;
-use super::matrix::{is_finite, phase, tame};
+use super::matrix::{ascending, is_finite, phase, tame};
 use super::{Field, Matrix, Tridiagonal, tridiagonal};
 
 /// How many steps may be taken for each eigenvalue on average; two are usual.
@@ -27,8 +27,7 @@ pub(in crate::eval) fn eigen<F: Field>(mut a: Matrix<F>) -> Option<Eigen<F>> {
     let Tridiagonal { mut diagonal, mut beside, taus } = tridiagonal(&mut a);
     let mut vectors = product_below(&a, &taus);
     iterate(&mut diagonal, &mut beside, &mut vectors)?;
-    let mut order: Vec<usize> = (0..a.rows).collect();
-    order.sort_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
+    let order = ascending(&diagonal);
     let mut sorted = Matrix::zeros(a.rows, a.rows);
     for (column, &from) in order.iter().enumerate() {
         let phase = phase((0..a.rows).map(|row| vectors.at(row, from)));

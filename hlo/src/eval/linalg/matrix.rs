@@ -104,3 +104,10 @@ pub(super) fn tame<F: Field>(a: &mut Matrix<F>) -> f64 {
 const SMALL: f64 = f64::from_bits((1023 - 460) << 52);
 /// 2⁴⁶⁰.
 const LARGE: f64 = f64::from_bits((1023 + 460) << 52);
+
+/// The positions of the values, the least value first; equal ones stay in order.
+pub(super) fn ascending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    order
+}

@@ -1,6 +1,6 @@
 //! Singular values by one-sided Jacobi rotations (Hestenes, 1958), accurate also for rank-deficient matrices.
 
-use super::matrix::{is_finite, phase};
+use super::matrix::{ascending, is_finite, phase};
 use super::{Field, Matrix, product, qr};
 
 /// How often all pairs may be rotated; ten times is usual.
@@ -48,8 +48,7 @@ fn rotated<F: Field>(mut a: Matrix<F>) -> Option<(Matrix<F>, Vec<f64>, Matrix<F>
         }
     }
     let lengths: Vec<f64> = (0..a.columns).map(|column| a.square(column).sqrt()).collect();
-    let mut order: Vec<usize> = (0..a.columns).collect();
-    order.sort_by(|&one, &other| lengths[other].total_cmp(&lengths[one]));
+    let order = ascending(&lengths.iter().map(|length| -length).collect::<Vec<f64>>());
     let certain = order.iter().filter(|&&column| lengths[column] > negligible).count();
     let (mut u, mut right) = (Matrix::zeros(a.rows, certain), Matrix::zeros(a.columns, a.columns));
     for (to, &from) in order.iter().enumerate() {

@@ -12,7 +12,10 @@ pub(super) fn tidy(mut function: Function, safe: &HashSet<ValueId>) -> Function 
     let constant = |operation: &Operation| {
         matches!(operation.kind, Kind::ConstSize(_) | Kind::ConstShape(_) | Kind::ConstSizes(_) | Kind::ConstBool(_))
     };
-    function.body.operations.sort_by_key(|operation| !constant(operation));
+    let (mut operations, others): (Vec<Operation>, Vec<Operation>) =
+        std::mem::take(&mut function.body.operations).into_iter().partition(constant);
+    operations.extend(others);
+    function.body.operations = operations;
     let mut renumbering =
         Renumbering { old: &function.values, new: Vec::new(), ids: HashMap::new(), names: HashMap::new() };
     let body = renumbering.region(&function.body);

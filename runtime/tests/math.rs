@@ -28,10 +28,10 @@ const ONE: &[One] = &[
     (UnaryOp::Cosh, f64::cosh, 2.5, (-90.0, 90.0)),
     (UnaryOp::Erf, reference::erf, 2.0, (-5.0, 5.0)),
     (UnaryOp::Exponential, f64::exp, 2.0, (-90.0, 90.0)),
-    (UnaryOp::ExponentialMinusOne, f64::exp_m1, 2.5, (-20.0, 21.0)),
+    (UnaryOp::ExponentialMinusOne, f64::exp_m1, 2.0, (-20.0, 21.0)),
     (UnaryOp::Floor, f64::floor, 0.0, (-10.0, 10.0)),
     (UnaryOp::Log, f64::ln, 2.0, (0.0, 3.0)),
-    (UnaryOp::LogPlusOne, f64::ln_1p, 2.5, (-1.0, 2.0)),
+    (UnaryOp::LogPlusOne, f64::ln_1p, 2.0, (-1.0, 2.0)),
     (UnaryOp::Logistic, |x| 1.0 / (1.0 + (-x).exp()), 3.0, (-90.0, 20.0)),
     (UnaryOp::Negate, |x| -x, 0.0, (-2.0, 2.0)),
     (UnaryOp::RoundNearestAfz, f64::round, 0.0, (-10.0, 10.0)),
@@ -42,7 +42,7 @@ const ONE: &[One] = &[
     (UnaryOp::Sinh, f64::sinh, 2.5, (-90.0, 90.0)),
     (UnaryOp::Sqrt, f64::sqrt, 1.0, (0.0, 10.0)),
     (UnaryOp::Tan, f64::tan, 4.0, (-100.0, 100.0)),
-    (UnaryOp::Tanh, f64::tanh, 2.5, (-10.0, 10.0)),
+    (UnaryOp::Tanh, f64::tanh, 2.0, (-10.0, 10.0)),
 ];
 
 const TWO: &[Two] = &[

@@ -6,6 +6,11 @@
 //! `weft-runtime`), with NaN and infinities in their places. Results and operands below the least normal `f32` may be
 //! taken as zero, as WGSL allows.
 //!
+//! They have no branches but where a rare case costs much more than the others: devices run both sides of a branch that
+//! neighbors take differently. Nor do they call WGSL's `min`, `max` and `clamp` on floats: what these make of NaN is open, and llvmpipe
+//! has been seen to take some of them for subnormal numbers. Constants stand in constructors (`f32(2.0)`) wherever a vector could not be
+//! mixed with a number, so that one text serves both.
+//!
 //! Each [`Function`] is plain text. A shader that calls some of them contains, in any order:
 //!
 //! - the [`prelude`]: the parameter block that holds run-time zeros, and `keep`, which hides a value from the driver's

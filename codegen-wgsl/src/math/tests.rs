@@ -153,6 +153,18 @@ fn nan_is_told_by_bits() {
 }
 
 #[test]
+fn least_and_greatest_floats_are_selected() {
+    for function in all().iter().filter(|function| function.name.ends_with("_f32")) {
+        // Those of whole numbers are compared with a literal of theirs.
+        let lines = function.source.lines().filter(|line| !line.contains("u)") && !line.contains("i32("));
+        let code: String = lines.filter(|line| !line.trim_start().starts_with("//")).collect();
+        for called in [" clamp(", " min(", " max("] {
+            assert!(!code.contains(called), "{} calls {called}", function.name);
+        }
+    }
+}
+
+#[test]
 fn comparisons_are_valid() {
     let orders = ComparisonType::ALL.iter().copied().map(Some).chain([None]);
     for order in orders {

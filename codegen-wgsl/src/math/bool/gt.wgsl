@@ -1,4 +1,4 @@
 // Greater, where false comes before true.
 fn gt_bool(x: bool, y: bool) -> bool {
-    return x && !y;
+    return x & !y;
 }

@@ -1,7 +1,7 @@
 // log2(x) for finite x > 0 as the sum of two numbers, the first of 12 significant bits; good to about 2^-30. After
 // fdlibm's powf: log(m) = 2 (s + s^3/3 + ...) with s = (m - 1) / (m + 1), of which s and the leading terms are carried
 // in two parts.
-fn log2_parts_f32(x: f32) -> vec2<f32> {
+fn log2_parts_f32(x: f32, low: ptr<function, f32>) -> f32 {
     let m = significand_f32(x);
     let e = f32(significand_exponent_f32(x));
     let f = keep(m - 1.0);
@@ -20,5 +20,6 @@ fn log2_parts_f32(x: f32) -> vec2<f32> {
     let a = s_high * 2.884765625;
     let b = s_high * 6.24456777926e-4 + s_low * 2.885390081777927 + tail;
     let high = truncate_significand_f32(e + a + b);
-    return vec2<f32>(high, keep(keep(e - high) + a) + b);
+    *low = keep(keep(e - high) + a) + b;
+    return high;
 }

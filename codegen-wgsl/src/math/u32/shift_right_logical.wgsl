@@ -1,4 +1,4 @@
 // x / 2^n rounded down; 0 from 32 places on.
 fn shift_right_logical_u32(x: u32, n: u32) -> u32 {
-    return select(x >> (n & 31u), 0u, n >= 32u);
+    return select(x >> (n & u32(31u)), u32(0u), n >= u32(32u));
 }

@@ -3,13 +3,13 @@
 use crate::emit::emit_loop;
 use crate::kernel::{Kernel, Space};
 use crate::lower::Lowering;
-use crate::shader::{Binding, Proofs, Shader};
+use crate::shader::{Binding, Content, Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
 use std::collections::BTreeMap;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{InstrId, Instruction, Op};
+use weft_hlo::ir::{Computation, InstrId, Instruction, Op};
 use weft_partition::{Fused, FusionPlan, Target};
 
 /// The shader of one fusion of the entry computation.
@@ -21,7 +21,7 @@ use weft_partition::{Fused, FusionPlan, Target};
 /// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason, as is
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
-    let (fusion, _) = fusion(fused, id)?;
+    let (fusion, plan) = fusion(fused, id)?;
     let kernel = lower(fused, id, target, Lowering::LAST, |_, _| {})?;
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(&kernel));
     let proofs = proofs.map_err(|broken| {
@@ -34,10 +34,11 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
     let (naga_module, info) =
         validated.map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
-    for (id, memory) in kernel.memories.iter() {
+    let buffers = kernel.memories.iter().filter(|(_, memory)| memory.is_buffer());
+    for ((id, memory), content) in buffers.zip(contents(fused, fusion, plan)) {
         if let Space::Buffer { binding, .. } = memory.space {
             let writable = kernel.may_change(id);
-            let first = || Binding { name: memory.name.clone(), shape: memory.shape.clone(), writable };
+            let first = || Binding { name: memory.name.clone(), shape: memory.shape.clone(), writable, content };
             bindings.entry(binding).or_insert_with(first);
         }
     }
@@ -54,6 +55,24 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
         module: naga_module,
         info,
     })
+}
+
+/// What the buffers of a kernel are to its fusion, in their order.
+fn contents(fused: &Fused, fusion: &Instruction, plan: &FusionPlan) -> Vec<Content> {
+    let computation = fusion.op.called_computations().first().map(|calls| &fused.module.computations[*calls]);
+    let parameters = computation.map(Computation::parameters).unwrap_or_default();
+    let is_updated = |parameter: &InstrId| plan.updates().iter().any(|update| update.operand == *parameter);
+    let kept = (0..parameters.len()).filter(|operand| !is_updated(&parameters[*operand]));
+    let result = |result: usize| {
+        let updated = plan.updates().get(result).and_then(|update| {
+            let operand = parameters.iter().position(|parameter| *parameter == update.operand)?;
+            let elements: i64 = plan.function(update.function).extents.iter().product();
+            Some(Content::Updated { result, operand, elements: u64::try_from(elements).unwrap_or(0) })
+        });
+        updated.unwrap_or(Content::Result(result))
+    };
+    let results = 0..fusion.shape.leaves().len();
+    kept.map(Content::Operand).chain(results.map(result)).collect()
 }
 
 /// The kernel of one fusion as its emitter made it, before any lowering.

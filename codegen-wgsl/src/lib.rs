@@ -32,5 +32,5 @@ pub mod math;
 pub mod wgsl;
 
 pub use compile::{compile, functions_text, kernel, lowered};
-pub use shader::{Binding, Proofs, Shader};
+pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::Target;

@@ -12,8 +12,8 @@ pub struct Shader {
     pub source: String,
     /// The entry point's name in the text.
     pub entry_point: String,
-    /// Storage buffers, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given,
-    /// then its results.
+    /// Storage buffers, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given
+    /// and but for those that it updates, then its results.
     pub bindings: Vec<Binding>,
     /// The binding of the uniform parameter block: 16 bytes, all zero (the run-time zero of [`crate::math`]).
     pub parameter_binding: u32,
@@ -68,6 +68,26 @@ pub struct Binding {
     pub shape: ArrayShape,
     /// Whether the kernel writes it (`read_write`) or only reads it.
     pub writable: bool,
+    /// What it is to the fusion.
+    pub content: Content,
+}
+
+/// What a buffer is to the fusion that a kernel computes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The operand of this number, which is read; the first of these where a tensor is given several times.
+    Operand(usize),
+    /// The result of this number, of which every element is written.
+    Result(usize),
+    /// The result of this number, which holds the operand of another number already: only what differs is written.
+    Updated {
+        /// The result.
+        result: usize,
+        /// The operand, which is bound nowhere else.
+        operand: usize,
+        /// How many elements are written, and read at most.
+        elements: u64,
+    },
 }
 
 impl Shader {

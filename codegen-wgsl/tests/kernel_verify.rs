@@ -310,3 +310,36 @@ fn names_are_distinct_and_extents_not_negative() {
     check("s0 in [0, 7]", "s0 in [0, -9]", &["@sum: an extent is negative"]);
     check("in %p: pred[]", "in %p: pred[], in %q: f32[-1]", &["%q: an extent is negative"]);
 }
+
+/// What is updated in place is written by one invocation at most, which alone reads it.
+#[test]
+fn updates_touch_elements_apart() {
+    let kernel = |start: &str, read: &str, write: &str| {
+        let text = format!(
+            "kernel @k(in %i: s32[64], inout %x: f32[100]) {{
+               entry groups [1] threads 32 {{
+                 %0: s32 = extract %i[{start}]
+                 bind rt0 in [0, 68] = clamp %0
+                 %1: s32 = extract %i[1]
+                 bind rt1 in [0, 68] = clamp %1
+                 %2: f32 = extract %x[{read}]
+                 %3: f32 = add %2, %2
+                 store %x[{write}], %3
+               }}
+             }}"
+        );
+        let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let told = |found: Vec<Finding>| found.iter().map(ToString::to_string).collect::<Vec<_>>();
+        kernel.verify().map(told).map_err(told)
+    };
+    let unproved = |what: &str| Ok(vec![format!("%x: that invocations update it apart is not known: {what}")]);
+    assert_eq!(kernel("0", "rt0 + d1", "rt0 + d1"), Ok(Vec::new()));
+    assert_eq!(kernel("0", "rt0 - d1 + 31", "rt0 - d1 + 31"), Ok(Vec::new()));
+    let elsewhere = "it is read at other places than it is written";
+    assert_eq!(kernel("0", "rt1 + d1", "rt0 + d1"), unproved(elsewhere));
+    assert_eq!(kernel("0", "rt0 - d1 + 31", "rt0 + d1"), unproved(elsewhere));
+    // Every invocation has a start of its own.
+    assert_eq!(kernel("d1", "rt0 + d1", "rt0 + d1"), unproved("the values that tell where may differ between them"));
+    let twice = "%x: several invocations write an element".to_owned();
+    assert_eq!(kernel("0", "rt0 + d1 floordiv 2", "rt0 + d1 floordiv 2"), Err(vec![twice]));
+}

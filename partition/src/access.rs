@@ -27,6 +27,8 @@ pub(crate) struct Access {
     pub(crate) block: Option<(InstrId, usize)>,
     /// How many branches and loops stand around the access in the kernel, those around the calls of the function included.
     pub(crate) depth: u32,
+    /// Whether conditions on indices stand around the access, within its function: it does not happen everywhere.
+    pub(crate) is_guarded: bool,
     /// From the function's indices (and the range variables of its loop) to the instruction's indices.
     pub(crate) map: IndexingMap,
 }
@@ -200,14 +202,17 @@ pub(crate) fn operand_access(
         let mut starts = starts.map_err(|error| at_instruction(instruction, error))?;
         starts.simplify();
         // The value is needed before the branch that reads through it.
-        let access =
-            Access { function: at.access.function, block: at.access.block, depth: at.access.depth, map: starts };
+        let Access { function, block, depth, is_guarded, .. } = at.access;
+        let access = Access { function, block, depth, is_guarded, map: starts };
         runtime.push((owner, Counted { access, evaluations: at.evaluations }));
     }
-    let access = Access { function: at.access.function, block, depth, map };
+    // A condition on one index is a bound of its variable.
+    let narrows = !map.constraints().is_empty() || map.dims() != at.access.map.dims();
+    let is_guarded = at.access.is_guarded || narrows;
+    let access = Access { function: at.access.function, block, depth, is_guarded, map };
     let mut access = Counted { access, evaluations: at.evaluations * factor };
-    // What some rounds do not read at all is read within them only.
-    if step.constraints().is_empty() {
+    // What is not read everywhere is read within the conditions around it only.
+    if !is_guarded {
         access = hoist(computation, access);
     }
     Ok(Some(OperandAccess { access, runtime }))

@@ -41,7 +41,7 @@ pub use hero::{HeroKind, HeroTiling};
 pub use legal::Uncompiled;
 pub use live::live;
 pub use monoid::identity;
-pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail};
+pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};
 pub use splat::splats;
 pub use target::{
     Arithmetic, CooperativeMatrix, DeviceKind, Excess, Features, Hardware, Subgroups, Target, TargetError,

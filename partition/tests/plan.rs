@@ -478,3 +478,66 @@ output function s [] given %a, %b -> %s
     );
     assert_eq!(FusionPlan::parse(&text, computation, &Target::default()).as_ref(), Ok(plan));
 }
+
+/// The plan says which output may lie where which operand lies, and what each update replaces.
+#[test]
+fn updates_of_parameters_are_planned_in_place() {
+    let (plan, text) = plan(
+        "x = f32[8,6] parameter(0)
+         i = s32[] parameter(1)
+         u = f32[3,6] parameter(2)
+         zero = s32[] constant(0)
+         row = s32[] add(i, i)
+         old = f32[3,6] dynamic-slice(x, row, zero), dynamic_slice_sizes={3,6}
+         sum = f32[3,6] add(old, u)
+         ROOT updated = f32[8,6] dynamic-update-slice(x, sum, row, zero)",
+    );
+    assert_eq!(plan.updates().len(), 1);
+    assert_eq!(
+        text,
+        "\
+plan update-slice threads=64 elements=1
+  why: every output is an operand but for its update
+update %updated may lie where %x lies: sum writes [d0 + rt0, d1], rt0 in [0, 5] = %row
+output function sum [3, 6] given %x -> %sum
+  why: it computes an update
+  %old = f32[3,6] dynamic-slice(%x, %row, %zero)
+  %sum = f32[3,6] add(%old, %u[d0, d1])
+start function row [] -> %row
+  why: it tells where an update starts
+  %row = s32[] add(%i[], %i[])
+"
+    );
+}
+
+/// What is read at other elements than those that an invocation replaces may have been replaced already.
+#[test]
+fn updates_that_read_what_they_replace_elsewhere_are_loops() {
+    let reason = |update: &str| {
+        let (plan, text) = plan(&format!(
+            "x = f32[8] parameter(0)
+             i = s32[] parameter(1)
+             one = s32[] constant(1)
+             j = s32[] add(i, one)
+             {update}
+             ROOT updated = f32[8] dynamic-update-slice(x, u, i)"
+        ));
+        let again = FusionPlan::parse(
+            &text,
+            read(&format!(
+                "HloModule m\nENTRY body {{ x = f32[8] parameter(0)\n i = s32[] parameter(1)\n one = s32[] constant(1)\n \
+                 j = s32[] add(i, one)\n {update}\n ROOT updated = f32[8] dynamic-update-slice(x, u, i)\n}}"
+            ))
+            .entry_computation(),
+            &Target::default(),
+        );
+        assert_eq!(again.map_err(|found| found.to_string()), Ok(plan.clone()));
+        (plan.updates().is_empty(), plan.why().to_owned())
+    };
+    let refused = (true, "%u reads elements of %x that %updated may have replaced".to_owned());
+    assert_eq!(reason("u = f32[3] dynamic-slice(x, j), dynamic_slice_sizes={3}"), refused);
+    assert_eq!(reason("u = f32[3] slice(x), slice={[0:3]}"), refused);
+    assert!(reason("s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}\nu = f32[3] reverse(s), dimensions={0}").0);
+    assert!(!reason("u = f32[8] copy(x)").0);
+    assert!(!reason("u = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}").0);
+}

@@ -3,15 +3,15 @@
 use crate::buffer::{Pooled, Use, read_all};
 use crate::cache::{Pipeline, Pipelines};
 use crate::program::layout::binding_bytes;
-use crate::program::{BufferKind, Launch, Tensor};
+use crate::program::{BufferKind, Copy, Launch, Step, Tensor};
 use crate::{Device, DeviceBuffer, Error, Program};
 use std::sync::Arc;
 use weft_hlo::ir::{Literal, Shape};
 use weft_partition::Excess;
 
-/// Launches recorded before they are handed to the device, so that it starts early and no single submission grows
+/// Steps recorded before they are handed to the device, so that it starts early and no single submission grows
 /// long enough for a driver's watchdog.
-const LAUNCHES_PER_SUBMISSION: usize = 256;
+const STEPS_PER_SUBMISSION: usize = 256;
 
 /// What kernels check while they run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -123,7 +123,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Records and submits all launches. To be called inside a scope.
+    /// Records and submits all steps. To be called inside a scope.
     fn submit(&self, inputs: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
         let _span = tracing::debug_span!("submit", program = self.program.name()).entered();
         let gpu = self.device.wgpu_device();
@@ -136,18 +136,25 @@ impl Executable {
                 }
             })
             .collect();
-        for launches in self.program.launches().chunks(LAUNCHES_PER_SUBMISSION) {
+        for steps in self.program.steps().chunks(STEPS_PER_SUBMISSION) {
             let mut encoder =
                 gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(self.program.name()) });
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            for launch in launches {
-                let bound = self.bind(launch, &memory);
-                let [x, y, z] = launch.workgroups;
-                pass.set_pipeline(&self.pipelines[launch.shader].pipeline);
-                pass.set_bind_group(0, &bound, &[]);
-                pass.dispatch_workgroups(x, y, z);
+            for stretch in steps.chunk_by(|one, other| matches!((one, other), (Step::Launch(_), Step::Launch(_)))) {
+                if let [Step::Copy(Copy { from, to })] = stretch {
+                    let [from_memory, to_memory] = [from, to].map(|tensor| &memory[tensor.buffer.index()].buffer);
+                    encoder.copy_buffer_to_buffer(from_memory, 0, to_memory, 0, to.bytes);
+                    continue;
+                }
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                for step in stretch {
+                    let Step::Launch(launch) = step else { continue };
+                    let bound = self.bind(launch, &memory);
+                    let [x, y, z] = launch.workgroups;
+                    pass.set_pipeline(&self.pipelines[launch.shader].pipeline);
+                    pass.set_bind_group(0, &bound, &[]);
+                    pass.dispatch_workgroups(x, y, z);
+                }
             }
-            drop(pass);
             self.device.wgpu_queue().submit([encoder.finish()]);
         }
         let result = |tensor: &Tensor| {

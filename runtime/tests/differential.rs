@@ -8,7 +8,7 @@ use crate::support::device;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Op, Opcode};
-use weft_hlo::random::{Numbers, Options, error_bounds, inputs, instance, module};
+use weft_hlo::random::{Distribution, Numbers, Options, error_bounds, inputs, instance, module};
 use weft_hlo::text::print;
 use weft_partition::Target;
 use weft_runtime::{Device, Error, Executable, compile};
@@ -140,8 +140,9 @@ fn special_numbers_agree_with_the_evaluator() {
     check_all(300_000, 300, &Options { instructions: 6, nesting: 1, elements: 60, ..options });
 }
 
-/// Operations that kernels compute besides those of [`Options::computed`]: at places that values tell, sums of products, windows.
-const FURTHER: [Opcode; 9] = [
+/// Operations that kernels compute besides those of [`Options::computed`]: at places that values tell, sums of products, windows, random
+/// bits.
+const FURTHER: [Opcode; 10] = [
     Opcode::Gather,
     Opcode::DynamicSlice,
     Opcode::DynamicUpdateSlice,
@@ -151,6 +152,7 @@ const FURTHER: [Opcode; 9] = [
     Opcode::ReducePrecision,
     Opcode::Map,
     Opcode::SelectAndScatter,
+    Opcode::RngBitGenerator,
 ];
 
 /// Whether a program was refused for what it applies to elements.
@@ -159,12 +161,52 @@ fn is_refused(found: &str) -> bool {
 }
 
 /// Integers and truth values of any size, for which nothing is rounded.
-#[test]
-fn integers_agree_exactly() {
+fn integers() -> Options {
     let mut options = Options { instructions: 10, elements: 150, ..Options::computed() };
     options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred];
+    options.operations.extend([Opcode::OptimizationBarrier; 4]);
     options.operations.extend(FURTHER.iter().flat_map(|opcode| std::iter::repeat_n(*opcode, 8)));
-    check_all(500_000, 400, &options);
+    options
+}
+
+/// Where the modules of [`integers`] begin, and how many there are unless more are asked for.
+const INTEGERS: (u64, u64) = (500_000, 400);
+
+#[test]
+fn integers_agree_exactly() {
+    check_all(INTEGERS.0, INTEGERS.1, &integers());
+}
+
+/// What the modules of [`integers_agree_exactly`] hold; `-- --nocapture` prints it.
+#[test]
+fn the_modules_hold_every_operation_and_extent() {
+    let (first, modules) = (INTEGERS.0 + first_seed(), cases(INTEGERS.1));
+    let mut held = Distribution::default();
+    (first..first + modules).for_each(|seed| held.add(&module(seed, &integers())));
+    println!("{held}");
+    let moved = [
+        Opcode::Broadcast,
+        Opcode::Reshape,
+        Opcode::Bitcast,
+        Opcode::Transpose,
+        Opcode::Slice,
+        Opcode::Pad,
+        Opcode::Reverse,
+        Opcode::Concatenate,
+        Opcode::Iota,
+        Opcode::Copy,
+        Opcode::Reduce,
+        Opcode::OptimizationBarrier,
+    ];
+    // What is of floats only is in the modules of single operations.
+    let expected = moved.iter().chain(&FURTHER).filter(|opcode| **opcode != Opcode::ReducePrecision);
+    for opcode in expected {
+        let count = held.operations.get(opcode).copied().unwrap_or(0);
+        assert!(count as u64 * 20 >= modules, "{count} of {opcode} in {modules} modules");
+    }
+    for extent in [0, 1, 2, 3, 5, 7, 11, 13] {
+        assert!(held.extents.contains_key(&extent), "no extent is {extent}");
+    }
 }
 
 /// One operation each of small numbers, whose sums are long enough to tell orders of summation apart and too short for these to

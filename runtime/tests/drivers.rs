@@ -162,7 +162,7 @@ fn fusion(parameters: &[&str], body: &str, result: &str) -> Module {
 /// Runs a module that is a single kernel, and compares all bits with the evaluator's.
 fn check_kernel(module: &Module, inputs: &[Literal]) {
     let program = compile(module, DEVICE.target()).expect("the module compiles");
-    assert_eq!(program.launches().len(), 1, "{program}");
+    assert_eq!(program.launches().count(), 1, "{program}");
     let expected = evaluate(module, inputs).expect("the evaluator knows it");
     let found = run(module, inputs);
     for (found, expected) in found.iter().zip(&expected) {
@@ -459,7 +459,7 @@ fn grids_of_three_dimensions_cover_everything() {
             target.max_invocations_per_workgroup = 64;
         });
         let program = compile(&module, &target).expect("the module compiles");
-        let [x, y, z] = program.launches()[0].workgroups;
+        let [x, y, z] = program.launches().next().expect("there is one").workgroups;
         assert_eq!(1 + usize::from(y > 1) + usize::from(z > 1), dimensions, "{x} x {y} x {z}");
         assert!([x, y, z].iter().all(|side| *side <= limit), "{x} x {y} x {z}");
         assert_eq!(run_for(&target, &module, &inputs), expected, "{x} x {y} x {z}");

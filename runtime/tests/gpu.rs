@@ -18,3 +18,4 @@ mod run;
 mod support;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
+mod update_slice;

@@ -4,30 +4,50 @@ use crate::support;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use weft_hlo::ir::Module;
+use weft_hlo::ir::{InstrId, Module};
 use weft_partition::Target;
-use weft_runtime::program::BufferKind;
+use weft_runtime::program::{BufferKind, Step};
 use weft_runtime::{Error, Program, compile};
 
-/// Follows the launches and the contents of each buffer: every launch has to find in its input buffers what it is said
-/// to read, may write only where nothing it reads lies, and the results must still be there at the end.
+/// Follows the steps and the contents of each buffer: every launch has to find in its input buffers what it is said
+/// to read, may write only where nothing it reads lies, and the results must still be there at the end. What is updated in place has to
+/// be there as well.
 fn check_buffers(program: &Program) {
     let mut holds: HashMap<usize, String> = HashMap::new();
     let constants = program.constants().map(|(tensor, _)| tensor);
     for tensor in program.parameters().iter().chain(constants) {
         holds.insert(tensor.buffer.index(), tensor.name.clone());
     }
-    for launch in program.launches() {
+    let is_writable =
+        |buffer: usize| matches!(program.buffers()[buffer].kind, BufferKind::Result | BufferKind::Temporary);
+    for step in program.steps() {
+        let launch = match step {
+            Step::Launch(launch) => launch,
+            Step::Copy(copy) => {
+                assert_ne!(copy.from.buffer, copy.to.buffer);
+                assert_eq!(holds.get(&copy.from.buffer.index()), Some(&copy.from.name));
+                assert!(is_writable(copy.to.buffer.index()) && copy.from.bytes == copy.to.bytes);
+                holds.insert(copy.to.buffer.index(), copy.from.name.clone());
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
         for input in &launch.inputs {
             let empty = input.bytes == 0;
             assert!(empty || holds.get(&input.buffer.index()) == Some(&input.name), "{}: {}", launch.name, input.name);
         }
+        let fusion = &program.module().entry_computation().instructions[launch.fusion];
         for (position, output) in launch.outputs.iter().enumerate() {
             let buffer = &program.buffers()[output.buffer.index()];
             assert!(output.bytes <= buffer.bytes);
-            assert!(matches!(buffer.kind, BufferKind::Result | BufferKind::Temporary));
+            assert!(is_writable(output.buffer.index()));
             let others = launch.inputs.iter().chain(&launch.outputs[..position]);
             assert!(others.into_iter().all(|other| other.buffer != output.buffer), "{}", launch.name);
+            if launch.updated.iter().any(|updated| updated.output == position) {
+                let held = holds.get(&output.buffer.index());
+                let name = |id: &InstrId| program.module().entry_computation().instructions[*id].name.clone();
+                assert!(fusion.operands.iter().map(name).any(|name| held == Some(&name)), "{} {held:?}", launch.name);
+            }
             holds.insert(output.buffer.index(), output.name.clone());
         }
     }
@@ -95,10 +115,10 @@ fn a_long_chain_needs_few_buffers() {
     let program = compiled(&support::module(&chain(20)));
     check_buffers(&program);
     let totals = program.totals();
-    assert!(program.launches().len() >= 20, "{program}");
+    assert!(program.launches().count() >= 20, "{program}");
     assert!(totals.temporaries < totals.temporaries_without_reuse, "{program}");
     assert!(totals.allocated() < totals.without_reuse());
-    assert!(program.buffers().len() < program.launches().len(), "{program}");
+    assert!(program.buffers().len() < program.launches().count(), "{program}");
 }
 
 /// `steps` times: divide by the maximum of each row, which no kernel can do in one pass.
@@ -144,14 +164,14 @@ fn types_without_kernels_are_refused() {
 #[test]
 fn empty_tensors_are_not_launched() {
     let program = compiled(&support::entry("x = f32[0,4] parameter(0)\nROOT y = f32[0,4] add(x, x)"));
-    assert!(program.launches().is_empty(), "{program}");
+    assert!(program.steps().is_empty(), "{program}");
     assert_eq!(program.results()[0].bytes, 0);
 }
 
 #[test]
 fn the_text_shows_schedule_and_buffers() {
     let program = compiled(&support::entry("x = f32[3] parameter(0)\nROOT y = f32[3] add(x, x)"));
-    let name = &program.launches()[0].name;
+    let name = &program.launches().next().expect("there is one").name;
     let expected = format!(
         "program test: 1 launch, 1 kernel, 2 buffers\n\
          parameter 0: b0 = f32[3] x\n\

@@ -118,7 +118,7 @@ fn hundreds_of_launches_run() {
     }
     let module = support::module(&(text + "}\n"));
     let executable = load(&module);
-    assert!(executable.program().launches().len() >= steps);
+    assert!(executable.program().launches().count() >= steps);
     let input = Literal::array([4, 8], numbers(32));
     let expected = weft_hlo::eval::evaluate(&module, std::slice::from_ref(&input)).expect("the evaluator knows it");
     assert_close(&executable.run(&[input]).expect("it runs"), &expected);
@@ -178,7 +178,7 @@ fn a_tensor_given_twice_is_bound_once() {
     let device = support::device();
     let fused = weft_partition::Fused::of(module.clone(), device.target()).expect("it has a plan");
     let program = weft_runtime::program::compile_fused(fused, device.target()).expect("it compiles");
-    assert_eq!(program.launches()[0].inputs.len(), 2);
+    assert_eq!(program.launches().map(|launch| launch.inputs.len()).sum::<usize>(), 2);
     let executable = Executable::new(&device, program).expect("it loads");
     let inputs = [Literal::array([6, 4], numbers(24)), Literal::array([4], vec![1.0f32, -2.0, 0.5, 3.0])];
     let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");

@@ -32,7 +32,7 @@ fn device() -> Value {
 
 fn launches(arguments: &[&str], text: &str) -> usize {
     let output = fed(&[&["compile", "-", "--format", "json"], arguments].concat(), text);
-    value(&output)["launches"].as_array().map_or(0, Vec::len)
+    value(&output)["steps"].as_array().map_or(0, Vec::len)
 }
 
 #[test]

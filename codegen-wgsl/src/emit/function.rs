@@ -14,7 +14,8 @@ use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
 use weft_indexing::IndexingMap;
 use weft_partition::{FusionPlan, Read, Root};
 
-/// The function number `index` of a plan. Its parameters are the elements that the plan gives it.
+/// The function number `index` of a plan. Its parameters are the elements that the plan gives it; `parameters` are the memories of
+/// the computation's.
 ///
 /// # Errors
 /// `HLO411`, `HLO413` for what cannot be emitted, and the errors of indexing maps.
@@ -23,6 +24,7 @@ pub(super) fn emit_function(
     plan: &FusionPlan,
     index: usize,
     name: String,
+    parameters: &[MemoryId],
     regions: &mut Regions<'_>,
 ) -> Result<Function, Diagnostics> {
     let planned = &plan.functions()[index];
@@ -33,6 +35,7 @@ pub(super) fn emit_function(
     let mut emission = Emission {
         regions,
         computation,
+        parameters,
         plan,
         index,
         blocks,
@@ -70,6 +73,8 @@ type Bound = (InstrId, Vec<Expr>, Interval, u32);
 pub(super) struct Emission<'a, 'r, 'm> {
     regions: &'r mut Regions<'m>,
     pub(super) computation: &'a Computation,
+    /// The memory of each parameter of the computation.
+    parameters: &'a [MemoryId],
     pub(super) plan: &'a FusionPlan,
     index: usize,
     /// The members of each block, operands before users.
@@ -288,7 +293,7 @@ impl Emission<'_, '_, '_> {
             Op::Parameter { number } => usize::try_from(number).unwrap_or(0),
             _ => 0,
         };
-        let op = ScalarOp::Extract { memory: MemoryId::from_index(number), indices: indices.to_vec() };
+        let op = ScalarOp::Extract { memory: self.parameters[number], indices: indices.to_vec() };
         self.define(out, &format!("{}.value", instruction.name), element_type(instruction), op)
     }
 

@@ -1,10 +1,12 @@
-//! The loop emitter: one invocation per element of the output.
+//! Kernels of one fusion: their buffers, functions and launch, and the loop over the elements of outputs.
 
 use super::function::emit_function;
 use super::grid::grid;
 use super::regions::Regions;
+use super::update_slice::update_entry;
 use crate::kernel::{
     Access, Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, Space, Statement, Value,
+    ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -12,7 +14,7 @@ use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Op, Shape};
-use weft_partition::{Emitter, Fused, FusionPlan, Target};
+use weft_partition::{Emitter, Fused, FusionPlan, Target, Tiling};
 
 /// The kernel of one fusion.
 ///
@@ -30,11 +32,47 @@ pub(crate) fn emit_loop(
     };
     let computation = &fused.module.computations[calls];
     let mut names = Names::globals();
+    let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, &mut names)?;
+    let functions = emit_functions(fused, computation, plan, &parameters, &mut names)?;
+    let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
+    let entry = match plan.emitter() {
+        Emitter::Loop(tiling) => entry(computation, plan, first_result, &functions, tiling, target),
+        Emitter::UpdateSlice(tiling) => {
+            update_entry(computation, plan, (&parameters, first_result), &functions, tiling, target)
+        }
+        _ => Err("the plan is not that of a kernel".to_owned()),
+    };
+    Ok(Kernel { name: fusion.name.clone(), memories, functions, entry: entry.map_err(broken)? })
+}
+
+/// The buffers of a kernel.
+struct Buffers {
+    memories: Arena<MemoryId, Memory>,
+    /// For each parameter its memory; that of the output where this is an update of the parameter.
+    parameters: Vec<MemoryId>,
+    /// The memory of the first result.
+    first_result: usize,
+}
+
+/// The operands of a fusion, but for those that it updates, then its results.
+fn buffers(
+    fusion: &Instruction,
+    computation: &Computation,
+    plan: &FusionPlan,
+    names: &mut Names,
+) -> Result<Buffers, Diagnostics> {
     let mut memories: Arena<MemoryId, Memory> = Arena::new();
+    let mut parameters = Vec::new();
     // A tensor that is given several times is bound once: a device refuses one buffer in two roles.
     let mut bound: Vec<InstrId> = Vec::new();
-    for (position, parameter) in computation.parameters().into_iter().enumerate() {
-        let parameter = &computation.instructions[parameter];
+    let updated = |id: InstrId| plan.updates().iter().position(|update| update.operand == id);
+    let kept = computation.parameters().into_iter().filter(|id| updated(*id).is_none()).count();
+    for (position, id) in computation.parameters().into_iter().enumerate() {
+        if let Some(result) = updated(id) {
+            parameters.push(MemoryId::from_index(kept + result));
+            continue;
+        }
+        let parameter = &computation.instructions[id];
         let name = names.take(&parameter.name);
         let binding = match fusion.operands.get(position) {
             Some(operand) => bound.iter().position(|other| other == operand).unwrap_or_else(|| {
@@ -45,23 +83,21 @@ pub(crate) fn emit_loop(
                 return Err(Diagnostic::new("HLO410", fusion.span, "an operand is missing").about(&fusion.name).into());
             }
         };
+        parameters.push(MemoryId::from_index(memories.len()));
         memories.push(buffer(parameter, &parameter.shape, name, binding, Access::Read)?);
     }
-    let first_result = memories.len();
     let result_names: Vec<String> = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => {
             root.operands.iter().map(|operand| computation.instructions[*operand].name.clone()).collect()
         }
         root => root.shape.leaves().iter().map(|_| root.name.clone()).collect(),
     };
+    let access = if plan.updates().is_empty() { Access::Write } else { Access::ReadWrite };
     for (binding, (shape, name)) in (bound.len()..).zip(fusion.shape.leaves().into_iter().zip(&result_names)) {
         let name = names.take(&format!("{name}.out"));
-        memories.push(buffer(fusion, shape, name, binding, Access::Write)?);
+        memories.push(buffer(fusion, shape, name, binding, access)?);
     }
-    let functions = emit_functions(fused, computation, plan, &mut names)?;
-    let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
-    let entry = entry(computation, plan, first_result, &functions, target).map_err(broken)?;
-    Ok(Kernel { name: fusion.name.clone(), memories, functions, entry })
+    Ok(Buffers { memories, parameters, first_result: kept })
 }
 
 fn buffer(
@@ -86,13 +122,14 @@ fn emit_functions(
     fused: &Fused,
     computation: &Computation,
     plan: &FusionPlan,
+    parameters: &[MemoryId],
     names: &mut Names,
 ) -> Result<Arena<FunctionId, Function>, Diagnostics> {
     let own: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
     let mut regions = Regions::new(fused, own.len());
     let mut functions = Arena::new();
     for (index, name) in own.into_iter().enumerate() {
-        functions.push(emit_function(computation, plan, index, name, &mut regions)?);
+        functions.push(emit_function(computation, plan, index, name, parameters, &mut regions)?);
     }
     for function in regions.emit(names)? {
         functions.push(function);
@@ -142,61 +179,138 @@ fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) ->
     outputs
 }
 
-/// The entry, or why no launch is large enough: in round `k`, of `n` invocations, invocation `i` computes element `k n + i`, in
-/// row-major order, of every output that has one.
+/// The invocations of a kernel and the rounds that each makes.
+pub(super) struct Launch {
+    /// The entry, without a body.
+    pub(super) entry: Function,
+    /// The number of the element that an invocation computes in a round.
+    pub(super) position: Expr,
+    /// What is known of it.
+    pub(super) known: Known,
+    rounds: u32,
+}
+
+impl Launch {
+    /// A launch for so many elements, or why none is large enough: in round `k`, of `n` invocations, invocation `i` computes element
+    /// `k n + i`.
+    pub(super) fn new(elements: i64, tiling: Tiling, target: &Target) -> Result<Launch, String> {
+        let rounds = tiling.elements.max(1);
+        let count = u64::try_from(elements).unwrap_or(0).div_ceil(u64::from(tiling.threads) * u64::from(rounds));
+        let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
+            let most = target.max_workgroups_per_dimension;
+            format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
+        })?;
+        let rank = workgroups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
+        let mut extents: Vec<i64> = workgroups[..rank].iter().map(|groups| i64::from(*groups)).collect();
+        extents.push(i64::from(tiling.threads));
+        let entry = Function {
+            name: "entry".to_owned(),
+            parameters: Vec::new(),
+            values: Arena::new(),
+            body: Block::default(),
+            extents,
+        };
+        let mut position = invocation(&entry.extents).map_err(too_large)?;
+        let mut known = Known::new(&entry.extents);
+        if rounds > 1 {
+            // In each round the elements of a whole launch, so that neighbors are neighbors.
+            let launch = entry.extents.iter().product();
+            let round = Expr::range(0).checked_mul(launch).map_err(too_large)?;
+            position = round.checked_add(&position).map_err(too_large)?;
+            known = known.in_loop(&[i64::from(rounds)]);
+        }
+        Ok(Launch { entry, position, known, rounds })
+    }
+
+    /// Whether no invocation is needed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entry.extents.contains(&0)
+    }
+
+    /// The entry: what is done once, then in each round.
+    pub(super) fn finish(mut self, before: Block, round: Block) -> Function {
+        self.entry.body = before;
+        if self.rounds > 1 {
+            let extents = vec![i64::from(self.rounds)];
+            let (init, values, accumulators) = (Vec::new(), Vec::new(), Vec::new());
+            self.entry.body.statements.push(Statement::Loop { values, extents, init, accumulators, body: round });
+        } else {
+            self.entry.body.statements.extend(round.statements);
+        }
+        self.entry
+    }
+
+    /// Calls a function for the element at the position.
+    pub(super) fn call(
+        &mut self,
+        functions: &Arena<FunctionId, Function>,
+        function: FunctionId,
+        name: &str,
+        arguments: Vec<Operand>,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, weft_affine::Error> {
+        let indices = indices_at(&self.position, &functions[function].extents)?;
+        Ok(self.call_at(functions, function, name, indices, arguments, block))
+    }
+
+    /// Calls a function at indices.
+    pub(super) fn call_at(
+        &mut self,
+        functions: &Arena<FunctionId, Function>,
+        function: FunctionId,
+        name: &str,
+        indices: Vec<Expr>,
+        arguments: Vec<Operand>,
+        block: &mut Block,
+    ) -> Vec<Operand> {
+        let types = Kernel::result_types(&functions[function]).into_iter();
+        let value = |element_type| self.entry.values.push(Value { name: name.to_owned(), element_type });
+        let values: Vec<ValueId> = types.map(value).collect();
+        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
+        values.into_iter().map(Operand::Value).collect()
+    }
+
+    /// Appends a block for the positions below a number to a round.
+    pub(super) fn below(&self, count: i64, block: Block, round: &mut Block) {
+        let within = Constraint { expr: self.position.clone(), bounds: Interval::of_extent(count) };
+        let open = self.known.open(&[within]);
+        if open.is_empty() {
+            round.statements.extend(block.statements);
+        } else {
+            let condition = Condition::Indices(open);
+            let otherwise = Block::default();
+            round.statements.push(Statement::If { values: Vec::new(), condition, then: block, otherwise });
+        }
+    }
+}
+
+pub(super) fn too_large(error: weft_affine::Error) -> String {
+    error.to_string()
+}
+
+/// The entry, or why no launch is large enough: each round computes an element, in row-major order, of every output that has one.
 fn entry(
     computation: &Computation,
     plan: &FusionPlan,
     first_result: usize,
     functions: &Arena<FunctionId, Function>,
+    tiling: Tiling,
     target: &Target,
 ) -> Result<Function, String> {
     let outputs = outputs(computation, plan, first_result);
     let elements = |output: &Output| functions[output.function].extents.iter().product::<i64>();
-    let most = outputs.iter().map(elements).max().unwrap_or(0);
-    let Emitter::Loop(tiling) = plan.emitter() else { return Err("the plan is not that of a kernel".to_owned()) };
-    let threads = tiling.threads;
-    let rounds = tiling.elements.max(1);
-    let count = u64::try_from(most).unwrap_or(0).div_ceil(u64::from(threads) * u64::from(rounds));
-    let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
-        let most = target.max_workgroups_per_dimension;
-        format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
-    })?;
-    let rank = workgroups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
-    let mut extents: Vec<i64> = workgroups[..rank].iter().map(|groups| i64::from(*groups)).collect();
-    extents.push(i64::from(threads));
-    let mut entry = Function {
-        name: "entry".to_owned(),
-        parameters: Vec::new(),
-        values: Arena::new(),
-        body: Block::default(),
-        extents,
-    };
-    if count == 0 {
-        return Ok(entry);
+    let mut launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), tiling, target)?;
+    if launch.is_empty() {
+        return Ok(launch.entry);
     }
-    let too_large = |error: weft_affine::Error| error.to_string();
-    let mut position = invocation(&entry.extents).map_err(too_large)?;
-    let mut known = Known::new(&entry.extents);
-    if rounds > 1 {
-        // In each round the elements of a whole launch, so that neighbors are neighbors.
-        let launch = entry.extents.iter().product();
-        let round = Expr::range(0).checked_mul(launch).map_err(too_large)?;
-        position = round.checked_add(&position).map_err(too_large)?;
-        known = known.in_loop(&[i64::from(rounds)]);
-    }
+    let mut round = Block::default();
     for output in outputs {
         let count = elements(&output);
         if count > 0 {
-            store_output(&mut entry, functions, &output, &position, count, &known).map_err(too_large)?;
+            store_output(&mut launch, functions, &output, count, &mut round).map_err(too_large)?;
         }
     }
-    if rounds > 1 {
-        let body = std::mem::take(&mut entry.body);
-        let (extents, init, values, accumulators) = (vec![i64::from(rounds)], Vec::new(), Vec::new(), Vec::new());
-        entry.body.statements.push(Statement::Loop { values, extents, init, accumulators, body });
-    }
-    Ok(entry)
+    Ok(launch.finish(Block::default(), round))
 }
 
 /// The number of an invocation, by the coordinates of its workgroup and its number there.
@@ -211,40 +325,22 @@ fn invocation(extents: &[i64]) -> Result<Expr, weft_affine::Error> {
 }
 
 fn store_output(
-    entry: &mut Function,
+    launch: &mut Launch,
     functions: &Arena<FunctionId, Function>,
     output: &Output,
-    position: &Expr,
     count: i64,
-    known: &Known,
+    round: &mut Block,
 ) -> Result<(), weft_affine::Error> {
     let mut block = Block::default();
-    let mut call = |function: FunctionId, name: &str, arguments: Vec<Operand>, block: &mut Block| {
-        let called = &functions[function];
-        let types = Kernel::result_types(called).into_iter();
-        let values: Vec<_> =
-            types.map(|element_type| entry.values.push(Value { name: name.to_owned(), element_type })).collect();
-        let indices = indices_at(position, &called.extents)?;
-        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
-        Ok::<_, weft_affine::Error>(values.into_iter().map(Operand::Value))
-    };
     let mut arguments = Vec::new();
     for given in &output.given {
-        arguments.extend(call(*given, "given", Vec::new(), &mut block)?);
+        arguments.extend(launch.call(functions, *given, "given", Vec::new(), &mut block)?);
     }
-    let values = call(output.function, "element", arguments, &mut block)?;
-    for (value, (memory, extents)) in values.zip(&output.memories) {
-        let indices = indices_at(position, extents)?;
+    let values = launch.call(functions, output.function, "element", arguments, &mut block)?;
+    for (value, (memory, extents)) in values.into_iter().zip(&output.memories) {
+        let indices = indices_at(&launch.position, extents)?;
         block.statements.push(Statement::Store { memory: *memory, indices, value });
     }
-    let within = Constraint { expr: position.clone(), bounds: Interval::of_extent(count) };
-    let open = known.open(&[within]);
-    if open.is_empty() {
-        entry.body.statements.extend(block.statements);
-    } else {
-        let condition = Condition::Indices(open);
-        let otherwise = Block::default();
-        entry.body.statements.push(Statement::If { values: Vec::new(), condition, then: block, otherwise });
-    }
+    launch.below(count, block, round);
     Ok(())
 }

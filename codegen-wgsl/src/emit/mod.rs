@@ -6,5 +6,6 @@ mod grid;
 mod loop_emitter;
 mod loops;
 mod regions;
+mod update_slice;
 
 pub(crate) use loop_emitter::emit_loop;

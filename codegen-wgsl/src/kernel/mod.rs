@@ -133,7 +133,7 @@ pub enum Access {
     Read,
     /// It writes every element once.
     Write,
-    /// It reads, and writes some elements.
+    /// It reads, and writes some elements: each is touched by one invocation at most.
     ReadWrite,
 }
 

@@ -5,6 +5,7 @@ mod limits;
 mod reads;
 mod tiles;
 mod uniform;
+mod updates;
 mod writes;
 
 use super::{FunctionId, Kernel, Space};
@@ -41,9 +42,10 @@ impl Kernel {
     /// - functions call later ones only, so no function can reach itself;
     /// - barriers and collectives of the workgroup stand where all its invocations come;
     /// - every element of every result is written exactly once, every index is within its memory, tiles are written before they are
-    ///   read and by one invocation at a time.
+    ///   read and by one invocation at a time;
+    /// - of a memory that is read and written an element is written by one invocation at most, which alone reads it.
     ///
-    /// Returns what of the last point could be neither proved nor refuted.
+    /// Returns what of the last two points could be neither proved nor refuted.
     ///
     /// # Errors
     /// Everything that is wrong, in the order of the text. A value used without a definition is reported once per use.
@@ -70,6 +72,7 @@ impl Kernel {
     fn verify_elements(&self, findings: &mut Findings, unproved: &mut Findings) {
         reads::check(self, findings, unproved);
         writes::check(self, findings, unproved);
+        updates::check(self, findings, unproved);
         tiles::check(self, findings, unproved);
     }
 

@@ -271,6 +271,11 @@ impl Flatten<'_> {
                 }
                 _ => Err(opaque(instruction, "its operand is no tuple")),
             },
+            // Whatever is to stay apart has been kept apart by now.
+            Op::OptimizationBarrier => {
+                let operand = operands().next().ok_or_else(|| opaque(instruction, "it has no operand"))?;
+                Ok(body.laid_out(operand, &instruction.shape))
+            }
             Op::Copy if matches!(instruction.shape, Shape::Tuple(_)) => {
                 let operand = operands().next().ok_or_else(|| opaque(instruction, "it has no operand"))?;
                 Ok(body.laid_out(operand, &instruction.shape))

@@ -83,7 +83,8 @@ pub(super) fn triangular_solve(body: &mut Body<'_>) -> Option<InstrId> {
 pub(super) fn rng_bit_generator(body: &mut Body<'_>) -> Option<InstrId> {
     let algorithm = body.world.rng.choose(RandomAlgorithm::ALL)?;
     let words = if algorithm == RandomAlgorithm::ThreeFry { 2 } else { body.world.rng.between(2, 3) };
-    let (state_type, words) = if body.world.rng.chance(30) { (ElementType::U32, 4) } else { (ElementType::U64, words) };
+    let is_narrow = body.world.rng.chance(30) || !body.world.options.types.contains(&ElementType::U64);
+    let (state_type, words) = if is_narrow { (ElementType::U32, 4) } else { (ElementType::U64, words) };
     let state = body.small_operand(state_type, &[words])?;
     let element_type = body.element_type(|t| (t.is_integer() && t.bits() >= 8) || (t.is_float() && t.bits() >= 16))?;
     let extents = body.extents(0);

@@ -185,6 +185,10 @@ impl Walk<'_> {
                     if *operand != id && !is_start {
                         continue;
                     }
+                    if self.updates_in_place((kernel, user), position, instruction) {
+                        let root = &self.entry.instructions[user].name;
+                        return Ok(Err(format!("{root} updates it where it lies")));
+                    }
                     let Some(read) = operand_access(self.entry, user, home, position)? else { continue };
                     let starts = read.runtime.into_iter().filter(|(owner, _)| *owner == id).map(|(_, start)| start);
                     let own = (*operand == id).then_some(read.access);
@@ -242,6 +246,14 @@ impl Walk<'_> {
         Ok(Ok(offers))
     }
 
+    /// Whether `user` roots a kernel that writes another update into what this update leaves: two small kernels, where one would compute
+    /// every element.
+    fn updates_in_place(&self, (kernel, user): (usize, InstrId), position: usize, producer: &Instruction) -> bool {
+        let is_update = |op: &Op| matches!(op, Op::DynamicUpdateSlice);
+        let both = is_update(&producer.op) && is_update(&self.entry.instructions[user].op);
+        both && position == 0 && self.kernels[kernel].root == user
+    }
+
     /// What the kernel would read if it computed `id` itself.
     fn inputs_with(&self, kernel: &Kernel, id: InstrId) -> BTreeSet<InstrId> {
         let mut inputs = kernel.inputs.clone();
@@ -260,7 +272,7 @@ impl Walk<'_> {
         let function = FunctionId(self.next_function);
         self.next_function += 1;
         let map = identity(&leaf_extents(&self.entry.instructions[id].shape));
-        Counted { access: Access { function, block: None, depth, map }, evaluations }
+        Counted { access: Access { function, block: None, depth, is_guarded: false, map }, evaluations }
     }
 
     fn accept(&mut self, id: InstrId, offers: Vec<Offer>) {

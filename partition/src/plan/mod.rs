@@ -3,6 +3,7 @@
 mod planner;
 mod read;
 mod text;
+mod update_slice;
 
 use crate::Target;
 use crate::hero::{HeroKind, HeroTiling};
@@ -13,6 +14,7 @@ use weft_indexing::IndexingMap;
 
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
+pub use update_slice::Update;
 
 /// A function of a [`FusionPlan`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +71,9 @@ pub enum Read {
 pub enum Emitter {
     /// Each invocation computes elements of the outputs, independently of the others.
     Loop(Tiling),
+    /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
+    /// updated already.
+    UpdateSlice(Tiling),
     /// No kernel: the computation is applied to the elements of others.
     Applied,
 }
@@ -106,6 +111,8 @@ pub struct Tail {
 pub struct FusionPlan {
     functions: Vec<Function>,
     outputs: Vec<FunctionId>,
+    starts: Vec<FunctionId>,
+    updates: Vec<Update>,
     emitter: Emitter,
     why: String,
     heroes: Vec<Hero>,
@@ -125,6 +132,9 @@ impl FusionPlan {
     /// operands: an instruction all of whose users access it in the same block of the same function through the same map, compared
     /// as a function, joins them; any other, and every hero, becomes a function of its own. A hero whose only reader is a function of
     /// outputs, at the element that it computes, is given to it as a value.
+    ///
+    /// Where every output is a dynamic-update-slice of a parameter, and nothing else reads of that parameter what may have been
+    /// replaced already, the first functions compute the updates, and others where these start.
     ///
     /// # Errors
     /// Where an instruction has no indexing map (`HLO301`, `HLO302`, `HLO304`, `HLO305`).
@@ -159,9 +169,20 @@ impl FusionPlan {
         &self.functions[id.0 as usize]
     }
 
-    /// The functions that compute the fusion's outputs: each is a root of exactly one of them, in the order of the outputs.
+    /// The functions that compute the fusion's outputs, or their updates: each is a root of exactly one of them, in the order of the
+    /// outputs.
     pub fn outputs(&self) -> &[FunctionId] {
         &self.outputs
+    }
+
+    /// What the outputs are where only updates are written ([`Emitter::UpdateSlice`]): one for each output, in their order.
+    pub fn updates(&self) -> &[Update] {
+        &self.updates
+    }
+
+    /// The function that yields where updates start, for an instruction that is no parameter and no constant written in place.
+    pub fn start(&self, id: InstrId) -> Option<FunctionId> {
+        self.starts.iter().find(|start| self.function(**start).roots.iter().any(|root| root.instruction == id)).copied()
     }
 
     /// How a kernel computes the outputs.

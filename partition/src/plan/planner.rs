@@ -1,6 +1,7 @@
 //! The division of a computation into functions.
 
-use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, leaf_extents, roots};
+use super::update_slice::{Candidate, candidates};
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update, leaf_extents, roots};
 use crate::Target;
 use crate::access::{
     Access, Counted, element_count, identity, is_bitcast, is_identity, is_long, loop_rounds, operand_access, read_map,
@@ -55,24 +56,28 @@ pub(crate) fn place(computation: &Computation, id: InstrId, accesses: &[Counted]
 }
 
 /// The cuts that a text gives, instead of those that the planner would make.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Cuts {
     /// The instructions that root functions of their own, with the reasons.
     pub(super) own: BTreeMap<InstrId, String>,
     /// The launch.
     pub(super) tiling: Option<Tiling>,
+    /// Whether all elements are computed even where updates would do.
+    pub(super) is_loop: bool,
 }
 
 pub(super) struct Planner<'m> {
-    computation: &'m Computation,
+    pub(super) computation: &'m Computation,
     cuts: Option<Cuts>,
     /// Whether parameters are values that the function is given.
     is_applied: bool,
     names: UniqueNames,
-    functions: Vec<Function>,
-    homes: Vec<Option<Counted>>,
+    pub(super) functions: Vec<Function>,
+    /// The functions that tell where updates start, and the instructions that they compute.
+    starts: Vec<(InstrId, FunctionId)>,
+    pub(super) homes: Vec<Option<Counted>>,
     accesses: Vec<Vec<Counted>>,
-    reads: Vec<Vec<Read>>,
+    pub(super) reads: Vec<Vec<Read>>,
     splats: Vec<Option<Scalar>>,
     excess: f64,
     depth: u32,
@@ -90,6 +95,7 @@ impl<'m> Planner<'m> {
             is_applied: false,
             names: UniqueNames::default(),
             functions: Vec::new(),
+            starts: Vec::new(),
             homes: vec![None; count],
             accesses: vec![Vec::new(); count],
             reads: vec![Vec::new(); count],
@@ -105,27 +111,70 @@ impl<'m> Planner<'m> {
         Planner { cuts: Some(cuts), ..Planner::new(computation) }
     }
 
-    pub(super) fn plan(mut self, target: &Target) -> Result<FusionPlan, Diagnostics> {
-        let outputs = self.divide()?;
+    pub(super) fn plan(self, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        let candidates = candidates(self.computation)?;
+        if candidates.is_empty() {
+            return self.plan_loop(None, target);
+        }
+        // The functions of a text that computes all elements are not those of updates.
+        let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.is_loop);
+        let cuts = if is_loop { None } else { self.cuts.clone() };
+        let planner = Planner { cuts, ..Planner::new(self.computation) };
+        match planner.plan_updates(&candidates, target)? {
+            Ok(plan) if !is_loop => Ok(plan),
+            Ok(_) => self.plan_loop(None, target),
+            Err(reason) => self.plan_loop(Some(reason), target),
+        }
+    }
+
+    /// The plan that writes the updates of the candidates only, or why that is not safe.
+    fn plan_updates(
+        mut self,
+        candidates: &[Candidate],
+        target: &Target,
+    ) -> Result<Result<FusionPlan, String>, Diagnostics> {
+        let updates = self.add_updates(candidates);
+        let mut outputs: Vec<FunctionId> = Vec::new();
+        for update in &updates {
+            if !outputs.contains(&update.function) {
+                outputs.push(update.function);
+            }
+        }
+        self.divide(&outputs)?;
+        if let Err(reason) = self.give_replaced(&updates) {
+            return Ok(Err(reason));
+        }
+        let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
+        let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
+        let heroes = self.heroes(&outputs, target)?;
+        let tiling = given.unwrap_or_else(|| Tiling::of_loop(elements as i64, heroes.is_empty(), target));
+        let why = "every output is an operand but for its update";
+        let starts = self.starts.iter().map(|(_, start)| *start).collect();
+        let plan = self.finish(outputs, Emitter::UpdateSlice(tiling), heroes, why.to_owned());
+        Ok(Ok(FusionPlan { updates, starts, ..plan }))
+    }
+
+    /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.
+    fn plan_loop(mut self, unsafe_update: Option<String>, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        let outputs = self.add_outputs()?;
+        self.divide(&outputs)?;
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
         let heroes = self.heroes(&outputs, target)?;
         let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
         let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), target);
         let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
-        let why = match heroes.as_slice() {
-            [] => "nothing in it shapes a kernel".to_owned(),
-            heroes => {
-                let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
-                heroes.iter().map(|hero| format!("{}: {}", name(hero), hero.why_loop)).collect::<Vec<_>>().join("; ")
-            }
-        };
+        let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
+        let shaped = heroes.iter().map(|hero| format!("{}: {}", name(hero), hero.why_loop));
+        let reasons: Vec<String> = unsafe_update.into_iter().chain(shaped).collect();
+        let why = if reasons.is_empty() { "nothing in it shapes a kernel".to_owned() } else { reasons.join("; ") };
         Ok(self.finish(outputs, emitter, heroes, why))
     }
 
     pub(super) fn plan_applied(mut self) -> Result<FusionPlan, Diagnostics> {
         self.is_applied = true;
         let given = self.computation.parameters();
-        let outputs = self.divide()?;
+        let outputs = self.add_outputs()?;
+        self.divide(&outputs)?;
         if let [_, other, ..] = self.functions.as_slice() {
             let instruction = &self.computation.instructions[other.roots[0].instruction];
             let message = format!("'{}' cannot be applied to elements yet: {}", instruction.op.name(), other.reason);
@@ -143,6 +192,8 @@ impl<'m> Planner<'m> {
         FusionPlan {
             functions: self.functions,
             outputs,
+            starts: Vec::new(),
+            updates: Vec::new(),
             emitter,
             why,
             heroes,
@@ -156,22 +207,21 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// Divides the computation into functions; says which compute outputs.
-    fn divide(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
-        let outputs = self.add_outputs()?;
+    /// Divides what the functions added so far need into functions.
+    fn divide(&mut self, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
         self.outputs = self.functions.iter().map(|function| function.evaluations).fold(1.0, f64::max);
         let is_root_tuple =
             |id: InstrId| id == self.computation.root && self.computation.instructions[id].op == Op::Tuple;
         let ids: Vec<InstrId> = self.computation.instructions.ids().rev().filter(|id| !is_root_tuple(*id)).collect();
         for id in ids {
-            self.visit(id, &outputs)?;
+            self.visit(id, outputs)?;
         }
         for (id, home) in self.computation.instructions.ids().zip(&self.homes) {
             if let Some(home) = home {
                 self.functions[home.access.function.0 as usize].members.push(id);
             }
         }
-        Ok(outputs)
+        Ok(())
     }
 
     fn add_function(&mut self, root: Root, extents: Vec<i64>, reason: String, evaluations: f64) -> FunctionId {
@@ -222,10 +272,60 @@ impl<'m> Planner<'m> {
                 }
             };
             let evaluations = self.functions[function.0 as usize].evaluations;
-            let access = Access { function, block: None, depth: 0, map };
+            let access = Access { function, block: None, depth: 0, is_guarded: false, map };
             self.accesses[root.index()].push(Counted { access, evaluations });
         }
         Ok(outputs)
+    }
+
+    /// One function for each group of updates of the same extents, and one for each instruction that yields where some start.
+    fn add_updates(&mut self, candidates: &[Candidate]) -> Vec<Update> {
+        let computation = self.computation;
+        let mut updates: Vec<Update> = Vec::new();
+        for Candidate { root, operand, map } in candidates {
+            let update = computation.instructions[*root].operands[1];
+            let extents = leaf_extents(&computation.instructions[update].shape);
+            let evaluations = element_count(&computation.instructions[update].shape);
+            let identity = identity(&extents);
+            let own = Root { instruction: update, map: identity.clone() };
+            let same = updates.iter().map(|update| update.function);
+            let same = same.into_iter().find(|id| self.functions[id.0 as usize].extents == extents);
+            let function = match same {
+                Some(function) => {
+                    self.functions[function.0 as usize].roots.push(own);
+                    function
+                }
+                None => self.add_function(own, extents, "it computes an update".to_owned(), evaluations),
+            };
+            let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity };
+            self.accesses[update.index()].push(Counted { access, evaluations });
+            let (root, operand, map) = (*root, *operand, map.clone());
+            updates.push(Update { root, operand, function, map });
+        }
+        for update in &updates {
+            for variable in update.map.runtime() {
+                let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
+                let Some(owner) = owner.filter(|owner| owner.index() < computation.instructions.len()) else {
+                    continue;
+                };
+                let is_known = self.starts.iter().any(|(start, _)| *start == owner);
+                let is_parameter = matches!(computation.instructions[owner].op, Op::Parameter { .. });
+                if is_known || is_parameter || self.splats[owner.index()].is_some() {
+                    continue;
+                }
+                let extents = leaf_extents(&computation.instructions[owner].shape);
+                let map = identity(&extents);
+                let root = Root { instruction: owner, map };
+                // Every invocation needs to know.
+                let evaluations = self.functions[update.function.0 as usize].evaluations;
+                let function =
+                    self.add_function(root, extents, "it tells where an update starts".to_owned(), evaluations);
+                let start = self.of_function(function);
+                self.accesses[owner.index()].push(start);
+                self.starts.push((owner, function));
+            }
+        }
+        updates
     }
 
     fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
@@ -245,7 +345,12 @@ impl<'m> Planner<'m> {
             let is_alone = function.roots.iter().all(|root| root.instruction == id);
             counted.access.block.is_none() && is_alone && is_identity(&counted.access.map)
         });
-        let home = match self.placement(id, &accesses, sole_root)? {
+        let start = self.starts.iter().find(|(start, _)| *start == id).map(|(_, function)| *function);
+        let placement = match start {
+            Some(function) => Placement::Join(self.of_function(function)),
+            None => self.placement(id, &accesses, sole_root)?,
+        };
+        let home = match placement {
             Placement::Join(home) => home,
             Placement::Own { reason, evaluations, depth } => {
                 let extents = leaf_extents(&instruction.shape);
@@ -253,7 +358,7 @@ impl<'m> Planner<'m> {
                 let root = Root { instruction: id, map: map.clone() };
                 let function = self.add_function(root, extents, reason, evaluations);
                 self.give(id, &accesses, outputs);
-                Counted { access: Access { function, block: None, depth, map }, evaluations }
+                Counted { access: Access { function, block: None, depth, is_guarded: false, map }, evaluations }
             }
         };
         self.depth = self.depth.max(home.access.depth);
@@ -269,6 +374,13 @@ impl<'m> Planner<'m> {
         }
         self.homes[id.index()] = Some(home);
         Ok(())
+    }
+
+    /// The indices of a function.
+    fn of_function(&self, function: FunctionId) -> Counted {
+        let Function { extents, evaluations, .. } = &self.functions[function.0 as usize];
+        let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity(extents) };
+        Counted { access, evaluations: *evaluations }
     }
 
     /// How `id`, evaluated at `home`, reads its operand number `position`.

@@ -13,7 +13,9 @@ pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> R
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let by_name: BTreeMap<&str, InstrId> =
         computation.instructions.iter().map(|(id, instruction)| (instruction.name.as_str(), id)).collect();
-    let mut cuts = Cuts { tiling: lines.first().map(|line| launch(line)).transpose()?.flatten(), ..Cuts::default() };
+    let is_loop = lines.first().is_some_and(|line| line.starts_with("plan loop "));
+    let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
+    let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
     for (number, line) in lines.iter().enumerate() {
         let Some(header) = line.strip_prefix("function ") else { continue };
         let found = || broken(line, "a function reads 'function NAME [EXTENTS] -> %ROOT'");
@@ -48,12 +50,18 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
-        let (threads, elements) = line.strip_prefix("plan loop threads=")?.split_once(" elements=")?;
+        let emitters = ["plan loop threads=", "plan update-slice threads="];
+        let launch = emitters.into_iter().find_map(|emitter| line.strip_prefix(emitter));
+        let (threads, elements) = launch?.split_once(" elements=")?;
         Some(Tiling { threads: threads.parse().ok()?, elements: elements.parse().ok()? })
     };
     match read() {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
-        _ => Err(broken(line, "a plan begins with 'plan loop threads=N elements=N' or 'plan applied'").into()),
+        _ => {
+            let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N' or \
+                           'plan applied'";
+            Err(broken(line, message).into())
+        }
     }
 }
 

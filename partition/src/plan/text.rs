@@ -1,9 +1,9 @@
 //! The text of a plan.
 
-use super::{Emitter, Function, FusionPlan, Hero, Read, Root};
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Update};
 use crate::access::is_identity;
 use std::fmt;
-use weft_hlo::ir::{Computation, InstrId};
+use weft_hlo::ir::{ArenaId, Computation, InstrId};
 use weft_indexing::IndexingMap;
 
 pub(super) struct PlanText<'p> {
@@ -15,15 +15,25 @@ impl fmt::Display for PlanText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.plan.emitter {
             Emitter::Loop(tiling) => writeln!(f, "plan loop threads={} elements={}", tiling.threads, tiling.elements)?,
+            Emitter::UpdateSlice(tiling) => {
+                writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
+            }
             Emitter::Applied => f.write_str("plan applied\n")?,
         }
         writeln!(f, "  why: {}", self.plan.why)?;
+        for update in &self.plan.updates {
+            self.update(update, f)?;
+        }
         for hero in &self.plan.heroes {
             self.hero(hero, f)?;
         }
         for (position, function) in self.plan.functions.iter().enumerate() {
-            let is_output = self.plan.outputs.iter().any(|output| output.0 as usize == position);
-            f.write_str(if is_output { "output function " } else { "function " })?;
+            let is_among = |ids: &[FunctionId]| ids.iter().any(|id| id.0 as usize == position);
+            f.write_str(match (is_among(&self.plan.outputs), is_among(&self.plan.starts)) {
+                (true, _) => "output function ",
+                (_, true) => "start function ",
+                _ => "function ",
+            })?;
             self.function(function, f)?;
         }
         Ok(())
@@ -49,7 +59,23 @@ impl PlanText<'_> {
         writeln!(f, "  a loop because: {}", hero.why_loop)
     }
 
-    fn called(&self, id: super::FunctionId) -> &str {
+    fn update(&self, update: &Update, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [root, operand] = [update.root, update.operand].map(|id| self.name(id));
+        let starts = update.map.runtime().iter().map(|variable| {
+            let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
+            format!("{} = %{}", variable.bounds(), owner.map_or("?", |owner| self.name(owner)))
+        });
+        let starts: Vec<String> = (0..).zip(starts).map(|(number, start)| format!("rt{number} in {start}")).collect();
+        write!(
+            f,
+            "update %{root} may lie where %{operand} lies: {} writes {}",
+            self.called(update.function),
+            Indices(&update.map)
+        )?;
+        if starts.is_empty() { writeln!(f) } else { writeln!(f, ", {}", starts.join(", ")) }
+    }
+
+    fn called(&self, id: FunctionId) -> &str {
         &self.plan.functions[id.0 as usize].name
     }
 

@@ -31,7 +31,8 @@ impl DeviceBuffer {
 
     /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
     ///
-    /// It needs the usage `STORAGE`, and `COPY_SRC` for [`download`](DeviceBuffer::download). A `pred` takes a word
+    /// It needs the usage `STORAGE`, and `COPY_SRC` for [`download`](DeviceBuffer::download) and for programs that copy it
+    /// ([`Step::Copy`](crate::program::Step)). A `pred` takes a word
     /// per element. Whoever writes it while a run is queued races with that run.
     ///
     /// # Errors

@@ -9,13 +9,16 @@ pub(crate) const BUFFER_ALIGNMENT: u64 = 256;
 /// Bytes a binding is rounded up to, so that a kernel may read a tensor as vectors of four.
 pub(crate) const BINDING_ALIGNMENT: u64 = 16;
 
+/// Bytes of an element of any type that kernels hold.
+pub(crate) const WORD_BYTES: u64 = 4;
+
 /// Bytes of one element on the device, or `None` for a type without kernels.
 ///
 /// `pred` takes a whole word, 0 or 1: a `bool` cannot be shared with the host, and bytes of one word cannot be written
 /// by different invocations.
 pub fn element_bytes(element_type: ElementType) -> Option<u64> {
     match element_type {
-        ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32 => Some(4),
+        ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32 => Some(WORD_BYTES),
         _ => None,
     }
 }

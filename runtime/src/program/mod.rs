@@ -40,7 +40,7 @@ pub enum BufferKind {
     Parameter(usize),
     /// It holds this constant of [`Program::constants`] and is never written by a launch.
     Constant(usize),
-    /// It holds a result; nothing else ever lives in it.
+    /// It holds a result; nothing else ever lives in it but what the result is an update of.
     Result,
     /// It holds intermediate values, one after the other.
     Temporary,
@@ -83,6 +83,46 @@ pub struct Launch {
     pub inputs: Vec<Tensor>,
     /// What is written: the bindings after the inputs. None of their buffers is one of an input.
     pub outputs: Vec<Tensor>,
+    /// The outputs that are updated in place.
+    pub updated: Vec<Updated>,
+}
+
+/// An output whose buffer holds what it is an update of when the kernel starts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Updated {
+    /// Which output.
+    pub output: usize,
+    /// Bytes that the kernel writes.
+    pub bytes: u64,
+}
+
+impl Launch {
+    /// Bytes of what is read, each tensor once, and of what is written.
+    pub fn bytes_moved(&self) -> u64 {
+        let updated = |output: usize| self.updated.iter().find(|updated| updated.output == output);
+        let written = self.outputs.iter().enumerate();
+        let written = written.map(|(output, tensor)| updated(output).map_or(tensor.bytes, |updated| updated.bytes));
+        self.inputs.iter().map(|tensor| tensor.bytes).chain(written).fold(0, u64::saturating_add)
+    }
+}
+
+/// A tensor that is copied into another buffer, because a kernel updates it there and it is needed still.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// What is copied.
+    pub from: Tensor,
+    /// What it becomes: a tensor of the same shape in another buffer.
+    pub to: Tensor,
+}
+
+/// One step of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// A kernel runs.
+    Launch(Launch),
+    /// A tensor is copied.
+    Copy(Copy),
 }
 
 /// Bytes of all buffers of a program, by what they are for.
@@ -121,7 +161,7 @@ pub struct Program {
     pub(crate) module: Module,
     pub(crate) target: Target,
     pub(crate) shaders: Vec<Shader>,
-    pub(crate) launches: Vec<Launch>,
+    pub(crate) steps: Vec<Step>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) parameters: Vec<Tensor>,
     pub(crate) constants: Vec<(InstrId, Tensor)>,
@@ -247,9 +287,26 @@ impl Program {
         &self.shaders[launch.shader]
     }
 
-    /// The launches in order.
-    pub fn launches(&self) -> &[Launch] {
-        &self.launches
+    /// The steps in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The launches among the steps, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) => Some(launch),
+            Step::Copy(_) => None,
+        })
+    }
+
+    /// Bytes that launches read and write, and copies.
+    pub fn bytes_moved(&self) -> u64 {
+        let bytes = |step: &Step| match step {
+            Step::Launch(launch) => launch.bytes_moved(),
+            Step::Copy(copy) => copy.from.bytes.saturating_add(copy.to.bytes),
+        };
+        self.steps.iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// The buffers.

@@ -2,10 +2,10 @@
 
 use super::assign::{Tenant, assign};
 use super::layout::{buffer_bytes, tensor_bytes};
-use super::{Buffer, BufferId, BufferKind, Launch, Program, Tensor};
+use super::{Buffer, BufferId, BufferKind, Copy, Launch, Program, Step, Tensor, Updated};
 use crate::Error;
 use indexmap::IndexMap;
-use weft_codegen_wgsl::Shader;
+use weft_codegen_wgsl::{Content, Shader};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Op, Shape};
 use weft_partition::{Fused, Target};
@@ -19,6 +19,8 @@ struct Value {
     is_result: bool,
     /// The last launch that touches it.
     last: usize,
+    /// The value that it is an update of, and whose buffer it takes over.
+    updates: Option<usize>,
 }
 
 #[derive(Copy, Clone)]
@@ -29,10 +31,25 @@ enum Origin {
 }
 
 /// A launch before its tensors have buffers.
-struct Step {
+struct Planned {
     fusion: InstrId,
+    /// The operands.
     inputs: Vec<usize>,
     outputs: Vec<usize>,
+    /// What the kernel reads, in the order of its bindings.
+    read: Vec<usize>,
+    /// The outputs that the kernel updates.
+    updated: Vec<Update>,
+}
+
+/// An output that a kernel updates.
+#[derive(Copy, Clone)]
+struct Update {
+    output: usize,
+    /// The operand that it is an update of.
+    operand: usize,
+    /// How many elements are written.
+    elements: u64,
 }
 
 struct Schedule<'a> {
@@ -41,7 +58,7 @@ struct Schedule<'a> {
     values: Vec<Value>,
     /// The values of each instruction: one, or one per element.
     of: IndexMap<InstrId, Vec<usize>>,
-    steps: Vec<Step>,
+    steps: Vec<Planned>,
     parameters: Vec<usize>,
 }
 
@@ -57,14 +74,24 @@ pub(super) fn build(
     schedule.check_limits()?;
     let fusions: Vec<InstrId> = schedule.steps.iter().map(|step| step.fusion).collect();
     let shaders = kernels(&fused, &fusions, target)?;
+    schedule.bind(&shaders)?;
     let (buffers, tensors, temporaries_without_reuse) = schedule.place()?;
     let tensor = |value: &usize| tensors[*value].clone();
+    let updated = |update: &Update| {
+        let bytes = update.elements.saturating_mul(super::layout::WORD_BYTES);
+        Updated { output: update.output, bytes }
+    };
 
     let mut distinct: IndexMap<(String, String), Shader> = IndexMap::new();
-    let mut launches = Vec::with_capacity(schedule.steps.len());
+    let mut steps = Vec::with_capacity(schedule.steps.len());
     for (step, shader) in schedule.steps.iter().zip(shaders) {
         let instruction = &schedule.entry.instructions[step.fusion];
-        check_bindings(instruction, step, &shader)?;
+        for update in &step.updated {
+            let (from, to) = (tensor(&step.inputs[update.operand]), tensor(&step.outputs[update.output]));
+            if from.buffer != to.buffer {
+                steps.push(Step::Copy(Copy { from, to }));
+            }
+        }
         let workgroups = shader.workgroups;
         let slot = distinct.entry((shader.source.clone(), shader.entry_point.clone()));
         let index = slot.index();
@@ -72,14 +99,15 @@ pub(super) fn build(
         if workgroups.contains(&0) {
             continue;
         }
-        launches.push(Launch {
+        steps.push(Step::Launch(Launch {
             name: instruction.name.clone(),
             fusion: step.fusion,
             shader: index,
             workgroups,
-            inputs: step.inputs.iter().map(tensor).collect(),
+            inputs: step.read.iter().map(tensor).collect(),
             outputs: step.outputs.iter().map(tensor).collect(),
-        });
+            updated: step.updated.iter().map(updated).collect(),
+        }));
     }
     let parameters = schedule.parameters.iter().map(tensor).collect();
     let constants = (schedule.values.iter().zip(&tensors))
@@ -89,11 +117,11 @@ pub(super) fn build(
         })
         .collect();
     let results = results.iter().map(tensor).collect();
-    tracing::debug!(launches = launches.len(), kernels = distinct.len(), buffers = buffers.len(), "scheduled");
+    tracing::debug!(steps = steps.len(), kernels = distinct.len(), buffers = buffers.len(), "scheduled");
     Ok(Program {
         target: target.clone(),
         shaders: distinct.into_values().collect(),
-        launches,
+        steps,
         buffers,
         parameters,
         constants,
@@ -104,22 +132,43 @@ pub(super) fn build(
     })
 }
 
-/// A kernel has to bind what its fusion reads and writes; anything else is a fault of the compiler, told before a
-/// device meets it.
-fn check_bindings(instruction: &Instruction, step: &Step, shader: &Shader) -> Result<(), Error> {
-    let expected = step.inputs.len() + step.outputs.len();
-    let writable = shader.bindings.iter().map(|binding| binding.writable);
-    let agreed = (0..expected).map(|position| position >= step.inputs.len());
-    if shader.bindings.len() == expected && writable.eq(agreed) {
-        return Ok(());
+/// What a kernel reads, and the results that it updates, each with the operand that it updates. A kernel has to bind what its fusion
+/// yields, and of the operands what it does not update; anything else is a fault of the compiler, told before a device meets it.
+fn bindings(
+    instruction: &Instruction,
+    shader: &Shader,
+    operands: usize,
+    results: usize,
+) -> Result<(Vec<usize>, Vec<Update>), Error> {
+    let fault = || {
+        let message = format!(
+            "the kernel binds {} buffers otherwise than the fusion has {operands} operands and {results} results; this is a fault of \
+             the compiler",
+            shader.bindings.len(),
+        );
+        Diagnostic::new("RUN003", instruction.span, message).about(&instruction.name)
+    };
+    let (mut read, mut updated, mut written) = (Vec::new(), Vec::new(), 0);
+    for binding in &shader.bindings {
+        let is_expected = match binding.content {
+            Content::Operand(operand) => {
+                read.push(operand);
+                operand < operands && !binding.writable && written == 0
+            }
+            Content::Result(result) | Content::Updated { result, .. } => {
+                if let Content::Updated { operand, elements, .. } = binding.content {
+                    updated.push(Update { output: result, operand, elements });
+                }
+                written += 1;
+                result + 1 == written && binding.writable
+            }
+        };
+        if !is_expected {
+            return Err(fault().into());
+        }
     }
-    let message = format!(
-        "the kernel binds {} buffers where the fusion has {} distinct operands and {} results; this is a fault of the compiler",
-        shader.bindings.len(),
-        step.inputs.len(),
-        step.outputs.len(),
-    );
-    Err(Diagnostic::new("RUN003", instruction.span, message).about(&instruction.name).into())
+    let is_within = updated.iter().all(|one| one.operand < operands && !read.contains(&one.operand));
+    if written == results && is_within { Ok((read, updated)) } else { Err(fault().into()) }
 }
 
 impl<'a> Schedule<'a> {
@@ -141,7 +190,7 @@ impl<'a> Schedule<'a> {
             Origin::Launch(step) => step,
             _ => 0,
         };
-        self.values.push(Value { name, shape: shape.clone(), bytes, origin, is_result: false, last });
+        self.values.push(Value { name, shape: shape.clone(), bytes, origin, is_result: false, last, updates: None });
         Ok(self.values.len() - 1)
     }
 
@@ -211,11 +260,8 @@ impl<'a> Schedule<'a> {
         let launched = arrays.iter().any(|(_, shape)| shape.element_count() != Some(0));
         let step = self.steps.len();
         let mut inputs = Vec::new();
-        for (position, operand) in instruction.operands.iter().enumerate() {
-            // Kernels bind a tensor once, however often it is given to them.
-            if !instruction.operands[..position].contains(operand) {
-                inputs.extend(self.operand(instruction, position)?);
-            }
+        for position in 0..instruction.operands.len() {
+            inputs.extend(self.operand(instruction, position)?);
         }
         let mut outputs = Vec::new();
         for (name, shape) in arrays {
@@ -225,7 +271,8 @@ impl<'a> Schedule<'a> {
             for &input in &inputs {
                 self.values[input].last = step;
             }
-            self.steps.push(Step { fusion: id, inputs, outputs: outputs.clone() });
+            let (read, updated) = (Vec::new(), Vec::new());
+            self.steps.push(Planned { fusion: id, inputs, outputs: outputs.clone(), read, updated });
         }
         Ok(outputs)
     }
@@ -262,6 +309,39 @@ impl<'a> Schedule<'a> {
         Ok(())
     }
 
+    /// Takes from the kernels what they bind, and lets outputs that update an operand take over its buffer where nothing needs that
+    /// operand any more: it is an intermediate value, this launch is the last that touches it, and reads nothing else of it.
+    fn bind(&mut self, shaders: &[Shader]) -> Result<(), Error> {
+        for (number, (step, shader)) in self.steps.iter_mut().zip(shaders).enumerate() {
+            let instruction = &self.entry.instructions[step.fusion];
+            let (read, updated) = bindings(instruction, shader, step.inputs.len(), step.outputs.len())?;
+            let read: Vec<usize> = read.into_iter().map(|operand| step.inputs[operand]).collect();
+            let mut taken: Vec<usize> = Vec::new();
+            for update in &updated {
+                let (output, operand) = (step.outputs[update.output], step.inputs[update.operand]);
+                let value = &self.values[operand];
+                let is_free = matches!(value.origin, Origin::Launch(_)) && !value.is_result && value.last == number;
+                if is_free && !read.contains(&operand) && !taken.contains(&operand) {
+                    taken.push(operand);
+                    self.values[output].updates = Some(operand);
+                }
+            }
+            (step.read, step.updated) = (read, updated);
+        }
+        Ok(())
+    }
+
+    /// For each value the last one that takes over its buffer, by way of others: itself where none does.
+    fn successors(&self) -> Vec<usize> {
+        let mut successors: Vec<usize> = (0..self.values.len()).collect();
+        for (index, value) in self.values.iter().enumerate().rev() {
+            if let Some(updated) = value.updates {
+                successors[updated] = successors[index];
+            }
+        }
+        successors
+    }
+
     /// Buffers, the tensor of each value, and the bytes of temporaries if none shared a buffer.
     fn place(&self) -> Result<(Vec<Buffer>, Vec<Tensor>, u64), Error> {
         let mut buffers = Vec::new();
@@ -270,7 +350,12 @@ impl<'a> Schedule<'a> {
         let mut tenant_values = Vec::new();
         let mut without_reuse = 0u64;
         let mut constants = 0;
+        let successors = self.successors();
         for (index, value) in self.values.iter().enumerate() {
+            if value.updates.is_some() {
+                continue;
+            }
+            let successor = &self.values[successors[index]];
             let too_large = || Error::too_large(&value.name, &value.shape, None, self.target.max_buffer_bytes);
             let bytes = buffer_bytes(value.bytes).ok_or_else(too_large)?;
             let kind = match value.origin {
@@ -279,9 +364,9 @@ impl<'a> Schedule<'a> {
                     constants += 1;
                     BufferKind::Constant(constants - 1)
                 }
-                Origin::Launch(_) if value.is_result => BufferKind::Result,
+                Origin::Launch(_) if successor.is_result => BufferKind::Result,
                 Origin::Launch(first) => {
-                    tenants.push(Tenant { bytes, first, last: value.last });
+                    tenants.push(Tenant { bytes, first, last: successor.last });
                     tenant_values.push(index);
                     without_reuse = without_reuse.saturating_add(bytes);
                     continue;
@@ -293,6 +378,11 @@ impl<'a> Schedule<'a> {
         let assignment = assign(&tenants);
         for (&value, &temporary) in tenant_values.iter().zip(&assignment.place) {
             place[value] = Some(buffers.len() + temporary);
+        }
+        for (index, value) in self.values.iter().enumerate() {
+            if let Some(updated) = value.updates {
+                place[index] = place[updated];
+            }
         }
         let temporary = |&bytes: &u64| Buffer { kind: BufferKind::Temporary, bytes };
         buffers.extend(assignment.buffers.iter().map(temporary));

@@ -1,14 +1,16 @@
 //! The text of a program: its schedule and its buffers.
 
-use super::{BufferKind, Program, Tensor};
+use super::{BufferKind, Copy, Program, Step, Tensor, Updated};
 use std::fmt;
 use weft_hlo::ir::ArrayShape;
 
-fn list(f: &mut fmt::Formatter<'_>, tensors: &[Tensor]) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, tensors: &[Tensor], updated: &[Updated]) -> fmt::Result {
     f.write_str("(")?;
     for (position, tensor) in tensors.iter().enumerate() {
         let comma = if position > 0 { ", " } else { "" };
-        write!(f, "{comma}{}: {}", tensor.buffer, plain(&tensor.shape))?;
+        let is_updated = updated.iter().any(|updated| updated.output == position);
+        let updated = if is_updated { " updated" } else { "" };
+        write!(f, "{comma}{}: {}{updated}", tensor.buffer, plain(&tensor.shape))?;
     }
     f.write_str(")")
 }
@@ -28,7 +30,7 @@ impl fmt::Display for Program {
             f,
             "program {}: {}, {}, {}",
             self.name(),
-            counted(self.launches.len(), "launch", "launches"),
+            counted(self.launches().count(), "launch", "launches"),
             counted(self.shaders.len(), "kernel", "kernels"),
             counted(self.buffers.len(), "buffer", "buffers"),
         )?;
@@ -39,12 +41,20 @@ impl fmt::Display for Program {
         for (_, constant) in &self.constants {
             writeln!(f, "constant: {} = {} {}", constant.buffer, plain(&constant.shape), constant.name)?;
         }
-        for (number, launch) in self.launches.iter().enumerate() {
+        let mut launches = 0..;
+        for step in &self.steps {
+            let (launch, number) = match step {
+                Step::Copy(Copy { from, to }) => {
+                    writeln!(f, "copy: {} -> {}: {}", from.buffer, to.buffer, plain(&to.shape))?;
+                    continue;
+                }
+                Step::Launch(launch) => (launch, launches.next().unwrap_or(0)),
+            };
             let [x, y, z] = launch.workgroups;
             write!(f, "launch {number}: {} [kernel {}, {x}x{y}x{z} workgroups] ", launch.name, launch.shader)?;
-            list(f, &launch.inputs)?;
+            list(f, &launch.inputs, &[])?;
             f.write_str(" -> ")?;
-            list(f, &launch.outputs)?;
+            list(f, &launch.outputs, &launch.updated)?;
             writeln!(f)?;
         }
         for (number, result) in self.results.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::reads::domain;
 use super::{Findings, elements};
-use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
+use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, Space, Statement};
 use weft_affine::{Expr, Interval};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
@@ -47,13 +47,31 @@ struct Writes<'k> {
     stores: Vec<Vec<Position>>,
 }
 
+/// From the indices in sight to the row-major position of an element, as it is written; `None` where that leaves 64 bits.
+pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Option<IndexingMap> {
+    let mut position = Expr::constant(0);
+    for (index, extent) in indices.iter().zip(&indexed_extents(memory, indices.len())) {
+        position = position.checked_mul(*extent).ok()?.checked_add(index).ok()?;
+    }
+    domain(known, vec![position])
+}
+
+/// The same simplified, with what such positions are within.
+fn within(memory: &Memory, indices: &[Expr], known: &Known) -> Position {
+    let mut map = position(memory, indices, known)?;
+    let range = known.range(map.results().first()?);
+    map.simplify();
+    Some((map, range))
+}
+
 impl Writes<'_> {
     /// `settled`: indices alone decide whether an invocation comes here.
     fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
         for statement in &block.statements {
             match statement {
                 Statement::Store { memory, indices, .. } => {
-                    let position = if settled { self.position(*memory, indices, &known) } else { None };
+                    let memory_of = &self.kernel.memories[*memory];
+                    let position = if settled { within(memory_of, indices, &known) } else { None };
                     self.stores[memory.index()].push(position);
                 }
                 Statement::Bind { binding, .. } => known.bind(binding),
@@ -68,18 +86,6 @@ impl Writes<'_> {
                 _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),
             }
         }
-    }
-
-    fn position(&self, memory: MemoryId, indices: &[Expr], known: &Known) -> Position {
-        let extents = indexed_extents(&self.kernel.memories[memory], indices.len());
-        let mut position = Expr::constant(0);
-        for (index, extent) in indices.iter().zip(&extents) {
-            position = position.checked_mul(*extent).ok()?.checked_add(index).ok()?;
-        }
-        let range = known.range(&position);
-        let mut map = domain(known, vec![position])?;
-        map.simplify();
-        Some((map, range))
     }
 }
 

@@ -173,6 +173,9 @@ impl Division<'_> {
             Emitter::Loop(tiling) => {
                 json!({ "name": "loop", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }
+            Emitter::UpdateSlice(tiling) => {
+                json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
+            }
             _ => Value::Null,
         }
     }

@@ -6,6 +6,7 @@ use crate::source::Source;
 use crate::{device, is_json, output, shapes, target};
 use serde_json::{Value, json};
 use weft_hlo::diagnostic::Diagnostics;
+use weft_runtime::program::{Step, Tensor};
 use weft_runtime::{AdapterInfo, Error, Selection, adapters};
 
 /// `weft fmt`
@@ -17,6 +18,23 @@ pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> 
         output::text(&module.to_string())?;
     }
     Ok(Outcome::Done)
+}
+
+/// A launch or another step, as data.
+fn step(step: &Step) -> Value {
+    let buffer = |tensor: &Tensor| tensor.buffer.index();
+    match step {
+        Step::Launch(launch) => json!({
+            "fusion": launch.name,
+            "kernel": launch.shader,
+            "workgroups": launch.workgroups,
+            "inputs": launch.inputs.iter().map(buffer).collect::<Vec<_>>(),
+            "outputs": launch.outputs.iter().map(buffer).collect::<Vec<_>>(),
+            "updated": launch.updated.iter().map(|updated| updated.output).collect::<Vec<_>>(),
+        }),
+        Step::Copy(copy) => json!({ "copy": [buffer(&copy.from), buffer(&copy.to)], "bytes": copy.to.bytes }),
+        other => json!({ "unknown": format!("{other:?}") }),
+    }
 }
 
 /// `weft compile`
@@ -31,13 +49,7 @@ pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Fail
         let totals = program.totals();
         let mut value = json!({
             "program": program.name(),
-            "launches": program.launches().iter().map(|launch| json!({
-                "fusion": launch.name,
-                "kernel": launch.shader,
-                "workgroups": launch.workgroups,
-                "inputs": launch.inputs.iter().map(|tensor| tensor.buffer.index()).collect::<Vec<_>>(),
-                "outputs": launch.outputs.iter().map(|tensor| tensor.buffer.index()).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
+            "steps": program.steps().iter().map(step).collect::<Vec<_>>(),
             "buffers": program.buffers().iter().map(|buffer| buffer.bytes).collect::<Vec<_>>(),
             "bytes": totals.allocated(),
             "bytes_without_reuse": totals.without_reuse(),

@@ -228,12 +228,11 @@ impl Bench {
         row.copy = Figures::of(yardstick, Ratios::default(), Ok(None));
         row.ours = ready.map(|ready| {
             let program = ready.executable.program();
-            let tensors = program.launches().iter().flat_map(|launch| launch.inputs.iter().chain(&launch.outputs));
             Ours {
                 figures: figures(of(ours), &ready.results),
                 kernels: program.shaders().len(),
-                launches: program.launches().len(),
-                bytes_moved: tensors.map(|tensor| tensor.bytes).sum(),
+                launches: program.launches().count(),
+                bytes_moved: program.bytes_moved(),
                 stages: ready.stages,
             }
         });

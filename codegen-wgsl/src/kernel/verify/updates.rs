@@ -1,0 +1,169 @@
+//! Whether what is updated in place is written by one invocation at most, which alone reads it.
+
+use super::writes::position;
+use super::{Findings, elements};
+use crate::kernel::{
+    Access, Block, Condition, Function, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
+};
+use std::collections::BTreeSet;
+use weft_affine::{Expr, Var};
+use weft_hlo::ir::ArenaId;
+use weft_indexing::{Answer, IndexingMap, Limits};
+
+/// Finds elements of memories that are read and written which several invocations may touch, one of them writing.
+///
+/// All invocations have to agree on the runtime variables of the index that is stored to, so these are values that depend on no index.
+pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
+    let updated = |memory: &Memory| matches!(memory.space, Space::Buffer { access: Access::ReadWrite, .. });
+    if !kernel.memories.values().any(updated) {
+        return;
+    }
+    let mut pass = Updates {
+        kernel,
+        shared: vec![false; kernel.entry.values.len()],
+        agreed: BTreeSet::new(),
+        touched: vec![Touched::default(); kernel.memories.len()],
+    };
+    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents), true);
+    for function in kernel.functions.values() {
+        pass.reads_of(function, &function.body);
+    }
+    for (id, memory) in kernel.memories.iter().filter(|(_, memory)| updated(memory)) {
+        if elements(&memory.shape.extents) == Some(0) {
+            continue;
+        }
+        let place = format!("%{}", memory.name);
+        match pass.touched[id.index()].is_apart() {
+            Ok(()) => {}
+            Err((true, message)) => findings.add(&place, message),
+            Err((false, message)) => unproved.add(&place, message),
+        }
+    }
+}
+
+/// Where the entry touches a memory.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    /// From an invocation and its rounds to the position it writes, `None` where that is not known, and whether indices alone decide
+    /// that it does.
+    written: Vec<(Option<IndexingMap>, bool)>,
+    read: Vec<Option<IndexingMap>>,
+    /// Something that is not looked into: a function that reads it, an update of single elements.
+    otherwise: Option<String>,
+}
+
+impl Touched {
+    /// Whether no two invocations touch one element, unless both read it: otherwise whether they do for certain, and what is wrong.
+    fn is_apart(&self) -> Result<(), (bool, String)> {
+        if let Some(reason) = &self.otherwise {
+            return Err((false, reason.clone()));
+        }
+        let unknown = |what: &str| (false, format!("that invocations update it apart is not known: {what}"));
+        let (map, settled) = match self.written.as_slice() {
+            [] => return Ok(()),
+            [(Some(map), settled)] => (map, *settled),
+            [(None, _)] => return Err(unknown("the values that tell where may differ between them")),
+            _ => return Err(unknown("several statements write it")),
+        };
+        if self.read.iter().any(|read| read.as_ref() != Some(map)) {
+            return Err(unknown("it is read at other places than it is written"));
+        }
+        match map.is_injective(&Limits::default()) {
+            Answer::Yes => Ok(()),
+            // One invocation may write an element in several rounds.
+            Answer::No(found) if settled && found.first.dims != found.second.dims => {
+                Err((true, "several invocations write an element".to_owned()))
+            }
+            Answer::No(_) | Answer::Unknown(_) => Err(unknown("two of them may write one element")),
+        }
+    }
+}
+
+struct Updates<'k> {
+    kernel: &'k Kernel,
+    /// For each value of the entry whether it is the same in all invocations and rounds.
+    shared: Vec<bool>,
+    /// Runtime variables that are.
+    agreed: BTreeSet<u32>,
+    touched: Vec<Touched>,
+}
+
+impl Updates<'_> {
+    /// `settled`: indices alone decide whether an invocation comes here.
+    fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
+        for statement in &block.statements {
+            let is_fixed = |index: &Expr| index.variables().iter().all(|variable| self.is_agreed(variable));
+            let shared = statement.operands().iter().all(|operand| self.is_shared(operand))
+                && statement.indices().into_iter().all(is_fixed);
+            match statement {
+                Statement::Let { value, op } => {
+                    self.shared[value.index()] = shared && !self.reads_what_changes(op);
+                    if let ScalarOp::Extract { memory, indices } = op {
+                        let position = self.position(*memory, indices, &known);
+                        self.touched[memory.index()].read.push(position);
+                    }
+                }
+                // Functions that read what changes are found below.
+                Statement::Call { values, .. } => {
+                    values.iter().for_each(|value| self.shared[value.index()] = shared);
+                }
+                Statement::Store { memory, indices, .. } => {
+                    let position = self.position(*memory, indices, &known);
+                    self.touched[memory.index()].written.push((position, settled));
+                }
+                Statement::Update { memory, .. } => {
+                    let reason = "whether its elements are updated as one is not looked into".to_owned();
+                    self.touched[memory.index()].otherwise = Some(reason);
+                }
+                Statement::Bind { binding, .. } => {
+                    known.bind(binding);
+                    if shared {
+                        self.agreed.insert(binding.variable);
+                    }
+                }
+                Statement::If { condition, then, otherwise, .. } => {
+                    // What is known where a conjunction does not hold is less than all that is so there.
+                    let one_sided = matches!(condition, Condition::Indices(tests) if tests.len() <= 1);
+                    let by_indices = matches!(condition, Condition::Indices(_));
+                    self.block(then, known.inside(condition), settled && by_indices);
+                    self.block(otherwise, known.outside(condition), settled && one_sided);
+                }
+                Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents), settled),
+                _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),
+            }
+        }
+    }
+
+    fn is_shared(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Value(value) => self.shared[value.index()],
+            Operand::Constant(_) => true,
+        }
+    }
+
+    fn is_agreed(&self, variable: &Var) -> bool {
+        matches!(variable, Var::Runtime(number) if self.agreed.contains(number))
+    }
+
+    fn reads_what_changes(&self, op: &ScalarOp) -> bool {
+        matches!(op, ScalarOp::Extract { memory, .. } if self.kernel.memories[*memory].is_writable())
+    }
+
+    fn position(&self, memory: MemoryId, indices: &[Expr], known: &Known) -> Option<IndexingMap> {
+        let is_known = |variable: &Var| !matches!(variable, Var::Runtime(_)) || self.is_agreed(variable);
+        let all_known = indices.iter().all(|index| index.variables().iter().all(is_known));
+        all_known.then(|| position(&self.kernel.memories[memory], indices, known)).flatten()
+    }
+
+    fn reads_of(&mut self, function: &Function, block: &Block) {
+        for statement in &block.statements {
+            if let Statement::Let { op: ScalarOp::Extract { memory, .. }, .. } = statement
+                && self.kernel.memories[*memory].is_writable()
+            {
+                let reason = format!("@{} reads it; which elements is not looked into", function.name);
+                self.touched[memory.index()].otherwise = Some(reason);
+            }
+            statement.blocks().into_iter().for_each(|block| self.reads_of(function, block));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Fusions whose outputs are dynamic-update-slices of operands: only the updates are computed and written.
+
+use super::planner::Planner;
+use super::{FunctionId, Read, leaf_extents, roots};
+use weft_affine::{Expr, Interval, Var};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::indexing::operand_map;
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op};
+use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
+
+/// An output that is an operand but for a window at a place that values tell. Where the operand's buffer holds the output, only the
+/// window has to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// The output: a dynamic-update-slice.
+    pub root: InstrId,
+    /// The operand, a parameter of the fusion.
+    pub operand: InstrId,
+    /// The function that computes the update. It has the update's extents, and is given the element that it replaces where the update is
+    /// computed from it.
+    pub function: FunctionId,
+    /// From an index of the update to the element of the output that it replaces. The owners of its runtime variables yield where the
+    /// window starts.
+    pub map: IndexingMap,
+}
+
+/// A root that could be updated in place, before anything is divided.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) root: InstrId,
+    pub(super) operand: InstrId,
+    pub(super) map: IndexingMap,
+}
+
+/// The roots of a computation, if each of them is a dynamic-update-slice of a parameter.
+///
+/// # Errors
+/// Where an update has no indexing map.
+pub(super) fn candidates(computation: &Computation) -> Result<Vec<Candidate>, Diagnostics> {
+    let mut found = Vec::new();
+    for root in roots(computation) {
+        let instruction = &computation.instructions[root];
+        let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
+        let operand = instruction.operands.first().filter(|id| is_parameter(id)).copied();
+        match (&instruction.op, operand) {
+            (Op::DynamicUpdateSlice, Some(operand)) => {
+                found.push(Candidate { root, operand, map: written(computation, root)? });
+            }
+            _ => return Ok(Vec::new()),
+        }
+    }
+    Ok(found)
+}
+
+/// From an index of the update of a dynamic-update-slice to the element that it replaces: what leads from elements to the update,
+/// turned around.
+fn written(computation: &Computation, root: InstrId) -> Result<IndexingMap, Diagnostics> {
+    let instruction = &computation.instructions[root];
+    let step = operand_map(computation, root, 1)?;
+    let extents = leaf_extents(&computation.instructions[instruction.operands[1]].shape);
+    let moved = || -> Result<IndexingMap, weft_indexing::Error> {
+        let mut results = Vec::with_capacity(extents.len());
+        for (dimension, into) in (0u32..).zip(step.results()) {
+            // An index into the update is an index of the output less the start.
+            let index = Expr::dim(dimension);
+            results.push(index.checked_add(&index)?.checked_sub(into)?);
+        }
+        let dims = extents.iter().map(|extent| Variable::new(Interval::of_extent(*extent))).collect();
+        let mut map = IndexingMap::try_new(dims, Vec::new(), step.runtime().to_vec(), results, Vec::new())?;
+        map.simplify();
+        map.remove_unused_symbols();
+        Ok(map)
+    };
+    moved()
+        .map_err(|error| Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name).into())
+}
+
+/// Whether two maps lead to the same elements: their results agree, and so do the values that their runtime variables stand for.
+fn leads_alike(map: &IndexingMap, other: &IndexingMap) -> bool {
+    let mut map = map.clone();
+    map.remove_unused_symbols();
+    let number = |variable: &RuntimeVariable| other.runtime().iter().position(|known| known.is_same_value(variable));
+    let Some(numbers) = map.runtime().iter().map(number).collect::<Option<Vec<_>>>() else { return false };
+    let renamed = |result: &Expr| {
+        result.substitute(|variable| match variable {
+            Var::Runtime(index) => {
+                let number = numbers.get(index as usize).and_then(|number| u32::try_from(*number).ok());
+                number.map(Expr::runtime)
+            }
+            _ => None,
+        })
+    };
+    let results = map.results().iter().map(renamed).collect::<Result<Vec<_>, _>>();
+    map.dims() == other.dims() && results.is_ok_and(|results| results == other.results())
+}
+
+impl Planner<'_> {
+    /// Gives the functions of updates the elements that these replace, where they are computed from them. What is not an update's
+    /// own element may have been replaced already when it is read.
+    ///
+    /// # Errors
+    /// Which instruction reads what else.
+    pub(super) fn give_replaced(&mut self, updates: &[Update]) -> Result<(), String> {
+        let computation = self.computation;
+        let name = |id: InstrId| &computation.instructions[id].name;
+        for update in updates {
+            let operand = update.operand;
+            let is_alone = updates.iter().filter(|other| other.operand == operand).count() == 1;
+            for other in updates {
+                if computation.instructions[other.root].operands[1..].contains(&operand) {
+                    return Err(format!("%{} reads %{} besides", name(other.root), name(operand)));
+                }
+            }
+            for (user, instruction) in computation.instructions.iter() {
+                let Some(home) = &self.homes[user.index()] else { continue };
+                let function = home.access.function;
+                for (position, _) in instruction.operands.iter().enumerate().filter(|(_, read)| **read == operand) {
+                    match &self.reads[user.index()][position] {
+                        Read::Splat | Read::Never => continue,
+                        Read::At(map) if is_alone && function == update.function && leads_alike(map, &update.map) => {}
+                        _ => {
+                            let (user, operand, root) = (name(user), name(operand), name(update.root));
+                            return Err(format!("%{user} reads elements of %{operand} that %{root} may have replaced"));
+                        }
+                    }
+                    self.reads[user.index()][position] = Read::Given;
+                    let given = &mut self.functions[function.0 as usize].given;
+                    if !given.contains(&operand) {
+                        given.push(operand);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -3,7 +3,9 @@
 use super::copy::{Copy, Room};
 use super::settle::settle;
 use super::unroll::size;
-use crate::kernel::{Block, Condition, Function, FunctionId, Kernel, Known, Operand, Statement, ValueId};
+use crate::kernel::{
+    Access, Block, Condition, Function, FunctionId, Kernel, Known, Operand, Space, Statement, ValueId,
+};
 use std::collections::HashMap;
 use weft_affine::{Atom, Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::ArenaId;
@@ -15,7 +17,8 @@ const MAX_STATEMENTS: u64 = 64;
 /// rounds in which the test holds whatever else the index depends on, without the test, and one over the rest.
 ///
 /// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
-/// or more, and the round has at most 64 statements.
+/// or more, and the round has at most 64 statements. What is updated in place, or seen by other invocations, is still written by one
+/// statement: of several it is not proved that invocations do so apart.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -25,17 +28,17 @@ pub fn peel(kernel: &Kernel) -> Result<Kernel, Error> {
     // Callees stand behind their callers.
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids.into_iter().rev() {
-        divide(&mut peeled.functions[id], &sizes)?;
+        divide(kernel, &mut peeled.functions[id], &sizes)?;
         sizes[id.index()] = size(&peeled.functions[id].body, &sizes);
     }
-    divide(&mut peeled.entry, &sizes)?;
+    divide(kernel, &mut peeled.entry, &sizes)?;
     Ok(peeled)
 }
 
-fn divide(function: &mut Function, sizes: &[u64]) -> Result<(), Error> {
+fn divide(kernel: &Kernel, function: &mut Function, sizes: &[u64]) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
-    let mut pass = Pass { room, sizes, changes: false };
+    let mut pass = Pass { kernel, room, sizes, changes: false };
     pass.block(&mut body, &mut Known::new(&function.extents))?;
     let changes = pass.changes;
     function.body = body;
@@ -46,6 +49,7 @@ fn divide(function: &mut Function, sizes: &[u64]) -> Result<(), Error> {
 }
 
 struct Pass<'f> {
+    kernel: &'f Kernel,
     room: Room<'f>,
     /// Statements of each function that may be called.
     sizes: &'f [u64],
@@ -92,8 +96,22 @@ impl Pass<'_> {
             }
             inner.after(statement);
         }
+        if !self.only_results(body) {
+            return None;
+        }
         let pays = full >= 2 && full >= rounds - full && size(body, self.sizes) <= MAX_STATEMENTS;
         pays.then_some(full)
+    }
+
+    /// Whether nothing is written but results.
+    fn only_results(&self, block: &Block) -> bool {
+        block.statements.iter().all(|statement| match statement {
+            Statement::Store { memory, .. } => {
+                matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
+            }
+            Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier => false,
+            _ => statement.blocks().into_iter().all(|block| self.only_results(block)),
+        })
     }
 
     fn divided(

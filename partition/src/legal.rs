@@ -1,6 +1,7 @@
 //! What can be compiled into kernels at all, and how what cannot is set apart.
 
 use crate::live::live;
+use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module, Op, Shape,
@@ -65,22 +66,32 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
     }
 }
 
-/// What cannot be compiled of the computations that an operation applies to elements: these are of scalars.
+/// What cannot be compiled of the computations that an operation applies to elements, and of those that these apply: these are of
+/// scalars.
 fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
-    op.called_computations().into_iter().find_map(|region| {
-        let region = &module.computations[region];
+    let mut reached: BTreeSet<ComputationId> = BTreeSet::new();
+    let mut pending = op.called_computations();
+    while let Some(id) = pending.pop() {
+        if !reached.insert(id) {
+            continue;
+        }
+        let region = &module.computations[id];
         let live = live(region);
-        let needed = region.instructions.iter().filter(|(id, _)| live[id.index()]).map(|(_, instruction)| instruction);
-        needed.into_iter().find_map(|instruction| {
+        for (_, instruction) in region.instructions.iter().filter(|(id, _)| live[id.index()]) {
             let own = finding(region, instruction);
-            own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op)))
-        })
-    })
+            let found = own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
+            if found.is_some() {
+                return found;
+            }
+            pending.extend(instruction.op.called_computations());
+        }
+    }
+    None
 }
 
 /// Whether kernels compute the operation in a region, where it is one of scalars.
 fn is_applied(op: &Op) -> bool {
-    op.is_computed() || matches!(op, Op::ReducePrecision { .. })
+    op.is_computed() || matches!(op, Op::ReducePrecision { .. } | Op::Map { .. })
 }
 
 fn within_region(op: &Op) -> Reason {

@@ -288,3 +288,25 @@ fn invocations_compute_several_elements() {
         assert_eq!(found, expected, "{rows} by {columns}");
     }
 }
+
+/// A region may apply another, before or after something else applies that one.
+#[test]
+fn regions_apply_regions() {
+    let module = support::module(
+        "HloModule nested
+        twice { a = s32[] parameter(0)\nROOT r = s32[] add(a, a) }
+        next { a = s32[] parameter(0)\none = s32[] constant(1)\nb = s32[] map(a), dimensions={}, to_apply=twice
+          ROOT r = s32[] add(b, one) }
+        fold { a = s32[] parameter(0)\nb = s32[] parameter(1)\nc = s32[] map(b), dimensions={}, to_apply=next
+          ROOT r = s32[] add(a, c) }
+        ENTRY main {
+          x = s32[7,9] parameter(0)
+          zero = s32[] constant(0)
+          t = s32[7,9] map(x), dimensions={0,1}, to_apply=twice
+          n = s32[7,9] map(t), dimensions={0,1}, to_apply=next
+          m = s32[7,9] map(n), dimensions={0,1}, to_apply=twice
+          ROOT s = s32[7] reduce(m, zero), dimensions={1}, to_apply=fold
+        }",
+    );
+    check(&module, &[Literal::array([7, 9], (0..63).collect::<Vec<i32>>())]);
+}

@@ -25,7 +25,7 @@ pub(super) fn emit_function(
     index: usize,
     name: String,
     parameters: &[MemoryId],
-    regions: &mut Regions<'_>,
+    regions: &Regions<'_>,
 ) -> Result<Function, Diagnostics> {
     let planned = &plan.functions()[index];
     let mut blocks: BTreeMap<Option<(InstrId, usize)>, Vec<InstrId>> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub(super) fn emit_function(
 type Bound = (InstrId, Vec<Expr>, Interval, u32);
 
 pub(super) struct Emission<'a, 'r, 'm> {
-    regions: &'r mut Regions<'m>,
+    regions: &'r Regions<'m>,
     pub(super) computation: &'a Computation,
     /// The memory of each parameter of the computation.
     parameters: &'a [MemoryId],
@@ -131,7 +131,7 @@ impl Emission<'_, '_, '_> {
                     operands.push(self.read_one(id, position, out)?);
                 }
                 let values = self.result_values(id, "");
-                self.apply(*to_apply, operands, values.clone(), out);
+                self.apply(*to_apply, operands, values.clone(), out)?;
                 Ok(values.into_iter().map(Operand::Value).collect())
             }
             Op::GetTupleElement { index } => {
@@ -171,9 +171,13 @@ impl Emission<'_, '_, '_> {
         arguments: Vec<Operand>,
         values: Vec<ValueId>,
         out: &mut Block,
-    ) {
-        let function = self.regions.function(region);
+    ) -> Result<(), Diagnostics> {
+        let Some(function) = self.regions.function(region) else {
+            let message = "a region is applied that the fusion does not name; this is a fault of the compiler";
+            return Err(Diagnostic::new("HLO413", self.computation.span, message).about(&self.computation.name).into());
+        };
         out.statements.push(Statement::Call { values, function, indices: Vec::new(), arguments });
+        Ok(())
     }
 
     /// A value for each array of an instruction's shape.

@@ -126,10 +126,10 @@ fn emit_functions(
     names: &mut Names,
 ) -> Result<Arena<FunctionId, Function>, Diagnostics> {
     let own: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
-    let mut regions = Regions::new(fused, own.len());
+    let regions = Regions::new(fused, computation, own.len());
     let mut functions = Arena::new();
     for (index, name) in own.into_iter().enumerate() {
-        functions.push(emit_function(computation, plan, index, name, parameters, &mut regions)?);
+        functions.push(emit_function(computation, plan, index, name, parameters, &regions)?);
     }
     for function in regions.emit(names)? {
         functions.push(function);

@@ -45,7 +45,7 @@ impl Emission<'_, '_, '_> {
                 arguments.push(this.read_one(id, position, block)?);
             }
             let results = this.result_values(id, ".next");
-            this.apply(region, arguments, results.clone(), block);
+            this.apply(region, arguments, results.clone(), block)?;
             block.results = results.into_iter().map(Operand::Value).collect();
             Ok(())
         })?;

@@ -343,3 +343,45 @@ fn updates_touch_elements_apart() {
     let twice = "%x: several invocations write an element".to_owned();
     assert_eq!(kernel("0", "rt0 + d1 floordiv 2", "rt0 + d1 floordiv 2"), Err(vec![twice]));
 }
+
+#[test]
+fn vectors_are_whole_and_begin_where_they_may() {
+    let buffers = "in %x: f32[32], in %n: s32[32], out %y: f32[32]";
+    let check = |body: &str| found(buffers, "tile %t: f32[32]", "[1] threads 8", body);
+    let good = "%0: f32x4 = extract %x[d1 * 4] %1: f32 = extract %x[0] %2: f32x4 = splat %1 %3: f32x4 = add %0, f32 1.0
+        %4: f32x4 = add %3, %2 %5: f32 = lane 2 %4 %6: f32x4 = compose %5, %1, f32 2.0, %5 %7: f32x4 = add %6, %4
+        %8: f32x4 = loop with %9: f32x4 = f32 0.0 { yield %7 } store %y[d1 * 4], %8";
+    assert!(check(good).is_empty(), "{:?}", check(good));
+    let broken = |part: &str, replacement: &str| {
+        assert!(good.contains(part), "{part}");
+        check(&good.replace(part, replacement))
+    };
+    assert_eq!(
+        broken("%x[d1 * 4]", "%x[d1 * 2]"),
+        ["entry: a vector of %x begins at d1 * 2, which may be no multiple of 4"]
+    );
+    assert_eq!(broken("%x[d1 * 4]", "%x[d1 * 4 + 4]"), ["entry: the index d1 * 4 + 4 into %x is not within [0, 28]"]);
+    assert_eq!(broken("= splat %1", "= splat %0"), ["entry: %2 has 4 lanes, and its operands have 4"]);
+    assert_eq!(broken("add %3, %2", "add %3, %1"), ["entry: %4 has 4 lanes, and its operands have 4, 1"]);
+    assert_eq!(broken("lane 2 %4", "lane 4 %4"), ["entry: %5 has 1 lanes, and its operands have 4"]);
+    assert_eq!(broken("%5, %1, f32 2.0, %5", "%5, %1, %5"), ["entry: %6 has 4 lanes, and its operands have 1, 1, 1"]);
+    assert_eq!(broken("yield %7", "yield %1"), ["entry: a round of a loop yields f32 for %9: f32x4"]);
+    assert_eq!(broken("store %y[d1 * 4], %8", "store %y[d1 * 4], %1"), ["%y: an element is never written"]);
+    assert_eq!(
+        broken("store %y", "store %t[d1 * 4], %8 store %y"),
+        ["entry: a vector of %t, which is no buffer that is read or written alone"]
+    );
+    let of_index = "%0: s32x4 = index s32(d1) store %y[d1 * 4], f32 0.0";
+    assert_eq!(check(of_index)[0], "entry: %0 has 4 lanes, and its operation gives 1");
+}
+
+#[test]
+fn several_statements_write_the_parts_of_a_result() {
+    let write = |body: &str| entry("out %y: f32[30]", "", "[1] threads 8", body);
+    let good = (Vec::new(), Vec::new());
+    let whole = "if d1 in [0, 6] { %0: f32x4 = splat f32 0.0 store %y[d1 * 4], %0 }";
+    let tail = "else { store %y[d1 * 4], f32 1.0 store %y[d1 * 4 + 1], f32 1.0 }";
+    assert_eq!(write(&format!("{whole} {tail}")), good);
+    let unknown = "%y: that every element is written once is not known: several statements write it".to_owned();
+    assert_eq!(write(&format!("{whole} else {{ store %y[d1 * 4], f32 1.0 }}")).1, [unknown]);
+}

@@ -13,3 +13,4 @@ mod support;
 mod translate;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
+mod vectors;

@@ -170,8 +170,7 @@ impl Executable {
             .zip(tensors)
             .map(|(binding, tensor)| {
                 let buffer = &memory[tensor.buffer.index()].buffer;
-                // A buffer made elsewhere may end with its last element.
-                let size = wgpu::BufferSize::new(binding_bytes(tensor.bytes).min(buffer.size()));
+                let size = wgpu::BufferSize::new(binding_bytes(tensor.bytes));
                 let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
                 wgpu::BindGroupEntry { binding, resource }
             })

@@ -93,9 +93,9 @@ fn buffers_of_others_are_checked() {
     };
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let shape = ArrayShape::new(ElementType::U32, [3]);
-    assert!(DeviceBuffer::from_wgpu(&device, buffer(8, usage), shape.clone()).is_err());
-    assert!(DeviceBuffer::from_wgpu(&device, buffer(12, wgpu::BufferUsages::COPY_SRC), shape.clone()).is_err());
-    let exact = buffer(12, usage);
+    assert!(DeviceBuffer::from_wgpu(&device, buffer(12, usage), shape.clone()).is_err());
+    assert!(DeviceBuffer::from_wgpu(&device, buffer(16, wgpu::BufferUsages::COPY_SRC), shape.clone()).is_err());
+    let exact = buffer(16, usage);
     device.wgpu_queue().write_buffer(&exact, 0, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
     let exact = DeviceBuffer::from_wgpu(&device, exact, shape).expect("it is large enough");
 

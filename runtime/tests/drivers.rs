@@ -453,10 +453,10 @@ fn grids_of_three_dimensions_cover_everything() {
     );
     let inputs = [Literal::array([5003], (0..5003).map(|i| 3 * i).collect::<Vec<i32>>())];
     let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
-    for (limit, dimensions) in [(65_535, 1), (40, 2), (8, 3), (5, 3)] {
+    for (limit, dimensions) in [(65_535, 1), (40, 2), (8, 3), (7, 3)] {
         let target = DEVICE.target().clone().with(|target| {
             target.max_workgroups_per_dimension = limit;
-            target.max_invocations_per_workgroup = 64;
+            target.max_invocations_per_workgroup = 16;
         });
         let program = compile(&module, &target).expect("the module compiles");
         let [x, y, z] = program.launches().next().expect("there is one").workgroups;

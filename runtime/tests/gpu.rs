@@ -19,3 +19,4 @@ mod support;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
 mod update_slice;
+mod vectors;

@@ -51,7 +51,7 @@ pub(crate) fn define(
         Operand::Value(value) => value.index() < function.values.len(),
         Operand::Constant(_) => true,
     }));
-    let value = function.values.push(Value { name, element_type });
+    let value = function.values.push(Value::scalar(name, element_type));
     block.statements.push(Statement::Let { value, op });
     Operand::Value(value)
 }

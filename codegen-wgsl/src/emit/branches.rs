@@ -103,7 +103,7 @@ impl Emission<'_, '_, '_> {
         otherwise: Block,
         out: &mut Block,
     ) -> Operand {
-        let value = self.function.values.push(Value { name: name.to_owned(), element_type });
+        let value = self.function.values.push(Value::scalar(name, element_type));
         let condition = Condition::Indices(condition);
         out.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
         Operand::Value(value)

@@ -187,7 +187,7 @@ impl Emission<'_, '_, '_> {
         let types = arrays.into_iter().filter_map(|leaf| leaf.as_array()).map(|array| array.element_type);
         types
             .map(|element_type| {
-                let value = Value { name: format!("{}{suffix}", instruction.name), element_type };
+                let value = Value::scalar(format!("{}{suffix}", instruction.name), element_type);
                 self.function.values.push(value)
             })
             .collect()

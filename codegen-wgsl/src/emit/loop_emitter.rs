@@ -6,7 +6,7 @@ use super::regions::Regions;
 use super::update_slice::update_entry;
 use crate::kernel::{
     Access, Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, Space, Statement, Value,
-    ValueId,
+    ValueId, ValueType,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -210,7 +210,7 @@ impl Launch {
             body: Block::default(),
             extents,
         };
-        let mut position = invocation(&entry.extents).map_err(too_large)?;
+        let mut position = entry.invocation().map_err(too_large)?;
         let mut known = Known::new(&entry.extents);
         if rounds > 1 {
             // In each round the elements of a whole launch, so that neighbors are neighbors.
@@ -264,7 +264,7 @@ impl Launch {
         block: &mut Block,
     ) -> Vec<Operand> {
         let types = Kernel::result_types(&functions[function]).into_iter();
-        let value = |element_type| self.entry.values.push(Value { name: name.to_owned(), element_type });
+        let value = |ty: ValueType| self.entry.values.push(Value::scalar(name, ty.element_type));
         let values: Vec<ValueId> = types.map(value).collect();
         block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
         values.into_iter().map(Operand::Value).collect()
@@ -311,17 +311,6 @@ fn entry(
         }
     }
     Ok(launch.finish(Block::default(), round))
-}
-
-/// The number of an invocation, by the coordinates of its workgroup and its number there.
-fn invocation(extents: &[i64]) -> Result<Expr, weft_affine::Error> {
-    let thread = extents.len() - 1;
-    let mut group = Expr::constant(0);
-    let variable = |dimension: usize| Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX));
-    for (dimension, extent) in extents[..thread].iter().enumerate().rev() {
-        group = group.checked_mul(*extent)?.checked_add(&variable(dimension))?;
-    }
-    group.checked_mul(extents[thread])?.checked_add(&variable(thread))
 }
 
 fn store_output(

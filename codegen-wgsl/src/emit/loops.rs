@@ -90,9 +90,8 @@ impl Emission<'_, '_, '_> {
             return Ok(vec![Operand::Constant(zero(result))]);
         }
         let (extents, inner, condition) = self.rounds(id, known)?;
-        let mut named = |suffix: &str| {
-            self.function.values.push(Value { name: format!("{}{suffix}", instruction.name), element_type: ty })
-        };
+        let mut named =
+            |suffix: &str| self.function.values.push(Value::scalar(format!("{}{suffix}", instruction.name), ty));
         let (accumulator, value) = (named(".acc"), named(""));
         let round = if condition.is_empty() { Vec::new() } else { vec![named(".round")] };
         let body = self.round(round, &condition, &inner, &[Operand::Value(accumulator)], |this, known, block| {

@@ -28,12 +28,17 @@
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
 //!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
 //!            | value: f32 = {keep | keep-chosen | keep-apart} operand
+//!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
 //! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
 //! value     := %NUMBER[:NAME]
+//! TYPE      := pred | s32 | u32 | f32, in one lane, or in several: f32x2, f32x4
 //! operand   := value | true | false | s32 INTEGER | u32 INTEGER | f32 NUMBER | f32 nan(BITS)
 //! ```
+//!
+//! A value of several [lanes](Value::lanes) is a vector: operations work lane by lane, and a constant beside one stands in every lane. From a
+//! memory, and to one, go as many consecutive elements, from a position on that is a multiple of their number.
 //!
 //! An `INDEX` is an expression in the notation of [`weft_affine::text`]; definitions of shared terms stand after `where`
 //! at the end of the list they serve. Names of other characters than letters, digits, `_`, `.` and `-` stand in quotes.
@@ -47,14 +52,18 @@ mod rounds;
 mod scalar_op;
 mod statement;
 mod text;
+mod value_type;
 mod verify;
 
 pub(crate) use known::Known;
 pub(crate) use named::written_out;
 pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
+pub use value_type::ValueType;
 pub use verify::Finding;
+pub(crate) use verify::is_multiple;
 
+use weft_affine::Expr;
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType, Scalar};
 
 macro_rules! ids {
@@ -169,13 +178,27 @@ pub struct Function {
     pub body: Block,
 }
 
-/// A scalar value.
+/// A value: a scalar, or a vector of several lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// A name to remember it by; not necessarily unique.
     pub name: String,
-    /// Its type.
+    /// Its type, or that of each lane.
     pub element_type: ElementType,
+    /// How many lanes it has: 1, 2 or 4.
+    pub lanes: u32,
+}
+
+impl Value {
+    /// A value of one lane.
+    pub fn scalar(name: impl Into<String>, element_type: ElementType) -> Self {
+        Value { name: name.into(), element_type, lanes: 1 }
+    }
+
+    /// Its type with the number of lanes.
+    pub fn ty(&self) -> ValueType {
+        ValueType { element_type: self.element_type, lanes: self.lanes }
+    }
 }
 
 /// What an operation reads: a value in sight or a constant.
@@ -194,6 +217,35 @@ pub struct Block {
     pub statements: Vec<Statement>,
     /// What the block yields.
     pub results: Vec<Operand>,
+}
+
+impl Function {
+    /// The number of an invocation in the launch of an entry, by the coordinates of its workgroup and its number there.
+    ///
+    /// # Errors
+    /// If it exceeds 64 bits.
+    pub fn invocation(&self) -> Result<Expr, weft_affine::Error> {
+        let Some((threads, groups)) = self.extents.split_last() else { return Ok(Expr::constant(0)) };
+        let variable = |dimension: usize| Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX));
+        let mut group = Expr::constant(0);
+        for (dimension, extent) in groups.iter().enumerate().rev() {
+            group = group.checked_mul(*extent)?.checked_add(&variable(dimension))?;
+        }
+        group.checked_mul(*threads)?.checked_add(&variable(groups.len()))
+    }
+
+    /// The functions that it calls, once for each call.
+    pub(crate) fn callees(&self) -> Vec<FunctionId> {
+        fn collect(block: &Block, callees: &mut Vec<FunctionId>) {
+            for statement in &block.statements {
+                callees.extend(statement.callee());
+                statement.blocks().into_iter().for_each(|block| collect(block, callees));
+            }
+        }
+        let mut callees = Vec::new();
+        collect(&self.body, &mut callees);
+        callees
+    }
 }
 
 impl Kernel {
@@ -224,7 +276,7 @@ impl Kernel {
         self.functions.values().chain([&self.entry])
     }
 
-    /// The type of an operand in a function.
+    /// The type of an operand in a function, or that of its lanes.
     pub fn operand_type(function: &Function, operand: Operand) -> ElementType {
         match operand {
             Operand::Value(value) => function.values[value].element_type,
@@ -232,8 +284,20 @@ impl Kernel {
         }
     }
 
+    /// How many lanes an operand has; a constant has one, or as many as there are where it stands.
+    pub fn operand_lanes(function: &Function, operand: Operand) -> u32 {
+        match operand {
+            Operand::Value(value) => function.values[value].lanes,
+            Operand::Constant(_) => 1,
+        }
+    }
+
     /// The types a function returns.
-    pub fn result_types(function: &Function) -> Vec<ElementType> {
-        function.body.results.iter().map(|result| Kernel::operand_type(function, *result)).collect()
+    pub fn result_types(function: &Function) -> Vec<ValueType> {
+        let ty = |result: &Operand| ValueType {
+            element_type: Kernel::operand_type(function, *result),
+            lanes: Kernel::operand_lanes(function, *result),
+        };
+        function.body.results.iter().map(ty).collect()
     }
 }

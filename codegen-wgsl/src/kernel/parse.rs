@@ -3,7 +3,7 @@
 mod cursor;
 mod function;
 
-use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement};
+use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement, ValueType};
 use cursor::Cursor;
 use function::FunctionReader;
 use std::collections::BTreeMap;
@@ -127,6 +127,11 @@ impl Reader<'_> {
             return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
         }
         Ok(id)
+    }
+
+    /// The type of a value, `f32` or `f32x4`.
+    fn value_type(&mut self) -> Result<ValueType, Diagnostic> {
+        self.cursor.word("a type", |word| word.parse().ok())
     }
 
     fn element_type(&mut self) -> Result<ElementType, Diagnostic> {

@@ -152,9 +152,14 @@ impl Counted {
 
 /// Rounds of the library function that computes `op`, if it loops.
 fn library_rounds(function: &Function, op: &ScalarOp) -> u64 {
-    let ty = op.operands().first().map(|operand| Kernel::operand_type(function, *operand));
+    let operands = op.operands();
+    let ty = operands.first().map(|operand| Kernel::operand_type(function, *operand));
+    // Each lane is a call of its own.
+    let lanes = operands.iter().map(|operand| Kernel::operand_lanes(function, *operand)).max().unwrap_or(1);
     match (op, ty) {
-        (ScalarOp::Binary { op, .. }, Some(ty)) => math::binary(*op, ty).map_or(0, math::Call::rounds),
+        (ScalarOp::Binary { op, .. }, Some(ty)) => {
+            math::binary(*op, ty).map_or(0, math::Call::rounds).saturating_mul(u64::from(lanes))
+        }
         _ => 0,
     }
 }

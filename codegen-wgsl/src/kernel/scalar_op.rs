@@ -1,10 +1,10 @@
-//! Operations on scalars of the kernel IR.
+//! Operations of the kernel IR.
 
 use super::{MemoryId, Operand};
 use weft_affine::Expr;
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
 
-/// An operation on scalars.
+/// An operation on scalars, or on vectors lane by lane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarOp {
     /// An index as a number.
@@ -14,7 +14,7 @@ pub enum ScalarOp {
         /// The type of the number.
         element_type: ElementType,
     },
-    /// An element of a memory.
+    /// An element of a memory, or as many consecutive ones as the value has lanes.
     Extract {
         /// The memory.
         memory: MemoryId,
@@ -84,6 +84,23 @@ pub enum ScalarOp {
         /// From what it is hidden.
         hiding: Hiding,
     },
+    /// A scalar in every lane.
+    Splat {
+        /// The scalar.
+        operand: Operand,
+    },
+    /// A vector of these lanes.
+    Compose {
+        /// A scalar for each lane.
+        operands: Vec<Operand>,
+    },
+    /// One lane of a vector.
+    Lane {
+        /// The vector.
+        operand: Operand,
+        /// The lane's number, from 0 on.
+        lane: u32,
+    },
 }
 
 /// From what a driver's algebra a value is hidden. Each has a zero of its own: what is hidden twice behind one is bare.
@@ -120,7 +137,10 @@ impl ScalarOp {
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
-            | ScalarOp::Keep { operand, .. } => vec![*operand],
+            | ScalarOp::Keep { operand, .. }
+            | ScalarOp::Splat { operand }
+            | ScalarOp::Lane { operand, .. } => vec![*operand],
+            ScalarOp::Compose { operands } => operands.clone(),
             ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
         }
@@ -134,10 +154,18 @@ impl ScalarOp {
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
-            | ScalarOp::Keep { operand, .. } => std::slice::from_mut(operand),
+            | ScalarOp::Keep { operand, .. }
+            | ScalarOp::Splat { operand }
+            | ScalarOp::Lane { operand, .. } => std::slice::from_mut(operand),
+            ScalarOp::Compose { operands } => operands,
             ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands,
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
         }
+    }
+
+    /// Whether each lane of the result depends on the same lane of the operands alone, so that a constant stands in every lane.
+    pub fn is_lane_wise(&self) -> bool {
+        !matches!(self, ScalarOp::Splat { .. } | ScalarOp::Compose { .. } | ScalarOp::Lane { .. })
     }
 
     /// The indices it reads at.

@@ -107,7 +107,7 @@ struct FunctionText<'k> {
 impl FunctionText<'_> {
     fn function(&mut self) -> fmt::Result {
         let function = self.function;
-        let results: Vec<&str> = function.body.results.iter().map(|result| self.operand_type(*result)).collect();
+        let results: Vec<String> = function.body.results.iter().map(|result| self.operand_type(*result)).collect();
         let parameters = match function.parameters.as_slice() {
             [] => String::new(),
             parameters => format!("; {}", self.typed(parameters)),
@@ -286,6 +286,9 @@ impl FunctionText<'_> {
                 format!("reduce-precision e{exponent_bits}m{mantissa_bits} {operands}")
             }
             ScalarOp::Keep { hiding, .. } => format!("{} {operands}", hiding.name()),
+            ScalarOp::Splat { .. } => format!("splat {operands}"),
+            ScalarOp::Compose { .. } => format!("compose {operands}"),
+            ScalarOp::Lane { lane, .. } => format!("lane {lane} {operands}"),
         })
     }
 
@@ -300,10 +303,12 @@ impl FunctionText<'_> {
         if values.is_empty() { String::new() } else { format!("{} = ", self.typed(values)) }
     }
 
-    fn operand_type(&self, operand: Operand) -> &'static str {
+    fn operand_type(&self, operand: Operand) -> String {
         match operand {
-            Operand::Value(value) => self.function.values.get(value).map_or("?", |value| value.element_type.name()),
-            Operand::Constant(scalar) => scalar.element_type().name(),
+            Operand::Value(value) => {
+                self.function.values.get(value).map_or_else(|| "?".to_owned(), |value| value.ty().to_string())
+            }
+            Operand::Constant(scalar) => scalar.element_type().name().to_owned(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The rules every kernel keeps, at every stage, and what could not be proved of it.
 
 mod function;
+mod lanes;
 mod limits;
 mod reads;
 mod tiles;
@@ -8,11 +9,11 @@ mod uniform;
 mod updates;
 mod writes;
 
-use super::{FunctionId, Kernel, Space};
+use super::{FunctionId, Kernel, Space, ValueType};
 use function::FunctionRules;
+pub(crate) use lanes::is_multiple;
 use std::collections::BTreeSet;
 use std::fmt;
-use weft_hlo::ir::ElementType;
 
 /// One broken rule, or something that could not be proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +37,17 @@ impl Kernel {
     /// Checks that the kernel makes sense:
     /// - names are distinct, extents not negative, shapes static and without layouts, buffers before other memories;
     /// - every value is defined once, before its uses, in the block of the use or one around it;
-    /// - types agree, and so do the lengths of everything that is passed, yielded, carried or returned;
+    /// - types agree, lanes included, and so do the lengths of everything that is passed, yielded, carried or returned;
     /// - indices use the variables in sight alone, one index per dimension or, flat, a single one;
     /// - memories are read and written only where their access allows it, and written by the entry only;
     /// - functions call later ones only, so no function can reach itself;
     /// - barriers and collectives of the workgroup stand where all its invocations come;
     /// - every element of every result is written exactly once, every index is within its memory, tiles are written before they are
     ///   read and by one invocation at a time;
+    /// - vectors go to and from buffers only that are not updated in place, from positions on that are multiples of their lanes;
     /// - of a memory that is read and written an element is written by one invocation at most, which alone reads it.
     ///
-    /// Returns what of the last two points could be neither proved nor refuted.
+    /// Returns what of the elements and indices could be neither proved nor refuted.
     ///
     /// # Errors
     /// Everything that is wrong, in the order of the text. A value used without a definition is reported once per use.
@@ -70,6 +72,7 @@ impl Kernel {
 
     /// What is asked of indices and of the elements they lead to.
     fn verify_elements(&self, findings: &mut Findings, unproved: &mut Findings) {
+        lanes::check(self, findings);
         reads::check(self, findings, unproved);
         writes::check(self, findings, unproved);
         updates::check(self, findings, unproved);
@@ -124,7 +127,7 @@ impl Kernel {
     /// How many indices a function takes, its parameters and its results; `None` where a type is not known.
     fn callee(&self, id: FunctionId) -> Option<Signature> {
         let function = self.functions.get(id)?;
-        let parameters = function.parameters.iter().map(|value| Some(function.values.get(*value)?.element_type));
+        let parameters = function.parameters.iter().map(|value| Some(function.values.get(*value)?.ty()));
         Some(Signature {
             indices: function.extents.len(),
             parameters: parameters.collect(),
@@ -135,8 +138,8 @@ impl Kernel {
 
 struct Signature {
     indices: usize,
-    parameters: Vec<Option<ElementType>>,
-    results: Vec<Option<ElementType>>,
+    parameters: Vec<Option<ValueType>>,
+    results: Vec<Option<ValueType>>,
 }
 
 /// The number of elements, if it can be counted.

@@ -203,7 +203,8 @@ fn drop_functions(kernel: &mut Kernel, stays: &[bool]) {
     kernel.functions = kept;
 }
 
-fn renumber(block: &mut Block, image: &[Option<FunctionId>]) {
+/// Gives the functions that a block calls the numbers they have now.
+pub(super) fn renumber(block: &mut Block, image: &[Option<FunctionId>]) {
     for statement in &mut block.statements {
         if let Statement::Call { function, .. }
         | Statement::Update { function, .. }

@@ -53,7 +53,8 @@ fn push(statement: Statement, function: &mut Function, statements: &mut Vec<Stat
     };
     let constant = Operand::Constant(constant);
     let name = format!("{}.is", function.values[*value].name);
-    let is = function.values.push(Value { name, element_type: ElementType::Pred });
+    let is =
+        function.values.push(Value { name, element_type: ElementType::Pred, lanes: function.values[*value].lanes });
     let op = ScalarOp::Compare { direction, order: None, operands: [operand, constant] };
     statements.push(Statement::Let { value: is, op });
     let op = ScalarOp::Select { operands: [Operand::Value(is), constant, operand] };

@@ -11,6 +11,7 @@ mod protect;
 mod rows;
 mod settle;
 mod unroll;
+mod vectorize;
 
 use crate::kernel::Kernel;
 pub use accumulators::split_accumulators;
@@ -24,6 +25,7 @@ pub use protect::protect;
 use std::fmt;
 use std::str::FromStr;
 pub use unroll::unroll;
+pub use vectorize::vectorize;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
@@ -39,6 +41,8 @@ pub enum Lowering {
     Legal,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
+    /// Several elements of an invocation are vectors: [`vectorize`].
+    Vectorized,
     /// Loops have no bounds tests in full rounds: [`peel`].
     Peeled,
     /// Floats are hidden from the algebra of drivers: [`protect`].
@@ -51,11 +55,12 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 8] = [
+    pub const ALL: [Lowering; 9] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Legal,
         Lowering::Flat,
+        Lowering::Vectorized,
         Lowering::Peeled,
         Lowering::Protected,
         Lowering::Unrolled,
@@ -72,6 +77,7 @@ impl Lowering {
             Lowering::Split => "split",
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
+            Lowering::Vectorized => "vectorized",
             Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
@@ -91,6 +97,7 @@ impl Lowering {
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Flat => flatten(kernel).map_err(too_large),
+            Lowering::Vectorized => Ok(vectorize(kernel)),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),
             Lowering::Unrolled => unroll(kernel, target),

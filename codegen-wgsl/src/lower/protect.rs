@@ -97,15 +97,19 @@ impl Rewrite<'_, '_> {
                     let written = op.clone();
                     for (position, operand) in op.operands_mut().iter_mut().enumerate() {
                         if let Some(hiding) = self.protection.hide(&self.source, &written, position) {
-                            *operand = self.keep(*operand, hiding, &mut statements);
+                            let lanes = lanes_of(&self.source, &written, *value);
+                            *operand = self.keep(*operand, lanes, hiding, &mut statements);
                         }
                     }
                     self.keep_value(value, &mut after);
                 }
-                Statement::Loop { values, init, .. } | Statement::While { values, init, .. } => {
+                Statement::Loop { values, init, accumulators, .. }
+                | Statement::While { values, init, accumulators, .. } => {
                     // A driver would fold what is accumulated onto a zero.
-                    for init in init.iter_mut().filter(|init| is_zero(**init)) {
-                        *init = self.keep(*init, Hiding::Value, &mut statements);
+                    let carried = init.iter_mut().zip(accumulators.iter());
+                    for (init, accumulator) in carried.filter(|(init, _)| is_zero(**init)) {
+                        let lanes = self.source.values[*accumulator].lanes;
+                        *init = self.keep(*init, lanes, Hiding::Value, &mut statements);
                     }
                     values.iter_mut().for_each(|value| self.keep_value(value, &mut after));
                 }
@@ -117,13 +121,13 @@ impl Rewrite<'_, '_> {
         block.statements = statements;
     }
 
-    /// A new value for a hidden operand.
-    fn keep(&mut self, operand: Operand, hiding: Hiding, statements: &mut Vec<Statement>) -> Operand {
+    /// A new value of so many lanes for a hidden operand.
+    fn keep(&mut self, operand: Operand, lanes: u32, hiding: Hiding, statements: &mut Vec<Statement>) -> Operand {
         let name = match operand {
             Operand::Value(value) => self.source.values[value].name.clone(),
             Operand::Constant(_) => "zero".to_owned(),
         };
-        let value = self.function.values.push(Value { name, element_type: ElementType::F32 });
+        let value = self.function.values.push(Value { name, element_type: ElementType::F32, lanes });
         statements.push(Statement::Let { value, op: ScalarOp::Keep { operand, hiding } });
         Operand::Value(value)
     }
@@ -137,6 +141,11 @@ impl Rewrite<'_, '_> {
             *value = bare;
         }
     }
+}
+
+/// The lanes of the operands of an operation that defines a value.
+fn lanes_of(function: &Function, op: &ScalarOp, value: ValueId) -> u32 {
+    if op.is_lane_wise() { function.values[value].lanes } else { 1 }
 }
 
 /// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)
@@ -231,15 +240,17 @@ impl Protection {
                 ScalarOp::Compare { .. } => true,
                 _ => false,
             };
+        // Of a vector each lane may be an operand of arithmetic.
+        let is_computed_with = is_arithmetic(function, op) || !op.is_lane_wise();
         match operand {
-            Operand::Constant(_) => (is_arithmetic(function, op) && is_zero(operand)).then_some(Hiding::Value),
+            Operand::Constant(_) => (is_computed_with && is_zero(operand)).then_some(Hiding::Value),
             Operand::Value(value) if compares => {
                 let is_element = self.origins[value.index()] == Origin::Element;
                 (!is_element || self.may_be_element(operands[0], value)).then_some(Hiding::Apart)
             }
             Operand::Value(value) => {
                 let is_chosen = self.origins[value.index()] == Origin::Chosen;
-                (is_chosen && is_arithmetic(function, op)).then_some(Hiding::Chosen)
+                (is_chosen && is_computed_with).then_some(Hiding::Chosen)
             }
         }
     }
@@ -286,11 +297,17 @@ impl Pass<'_> {
                     let is_arithmetic = is_arithmetic(self.function, op);
                     *self.origin(*value) = match op {
                         ScalarOp::Extract { .. } => Origin::Element,
+                        ScalarOp::Splat { operand: Operand::Value(scalar) }
+                            if *self.origin(*scalar) == Origin::Element =>
+                        {
+                            Origin::Element
+                        }
+                        op if !op.is_lane_wise() => Origin::Opaque,
                         _ => Origin::Computed { is_arithmetic },
                     };
                     for operand in op.operands() {
                         let is_compared = matches!(op, ScalarOp::Compare { .. }) && self.is_arithmetic(operand);
-                        if is_arithmetic || is_compared || calculates(self.function, op) {
+                        if is_arithmetic || is_compared || calculates(self.function, op) || !op.is_lane_wise() {
                             self.need(operand);
                         }
                     }

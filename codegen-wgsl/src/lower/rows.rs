@@ -1,7 +1,7 @@
 //! Calls in a row rather than within one another.
 
 use super::copy::{Room, rename};
-use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Operand, Statement, Value, ValueId};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Operand, Statement, Value, ValueId, ValueType};
 use std::collections::HashMap;
 use weft_affine::{Error, Expr, Var};
 use weft_hlo::ir::ArenaId;
@@ -91,12 +91,12 @@ fn is_own(index: &Expr) -> bool {
 
 /// What a function returns, as values.
 fn results(function: &Function) -> Vec<Value> {
-    let of = |(result, element_type): (&Operand, _)| {
+    let of = |(result, ty): (&Operand, ValueType)| {
         let name = match result {
             Operand::Value(value) => function.values[*value].name.clone(),
             Operand::Constant(_) => function.name.clone(),
         };
-        Value { name, element_type }
+        Value { name, element_type: ty.element_type, lanes: ty.lanes }
     };
     function.body.results.iter().zip(Kernel::result_types(function)).map(of).collect()
 }

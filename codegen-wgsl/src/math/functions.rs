@@ -13,6 +13,16 @@ pub struct Function {
     pub source: &'static str,
 }
 
+impl Function {
+    /// The names and types of its parameters, and the type of its result, as its declaration spells them.
+    pub fn signature(&self) -> (Vec<(&'static str, &'static str)>, &'static str) {
+        let head = self.source.split_once(&format!("fn {}(", self.name)).map_or("", |(_, rest)| rest);
+        let (parameters, rest) = head.split_once(") -> ").unwrap_or_default();
+        let parameters = parameters.split(", ").filter_map(|parameter| parameter.split_once(": ")).collect();
+        (parameters, rest.split_once(" {").unwrap_or_default().0)
+    }
+}
+
 /// The function called `name`.
 pub fn function(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)

@@ -39,10 +39,12 @@
 
 mod call;
 mod functions;
+mod lanes;
 mod table;
 
 pub use call::Call;
 pub use functions::{Function, all, closure, function};
+pub use lanes::{components, keep_lane_wise, lane_wise, lane_wise_name};
 pub use table::{binary, compare, convert, unary};
 
 /// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its
@@ -51,6 +53,9 @@ pub fn zeros(lane: &str) -> String {
     let fields = ["zero", "zero_apart", "zero_chosen", "zero_constant"].map(|zero| format!("params.{zero} & {lane}"));
     format!("zeros = Params({});", fields.join(", "))
 }
+
+/// The functions that hide, and the zero of each.
+const HIDING: [(&str, &str); 3] = [("keep", "zero"), ("keep_apart", "zero_apart"), ("keep_chosen", "zero_chosen")];
 
 /// The declarations that every function here may use: `params`, a uniform block of 16 bytes at `@group(0)
 /// @binding(binding)` that the caller fills with zeros, and `keep`, the identity that no driver sees through. `keep_apart`
@@ -70,7 +75,7 @@ pub fn prelude(binding: u32) -> String {
 var<private> zeros: Params;
 "
     );
-    for (name, zero) in [("keep", "zero"), ("keep_apart", "zero_apart"), ("keep_chosen", "zero_chosen")] {
+    for (name, zero) in HIDING {
         text += &format!(
             "
 fn {name}(x: f32) -> f32 {{

@@ -2,11 +2,12 @@
 
 use super::Names;
 use super::index::{self, Variables};
+use super::lanes::{type_text, vector_text, write_call};
 use super::scalar::literal;
-use super::writer::{Writer, first_in_buffer, value_type};
+use super::writer::{Writer, value_type};
 use crate::kernel::{
-    Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, MemoryId, Operand, OutOfBounds, ScalarOp,
-    Space, Statement, ValueId,
+    Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, Operand, OutOfBounds, ScalarOp, Statement,
+    ValueId,
 };
 use crate::math;
 use weft_affine::{Expr, Interval};
@@ -52,7 +53,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     fn statement(&mut self, statement: &Statement, known: &Known, depth: usize) -> Result<(), Diagnostics> {
         match statement {
             Statement::Let { value, op } => {
-                let expression = self.op(op, known)?;
+                let expression = self.op(op, self.function.values[*value].lanes, known)?;
                 if self.inlined[value.index()] {
                     self.names[value.index()] = expression;
                     return Ok(());
@@ -105,10 +106,15 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 self.line(depth, &definition);
             }
             Statement::Store { memory, indices, value } => {
-                let target = self.element(*memory, indices, known)?;
+                let lanes = Kernel::operand_lanes(self.function, *value);
+                let target = self.element(*memory, indices, lanes, known)?;
                 let value = self.operand(*value);
                 let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
-                let value = if is_pred { format!("u32({})", strip(&value)) } else { strip(&value).to_owned() };
+                let value = if is_pred {
+                    format!("{}({})", vector_text("u32", lanes), strip(&value))
+                } else {
+                    strip(&value).to_owned()
+                };
                 self.line(depth, &format!("{target} = {value};"));
             }
             Statement::Barrier => self.line(depth, "workgroupBarrier();"),
@@ -144,7 +150,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     /// Declares what a loop carries.
     fn declare(&mut self, accumulators: &[ValueId], init: &[Operand], depth: usize) {
         for (accumulator, init) in accumulators.iter().zip(init) {
-            let init = self.operand(*init);
+            let init = self.operand_in(*init, self.function.values[*accumulator].lanes);
             let declaration = format!("var {}: {} = {init};", self.name(*accumulator), self.type_of(*accumulator));
             self.line(depth, &declaration);
         }
@@ -210,21 +216,6 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         }
     }
 
-    /// An element of a memory, as it stands in WGSL.
-    fn element(&self, memory: MemoryId, indices: &[Expr], known: &Known) -> Result<String, Diagnostics> {
-        let kernel = self.writer.kernel;
-        let memory = &kernel.memories[memory];
-        let position =
-            indices.first().map(|at| index::index(at, known, &self.variables)).transpose()?.unwrap_or_default();
-        Ok(match memory.space {
-            // Every element takes a word.
-            Space::Buffer { offset, .. } if offset > 0 => {
-                format!("{}[{}u + {position}]", first_in_buffer(kernel, memory).name, offset / 4)
-            }
-            _ => format!("{}[{position}]", first_in_buffer(kernel, memory).name),
-        })
-    }
-
     /// After a loop its values are what the accumulators hold.
     fn after_loop(&mut self, values: &[ValueId], accumulators: &[ValueId]) {
         for (value, accumulator) in values.iter().zip(accumulators) {
@@ -242,8 +233,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     ) -> Result<(), Diagnostics> {
         let indices = indices.iter().map(|argument| index::index(argument, known, &self.variables));
         let mut given = indices.collect::<Result<Vec<String>, Diagnostics>>()?;
-        given.extend(arguments.iter().map(|argument| strip(&self.operand(*argument)).to_owned()));
-        let callee = &self.writer.kernel.functions[function].name;
+        let called = &self.writer.kernel.functions[function];
+        for (argument, parameter) in arguments.iter().zip(&called.parameters) {
+            given.push(strip(&self.operand_in(*argument, called.values[*parameter].lanes)).to_owned());
+        }
+        let callee = &called.name;
         let call = format!("{callee}({})", given.join(", "));
         if let [value] = values {
             if self.inlined[value.index()] {
@@ -269,7 +263,8 @@ impl<'w, 'k> FunctionText<'w, 'k> {
     fn branch(&mut self, values: &[ValueId], block: &Block, known: &Known, depth: usize) -> Result<(), Diagnostics> {
         self.statements(block, &mut known.clone(), depth + 1)?;
         for (value, result) in values.iter().zip(&block.results) {
-            let assignment = format!("{} = {};", self.name(*value), strip(&self.operand(*result)));
+            let text = self.operand_in(*result, self.function.values[*value].lanes);
+            let assignment = format!("{} = {};", self.name(*value), strip(&text));
             self.line(depth + 1, &assignment);
         }
         Ok(())
@@ -283,7 +278,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         };
         let mut texts = Vec::with_capacity(results.len());
         for (position, result) in results.iter().enumerate() {
-            let text = self.operand(*result);
+            let text = self.operand_in(*result, self.function.values[accumulators[position]].lanes);
             if clobbered(result, position) {
                 let before = format!("{}_before", self.name(accumulators[position]));
                 let before = self.scope.take(&before);
@@ -301,20 +296,26 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         }
     }
 
-    fn op(&mut self, op: &ScalarOp, known: &Known) -> Result<String, Diagnostics> {
+    fn op(&mut self, op: &ScalarOp, lanes: u32, known: &Known) -> Result<String, Diagnostics> {
         let operands = op.operands();
-        let texts: Vec<String> = operands.iter().map(|operand| self.operand(*operand)).collect();
+        let texts: Vec<String> = operands.iter().map(|operand| self.operand_in(*operand, lanes)).collect();
         let ty = operands.first().map(|operand| Kernel::operand_type(self.function, *operand));
         let ty = ty.unwrap_or(ElementType::Pred);
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
-                let element = self.element(*memory, indices, known)?;
+                let element = self.element(*memory, indices, lanes, known)?;
                 let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
-                return Ok(if is_pred { format!("({element} != 0u)") } else { element });
+                return Ok(match (is_pred, lanes) {
+                    (false, _) => element,
+                    (true, 1) => format!("({element} != 0u)"),
+                    (true, _) => format!("({element} != {}(0u))", vector_text("u32", lanes)),
+                });
             }
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if ty == ElementType::F32 => {
-                self.writer.library.insert("reduce_precision_f32");
-                return Ok(format!("reduce_precision_f32({}, {exponent_bits}u, {mantissa_bits}u)", strip(&texts[0])));
+                let call = math::Call::Function("reduce_precision_f32");
+                let bits = |count: u32| self.operand_in(Operand::Constant(Scalar::U32(count)), lanes);
+                let operands = [strip(&texts[0]), &bits(*exponent_bits), &bits(*mantissa_bits)];
+                return self.write_call(Some(call), "reduce-precision", ty, lanes, &operands);
             }
             ScalarOp::ReducePrecision { .. } => (None, "reduce-precision".to_owned()),
             ScalarOp::Index { index: at, element_type } => {
@@ -335,8 +336,17 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                     Hiding::Chosen => "keep_chosen",
                     Hiding::Apart => "keep_apart",
                 };
-                return Ok(format!("{function}({})", strip(&texts[0])));
+                let call = if lanes > 1 {
+                    self.writer.of_lanes.insert((function, lanes));
+                    math::lane_wise_name(function, lanes)
+                } else {
+                    function.to_owned()
+                };
+                return Ok(format!("{call}({})", strip(&texts[0])));
             }
+            ScalarOp::Splat { operand } => return Ok(self.vector(std::slice::from_ref(operand), ty, lanes)),
+            ScalarOp::Compose { operands } => return Ok(self.vector(operands, ty, lanes)),
+            ScalarOp::Lane { operand, lane } => return Ok(self.lane(*operand, *lane)),
             ScalarOp::Clamp { .. } => return Err(not_lowered("'clamp'")),
             ScalarOp::Binary { op, .. } => (math::binary(*op, ty), op.name().to_owned()),
             ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
@@ -345,11 +355,14 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             {
                 // A number is compared with itself to learn whether it is NaN.
                 let call = math::Call::Function("is_nan_f32");
-                let is_nan = self.write_call(Some(call), "compare", ty, &[&self.operand(*a)])?;
+                let is_nan = self.write_call(Some(call), "compare", ty, lanes, &[&self.operand(*a)])?;
                 return Ok(match direction {
                     ComparisonDirection::Ne => is_nan,
                     ComparisonDirection::Eq | ComparisonDirection::Ge | ComparisonDirection::Le => {
                         format!("(!{is_nan})")
+                    }
+                    ComparisonDirection::Gt | ComparisonDirection::Lt if lanes > 1 => {
+                        format!("vec{lanes}<bool>(false)")
                     }
                     ComparisonDirection::Gt | ComparisonDirection::Lt => "false".to_owned(),
                 });
@@ -359,13 +372,16 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             }
             ScalarOp::Bitcast { to, .. } => {
                 // Constants must not become NaN or infinity while the shader is compiled.
-                let bits = format!("bitcast<u32>({}) ^ zeros.zero_constant", strip(&texts[0]));
-                return Ok(format!("bitcast<{}>({bits})", value_type(*to)));
+                let words = vector_text("u32", lanes);
+                let zero =
+                    if lanes > 1 { format!("{words}(zeros.zero_constant)") } else { "zeros.zero_constant".into() };
+                let bits = format!("bitcast<{words}>({}) ^ {zero}", strip(&texts[0]));
+                return Ok(format!("bitcast<{}>({bits})", vector_text(value_type(*to), lanes)));
             }
             ScalarOp::Convert { to, .. } => (math::convert(ty, *to), format!("convert to {to}")),
         };
         let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
-        self.write_call(call.0, &call.1, ty, &operands)
+        self.write_call(call.0, &call.1, ty, lanes, &operands)
     }
 
     fn write_call(
@@ -373,6 +389,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         call: Option<math::Call>,
         name: &str,
         ty: ElementType,
+        lanes: u32,
         operands: &[&str],
     ) -> Result<String, Diagnostics> {
         let Some(call) = call else {
@@ -380,18 +397,22 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             return Err(Diagnostic::new("HLO414", Span::default(), message).about(&self.function.name).into());
         };
         self.writer.library.extend(call.function());
-        Ok(call.write(operands))
+        if lanes == 1 {
+            return Ok(call.write(operands));
+        }
+        self.writer.of_lanes.extend(call.function().map(|function| (function, lanes)));
+        Ok(write_call(call, lanes, operands))
     }
 
     pub(super) fn name(&self, value: ValueId) -> &str {
         &self.names[value.index()]
     }
 
-    pub(super) fn type_of(&self, value: ValueId) -> &'static str {
-        value_type(self.function.values[value].element_type)
+    pub(super) fn type_of(&self, value: ValueId) -> String {
+        type_text(self.function.values[value].ty())
     }
 
-    fn operand(&self, operand: Operand) -> String {
+    pub(super) fn operand(&self, operand: Operand) -> String {
         match operand {
             Operand::Value(value) => self.name(value).to_owned(),
             Operand::Constant(scalar) => literal(scalar),
@@ -405,7 +426,7 @@ fn not_lowered(what: &str) -> Diagnostics {
 }
 
 /// An expression without the parentheses around the whole of it.
-fn strip(expression: &str) -> &str {
+pub(super) fn strip(expression: &str) -> &str {
     let Some(inner) = expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return expression };
     let mut depth = 0i32;
     for c in inner.chars() {

@@ -3,6 +3,7 @@
 mod function;
 mod index;
 mod inline;
+mod lanes;
 mod names;
 mod scalar;
 mod writer;

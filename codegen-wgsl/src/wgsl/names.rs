@@ -56,11 +56,17 @@ fn identifier(wanted: &str) -> String {
     let is_variable = name.len() > 1
         && (name.starts_with('d') || name.starts_with('s') || name.starts_with('i'))
         && name[1..].chars().all(|c| c.is_ascii_digit());
-    if is_variable || is_reserved(&name) {
+    if is_variable || is_reserved(&name) || is_of_lanes(&name) {
         name.push('_');
         name.push('v');
     }
     name
+}
+
+/// Whether a function of the library has this name where it takes vectors.
+fn is_of_lanes(name: &str) -> bool {
+    let stem = name.strip_suffix("_x4").or_else(|| name.strip_suffix("_x2"));
+    stem.is_some_and(|stem| crate::math::function(stem).is_some() || stem.starts_with("keep"))
 }
 
 fn is_reserved(name: &str) -> bool {

@@ -4,6 +4,7 @@ use super::Names;
 use super::function::FunctionText;
 use super::index::Variables;
 use super::inline::inlined;
+use super::lanes::{array_lanes, type_text, vector_text};
 use crate::kernel::{Access, Function, FunctionId, Kernel, Known, Memory, Space};
 use crate::math;
 use std::collections::BTreeSet;
@@ -32,7 +33,9 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
     let names = names.into_outer();
-    let mut writer = Writer { kernel, library: BTreeSet::new(), names, structures };
+    let array_lanes = array_lanes(kernel)?;
+    let (library, of_lanes) = (BTreeSet::new(), BTreeSet::new());
+    let mut writer = Writer { kernel, library, of_lanes, array_lanes, names, structures };
     let mut functions = String::new();
     for id in kernel.functions.ids() {
         functions += "\n";
@@ -40,7 +43,7 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     }
     let entry = writer.entry()?;
     let mut text = format!("// {}\n\n", kernel.name);
-    text += &declarations(kernel)?;
+    text += &declarations(kernel, &writer.array_lanes)?;
     text += &math::prelude(bindings(kernel));
     text += &functions;
     text += "\n";
@@ -49,6 +52,13 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
         text += "\n";
         text += function.source.trim_end();
         text += "\n";
+    }
+    for (name, lanes) in &writer.of_lanes {
+        text += "\n";
+        text += &match math::function(name) {
+            Some(function) => math::lane_wise(function, *lanes),
+            None => math::keep_lane_wise(name, *lanes),
+        };
     }
     Ok(text)
 }
@@ -69,9 +79,9 @@ pub(super) fn first_in_buffer<'k>(kernel: &'k Kernel, memory: &'k Memory) -> &'k
     kernel.memories.values().find(in_buffer).unwrap_or(memory)
 }
 
-fn declarations(kernel: &Kernel) -> Result<String, Diagnostics> {
+fn declarations(kernel: &Kernel, array_lanes: &[u32]) -> Result<String, Diagnostics> {
     let mut text = String::new();
-    for memory in kernel.memories.values() {
+    for (memory, lanes) in kernel.memories.values().zip(array_lanes) {
         let element = stored_type(memory.shape.element_type);
         let name = &memory.name;
         match memory.space {
@@ -90,7 +100,8 @@ fn declarations(kernel: &Kernel) -> Result<String, Diagnostics> {
                 let access = if shared.clone().all(is_read) { "read" } else { "read_write" };
                 let held: Vec<String> = shared.map(|memory| memory.shape.to_string()).collect();
                 text += &format!(
-                    "@group(0) @binding({binding}) var<storage, {access}> {name}: array<{element}>;  // {}\n",
+                    "@group(0) @binding({binding}) var<storage, {access}> {name}: array<{}>;  // {}\n",
+                    vector_text(element, *lanes),
                     held.join(", ")
                 );
             }
@@ -125,6 +136,10 @@ pub(super) fn value_type(element_type: ElementType) -> &'static str {
 pub(super) struct Writer<'k> {
     pub(super) kernel: &'k Kernel,
     pub(super) library: BTreeSet<&'static str>,
+    /// Functions of the library, and those that hide, that are called with vectors of so many lanes.
+    pub(super) of_lanes: BTreeSet<(&'static str, u32)>,
+    /// For each memory how many lanes the elements of its array have.
+    pub(super) array_lanes: Vec<u32>,
     /// The names of module scope, as the scope around each function.
     names: Names,
     /// For each function the name of the structure it returns, where it returns several values.
@@ -149,7 +164,7 @@ impl<'k> Writer<'k> {
             let fields: Vec<String> = Kernel::result_types(function)
                 .iter()
                 .enumerate()
-                .map(|(position, ty)| format!("    r{position}: {},\n", value_type(*ty)))
+                .map(|(position, ty)| format!("    r{position}: {},\n", type_text(*ty)))
                 .collect();
             out = format!("struct {result} {{\n{}}}\n\n{out}", fields.concat());
         }
@@ -167,7 +182,7 @@ impl<'k> Writer<'k> {
     fn result_type(&self, id: FunctionId) -> String {
         let function = &self.kernel.functions[id];
         match Kernel::result_types(function).as_slice() {
-            [single] => value_type(*single).to_owned(),
+            [single] => type_text(*single),
             _ => self.structures[id.index()].clone(),
         }
     }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
+pub(crate) mod machine;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use weft_codegen_wgsl::kernel::Kernel;
@@ -54,6 +56,8 @@ pub(crate) fn verified(text: &str) -> Fused {
 pub(crate) struct Made {
     pub(crate) kernel: Kernel,
     pub(crate) flat: Kernel,
+    /// As it is before [`Lowering::Vectorized`].
+    pub(crate) before_vectors: Kernel,
     /// After all lowerings.
     pub(crate) lowered: Kernel,
     pub(crate) shader: Shader,
@@ -66,9 +70,12 @@ pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
         let kernel = kernel(fused, id, &target)?;
         let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
         let shader = compile(fused, id, &target)?;
-        let lowered = lowered(fused, id, &target, Lowering::LAST)?.pop().map(|(_, kernel)| kernel);
-        let lowered = lowered.expect("there are lowerings");
-        Ok(Made { kernel, flat, lowered, shader })
+        let stages = lowered(fused, id, &target, Lowering::LAST)?;
+        let after =
+            |last: Lowering| stages.iter().find(|(lowering, _)| *lowering == last).map(|(_, kernel)| kernel.clone());
+        let before_vectors = after(Lowering::Flat).expect("there is such a lowering");
+        let lowered = after(Lowering::LAST).expect("there is such a lowering");
+        Ok(Made { kernel, flat, before_vectors, lowered, shader })
     };
     fusions(fused).into_iter().map(one).collect()
 }

@@ -6,7 +6,7 @@ mod read;
 pub(crate) use pool::{Pool, Pooled, Use};
 pub(crate) use read::read_all;
 
-use crate::program::layout::{buffer_bytes, encode};
+use crate::program::layout::{binding_bytes, buffer_bytes, encode};
 use crate::program::tensor_bytes;
 use crate::{Device, Error};
 use std::sync::Arc;
@@ -31,8 +31,8 @@ impl DeviceBuffer {
 
     /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
     ///
-    /// It needs the usage `STORAGE`, and `COPY_SRC` for [`download`](DeviceBuffer::download) and for programs that copy it
-    /// ([`Step::Copy`](crate::program::Step)). A `pred` takes a word
+    /// It needs as many bytes as the tensor has, rounded up to 16, since kernels read tensors as vectors of four; the usage `STORAGE`, and
+    /// `COPY_SRC` for [`download`](DeviceBuffer::download) and for programs that copy it ([`Step::Copy`](crate::program::Step)). A `pred` takes a word
     /// per element. Whoever writes it while a run is queued races with that run.
     ///
     /// # Errors
@@ -41,8 +41,9 @@ impl DeviceBuffer {
     pub fn from_wgpu(device: &Device, buffer: wgpu::Buffer, shape: ArrayShape) -> Result<Self, Error> {
         let bytes = device_bytes(&shape)?;
         let refused = |message: String| Error::Validation { what: format!("taking a buffer for {shape}"), message };
-        if buffer.size() < bytes {
-            return Err(refused(format!("it has {} bytes, the tensor takes {bytes}", buffer.size())));
+        let whole = binding_bytes(bytes);
+        if buffer.size() < whole {
+            return Err(refused(format!("it has {} bytes, the tensor takes {whole}", buffer.size())));
         }
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
             return Err(refused("it lacks the usage STORAGE".into()));

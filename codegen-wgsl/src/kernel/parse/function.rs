@@ -3,12 +3,12 @@
 use super::{Called, Reader};
 use crate::kernel::{
     Binding, Block, Combination, Condition, Function, FunctionId, Hiding, Kernel, MemoryId, Operand, OutOfBounds,
-    ScalarOp, Scope, Statement, Value, ValueId,
+    ScalarOp, Scope, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Scalar, UnaryOp};
 
 /// Blocks nest at most this deep: the reader calls itself once per level.
 const NESTING: usize = 200;
@@ -50,13 +50,13 @@ impl<'r, 't> FunctionReader<'r, 't> {
             if !results.is_empty() {
                 self.reader.cursor.expect(",")?;
             }
-            results.push(self.reader.element_type()?);
+            results.push(self.reader.value_type()?);
         }
         let (values, body) = self.body()?;
         let function = Function { name, extents, parameters, values, body };
         if Kernel::result_types(&function) != results {
             let types = Kernel::result_types(&function);
-            let types: Vec<&str> = types.into_iter().map(ElementType::name).collect();
+            let types: Vec<String> = types.iter().map(ToString::to_string).collect();
             let message = format!("the function returns ({})", types.join(", "));
             return Err(self.reader.cursor.error_at(place, message));
         }
@@ -374,6 +374,16 @@ impl<'r, 't> FunctionReader<'r, 't> {
             cursor.expect_word(hiding.name())?;
             return Ok(ScalarOp::Keep { operand: self.operand()?, hiding });
         }
+        if cursor.accept_word("splat") {
+            return Ok(ScalarOp::Splat { operand: self.operand()? });
+        }
+        if cursor.accept_word("compose") {
+            return Ok(ScalarOp::Compose { operands: self.operands()? });
+        }
+        if cursor.accept_word("lane") {
+            let lane = cursor.number("the number of a lane")?;
+            return Ok(ScalarOp::Lane { operand: self.operand()?, lane });
+        }
         if let Some(op) = UnaryOp::from_name(cursor.peek_word()) {
             cursor.expect_word(op.name())?;
             return Ok(ScalarOp::Unary { op, operand: self.operand()? });
@@ -410,7 +420,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
         let place = self.reader.cursor.place();
         let (number, name) = self.reader.cursor.value()?;
         self.reader.cursor.expect(":")?;
-        let value = Value { name: name.unwrap_or_default(), element_type: self.reader.element_type()? };
+        let ValueType { element_type, lanes } = self.reader.value_type()?;
+        let value = Value { name: name.unwrap_or_default(), element_type, lanes };
         let known = self.values.entry(number).or_insert_with(|| value.clone());
         if *known != value {
             let message = format!("value %{number} is defined with another name or type before");

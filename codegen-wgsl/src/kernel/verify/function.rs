@@ -2,21 +2,30 @@
 
 use super::Findings;
 use crate::kernel::{
-    Binding, Block, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, ValueId,
+    Binding, Block, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
+    ValueId, ValueType,
 };
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
 use weft_hlo::ir::{ArenaId, ElementType, UnaryOp};
 
 /// The types a function returns; `None` for an operand that is no value of it.
-pub(super) fn result_types(function: &Function) -> Vec<Option<ElementType>> {
+pub(super) fn result_types(function: &Function) -> Vec<Option<ValueType>> {
     function.body.results.iter().map(|result| type_of(function, *result)).collect()
 }
 
-fn type_of(function: &Function, operand: Operand) -> Option<ElementType> {
+pub(super) fn type_of(function: &Function, operand: Operand) -> Option<ValueType> {
     match operand {
-        Operand::Value(value) => function.values.get(value).map(|value| value.element_type),
-        Operand::Constant(scalar) => Some(scalar.element_type()),
+        Operand::Value(value) => function.values.get(value).map(Value::ty),
+        Operand::Constant(scalar) => Some(ValueType::scalar(scalar.element_type())),
+    }
+}
+
+/// Whether an operand of one type may stand where another is expected: a constant stands in every lane.
+fn fits(operand: Operand, from: ValueType, to: ValueType) -> bool {
+    match operand {
+        Operand::Value(_) => from == to,
+        Operand::Constant(_) => from.element_type == to.element_type,
     }
 }
 
@@ -108,7 +117,8 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             self.find(format!("rt{variable} has no value within {}", binding.bounds));
         }
         let ty = type_of(self.function, binding.value);
-        if let Some(ty) = ty.filter(|ty| !ty.is_integer() && *ty != ElementType::Pred) {
+        let is_index = |ty: &ValueType| ty.element_type.is_integer() || ty.element_type == ElementType::Pred;
+        if let Some(ty) = ty.filter(|ty| !is_index(ty) || ty.lanes != 1) {
             self.find(format!("rt{variable} is bound to a {ty}, which is no index"));
         }
     }
@@ -170,7 +180,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             }
             Statement::If { values, condition, then, otherwise } => {
                 if let Condition::Value(operand) = condition
-                    && type_of(self.function, *operand).is_some_and(|ty| ty != ElementType::Pred)
+                    && type_of(self.function, *operand).is_some_and(|ty| ty != ValueType::scalar(ElementType::Pred))
                 {
                     self.find("a condition is no pred");
                 }
@@ -194,7 +204,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 accumulators.iter().for_each(|value| self.define(*value));
                 self.block(condition, &[], &[]);
                 let yielded: Vec<_> = condition.results.iter().map(|result| type_of(self.function, *result)).collect();
-                if yielded != [Some(ElementType::Pred)] {
+                if yielded != [Some(ValueType::scalar(ElementType::Pred))] {
                     self.find("the condition of a loop does not yield one pred");
                 }
                 self.block(body, &[], &[]);
@@ -239,15 +249,20 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         if what == "update" && !memory.is_readable() {
             self.find(format!("%{} is updated, but only to be written", memory.name));
         }
-        self.indexed(memory, indices);
-        if let Some(ty) = type_of(self.function, value)
-            && ty != memory.shape.element_type
-        {
+        let Some(ty) = type_of(self.function, value) else { return };
+        if ty.element_type != memory.shape.element_type || (what == "update" && ty.lanes != 1) {
             self.find(format!("a {what} puts {ty} into %{}, {}", memory.name, memory.shape));
         }
+        self.indexed(memory, indices, ty.lanes);
     }
 
-    fn indexed(&mut self, memory: &Memory, indices: usize) {
+    fn indexed(&mut self, memory: &Memory, indices: usize, lanes: u32) {
+        if lanes > 1 && indices != 1 {
+            self.find(format!("a vector of %{}, {}, has no single position", memory.name, memory.shape));
+        }
+        if lanes > 1 && (!memory.is_buffer() || (memory.is_readable() && memory.is_writable())) {
+            self.find(format!("a vector of %{}, which is no buffer that is read or written alone", memory.name));
+        }
         if indices != memory.shape.rank() && indices != 1 {
             self.find(format!("{indices} indices into %{}, {}", memory.name, memory.shape));
         }
@@ -255,12 +270,12 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
 
     /// A function of two tuples of the operands' types that returns such a tuple.
     fn combiner(&mut self, callee: FunctionId, operands: &[Operand]) {
-        let types: Vec<Option<ElementType>> = operands.iter().map(|operand| type_of(self.function, *operand)).collect();
+        let types: Vec<Option<ValueType>> = operands.iter().map(|operand| type_of(self.function, *operand)).collect();
         let Some(signature) = self.kernel.callee(callee) else {
             self.find(format!("there is no function number {}", callee.index()));
             return;
         };
-        let twice: Vec<Option<ElementType>> = types.iter().chain(&types).copied().collect();
+        let twice: Vec<Option<ValueType>> = types.iter().chain(&types).copied().collect();
         if signature.indices != 0 || signature.parameters != twice || signature.results != types {
             let name = &self.kernel.functions[callee].name;
             self.find(format!("@{name} does not combine two values of the operands' types"));
@@ -269,11 +284,16 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
 
     /// Operands that become values, one by one.
     fn agree(&mut self, what: &str, operands: &[Operand], values: &[ValueId]) {
-        let types: Vec<Option<ElementType>> = operands.iter().map(|operand| type_of(self.function, *operand)).collect();
+        let adapted = |(position, operand): (usize, &Operand)| {
+            let from = type_of(self.function, *operand)?;
+            let to = type_of(self.function, Operand::Value(*values.get(position)?));
+            Some(to.filter(|to| fits(*operand, from, *to)).unwrap_or(from))
+        };
+        let types: Vec<Option<ValueType>> = operands.iter().enumerate().map(adapted).collect();
         self.become_values(what, &types, values);
     }
 
-    fn become_values(&mut self, what: &str, types: &[Option<ElementType>], values: &[ValueId]) {
+    fn become_values(&mut self, what: &str, types: &[Option<ValueType>], values: &[ValueId]) {
         if types.len() != values.len() {
             self.find(format!("{what} {} values for {}", types.len(), values.len()));
         }
@@ -303,7 +323,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         }
         for (argument, parameter) in arguments.iter().zip(signature.parameters) {
             if let (Some(from), Some(to)) = (type_of(self.function, *argument), parameter)
-                && from != to
+                && !fits(*argument, from, to)
             {
                 self.find(format!("@{name} takes a {to}, not a {from}"));
             }
@@ -312,11 +332,14 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
     }
 
     fn op(&mut self, value: ValueId, op: &ScalarOp) {
-        let types: Vec<ElementType> =
-            op.operands().into_iter().filter_map(|operand| type_of(self.function, operand)).collect();
-        if types.len() != op.operands().len() {
+        let operands = op.operands();
+        let types: Vec<ValueType> = operands.iter().filter_map(|operand| type_of(self.function, *operand)).collect();
+        if types.len() != operands.len() {
             return;
         }
+        let Some(defined) = type_of(self.function, Operand::Value(value)) else { return };
+        self.lanes(value, op, &operands, &types, defined.lanes);
+        let types: Vec<ElementType> = types.into_iter().map(|ty| ty.element_type).collect();
         // The operands that must be of one type, and the type of the result.
         let (alike, result) = match op {
             ScalarOp::Index { element_type, .. } => (&types[..], *element_type),
@@ -328,7 +351,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 if !memory.is_readable() {
                     self.find(format!("%{} is read, but only to be written", memory.name));
                 }
-                self.indexed(memory, indices.len());
+                self.indexed(memory, indices.len(), defined.lanes);
                 (&types[..], memory.shape.element_type)
             }
             ScalarOp::Unary { op: UnaryOp::IsFinite, .. } => (&types[..], ElementType::Pred),
@@ -350,15 +373,42 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 (&types[1..], types[1])
             }
             ScalarOp::Bitcast { to, .. } | ScalarOp::Convert { to, .. } => (&types[..], *to),
+            ScalarOp::Splat { .. } | ScalarOp::Lane { .. } => (&types[..], types[0]),
+            ScalarOp::Compose { .. } => (&types[..], types.first().copied().unwrap_or(ElementType::Pred)),
         };
         if alike.windows(2).any(|pair| pair[0] != pair[1]) {
             let names: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
             self.find(format!("%{} has operands of types {}", value.index(), names.join(", ")));
         }
-        if let Some(defined) = type_of(self.function, Operand::Value(value))
-            && defined != result
-        {
+        if defined.element_type != result {
             self.find(format!("%{} is {defined}, and its operation gives {result}", value.index()));
+        }
+    }
+
+    /// Whether the lanes of an operation's operands are as many as those of its value ask for.
+    fn lanes(&mut self, value: ValueId, op: &ScalarOp, operands: &[Operand], types: &[ValueType], lanes: u32) {
+        if !ValueType::LANES.contains(&lanes) {
+            self.find(format!("%{} has {lanes} lanes", value.index()));
+        }
+        let agree = match op {
+            ScalarOp::Index { .. } => lanes == 1,
+            ScalarOp::Splat { .. } => lanes > 1 && types[0].lanes == 1,
+            ScalarOp::Compose { .. } => {
+                lanes > 1 && operands.len() == lanes as usize && types.iter().all(|ty| ty.lanes == 1)
+            }
+            ScalarOp::Lane { lane, .. } => lanes == 1 && types[0].lanes > 1 && *lane < types[0].lanes,
+            _ => operands.iter().zip(types).all(|(operand, ty)| match operand {
+                Operand::Value(_) => ty.lanes == lanes,
+                Operand::Constant(_) => true,
+            }),
+        };
+        if !agree {
+            let lanes_of: Vec<String> = types.iter().map(|ty| ty.lanes.to_string()).collect();
+            let message = match lanes_of.as_slice() {
+                [] => format!("%{} has {lanes} lanes, and its operation gives 1", value.index()),
+                some => format!("%{} has {lanes} lanes, and its operands have {}", value.index(), some.join(", ")),
+            };
+            self.find(message);
         }
     }
 }

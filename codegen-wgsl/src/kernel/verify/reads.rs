@@ -1,7 +1,7 @@
 //! Whether every index is within what it indexes.
 
 use super::Findings;
-use crate::kernel::{Block, Kernel, Known, ScalarOp, Statement};
+use crate::kernel::{Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Statement};
 use weft_affine::{Atom, Config, Expr, Interval, Simplifier};
 use weft_indexing::{Answer, IndexingMap, Limits, RuntimeVariable, Variable};
 
@@ -13,13 +13,14 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
         if function.extents.contains(&0) {
             continue;
         }
-        let mut pass = Reads { kernel, place, findings: &mut *findings, unproved: &mut *unproved };
+        let mut pass = Reads { kernel, function, place, findings: &mut *findings, unproved: &mut *unproved };
         pass.block(&function.body, Known::new(&function.extents));
     }
 }
 
 struct Reads<'k, 'f> {
     kernel: &'k Kernel,
+    function: &'k Function,
     place: String,
     findings: &'f mut Findings,
     unproved: &'f mut Findings,
@@ -35,12 +36,11 @@ impl Reads<'_, '_> {
 
     fn statement(&mut self, statement: &Statement, known: &Known) {
         match statement {
-            Statement::Let { op: ScalarOp::Extract { memory, indices }, .. }
-            | Statement::Store { memory, indices, .. }
-            | Statement::Update { memory, indices, .. } => {
-                let memory = &self.kernel.memories[*memory];
-                let what = format!("%{}", memory.name);
-                self.indices(indices, &super::writes::indexed_extents(memory, indices.len()), &what, known);
+            Statement::Let { op: ScalarOp::Extract { memory, indices }, value } => {
+                self.access(*memory, indices, Operand::Value(*value), known);
+            }
+            Statement::Store { memory, indices, value } | Statement::Update { memory, indices, value, .. } => {
+                self.access(*memory, indices, *value, known);
             }
             Statement::Call { function, indices, .. } => {
                 let callee = &self.kernel.functions[*function];
@@ -57,6 +57,15 @@ impl Reads<'_, '_> {
             }
             _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone())),
         }
+    }
+
+    /// All lanes of a value go to or from a memory.
+    fn access(&mut self, memory: MemoryId, indices: &[Expr], value: Operand, known: &Known) {
+        let memory = &self.kernel.memories[memory];
+        let further = i64::from(Kernel::operand_lanes(self.function, value)) - 1;
+        let mut extents = super::writes::indexed_extents(memory, indices.len());
+        extents.iter_mut().for_each(|extent| *extent -= further);
+        self.indices(indices, &extents, &format!("%{}", memory.name), known);
     }
 
     fn indices(&mut self, indices: &[Expr], extents: &[i64], what: &str, known: &Known) {

@@ -3,7 +3,7 @@
 use super::reads::domain;
 use super::{Findings, elements};
 use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, Space, Statement};
-use weft_affine::{Expr, Interval};
+use weft_affine::{Constraint, Expr, Interval, range_of};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
 
@@ -57,10 +57,20 @@ pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Opti
 }
 
 /// The same simplified, with what such positions are within.
-fn within(memory: &Memory, indices: &[Expr], known: &Known) -> Position {
-    let mut map = position(memory, indices, known)?;
+fn within(memory: &Memory, indices: &[Expr], lanes: u32, known: &Known) -> Position {
+    let mut map = if lanes > 1 {
+        // All lanes, as a loop over them would write them.
+        let lane = Expr::range(u32::try_from(known.loops()).ok()?);
+        let [first] = indices else { return None };
+        position(memory, &[first.checked_add(&lane).ok()?], &known.in_loop(&[i64::from(lanes)]))?
+    } else {
+        position(memory, indices, known)?
+    };
     let range = known.range(map.results().first()?);
+    let stretch = stretch(&map).unwrap_or(range);
     map.simplify();
+    let range =
+        if lanes > 1 { stretch } else { Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) } };
     Some((map, range))
 }
 
@@ -69,9 +79,10 @@ impl Writes<'_> {
     fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
         for statement in &block.statements {
             match statement {
-                Statement::Store { memory, indices, .. } => {
+                Statement::Store { memory, indices, value } => {
+                    let lanes = Kernel::operand_lanes(&self.kernel.entry, *value);
                     let memory_of = &self.kernel.memories[*memory];
-                    let position = if settled { within(memory_of, indices, &known) } else { None };
+                    let position = if settled { within(memory_of, indices, lanes, &known) } else { None };
                     self.stores[memory.index()].push(position);
                 }
                 Statement::Bind { binding, .. } => known.bind(binding),
@@ -136,4 +147,26 @@ fn part_written_once(map: &IndexingMap, part: Interval) -> Result<(), Written> {
         Answer::No(_) => Err(Written::Refuted("an element is never written".to_owned())),
         Answer::Unknown(_) => Err(unknown("one may be left out")),
     }
+}
+
+/// The positions that a statement writes within: from the least to the greatest; `None` if it writes nothing.
+fn stretch(map: &IndexingMap) -> Option<Interval> {
+    let position = map.results().first()?;
+    let ranges = map.variable_ranges();
+    let mut stretch = range_of(position, &ranges);
+    for Constraint { expr, bounds } in map.constraints() {
+        // The position is a multiple of what is constrained, and something that ranges tell.
+        let common = expr.terms().first()?;
+        let own = position.terms().iter().find(|term| term.atom == common.atom);
+        let factor = own.map_or(0, |own| own.coefficient / common.coefficient);
+        if factor > 0
+            && let Ok(rest) = position.checked_add_scaled(expr, -factor)
+        {
+            let rest = range_of(&rest, &ranges);
+            let lo = bounds.lo.saturating_mul(factor).saturating_add(rest.lo);
+            let hi = bounds.hi.saturating_mul(factor).saturating_add(rest.hi);
+            stretch = Interval { lo: stretch.lo.max(lo), hi: stretch.hi.min(hi) };
+        }
+    }
+    (!stretch.is_empty()).then_some(stretch)
 }

@@ -88,7 +88,8 @@ fn make(device: &Device, reference: &Reference, arguments: &[DeviceBuffer]) -> K
             let is_uniform = bindings.filter(|(name, _)| *name == buffer.name).any(|(_, it)| *it == Access::Uniform);
             let create = |usage: wgpu::BufferUsages| {
                 let label = Some(buffer.name.as_str());
-                let size = buffer.bytes;
+                // Whole vectors, as `DeviceBuffer::from_wgpu` asks for.
+                let size = buffer.bytes.next_multiple_of(16);
                 gpu.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
             };
             match buffer.role {

@@ -1,0 +1,88 @@
+//! Whether vectors begin where vectors may.
+
+use super::Findings;
+use super::function::type_of;
+use crate::kernel::{Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement};
+use weft_affine::{Atom, Expr, simplify};
+
+/// Finds vectors that begin at a position that is not known to be a multiple of their lanes.
+pub(super) fn check(kernel: &Kernel, findings: &mut Findings) {
+    for (position, function) in kernel.bodies().enumerate() {
+        let is_entry = position == kernel.functions.len();
+        let place = if is_entry { "entry".to_owned() } else { format!("@{}", function.name) };
+        let mut pass = Lanes { kernel, function, place, findings: &mut *findings };
+        pass.block(&function.body, Known::new(&function.extents));
+    }
+}
+
+struct Lanes<'k, 'f> {
+    kernel: &'k Kernel,
+    function: &'k Function,
+    place: String,
+    findings: &'f mut Findings,
+}
+
+impl Lanes<'_, '_> {
+    fn block(&mut self, block: &Block, mut known: Known) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let { value, op: ScalarOp::Extract { memory, indices } } => {
+                    self.access(*memory, indices, Operand::Value(*value), &known);
+                }
+                Statement::Store { memory, indices, value } => self.access(*memory, indices, *value, &known),
+                Statement::If { condition, then, otherwise, .. } => {
+                    self.block(then, known.inside(condition));
+                    self.block(otherwise, known.outside(condition));
+                }
+                Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents)),
+                _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone())),
+            }
+            known.after(statement);
+        }
+    }
+
+    fn access(&mut self, memory: MemoryId, indices: &[Expr], value: Operand, known: &Known) {
+        let lanes = type_of(self.function, value).map_or(1, |ty| ty.lanes);
+        let ([index], true) = (indices, lanes > 1) else { return };
+        let memory = &self.kernel.memories[memory];
+        let aligned = match memory.space {
+            Space::Buffer { offset, .. } => offset.is_multiple_of(4 * u64::from(lanes)),
+            Space::Workgroup | Space::Thread => true,
+        };
+        if !aligned || !is_multiple(index, i64::from(lanes), known) {
+            let message =
+                format!("a vector of %{} begins at {index}, which may be no multiple of {lanes}", memory.name);
+            self.findings.add(&self.place, message);
+        }
+    }
+}
+
+/// Whether an index is known to be a multiple of a positive number: by the parts of the expression, or because its remainder simplifies.
+pub(crate) fn is_multiple(index: &Expr, of: i64, known: &Known) -> bool {
+    divides(of, index)
+        || index
+            .checked_modulo(of)
+            .is_ok_and(|rest| simplify(&rest, &known.ranges, known.facts()).as_constant() == Some(0))
+}
+
+fn divides(of: i64, expr: &Expr) -> bool {
+    let term = |coefficient: i64, atom: &Atom| {
+        let left = of / gcd(of, coefficient);
+        left == 1
+            || match atom {
+                Atom::Var(_) => false,
+                Atom::Mod(inner, modulus) => modulus % left == 0 && divides(left, inner),
+                Atom::FloorDiv(inner, divisor) => divisor.checked_mul(left).is_some_and(|both| divides(both, inner)),
+            }
+    };
+    expr.constant_term() % of == 0 && expr.terms().iter().all(|part| term(part.coefficient, &part.atom))
+}
+
+/// The greatest divisor of both, of which the first is positive.
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b % a);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.saturating_abs()
+}

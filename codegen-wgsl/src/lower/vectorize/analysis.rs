@@ -1,0 +1,169 @@
+//! What differs from lane to lane in a function.
+
+use super::steps::{Step, Stepped, Substitution, Test};
+use super::{Refusal, Variant};
+use crate::kernel::{Block, Condition, Function, Known, Operand, ScalarOp, Statement, ValueId};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_affine::Expr;
+use weft_hlo::ir::ArenaId;
+
+/// What is known of a function about to become one of vectors.
+pub(super) struct Analysis {
+    pub(super) substitution: Substitution,
+    /// For each value whether it differs from lane to lane.
+    varying: Vec<bool>,
+    /// Indices by where they are held.
+    indices: BTreeMap<usize, Stepped>,
+    /// Conditions on indices by where their first blocks are held.
+    tests: BTreeMap<usize, Test>,
+    changed: bool,
+}
+
+/// Where something of a function that stays as it is is held.
+fn place<T>(held: &T) -> usize {
+    std::ptr::from_ref(held).addr()
+}
+
+impl Analysis {
+    /// The analysis of a variant of a function.
+    pub(super) fn of(function: &Function, variant: Variant, known: &Known) -> Result<Analysis, Refusal> {
+        let substitution = Substitution { axis: variant.axis, varying: BTreeSet::new() };
+        let varying = vec![false; function.values.len()];
+        let mut analysis =
+            Analysis { substitution, varying, indices: BTreeMap::new(), tests: BTreeMap::new(), changed: true };
+        function.parameters.iter().for_each(|parameter| analysis.varying[parameter.index()] = true);
+        // Loops carry what differs from their ends to their beginnings.
+        while analysis.changed {
+            analysis.changed = false;
+            analysis.block(&function.body, known.clone())?;
+        }
+        Ok(analysis)
+    }
+
+    /// Whether an operand differs from lane to lane.
+    pub(super) fn varies(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Value(value) => self.varying[value.index()],
+            Operand::Constant(_) => false,
+        }
+    }
+
+    /// An index of the function in all lanes.
+    pub(super) fn index(&self, index: &Expr) -> Option<&Stepped> {
+        self.indices.get(&place(index))
+    }
+
+    /// The condition of an `if` whose first block this is.
+    pub(super) fn test(&self, then: &Block) -> Option<&Test> {
+        self.tests.get(&place(then))
+    }
+
+    fn set(&mut self, value: ValueId, varies: bool) {
+        if varies && !self.varying[value.index()] {
+            self.varying[value.index()] = true;
+            self.changed = true;
+        }
+    }
+
+    fn any(&self, operands: &[Operand]) -> bool {
+        operands.iter().any(|operand| self.varies(*operand))
+    }
+
+    fn block(&mut self, block: &Block, mut known: Known) -> Result<(), Refusal> {
+        for statement in &block.statements {
+            self.statement(statement, &known)?;
+            if let Statement::Bind { binding, .. } = statement {
+                for lane in 0..super::LANES {
+                    let variable = self.substitution.runtime(binding.variable, lane);
+                    known.bind(&crate::kernel::Binding { variable, ..binding.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement, known: &Known) -> Result<(), Refusal> {
+        let mut differs = self.any(&statement.operands());
+        if !matches!(statement, Statement::If { .. }) {
+            for index in statement.indices() {
+                let stepped = self.substitution.stepped(index, known)?;
+                differs |= stepped.step != Step::Uniform;
+                self.indices.insert(place(index), stepped);
+            }
+        }
+        match statement {
+            Statement::Let { value, op } => {
+                if matches!(op, ScalarOp::Splat { .. } | ScalarOp::Compose { .. } | ScalarOp::Lane { .. }) {
+                    return Err(Refusal::Vectors);
+                }
+                self.set(*value, differs);
+            }
+            Statement::Call { values, .. } => values.iter().for_each(|value| self.set(*value, differs)),
+            Statement::If { values, condition, then, otherwise } => {
+                let (mut inside, mut outside) = (known.clone(), known.clone());
+                match condition {
+                    Condition::Indices(constraints) => {
+                        let test = self.substitution.test(constraints, known)?;
+                        let (Test::Uniform(tested) | Test::Split(tested)) = &test;
+                        inside = known.when(tested);
+                        if matches!(test, Test::Uniform(_)) {
+                            outside = known.unless(tested);
+                        }
+                        differs = matches!(test, Test::Split(_));
+                        self.tests.insert(place(then), test);
+                    }
+                    Condition::Value(_) if differs => return Err(Refusal::Branch),
+                    Condition::InBounds(_) if differs => return Err(Refusal::Branch),
+                    Condition::Value(_) => {}
+                    Condition::InBounds(bindings) => {
+                        for binding in bindings {
+                            let variable = self.substitution.runtime(binding.variable, 0);
+                            inside.bind(&crate::kernel::Binding { variable, ..binding.clone() });
+                        }
+                    }
+                }
+                self.block(then, inside)?;
+                self.block(otherwise, outside)?;
+                for (position, value) in values.iter().enumerate() {
+                    let yielded: Vec<Operand> =
+                        [then, otherwise].iter().filter_map(|block| block.results.get(position)).copied().collect();
+                    let varies = differs || self.any(&yielded);
+                    self.set(*value, varies);
+                }
+            }
+            Statement::Loop { values, extents, init, accumulators, body } => {
+                self.carried(init, accumulators, values);
+                self.block(body, known.in_loop(extents))?;
+                self.carried(&body.results, accumulators, values);
+            }
+            Statement::While { values, init, accumulators, condition, body } => {
+                self.carried(init, accumulators, values);
+                self.block(condition, known.clone())?;
+                if self.any(&condition.results) {
+                    return Err(Refusal::Branch);
+                }
+                self.block(body, known.clone())?;
+                self.carried(&body.results, accumulators, values);
+            }
+            Statement::Bind { binding, .. } => {
+                if self.varies(binding.value) {
+                    self.changed |= self.substitution.varying.insert(binding.variable);
+                }
+            }
+            Statement::Store { .. } => {}
+            Statement::Update { .. } | Statement::Collective { .. } | Statement::Name { .. } | Statement::Barrier => {
+                return Err(Refusal::Effects);
+            }
+        }
+        Ok(())
+    }
+
+    /// What differs before a round differs after the loop.
+    fn carried(&mut self, operands: &[Operand], accumulators: &[ValueId], values: &[ValueId]) {
+        for ((operand, accumulator), value) in operands.iter().zip(accumulators).zip(values) {
+            let varies = self.varies(*operand) || self.varies(Operand::Value(*accumulator));
+            self.set(*accumulator, varies);
+            self.set(*value, varies);
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! One function with vectors for what differs from lane to lane.
+
+use super::analysis::Analysis;
+use super::steps::{Step, Stepped, Test};
+use super::{LANES, Pass, Refusal, Variant};
+use crate::kernel::{
+    Access, Binding, Block, Condition, Function, FunctionId, Known, MemoryId, Operand, ScalarOp, Space, Statement,
+    Value, ValueId,
+};
+use crate::lower::copy::unbound;
+use weft_affine::{Constraint, Expr, simplify};
+use weft_hlo::ir::{Arena, ArenaId};
+
+/// The function of vectors as it grows.
+pub(super) struct Growing<'p, 'k> {
+    pub(super) pass: &'p mut Pass<'k>,
+    pub(super) source: &'p Function,
+    pub(super) analysis: &'p Analysis,
+    pub(super) values: Arena<ValueId, Value>,
+    /// For each value of the source what it is here: a vector if it differs from lane to lane.
+    pub(super) images: Vec<Option<Operand>>,
+    /// The next runtime variable that no lane of the source's has.
+    pub(super) next_runtime: u32,
+}
+
+/// The variant of a function; its results are all vectors.
+pub(super) fn vectorized(
+    pass: &mut Pass<'_>,
+    source: &Function,
+    variant: Variant,
+    name: String,
+) -> Result<Function, Refusal> {
+    let mut extents = source.extents.clone();
+    if let Some(extent) = variant.axis.and_then(|axis| extents.get_mut(axis as usize)) {
+        *extent /= i64::from(LANES);
+        if *extent < 1 {
+            return Err(Refusal::Extents);
+        }
+    }
+    let known = Known::new(&extents);
+    let analysis = Analysis::of(source, variant, &known)?;
+    let next_runtime = (unbound(&source.body) + 1) * LANES;
+    let images = vec![None; source.values.len()];
+    let mut growing = Growing { pass, source, analysis: &analysis, values: Arena::new(), images, next_runtime };
+    let parameters: Vec<ValueId> = source.parameters.iter().map(|parameter| growing.define(*parameter)).collect();
+    let mut statements = Vec::new();
+    growing.statements(&source.body, known, &mut statements)?;
+    let results: Vec<Operand> =
+        source.body.results.iter().map(|result| growing.vector_value(*result, &mut statements)).collect();
+    let body = Block { statements, results };
+    Ok(Function { name, extents, parameters, values: growing.values, body })
+}
+
+impl Growing<'_, '_> {
+    /// A new value for one of the source, with as many lanes as it needs.
+    fn define(&mut self, value: ValueId) -> ValueId {
+        let lanes = if self.analysis.varies(Operand::Value(value)) { LANES } else { 1 };
+        let image = self.values.push(Value { lanes, ..self.source.values[value].clone() });
+        self.images[value.index()] = Some(Operand::Value(image));
+        image
+    }
+
+    fn defined(&mut self, values: &[ValueId]) -> Vec<ValueId> {
+        values.iter().map(|value| self.define(*value)).collect()
+    }
+
+    /// A value of one operation.
+    fn push(&mut self, like: Operand, lanes: u32, op: ScalarOp, out: &mut Vec<Statement>) -> Operand {
+        let value = match like {
+            Operand::Value(value) => Value { lanes, ..self.source.values[value].clone() },
+            Operand::Constant(scalar) => {
+                Value { name: "constant".to_owned(), element_type: scalar.element_type(), lanes }
+            }
+        };
+        let value = self.values.push(value);
+        out.push(Statement::Let { value, op });
+        Operand::Value(value)
+    }
+
+    /// What an operand of the source is here.
+    pub(super) fn image(&self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Value(value) => self.images[value.index()].unwrap_or(operand),
+            Operand::Constant(_) => operand,
+        }
+    }
+
+    /// An operand as a vector, or a constant.
+    fn vector(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
+        match operand {
+            Operand::Constant(_) => operand,
+            Operand::Value(_) => self.vector_value(operand, out),
+        }
+    }
+
+    fn vector_value(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
+        let image = self.image(operand);
+        if self.analysis.varies(operand) {
+            return image;
+        }
+        self.push(operand, LANES, ScalarOp::Splat { operand: image }, out)
+    }
+
+    /// An operand as a value that has its lanes.
+    fn as_value(&mut self, operand: Operand, value: ValueId, out: &mut Vec<Statement>) -> Operand {
+        match self.analysis.varies(Operand::Value(value)) {
+            true => self.vector(operand, out),
+            false => self.image(operand),
+        }
+    }
+
+    fn as_values(&mut self, operands: &[Operand], values: &[ValueId], out: &mut Vec<Statement>) -> Vec<Operand> {
+        operands.iter().zip(values).map(|(operand, value)| self.as_value(*operand, *value, out)).collect()
+    }
+
+    /// One lane of an operand.
+    pub(super) fn lane(&mut self, operand: Operand, lane: u32, out: &mut Vec<Statement>) -> Operand {
+        let image = self.image(operand);
+        if !self.analysis.varies(operand) {
+            return image;
+        }
+        self.push(operand, 1, ScalarOp::Lane { operand: image, lane }, out)
+    }
+
+    /// Defines a value of the source by its lanes.
+    fn compose(&mut self, value: ValueId, lanes: Vec<Operand>, out: &mut Vec<Statement>) {
+        let value = self.define(value);
+        out.push(Statement::Let { value, op: ScalarOp::Compose { operands: lanes } });
+    }
+
+    fn stepped(&self, index: &Expr) -> Result<Stepped, Refusal> {
+        self.analysis.index(index).cloned().ok_or(Refusal::Effects)
+    }
+
+    fn statements(&mut self, block: &Block, mut known: Known, out: &mut Vec<Statement>) -> Result<(), Refusal> {
+        for statement in &block.statements {
+            self.statement(statement, &mut known, out)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block, values: &[ValueId], known: Known) -> Result<Block, Refusal> {
+        let mut statements = Vec::new();
+        self.statements(block, known, &mut statements)?;
+        let results = self.as_values(&block.results, values, &mut statements);
+        Ok(Block { statements, results })
+    }
+
+    fn statement(&mut self, statement: &Statement, known: &mut Known, out: &mut Vec<Statement>) -> Result<(), Refusal> {
+        match statement {
+            Statement::Let { value, op } => self.operation(*value, op, out)?,
+            Statement::Call { values, function, indices, arguments } => {
+                self.call(values, *function, (indices, arguments), known, out)?;
+            }
+            Statement::If { values, condition, then, otherwise } => {
+                self.conditional(statement, values, condition, [then, otherwise], known, out)?;
+            }
+            Statement::Loop { values, extents, init, accumulators, body } => {
+                let init = self.as_values(init, accumulators, out);
+                let carried = self.defined(accumulators);
+                let body = self.block(body, accumulators, known.in_loop(extents))?;
+                let (values, extents) = (self.defined(values), extents.clone());
+                out.push(Statement::Loop { values, extents, init, accumulators: carried, body });
+            }
+            Statement::While { values, init, accumulators, condition, body } => {
+                let init = self.as_values(init, accumulators, out);
+                let carried = self.defined(accumulators);
+                let mut statements = Vec::new();
+                self.statements(condition, known.clone(), &mut statements)?;
+                let results = condition.results.iter().map(|result| self.image(*result)).collect();
+                let condition = Block { statements, results };
+                let body = self.block(body, accumulators, known.clone())?;
+                let values = self.defined(values);
+                out.push(Statement::While { values, init, accumulators: carried, condition, body });
+            }
+            Statement::Bind { binding, out_of_bounds } => {
+                let substitution = &self.analysis.substitution;
+                let lanes = if substitution.varying.contains(&binding.variable) { LANES } else { 1 };
+                for lane in 0..lanes {
+                    let value = self.lane(binding.value, lane, out);
+                    let variable = self.analysis.substitution.runtime(binding.variable, lane);
+                    let binding = Binding { variable, bounds: binding.bounds, value };
+                    known.bind(&binding);
+                    out.push(Statement::Bind { binding, out_of_bounds: *out_of_bounds });
+                }
+            }
+            Statement::Store { memory, indices, value } => {
+                let [index] = indices.as_slice() else { return Err(Refusal::Effects) };
+                let Stepped { lanes, step } = self.stepped(index)?;
+                if step == Step::Advancing && self.holds_vectors(*memory) {
+                    let value = self.vector_value(*value, out);
+                    out.push(Statement::Store { memory: *memory, indices: vec![lanes[0].clone()], value });
+                    return Ok(());
+                }
+                for (lane, index) in (0..).zip(lanes) {
+                    let value = self.lane(*value, lane, out);
+                    out.push(Statement::Store { memory: *memory, indices: vec![index], value });
+                }
+            }
+            Statement::Update { .. } | Statement::Collective { .. } | Statement::Name { .. } | Statement::Barrier => {
+                return Err(Refusal::Effects);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether vectors may go to and from a memory.
+    fn holds_vectors(&self, memory: MemoryId) -> bool {
+        match self.pass.kernel.memories[memory].space {
+            // What is updated in place is proved element by element.
+            Space::Buffer { access: Access::ReadWrite, .. } => false,
+            Space::Buffer { offset, .. } => offset.is_multiple_of(4 * u64::from(LANES)),
+            Space::Workgroup | Space::Thread => false,
+        }
+    }
+
+    fn operation(&mut self, value: ValueId, op: &ScalarOp, out: &mut Vec<Statement>) -> Result<(), Refusal> {
+        let stepped =
+            op.indices().iter().map(|index| self.stepped(index)).collect::<Result<Vec<Stepped>, Refusal>>()?;
+        let varies = self.analysis.varies(Operand::Value(value));
+        let at = |lane: usize| stepped.iter().map(|index| index.lanes[lane].clone()).collect::<Vec<Expr>>();
+        let is_read = matches!(op, ScalarOp::Extract { .. });
+        if stepped.is_empty() || !varies {
+            let mut here = op.clone();
+            here.indices_mut().iter_mut().zip(at(0)).for_each(|(index, first)| *index = first);
+            for operand in here.operands_mut() {
+                *operand = if varies { self.vector(*operand, out) } else { self.image(*operand) };
+            }
+            self.pass.gains.shared += usize::from(is_read);
+            let value = self.define(value);
+            out.push(Statement::Let { value, op: here });
+            return Ok(());
+        }
+        if let (ScalarOp::Extract { memory, .. }, [Stepped { step: Step::Advancing, lanes }]) = (op, stepped.as_slice())
+            && self.holds_vectors(*memory)
+        {
+            self.pass.gains.vectors += 1;
+            let op = ScalarOp::Extract { memory: *memory, indices: vec![lanes[0].clone()] };
+            let value = self.define(value);
+            out.push(Statement::Let { value, op });
+            return Ok(());
+        }
+        self.pass.gains.composed += usize::from(is_read);
+        let mut scalars = Vec::with_capacity(LANES as usize);
+        for lane in 0..LANES as usize {
+            let mut here = op.clone();
+            here.indices_mut().iter_mut().zip(at(lane)).for_each(|(index, own)| *index = own);
+            scalars.push(self.push(Operand::Value(value), 1, here, out));
+        }
+        self.compose(value, scalars, out);
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        values: &[ValueId],
+        function: FunctionId,
+        (indices, arguments): (&[Expr], &[Operand]),
+        known: &Known,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        let stepped = indices.iter().map(|index| self.stepped(index)).collect::<Result<Vec<Stepped>, Refusal>>()?;
+        let varies = arguments.iter().any(|argument| self.analysis.varies(*argument));
+        let advancing: Vec<usize> =
+            (0..stepped.len()).filter(|position| stepped[*position].step != Step::Uniform).collect();
+        if advancing.is_empty() && !varies {
+            let indices = stepped.iter().map(|index| index.first().clone()).collect();
+            let arguments = arguments.iter().map(|argument| self.image(*argument)).collect();
+            let values = self.defined(values);
+            out.push(Statement::Call { values, function, indices, arguments });
+            return Ok(());
+        }
+        let axis = match advancing.as_slice() {
+            [] => Some(None),
+            [axis] if stepped[*axis].step == Step::Advancing => Some(u32::try_from(*axis).ok()),
+            _ => None,
+        };
+        if let Some(axis) = axis
+            && let Some(variant) = self.pass.variant(function, Variant { axis })
+        {
+            let mut indices: Vec<Expr> = stepped.iter().map(|index| index.first().clone()).collect();
+            if let Some(index) = axis.and_then(|axis| indices.get_mut(axis as usize)) {
+                let vector = index.checked_floor_div(i64::from(LANES))?;
+                *index = simplify(&vector, &known.ranges, known.facts());
+            }
+            let arguments = arguments.iter().map(|argument| self.vector(*argument, out)).collect();
+            let values = self.defined(values);
+            out.push(Statement::Call { values, function: variant, indices, arguments });
+            return Ok(());
+        }
+        let mut lanes: Vec<Vec<Operand>> = vec![Vec::new(); values.len()];
+        for lane in 0..LANES {
+            let indices = stepped.iter().map(|index| index.lanes[lane as usize].clone()).collect();
+            let arguments = arguments.iter().map(|argument| self.lane(*argument, lane, out)).collect();
+            let scalar = |value: &ValueId| Value { lanes: 1, ..self.source.values[*value].clone() };
+            let scalars: Vec<Value> = values.iter().map(scalar).collect();
+            let scalars: Vec<ValueId> = scalars.into_iter().map(|value| self.values.push(value)).collect();
+            lanes.iter_mut().zip(&scalars).for_each(|(lanes, scalar)| lanes.push(Operand::Value(*scalar)));
+            out.push(Statement::Call { values: scalars, function, indices, arguments });
+        }
+        for (value, lanes) in values.iter().zip(lanes) {
+            self.compose(*value, lanes, out);
+        }
+        Ok(())
+    }
+
+    fn conditional(
+        &mut self,
+        statement: &Statement,
+        values: &[ValueId],
+        condition: &Condition,
+        [then, otherwise]: [&Block; 2],
+        known: &Known,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        let condition = match condition {
+            Condition::Indices(_) => match self.analysis.test(then).cloned().ok_or(Refusal::Effects)? {
+                Test::Uniform(tested) => match decided(&tested, known) {
+                    Ok(holds) => return self.inlined(values, if holds { then } else { otherwise }, known, out),
+                    Err(open) => Condition::Indices(open),
+                },
+                Test::Split(tested) => return self.split(statement, values, &tested, then, known, out),
+            },
+            Condition::Value(operand) => Condition::Value(self.image(*operand)),
+            Condition::InBounds(bindings) => {
+                let renamed = |Binding { variable, bounds, value }: &Binding| Binding {
+                    variable: self.analysis.substitution.runtime(*variable, 0),
+                    bounds: *bounds,
+                    value: self.image(*value),
+                };
+                Condition::InBounds(bindings.iter().map(renamed).collect())
+            }
+        };
+        let then = self.block(then, values, known.inside(&condition))?;
+        let otherwise = self.block(otherwise, values, known.outside(&condition))?;
+        let values = self.defined(values);
+        out.push(Statement::If { values, condition, then, otherwise });
+        Ok(())
+    }
+
+    /// A block in place of the values that it yields.
+    fn inlined(
+        &mut self,
+        values: &[ValueId],
+        block: &Block,
+        known: &Known,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        self.statements(block, known.clone(), out)?;
+        for (value, result) in values.iter().zip(&block.results) {
+            let image = match self.analysis.varies(Operand::Value(*value)) {
+                true => self.vector_value(*result, out),
+                false => self.image(*result),
+            };
+            self.images[value.index()] = Some(image);
+        }
+        Ok(())
+    }
+
+    /// A condition that may hold in some lanes only: vectors where it holds in all, else each lane for itself.
+    fn split(
+        &mut self,
+        statement: &Statement,
+        values: &[ValueId],
+        tested: &[Constraint],
+        then: &Block,
+        known: &Known,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        let open = match decided(tested, known) {
+            Ok(true) => return self.inlined(values, then, known, out),
+            Ok(false) => None,
+            Err(open) => Some(open),
+        };
+        let outside = open.as_ref().map_or_else(|| known.clone(), |open| known.unless(open));
+        let mut each = Vec::new();
+        let lanes = self.lane_by_lane(statement, values, &outside, &mut each)?;
+        let Some(open) = open else {
+            out.extend(each);
+            for (value, lanes) in values.iter().zip(lanes) {
+                self.compose(*value, lanes, out);
+            }
+            return Ok(());
+        };
+        let mut results = Vec::with_capacity(values.len());
+        for (value, lanes) in values.iter().zip(lanes) {
+            results.push(self.push(Operand::Value(*value), LANES, ScalarOp::Compose { operands: lanes }, &mut each));
+        }
+        let otherwise = Block { statements: each, results };
+        let condition = Condition::Indices(open);
+        let then = self.block(then, values, known.inside(&condition))?;
+        let values = self.defined(values);
+        out.push(Statement::If { values, condition, then, otherwise });
+        Ok(())
+    }
+}
+
+/// Whether constraints are known to hold, or not to; else what has to be tested.
+pub(super) fn decided(tested: &[Constraint], known: &Known) -> Result<bool, Vec<Constraint>> {
+    let open = known.open(tested);
+    match open.as_slice() {
+        [] => Ok(true),
+        open if open.iter().any(|constraint| constraint.bounds.is_empty()) => Ok(false),
+        _ => Err(open),
+    }
+}

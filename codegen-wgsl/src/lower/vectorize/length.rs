@@ -1,0 +1,44 @@
+//! How long a kernel is once a driver has written its calls out.
+
+use crate::kernel::{Block, Function, Kernel, ScalarOp, Statement};
+use crate::math;
+use weft_hlo::ir::ArenaId;
+
+/// What an operation counts that calls a function of the library.
+const LIBRARY: u64 = 16;
+
+/// Statements of an invocation with every call in place of its function, and each lane of a function of the library by itself.
+pub(super) fn length(kernel: &Kernel) -> u64 {
+    let mut lengths = vec![0; kernel.functions.len()];
+    let functions: Vec<&Function> = kernel.functions.values().collect();
+    // Callees stand behind their callers.
+    for (position, function) in functions.iter().enumerate().rev() {
+        lengths[position] = of_block(&function.body, function, &lengths);
+    }
+    of_block(&kernel.entry.body, &kernel.entry, &lengths)
+}
+
+fn of_block(block: &Block, function: &Function, lengths: &[u64]) -> u64 {
+    let of = |statement: &Statement| {
+        let own = match statement {
+            Statement::Let { value, op } if calls_library(op, function) => {
+                LIBRARY * u64::from(function.values[*value].lanes)
+            }
+            _ => statement.callee().map_or(1, |callee| lengths[callee.index()].saturating_add(1)),
+        };
+        statement.blocks().into_iter().fold(own, |sum, block| sum.saturating_add(of_block(block, function, lengths)))
+    };
+    block.statements.iter().map(of).fold(0, u64::saturating_add)
+}
+
+fn calls_library(op: &ScalarOp, function: &Function) -> bool {
+    let Some(ty) = op.operands().first().map(|operand| Kernel::operand_type(function, *operand)) else { return false };
+    let call = match op {
+        ScalarOp::Unary { op, .. } => math::unary(*op, ty),
+        ScalarOp::Binary { op, .. } => math::binary(*op, ty),
+        ScalarOp::Compare { direction, order, .. } => math::compare(*direction, *order, ty),
+        ScalarOp::Convert { to, .. } => math::convert(ty, *to),
+        _ => None,
+    };
+    call.and_then(math::Call::function).is_some()
+}

@@ -1,0 +1,197 @@
+//! From elements to vectors: several elements of an invocation side by side.
+//!
+//! The loop emitter has an invocation compute several elements a launch apart. Here [`LANES`] of them become neighbors instead, and the
+//! functions that compute them functions of vectors: what an operand differs in from lane to lane is known from its index, which is an
+//! expression. Where an index begins at a multiple of the lanes and is one more in each further lane, one vector is read; where it is the
+//! same in all lanes, one element; else an element for each lane. A condition on indices that holds in all lanes or in none stays; one
+//! that may hold in some is tested for all lanes first, and lane by lane where that fails.
+
+mod analysis;
+mod entry;
+mod function;
+mod length;
+mod scalar;
+mod steps;
+
+use crate::kernel::{Function, FunctionId, Kernel};
+use function::vectorized;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use weft_affine::Error;
+use weft_hlo::ir::{Arena, ArenaId};
+
+/// Lanes of a vector.
+pub(crate) const LANES: u32 = 4;
+
+/// How long a kernel of vectors may be: so long in any case, else so many times as long as without. Drivers write all calls out, and take
+/// time for it that grows faster than what they write.
+const MAX_LENGTH: u64 = 512;
+const MAX_TIMES: u64 = 2;
+
+/// Statements that are written for each lane by itself, in all functions of a kernel.
+const MAX_COPIES: usize = 1024;
+
+/// Calls that nest around a function of vectors.
+const MAX_DEPTH: usize = 64;
+
+/// The kernel with vectors, where an invocation computes a multiple of [`LANES`] elements a launch apart, and reads most of what it reads
+/// as vectors or once for several lanes; any other as it is.
+#[must_use]
+pub fn vectorize(kernel: &Kernel) -> Kernel {
+    match entry::vectorized_kernel(kernel) {
+        Ok(vectors) => vectors,
+        Err(refusal) => {
+            tracing::debug!(kernel = %kernel.name, %refusal, "elements stay scalars");
+            kernel.clone()
+        }
+    }
+}
+
+/// Which form of a function is wanted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Variant {
+    /// The index that advances from lane to lane, divided by the lanes in the variant; only values differ if there is none.
+    axis: Option<u32>,
+}
+
+/// Why a function, or a kernel, has no vectors.
+#[derive(Clone, Debug)]
+enum Refusal {
+    /// The elements of an invocation are not a launch apart, or not a multiple of the lanes.
+    Rounds,
+    /// It has effects other than storing elements.
+    Effects,
+    /// It has vectors already.
+    Vectors,
+    /// A value that differs from lane to lane decides what is computed.
+    Branch,
+    /// There are fewer elements than lanes.
+    Extents,
+    /// It is long: calls of the library, or statements for each lane.
+    Long,
+    /// Most of what it reads is not side by side.
+    Apart,
+    /// An index leaves 64 bits.
+    Index(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Index(error)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Rounds => {
+                write!(f, "an invocation does not compute a multiple of {LANES} elements a launch apart")
+            }
+            Refusal::Effects => f.write_str("it does more than compute elements and store them"),
+            Refusal::Vectors => f.write_str("it has vectors already"),
+            Refusal::Branch => f.write_str("a value that differs from lane to lane decides what is computed"),
+            Refusal::Extents => f.write_str("there are fewer elements than lanes"),
+            Refusal::Long => f.write_str("too much would be written for each lane by itself"),
+            Refusal::Apart => f.write_str("most of what it reads does not lie side by side"),
+            Refusal::Index(error) => write!(f, "an index: {error}"),
+        }
+    }
+}
+
+/// What is read, counted by how.
+#[derive(Copy, Clone, Debug, Default)]
+struct Gains {
+    /// As vectors.
+    vectors: usize,
+    /// Once for all lanes.
+    shared: usize,
+    /// Lane by lane.
+    composed: usize,
+}
+
+/// The functions of vectors made so far.
+pub(super) struct Pass<'k> {
+    kernel: &'k Kernel,
+    /// For each variant asked for its place in `made`, if there is one.
+    known: BTreeMap<(FunctionId, Variant), Option<usize>>,
+    made: Vec<(FunctionId, Function)>,
+    names: BTreeSet<String>,
+    depth: usize,
+    copies: usize,
+    gains: Gains,
+}
+
+impl<'k> Pass<'k> {
+    fn new(kernel: &'k Kernel) -> Self {
+        let memories = kernel.memories.values().map(|memory| memory.name.clone());
+        let names = memories.chain(kernel.functions.values().map(|function| function.name.clone())).collect();
+        Pass { kernel, known: BTreeMap::new(), made: Vec::new(), names, depth: 0, copies: 0, gains: Gains::default() }
+    }
+
+    /// A variant of a function, numbered behind the functions of the kernel, or `None` where it has to be called for each lane.
+    fn variant(&mut self, id: FunctionId, variant: Variant) -> Option<FunctionId> {
+        let provisional = |made: usize| FunctionId::from_index(self.kernel.functions.len() + made);
+        if let Some(known) = self.known.get(&(id, variant)) {
+            return known.map(provisional);
+        }
+        let source = &self.kernel.functions[id];
+        let name = self.name(&source.name);
+        self.depth += 1;
+        let made = if self.depth > MAX_DEPTH { Err(Refusal::Long) } else { vectorized(self, source, variant, name) };
+        self.depth -= 1;
+        let made = match made {
+            Ok(function) => {
+                self.made.push((id, function));
+                Some(self.made.len() - 1)
+            }
+            Err(refusal) => {
+                tracing::debug!(function = %source.name, %refusal, "the function is called for each lane");
+                None
+            }
+        };
+        self.known.insert((id, variant), made);
+        made.map(|made| FunctionId::from_index(self.kernel.functions.len() + made))
+    }
+
+    /// A name for a variant that no other function or memory has.
+    fn name(&mut self, of: &str) -> String {
+        let mut name = format!("{of}_x{LANES}");
+        while !self.names.insert(name.clone()) {
+            name.push_str("_v");
+        }
+        name
+    }
+
+    /// Counts a statement that is written for one lane.
+    fn count_copy(&mut self) -> Result<(), Refusal> {
+        self.copies += 1;
+        if self.copies > MAX_COPIES { Err(Refusal::Long) } else { Ok(()) }
+    }
+
+    /// The functions that the entry reaches, variants before the functions they are of, and for each by its provisional number the one it
+    /// gets.
+    fn functions(self, entry: &Function) -> (Arena<FunctionId, Function>, Vec<Option<FunctionId>>) {
+        let count = self.kernel.functions.len();
+        let all: Vec<&Function> =
+            self.kernel.functions.values().chain(self.made.iter().map(|(_, function)| function)).collect();
+        let mut reached = vec![false; all.len()];
+        let mut open = entry.callees();
+        while let Some(callee) = open.pop() {
+            if !std::mem::replace(&mut reached[callee.index()], true) {
+                open.extend(all[callee.index()].callees());
+            }
+        }
+        let mut order: Vec<usize> = (0..all.len()).filter(|function| reached[*function]).collect();
+        let place = |function: &usize| match self.made.get(function.wrapping_sub(count)) {
+            Some((source, _)) => (source.index(), 0, *function),
+            None => (*function, 1, *function),
+        };
+        order.sort_by_key(place);
+        let mut image = vec![None; all.len()];
+        let mut functions = Arena::new();
+        for function in order {
+            image[function] = Some(functions.push(all[function].clone()));
+        }
+        (functions, image)
+    }
+}

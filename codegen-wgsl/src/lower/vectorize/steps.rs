@@ -1,0 +1,159 @@
+//! How indices differ from lane to lane.
+
+use super::LANES;
+use crate::kernel::{Known, is_multiple};
+use std::collections::BTreeSet;
+use weft_affine::{Constraint, Error, Expr, Interval, Term, Var, simplify};
+
+/// How an index differs from lane to lane.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It is the same in all lanes.
+    Uniform,
+    /// It begins at a multiple of the lanes, and is one more in each further lane.
+    Advancing,
+    /// Anything else.
+    Other,
+}
+
+/// An index in each lane.
+#[derive(Clone, Debug)]
+pub(super) struct Stepped {
+    /// The index by lane.
+    pub(super) lanes: Vec<Expr>,
+    pub(super) step: Step,
+}
+
+impl Stepped {
+    /// The index of the first lane.
+    pub(super) fn first(&self) -> &Expr {
+        &self.lanes[0]
+    }
+}
+
+/// When a condition holds.
+#[derive(Clone, Debug)]
+pub(super) enum Test {
+    /// In all lanes or in none: where these constraints hold.
+    Uniform(Vec<Constraint>),
+    /// In all lanes where these constraints hold, else perhaps in some.
+    Split(Vec<Constraint>),
+}
+
+/// What variables of a function are in the lanes of its vector form.
+#[derive(Clone, Debug)]
+pub(super) struct Substitution {
+    /// The index that is `LANES * d + lane`, if there is one.
+    pub(super) axis: Option<u32>,
+    /// Runtime variables that differ from lane to lane.
+    pub(super) varying: BTreeSet<u32>,
+}
+
+impl Substitution {
+    /// The number of a runtime variable in a lane.
+    pub(super) fn runtime(&self, variable: u32, lane: u32) -> u32 {
+        variable * LANES + if self.varying.contains(&variable) { lane } else { 0 }
+    }
+
+    /// An index in one lane.
+    pub(super) fn in_lane(&self, index: &Expr, lane: u32, known: &Known) -> Result<Expr, Error> {
+        let of_axis = |axis: u32| Expr::dim(axis).checked_mul(i64::from(LANES))?.checked_add_constant(i64::from(lane));
+        let axis = self.axis.map(of_axis).transpose()?;
+        let substituted = index.substitute(|variable| match variable {
+            Var::Dim(dimension) if Some(dimension) == self.axis => axis.clone(),
+            Var::Runtime(number) => Some(Expr::runtime(self.runtime(number, lane))),
+            Var::Dim(_) | Var::Range(_) => None,
+        })?;
+        Ok(simplify(&substituted, &known.ranges, known.facts()))
+    }
+
+    /// An index in all lanes.
+    pub(super) fn stepped(&self, index: &Expr, known: &Known) -> Result<Stepped, Error> {
+        let varies = index.find_variable(&mut |variable| match variable {
+            Var::Dim(dimension) => Some(dimension) == self.axis,
+            Var::Runtime(number) => self.varying.contains(&number),
+            Var::Range(_) => false,
+        });
+        let first = self.in_lane(index, 0, known)?;
+        if !varies {
+            return Ok(Stepped { lanes: vec![first; LANES as usize], step: Step::Uniform });
+        }
+        let mut lanes = vec![first];
+        for lane in 1..LANES {
+            lanes.push(self.in_lane(index, lane, known)?);
+        }
+        let step = match differences(&lanes, known).as_deref() {
+            Some([0, 0, 0, 0]) => Step::Uniform,
+            Some([0, 1, 2, 3]) if is_multiple(&lanes[0], i64::from(LANES), known) => Step::Advancing,
+            _ => Step::Other,
+        };
+        Ok(Stepped { lanes, step })
+    }
+
+    /// When a conjunction holds.
+    pub(super) fn test(&self, constraints: &[Constraint], known: &Known) -> Result<Test, Error> {
+        let mut tested = Vec::with_capacity(constraints.len());
+        let mut is_uniform = true;
+        for Constraint { expr, bounds } in constraints {
+            let Stepped { lanes, step } = self.stepped(expr, known)?;
+            let word = i64::from(LANES);
+            let range = known.range(&lanes[0]);
+            match (step, differences(&lanes, known)) {
+                (Step::Uniform, _) => tested.push(Constraint { expr: lanes[0].clone(), bounds: *bounds }),
+                (_, Some(differences)) => {
+                    let whole = |bound: i64| bound.rem_euclid(word) == 0;
+                    let begins = whole(bounds.lo) || bounds.lo <= range.lo;
+                    let ends =
+                        bounds.hi.checked_add(1).is_some_and(whole) || bounds.hi >= range.hi.saturating_add(word);
+                    is_uniform &= step == Step::Advancing && begins && ends;
+                    let least = differences.iter().copied().min().unwrap_or(0);
+                    let most = differences.iter().copied().max().unwrap_or(0);
+                    let bounds = Interval { lo: bounds.lo.saturating_sub(least), hi: bounds.hi.saturating_sub(most) };
+                    tested.push(Constraint { expr: lanes[0].clone(), bounds });
+                }
+                (_, None) => {
+                    is_uniform = false;
+                    tested.extend(lanes.into_iter().map(|expr| Constraint { expr, bounds: *bounds }));
+                }
+            }
+        }
+        let tested = tested.into_iter().map(divided).collect();
+        Ok(if is_uniform { Test::Uniform(tested) } else { Test::Split(tested) })
+    }
+}
+
+/// By how much each lane's index is more than the first's, if these are constants.
+fn differences(lanes: &[Expr], known: &Known) -> Option<Vec<i64>> {
+    let difference = |lane: &Expr| {
+        let difference = lane.checked_sub(&lanes[0]).ok()?;
+        difference.as_constant().or_else(|| simplify(&difference, &known.ranges, known.facts()).as_constant())
+    };
+    lanes.iter().map(difference).collect()
+}
+
+/// The same constraint without what all coefficients have in common: `4 * d0 in [0, 98]` is `d0 in [0, 24]`.
+pub(super) fn divided(constraint: Constraint) -> Constraint {
+    let Constraint { expr, bounds } = &constraint;
+    let common = expr.terms().iter().fold(0, |common, term| gcd(common, term.coefficient));
+    if common <= 1 {
+        return constraint;
+    }
+    let constant = expr.constant_term();
+    let divided = |term: &Term| Term { coefficient: term.coefficient / common, atom: term.atom.clone() };
+    let rest = Expr::sum(0, expr.terms().iter().map(divided));
+    let (Ok(rest), Some(lo), Some(hi)) = (rest, bounds.lo.checked_sub(constant), bounds.hi.checked_sub(constant))
+    else {
+        return constraint;
+    };
+    let bounds =
+        Interval { lo: lo.div_euclid(common) + i64::from(lo.rem_euclid(common) != 0), hi: hi.div_euclid(common) };
+    Constraint { expr: rest, bounds }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.saturating_abs()
+}

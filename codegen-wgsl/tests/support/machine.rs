@@ -1,0 +1,217 @@
+//! Kernels run on memories of symbols, one invocation at a time.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use weft_affine::{Expr, Var};
+use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Statement, ValueId};
+use weft_hlo::ir::ArenaId;
+
+/// A value stands for the expression that computes it; equal symbols mean equal expressions.
+pub(crate) type Symbol = u64;
+
+/// The lanes of a value.
+type Lanes = Vec<Symbol>;
+
+fn symbol(parts: impl Hash) -> Symbol {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Where code runs: the indices of the function, of the loops around and of the values that are bound.
+#[derive(Clone)]
+struct Scope<'p> {
+    dims: &'p [i64],
+    ranges: Vec<i64>,
+    runtime: BTreeMap<u32, i64>,
+}
+
+impl Scope<'_> {
+    fn index(&self, index: &Expr) -> i64 {
+        let value = |variable| match variable {
+            Var::Dim(dimension) => self.dims[dimension as usize],
+            Var::Range(range) => self.ranges[range as usize],
+            Var::Runtime(number) => self.runtime[&number],
+        };
+        index.evaluate(value).unwrap()
+    }
+}
+
+/// What an invocation writes: the memory and the row-major position, and the element.
+pub(crate) type Writes = BTreeMap<(usize, i64), Symbol>;
+
+struct Machine<'k> {
+    kernel: &'k Kernel,
+    writes: Writes,
+}
+
+impl Machine<'_> {
+    fn call(&mut self, function: &Function, dims: &[i64], arguments: &[Lanes]) -> Vec<Lanes> {
+        assert_eq!(dims.len(), function.extents.len());
+        for (index, extent) in dims.iter().zip(&function.extents) {
+            assert!((0..*extent).contains(index), "@{} is called at {dims:?}", function.name);
+        }
+        let mut values: Vec<Lanes> = vec![Vec::new(); function.values.len()];
+        for (parameter, argument) in function.parameters.iter().zip(arguments) {
+            values[parameter.index()] = in_lanes(argument, function.values[*parameter].lanes);
+        }
+        let scope = Scope { dims, ranges: Vec::new(), runtime: BTreeMap::new() };
+        self.run(function, &function.body, &scope, &mut values)
+    }
+
+    fn run(&mut self, of: &Function, block: &Block, outer: &Scope<'_>, values: &mut [Lanes]) -> Vec<Lanes> {
+        let lanes = |value: &ValueId| of.values[*value].lanes;
+        let mut scope = outer.clone();
+        for statement in &block.statements {
+            let operands = all(&statement.operands(), values);
+            let (defined, results) = match statement {
+                Statement::Let { value, op } => (vec![*value], vec![self.lanes(op, lanes(value), &scope, &operands)]),
+                Statement::Call { values: defined, function, indices, .. } => {
+                    let indices: Vec<i64> = indices.iter().map(|index| scope.index(index)).collect();
+                    let function = &self.kernel.functions[*function];
+                    (defined.clone(), self.call(function, &indices, &operands))
+                }
+                Statement::If { values: defined, condition, then, otherwise } => {
+                    let mut holds =
+                        condition.constraints().iter().all(|test| test.bounds.contains(scope.index(&test.expr)));
+                    if let Condition::Value(_) = condition {
+                        holds &= operands[0][0].is_multiple_of(2);
+                    }
+                    let branch = if holds { then } else { otherwise };
+                    (defined.clone(), self.run(of, branch, &scope, values))
+                }
+                Statement::Loop { values: defined, extents, accumulators, body, .. } => {
+                    let mut carried = operands;
+                    for position in 0..extents.iter().product() {
+                        let mut inner = scope.clone();
+                        inner.ranges.extend(indices(position, extents));
+                        for (accumulator, symbol) in accumulators.iter().zip(&carried) {
+                            values[accumulator.index()] = in_lanes(symbol, lanes(accumulator));
+                        }
+                        carried = self.run(of, body, &inner, values);
+                    }
+                    (defined.clone(), carried)
+                }
+                Statement::Bind { binding, .. } => {
+                    // Any index within the bounds, the same for the same value.
+                    let size = binding.bounds.hi - binding.bounds.lo + 1;
+                    let index = binding.bounds.lo + i64::try_from(operands[0][0] >> 1).unwrap() % size;
+                    scope.runtime.insert(binding.variable, index);
+                    (Vec::new(), Vec::new())
+                }
+                Statement::Store { memory, indices, .. } => {
+                    let position = self.position(*memory, indices, &scope);
+                    for (position, element) in (position..).zip(&operands[0]) {
+                        let before = self.writes.insert((memory.index(), position), *element);
+                        assert_eq!(before, None, "an element is written once");
+                    }
+                    (Vec::new(), Vec::new())
+                }
+                other => panic!("the loop emitter makes no {other:?}"),
+            };
+            for (value, result) in defined.into_iter().zip(results) {
+                values[value.index()] = in_lanes(&result, lanes(&value));
+            }
+        }
+        all(&block.results, values)
+    }
+
+    /// The row-major position of an element.
+    fn position(&self, memory: MemoryId, indices: &[Expr], scope: &Scope<'_>) -> i64 {
+        let extents = &self.kernel.memories[memory].shape.extents;
+        let indices: Vec<i64> = indices.iter().map(|index| scope.index(index)).collect();
+        let position = if indices.len() == extents.len() {
+            indices.iter().zip(extents).fold(0, |position, (index, extent)| {
+                assert!((0..*extent).contains(index), "{indices:?} in {extents:?}");
+                position * extent + index
+            })
+        } else {
+            indices[0]
+        };
+        assert!((0..extents.iter().product()).contains(&position), "{position} in {extents:?}");
+        position
+    }
+
+    /// A value of so many lanes.
+    fn lanes(&self, op: &ScalarOp, lanes: u32, scope: &Scope<'_>, operands: &[Lanes]) -> Lanes {
+        match op {
+            ScalarOp::Splat { .. } => in_lanes(&operands[0], lanes),
+            ScalarOp::Compose { .. } => operands.concat(),
+            ScalarOp::Lane { lane, .. } => vec![operands[0][*lane as usize]],
+            ScalarOp::Extract { memory, indices } => {
+                let first = self.position(*memory, indices, scope);
+                (first..first + i64::from(lanes)).map(|position| symbol((memory, position))).collect()
+            }
+            _ => {
+                let operands: Vec<Lanes> = operands.iter().map(|operand| in_lanes(operand, lanes)).collect();
+                let of_lane = |lane| operands.iter().map(|operand| operand[lane]).collect::<Vec<Symbol>>();
+                (0..lanes as usize).map(|lane| self.scalar(op, scope, &of_lane(lane))).collect()
+            }
+        }
+    }
+
+    fn scalar(&self, op: &ScalarOp, scope: &Scope<'_>, operands: &[Symbol]) -> Symbol {
+        match op {
+            ScalarOp::Index { index, element_type } => symbol((scope.index(index), element_type)),
+            ScalarOp::Unary { op, .. } => symbol((op, operands)),
+            ScalarOp::Binary { op, .. } => symbol((op, operands)),
+            ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
+            ScalarOp::Select { .. } => symbol(("select", operands)),
+            ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
+            ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
+            ScalarOp::Convert { to, .. } => symbol((to, operands)),
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
+                symbol((exponent_bits, mantissa_bits, operands))
+            }
+            ScalarOp::Keep { .. } => operands[0],
+            other => panic!("{other:?} is no operation of one lane"),
+        }
+    }
+}
+
+/// A value that has so many lanes, or the same in each.
+fn in_lanes(value: &Lanes, lanes: u32) -> Lanes {
+    if value.len() == 1 { vec![value[0]; lanes as usize] } else { value.clone() }
+}
+
+fn all(operands: &[Operand], values: &[Lanes]) -> Vec<Lanes> {
+    let one = |operand: &Operand| match operand {
+        Operand::Value(value) => values[value.index()].clone(),
+        Operand::Constant(scalar) => vec![symbol(format!("{scalar:?}"))],
+    };
+    operands.iter().map(one).collect()
+}
+
+/// What one invocation writes.
+pub(crate) fn invocation(kernel: &Kernel, number: i64) -> Writes {
+    let mut machine = Machine { kernel, writes: Writes::new() };
+    // The coordinates of the workgroup, the first of which varies fastest, and the thread.
+    let thread = kernel.entry.extents.len() - 1;
+    let mut rest = number / kernel.threads();
+    let mut dims = Vec::with_capacity(thread + 1);
+    for extent in &kernel.entry.extents[..thread] {
+        dims.push(rest % extent);
+        rest /= extent;
+    }
+    dims.push(number % kernel.threads());
+    machine.call(&kernel.entry, &dims, &[]);
+    machine.writes
+}
+
+/// The indices of a row-major position.
+fn indices(position: i64, extents: &[i64]) -> Vec<i64> {
+    let mut rest = position;
+    let mut indices: Vec<i64> = extents
+        .iter()
+        .rev()
+        .map(|extent| {
+            let index = rest % extent;
+            rest /= extent;
+            index
+        })
+        .collect();
+    indices.reverse();
+    indices
+}

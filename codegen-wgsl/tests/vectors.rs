@@ -1,0 +1,173 @@
+//! Vectors keep what a kernel computes: kernels whose elements are shared out a launch apart are run on memories of symbols before and
+//! after.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use crate::support::machine::{Writes, invocation};
+use crate::support::{corpus, fused, make, verified};
+use std::fs;
+use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
+use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, ScalarOp, Statement};
+use weft_codegen_wgsl::lower::vectorize;
+use weft_partition::Fused;
+
+/// Elements that a kernel computes at most to be run.
+const MOST: i64 = 600;
+
+/// The kernel in which one invocation after the other computes `rounds` elements, a launch of `threads` times some workgroups apart.
+fn spread(kernel: &Kernel, rounds: i64, threads: i64) -> Kernel {
+    let launched: i64 = kernel.entry.extents.iter().product();
+    let mut spread = kernel.clone();
+    let groups = (launched + rounds * threads - 1) / (rounds * threads);
+    spread.entry.extents = vec![groups, threads];
+    let launch = groups * threads;
+    let position =
+        Expr::range(0).checked_mul(launch).unwrap().checked_add(&spread.entry.invocation().unwrap()).unwrap();
+    // What the coordinates of the former launch are.
+    let mut rest = position.clone();
+    let mut dims = Vec::new();
+    let (last, coordinates) = kernel.entry.extents.split_last().unwrap();
+    let thread = rest.checked_modulo(*last).unwrap();
+    rest = rest.checked_floor_div(*last).unwrap();
+    for extent in coordinates {
+        dims.push(rest.checked_modulo(*extent).unwrap());
+        rest = rest.checked_floor_div(*extent).unwrap();
+    }
+    dims.push(thread);
+    let ranges = Ranges {
+        dims: vec![Interval::of_extent(groups), Interval::of_extent(threads)],
+        ranges: vec![Interval::of_extent(rounds)],
+        runtime: Vec::new(),
+    };
+    let within = Constraint::new(position, Interval::of_extent(launched));
+    let mut body = std::mem::take(&mut spread.entry.body);
+    rewrite(&mut body, &dims, &ranges, &within);
+    let condition = Condition::Indices(vec![within]);
+    let guarded = Statement::If { values: Vec::new(), condition, then: body, otherwise: Block::default() };
+    let body = Block { statements: vec![guarded], results: Vec::new() };
+    let (values, init, accumulators) = (Vec::new(), Vec::new(), Vec::new());
+    spread.entry.body.statements.push(Statement::Loop { values, extents: vec![rounds], init, accumulators, body });
+    spread
+}
+
+fn rewrite(block: &mut Block, dims: &[Expr], ranges: &Ranges, within: &Constraint) {
+    for statement in &mut block.statements {
+        for index in statement.indices_mut() {
+            let of = |variable| match variable {
+                Var::Dim(dimension) => Some(dims[dimension as usize].clone()),
+                _ => None,
+            };
+            *index = simplify(&index.substitute(of).unwrap(), ranges, std::slice::from_ref(within));
+        }
+        statement.blocks_mut().into_iter().for_each(|block| rewrite(block, dims, ranges, within));
+    }
+}
+
+/// What all invocations write.
+fn writes(kernel: &Kernel) -> Writes {
+    let launched: i64 = kernel.entry.extents.iter().product();
+    let mut writes = Writes::new();
+    for number in 0..launched {
+        for (place, element) in invocation(kernel, number) {
+            assert_eq!(writes.insert(place, element), None, "an element is written once");
+        }
+    }
+    writes
+}
+
+/// Whether any value of a kernel is a vector that is read.
+fn reads_vectors(kernel: &Kernel) -> bool {
+    fn any(block: &Block, is: &dyn Fn(&Statement) -> bool) -> bool {
+        block.statements.iter().any(|one| is(one) || one.blocks().into_iter().any(|block| any(block, is)))
+    }
+    kernel.bodies().any(|function| {
+        any(&function.body, &|statement| match statement {
+            Statement::Let { value, op: ScalarOp::Extract { .. } } => function.values[*value].lanes > 1,
+            _ => false,
+        })
+    })
+}
+
+/// How many kernels of a module become kernels of vectors, and how many of them read some.
+fn check(name: &str, fused: &Fused) -> (usize, usize) {
+    let made = make(fused).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+    let (mut vectors, mut reads) = (0, 0);
+    for made in &made {
+        let launched: i64 = made.kernel.entry.extents.iter().product();
+        if launched == 0 || launched > MOST {
+            continue;
+        }
+        let expected = writes(&made.before_vectors);
+        for (rounds, threads) in [(4, 8), (8, 3)] {
+            let apart = spread(&made.before_vectors, rounds, threads);
+            let found = vectorize(&apart);
+            if found == apart {
+                continue;
+            }
+            vectors += 1;
+            reads += usize::from(reads_vectors(&found));
+            found.verify().unwrap_or_else(|findings| panic!("{name}: {findings:?}\n{apart}\n{found}"));
+            assert_eq!(Kernel::parse(&found.to_string()).as_ref(), Ok(&found), "{name} is read back");
+            assert_eq!(writes(&found), expected, "{name}\n{apart}\n{found}");
+        }
+    }
+    (vectors, reads)
+}
+
+#[test]
+fn the_corpus_computes_the_same_in_vectors() {
+    let (mut vectors, mut reads) = (0, 0);
+    for (name, path) in corpus() {
+        let Ok(module) = fused(&fs::read_to_string(path).unwrap()) else { continue };
+        let found = check(&name, &module);
+        vectors += found.0;
+        reads += found.1;
+    }
+    assert!(vectors > 200 && reads > 100, "{vectors} of vectors, {reads} that read some");
+}
+
+#[test]
+fn what_moves_elements_computes_the_same_in_vectors() {
+    for (name, body) in [
+        ("ragged", "x = f32[7,13] parameter(0)\nROOT y = f32[7,13] negate(x)"),
+        ("pad", "x = f32[6,16] parameter(0)\nv = f32[] parameter(1)\nROOT y = f32[9,24] pad(x, v), padding=2_1x4_4"),
+        (
+            "odd pad",
+            "x = f32[6,16] parameter(0)\nv = f32[] parameter(1)\nROOT y = f32[8,21] pad(x, v), padding=1_1x3_2",
+        ),
+        ("slice", "x = f32[8,32] parameter(0)\nROOT y = f32[5,24] slice(x), slice={[2:7], [4:28]}"),
+        (
+            "concatenate",
+            "x = f32[4,12] parameter(0)\ny = f32[4,8] parameter(1)\nROOT z = f32[4,20] concatenate(x, y), dimensions={1}",
+        ),
+        (
+            "odd concatenate",
+            "x = f32[4,3] parameter(0)\ny = f32[4,8] parameter(1)\nROOT z = f32[4,11] concatenate(x, y), dimensions={1}",
+        ),
+        (
+            "rows",
+            "x = f32[16] parameter(0)\ny = f32[8] parameter(1)\na = f32[8,16] broadcast(x), dimensions={1}\nb = f32[8,16] broadcast(y), dimensions={0}\nROOT c = f32[8,16] add(a, b)",
+        ),
+        (
+            "transpose",
+            "x = f32[8,12] parameter(0)\nb = f32[12] parameter(1)\nt = f32[12,8] transpose(x), dimensions={1,0}\nc = f32[12,8] broadcast(b), dimensions={0}\nROOT y = f32[12,8] add(t, c)",
+        ),
+        ("numbers", "x = s32[6,8] parameter(0)\ni = s32[6,8] iota(), iota_dimension=1\nROOT y = s32[6,8] add(x, i)"),
+        (
+            "gather",
+            "x = f32[9,16] parameter(0)\ni = s32[7,1] parameter(1)\nROOT y = f32[7,16] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}",
+        ),
+        (
+            "gather of elements",
+            "x = f32[40] parameter(0)\ni = s32[24,1] parameter(1)\nROOT y = f32[24] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+        ),
+        (
+            "blocks",
+            "x = f32[4,8] parameter(0)\nr = f32[32] reshape(x)\nv = f32[] constant(1)\np = f32[40] pad(r, v), padding=4_4\nROOT y = f32[5,8] reshape(p)",
+        ),
+    ] {
+        let module = verified(&format!("HloModule m\nENTRY main {{ {body} }}"));
+        let (vectors, _) = check(name, &module);
+        println!("{name}: {vectors}");
+    }
+}

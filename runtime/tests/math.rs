@@ -214,6 +214,36 @@ fn whole_numbers_of_two_operands_are_exact() {
     none(&signed.chain(unsigned).collect::<Vec<_>>());
 }
 
+/// Vectors have the bits of their lanes, NaNs as such.
+#[test]
+fn functions_of_vectors_are_those_of_their_lanes() {
+    let [xs, ys] = sweep::two((-20.0, 20.0), (-30.0, 30.0)).map(|numbers| bits(&numbers));
+    let unary = |ty: ElementType| UnaryOp::ALL.iter().map(move |op| (math::unary(*op, ty), vec![ty]));
+    let binary = |ty: ElementType| BinaryOp::ALL.iter().map(move |op| (math::binary(*op, ty), vec![ty, ty]));
+    let calls = [F32, S32, U32].into_iter().flat_map(|ty| unary(ty).chain(binary(ty)));
+    let converted =
+        [(F32, S32), (F32, U32), (F32, Pred), (U32, F32)].map(|(from, to)| (math::convert(from, to), vec![from]));
+    let mut failures = Vec::new();
+    for (call, operands) in calls.chain(converted) {
+        let Some(call @ math::Call::Function(name)) = call else { continue };
+        let result = match name {
+            "is_finite_f32" | "f32_to_bool" => Pred,
+            "f32_to_i32" => S32,
+            "f32_to_u32" => U32,
+            "u32_to_f32" => F32,
+            _ => operands[0],
+        };
+        let [vectors, lanes] =
+            [gpu::run_on_vectors(name, &operands, result, [&xs, &ys]), gpu::run(call, &operands, result, [&xs, &ys])];
+        let is_nan = |word: u32| result == F32 && f32::from_bits(word).is_nan();
+        let differ =
+            |(of_vector, of_lane): &(&u32, &u32)| of_vector != of_lane && !(is_nan(**of_vector) && is_nan(**of_lane));
+        let wrong = vectors.iter().zip(&lanes).zip(xs.iter().zip(&ys)).find(|(words, _)| differ(words));
+        failures.extend(wrong.map(|((got, want), (x, y))| format!("{name}: {got:#x} for {want:#x} at {x:#x}, {y:#x}")));
+    }
+    none(&failures);
+}
+
 #[test]
 fn truth_values_are_exact() {
     let rows: [Unsigned; 7] = [

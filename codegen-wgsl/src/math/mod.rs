@@ -9,7 +9,7 @@
 //! They have no branches but where a rare case costs much more than the others: devices run both sides of a branch that
 //! neighbors take differently. Nor do they call WGSL's `min`, `max` and `clamp` on floats: what these make of NaN is open, and llvmpipe
 //! has been seen to take some of them for subnormal numbers. Constants stand in constructors (`f32(2.0)`) wherever a vector could not be
-//! mixed with a number, so that one text serves both.
+//! mixed with a number, so that one text serves both: [`lane_wise`] makes the functions of vectors.
 //!
 //! Each [`Function`] is plain text. A shader that calls some of them contains, in any order:
 //!
@@ -44,7 +44,7 @@ mod table;
 
 pub use call::Call;
 pub use functions::{Function, all, closure, function};
-pub use lanes::{components, keep_lane_wise, lane_wise, lane_wise_name};
+pub use lanes::{LaneWise, components, lane_wise, lane_wise_name};
 pub use table::{binary, compare, convert, unary};
 
 /// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its

@@ -1,6 +1,6 @@
 //! Every function parses and validates with what it needs, and the tables name only what exists.
 
-use super::{Call, all, binary, closure, compare, convert, function, prelude, unary};
+use super::{Call, LaneWise, all, binary, closure, compare, convert, function, lane_wise, prelude, unary};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
 
@@ -43,6 +43,17 @@ fn each_function_is_valid_with_what_it_needs() {
     for function in all() {
         validate(&[function.name], "");
     }
+}
+
+#[test]
+fn each_function_is_valid_in_lanes() {
+    for lanes in [2, 4] {
+        for function in all() {
+            let of_lanes = lane_wise([(function.name, lanes), ("keep", lanes)]);
+            validate(&of_lanes.scalar, &of_lanes.declarations.concat());
+        }
+    }
+    assert_eq!(lane_wise([("exp", 4)]), LaneWise::default());
 }
 
 #[test]

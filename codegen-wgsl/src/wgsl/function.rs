@@ -396,8 +396,8 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             let message = format!("'{name}' is not defined on elements of type {ty}");
             return Err(Diagnostic::new("HLO414", Span::default(), message).about(&self.function.name).into());
         };
-        self.writer.library.extend(call.function());
         if lanes == 1 {
+            self.writer.library.extend(call.function());
             return Ok(call.write(operands));
         }
         self.writer.of_lanes.extend(call.function().map(|function| (function, lanes)));

@@ -48,17 +48,13 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     text += &functions;
     text += "\n";
     text += &entry;
-    for function in math::closure(writer.library.iter().copied()) {
+    let of_lanes = math::lane_wise(writer.of_lanes.iter().copied());
+    let scalar = writer.library.iter().chain(&of_lanes.scalar).copied();
+    let scalar = math::closure(scalar).into_iter().map(|function| function.source);
+    for declaration in scalar.chain(of_lanes.declarations.iter().map(String::as_str)) {
         text += "\n";
-        text += function.source.trim_end();
+        text += declaration.trim_end();
         text += "\n";
-    }
-    for (name, lanes) in &writer.of_lanes {
-        text += "\n";
-        text += &match math::function(name) {
-            Some(function) => math::lane_wise(function, *lanes),
-            None => math::keep_lane_wise(name, *lanes),
-        };
     }
     Ok(text)
 }

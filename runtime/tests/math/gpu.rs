@@ -55,7 +55,6 @@ fn decode(ty: ElementType, word: &str) -> String {
 
 /// `call` on each of the operands, of types `operands`. Words hold the bits of the values, 0 or 1 for `pred`.
 pub(crate) fn run(call: math::Call, operands: &[ElementType], result: ElementType, inputs: [&[u32]; 2]) -> Vec<u32> {
-    let Gpu { device, queue } = &*GPU;
     let names: Vec<_> = ["a[i]", "b[i]"].iter().zip(operands).map(|(word, ty)| decode(*ty, word)).collect();
     let value = call.write(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let word = if result == ElementType::Pred { format!("u32({value})") } else { format!("bitcast<u32>({value})") };
@@ -63,7 +62,38 @@ pub(crate) fn run(call: math::Call, operands: &[ElementType], result: ElementTyp
     for function in math::closure(call.function()) {
         source += function.source;
     }
-    source += &format!(
+    execute(&format!("{source}{}", entry(&word)), inputs)
+}
+
+/// The same of a function of the library, on vectors of four neighbors; the last one stands for those beyond it.
+pub(crate) fn run_on_vectors(
+    name: &'static str,
+    operands: &[ElementType],
+    result: ElementType,
+    inputs: [&[u32]; 2],
+) -> Vec<u32> {
+    let count = inputs[0].len();
+    let vector = |buffer: &str| {
+        let lanes = (0..4).map(|lane| format!("{buffer}[min((i & ~3u) + {lane}u, {}u)]", count - 1));
+        format!("vec4<u32>({})", lanes.collect::<Vec<_>>().join(", "))
+    };
+    let decoded = |(buffer, ty): (&str, &ElementType)| match ty {
+        ElementType::Pred => format!("({} != vec4<u32>())", vector(buffer)),
+        _ => format!("bitcast<vec4<{}>>({})", wgsl(*ty), vector(buffer)),
+    };
+    let arguments: Vec<String> = ["a", "b"].into_iter().zip(operands).map(decoded).collect();
+    let value = format!("{}({})", math::lane_wise_name(name, 4), arguments.join(", "));
+    let words = if result == ElementType::Pred { "vec4<u32>" } else { "bitcast<vec4<u32>>" };
+    let of_lanes = math::lane_wise([(name, 4)]);
+    let mut source = math::prelude(0);
+    math::closure(of_lanes.scalar.iter().copied()).iter().for_each(|function| source += function.source);
+    source += &of_lanes.declarations.concat();
+    execute(&format!("{source}{}", entry(&format!("{words}({value})[i & 3u]"))), inputs)
+}
+
+/// The entry point that computes `word` of element `i`.
+fn entry(word: &str) -> String {
+    format!(
         "@group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> b: array<u32>;
 @group(0) @binding(3) var<storage, read_write> results: array<u32>;
@@ -77,13 +107,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
 }}
 ",
         zeros = math::zeros("lane")
-    );
+    )
+}
+
+/// The results of a shader for each of the operands.
+fn execute(source: &str, inputs: [&[u32]; 2]) -> Vec<u32> {
+    let Gpu { device, queue } = &*GPU;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(&value),
+        label: None,
         source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(&value),
+        label: None,
         layout: None,
         module: &module,
         entry_point: Some("main"),

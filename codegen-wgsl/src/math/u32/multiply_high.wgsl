@@ -1,7 +1,7 @@
 // The upper 32 bits of the 64-bit product, by halves.
 fn multiply_high_u32(x: u32, y: u32) -> u32 {
-    let low = (x & 0xffffu) * (y & 0xffffu);
-    let middle = (x >> 16u) * (y & 0xffffu) + (low >> 16u);
-    let other = (x & 0xffffu) * (y >> 16u) + (middle & 0xffffu);
-    return (x >> 16u) * (y >> 16u) + (middle >> 16u) + (other >> 16u);
+    let low = (x & u32(0xffffu)) * (y & u32(0xffffu));
+    let middle = (x >> u32(16u)) * (y & u32(0xffffu)) + (low >> u32(16u));
+    let other = (x & u32(0xffffu)) * (y >> u32(16u)) + (middle & u32(0xffffu));
+    return (x >> u32(16u)) * (y >> u32(16u)) + (middle >> u32(16u)) + (other >> u32(16u));
 }

@@ -12,7 +12,7 @@ pub struct Shader {
     pub source: String,
     /// The entry point's name in the text.
     pub entry_point: String,
-    /// Storage buffers, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given
+    /// Storage buffers, and uniforms that hold operands, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given
     /// and but for those that it updates, then its results.
     pub bindings: Vec<Binding>,
     /// The binding of the uniform parameter block: 16 bytes, all zero (the run-time zero of [`crate::math`]).
@@ -59,7 +59,7 @@ fn all_loops_end(block: &Block) -> bool {
     })
 }
 
-/// One storage buffer of a [`Shader`].
+/// One storage buffer, or uniform, of a [`Shader`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// Name in the text, that of the first memory in it.
@@ -68,6 +68,9 @@ pub struct Binding {
     pub shape: ArrayShape,
     /// Whether the kernel writes it (`read_write`) or only reads it.
     pub writable: bool,
+    /// Whether it is a uniform and no storage buffer: the buffer needs the usage `UNIFORM`, and the binding covers the tensor's
+    /// bytes rounded up to 16.
+    pub uniform: bool,
     /// What it is to the fusion.
     pub content: Content,
 }

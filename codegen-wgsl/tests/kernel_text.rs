@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use weft_codegen_wgsl::kernel::Kernel;
 
 /// Every construct once.
-const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8], inout %sums: f32[8] at binding 5 + 64) {
+const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8], inout %sums: f32[8] at binding 5 + 64, uniform %w: f32[3]) {
   tile %t: f32[4, 9]
   registers %r: u32[2]
   func @y(d0 in [0, 3], d1 in [0, 7]) -> (f32, s32) {
@@ -154,7 +154,7 @@ fn error(part: &str, replacement: &str) -> String {
 fn errors_say_where_and_what() {
     let cases = [
         ("kernel @", "kernel ", "1:8: HLO416: expected `@` and the kernel's name, found `loop.fusion-1`"),
-        ("in %p0", "into %p0", "1:23: HLO416: expected `in`, `out` or `inout`, found `into`"),
+        ("in %p0", "into %p0", "1:23: HLO416: expected `in`, `uniform`, `out` or `inout`, found `into`"),
         ("%flag: pred", "%p0: pred", "1:63: HLO416: there are two memories of the name `p0`"),
         ("d1 in [0, 7]) ->", "d2 in [0, 7]) ->", "4:25: HLO416: expected `d1`, found `d2`"),
         ("d0 in [0, 3]", "d0 in [1, 3]", "4:18: HLO416: expected 0, where every index begins, found `1`"),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use weft_codegen_wgsl::Target;
 use weft_codegen_wgsl::kernel::{Finding, Kernel};
 
 const GOOD: &str = "kernel @k(in %x: f32[4, 8], in %p: pred[], out %a: f32[4, 8], out %n: s32[4, 8]) {
@@ -373,6 +374,38 @@ fn vectors_are_whole_and_begin_where_they_may() {
     );
     let of_index = "%0: s32x4 = index s32(d1) store %y[d1 * 4], f32 0.0";
     assert_eq!(check(of_index)[0], "entry: %0 has 4 lanes, and its operation gives 1");
+}
+
+#[test]
+fn uniforms_are_read_one_by_one_or_four_at_a_time() {
+    let check = |more: &str, body: &str| {
+        let buffers = format!("uniform %x: f32[32], out %y: f32[32]{more}");
+        found(&buffers, "", "[1] threads 8", &format!("{body} %0: f32x4 = extract %x[d1 * 4] store %y[d1 * 4], %0"))
+    };
+    assert_eq!(check("", "%1: f32 = extract %x[d1]"), Vec::<String>::new());
+    assert_eq!(
+        check("", "%1: f32x2 = extract %x[d1 * 2]"),
+        ["entry: a vector of %x has 2 lanes, and uniforms hold vectors of 4"]
+    );
+    assert_eq!(check("", "store %x[d1], f32 0.0"), ["entry: %x is written, but only to be read"]);
+    let shared = ", in %z: f32[32] at binding 0 + 0";
+    assert_eq!(check(shared, ""), ["%x: it is a uniform, and %z in the same buffer is none"]);
+    assert_eq!(check(", uniform %z: f32[16] at binding 0 + 0", ""), Vec::<String>::new());
+}
+
+#[test]
+fn uniforms_have_limits_of_their_own() {
+    let text = "kernel @k(uniform %a: f32[5], uniform %b: f32[1], out %y: f32[8]) { entry groups [1] threads 8 { } }";
+    let kernel = Kernel::parse(text).unwrap();
+    let target = |bytes: u64, count: u32| {
+        let target = Target::default().with(|it| {
+            (it.max_uniform_binding_bytes, it.max_uniform_buffers, it.max_storage_buffers) = (bytes, count, 1);
+        });
+        kernel.exceeds(&target).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(target(32, 2), Vec::<String>::new());
+    assert_eq!(target(31, 2), ["%a: f32[5] exceeds the 31 bytes that the target lets a uniform have"]);
+    assert_eq!(target(32, 1), ["entry: the kernel binds 2 uniforms and the target allows 1"]);
 }
 
 #[test]

@@ -20,12 +20,18 @@ fn cases(lowering: Lowering) -> BTreeSet<String> {
     files.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// The target of a case: the default one, with as many rounds of loops as the first line allows, `// max_loop_iterations N`.
+/// The target of a case: the default one, or the preset that the first lines name, `// preset NAME`, with as many rounds of loops
+/// or uniforms as they allow, `// max_loop_iterations N`, `// max_uniform_buffers N`.
 fn target(text: &str) -> Target {
-    let allowed = text.lines().next().and_then(|line| line.strip_prefix("// max_loop_iterations "));
-    let allowed = allowed.map(|number| number.parse().unwrap());
     let mut target = Target::default();
-    target.max_loop_iterations = allowed.or(target.max_loop_iterations);
+    for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
+        match line.split_once(' ') {
+            Some(("preset", name)) => target = Target::preset(name).unwrap(),
+            Some(("max_loop_iterations", number)) => target.max_loop_iterations = Some(number.parse().unwrap()),
+            Some(("max_uniform_buffers", number)) => target.max_uniform_buffers = number.parse().unwrap(),
+            _ => {}
+        }
+    }
     target
 }
 
@@ -54,6 +60,6 @@ fn lowerings_have_names() {
     for lowering in Lowering::ALL {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
-    let names = "inlined, split, legal, flat, vectorized, peeled, protected, unrolled, hoisted";
+    let names = "inlined, split, legal, flat, uniform, vectorized, peeled, protected, unrolled, hoisted";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

@@ -17,6 +17,7 @@ fn the_floor_is_what_webgpu_promises() {
     assert_eq!((floor.kind, floor.max_storage_buffers), (DeviceKind::Unknown, 8));
     assert_eq!((floor.max_storage_binding_bytes, floor.max_buffer_bytes), (128 << 20, 256 << 20));
     assert_eq!((floor.max_uniform_binding_bytes, floor.min_storage_offset_alignment), (65_536, 256));
+    assert_eq!(floor.max_uniform_buffers, 11, "12, one of which is the parameter block");
     assert_eq!((floor.max_invocations_per_workgroup, floor.max_workgroup_storage_bytes), (256, 16_384));
     let sizes = [floor.max_workgroup_size_x, floor.max_workgroup_size_y, floor.max_workgroup_size_z];
     assert_eq!(sizes, [256, 256, 64]);
@@ -84,6 +85,7 @@ fn what_a_device_lacks_is_named() {
     let floor = Target::default();
     let more = |change: fn(&mut Target)| floor.clone().with(change).excess_over(&floor);
     assert_eq!(more(|it| it.max_storage_buffers = 9), limit("storage buffers per kernel", 9, 8));
+    assert_eq!(more(|it| it.max_uniform_buffers = 12), limit("uniform buffers per kernel", 12, 11));
     assert_eq!(more(|it| it.max_loop_iterations = None), limit("rounds of all loops", u64::MAX, 65_535));
     assert_eq!(more(|it| it.max_workgroup_size_y = 512), limit("invocations along y", 512, 256));
     let alignment = "bytes that offsets of bindings are multiples of";
@@ -133,7 +135,7 @@ fn any_target() -> impl Strategy<Value = Target> {
                 it.hardware.lanes_per_core,
                 it.hardware.l1_bytes_per_core,
                 it.hardware.launch_nanoseconds,
-                _,
+                it.max_uniform_buffers,
             ] = limits;
             let speed = |at: usize| limits[at].saturating_add(99);
             (it.hardware.l2_speed_percent, it.hardware.l1_speed_percent) = (speed(13), speed(0));

@@ -88,7 +88,10 @@ fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
     };
     let mut entries: Vec<_> = (0..)
         .zip(&shader.bindings)
-        .map(|(number, binding)| entry(number, wgpu::BufferBindingType::Storage { read_only: !binding.writable }))
+        .map(|(number, binding)| {
+            let storage = wgpu::BufferBindingType::Storage { read_only: !binding.writable };
+            entry(number, if binding.uniform { wgpu::BufferBindingType::Uniform } else { storage })
+        })
         .collect();
     entries.push(entry(shader.parameter_binding, wgpu::BufferBindingType::Uniform));
     let layout = gpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });

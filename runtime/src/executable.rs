@@ -82,7 +82,8 @@ impl Executable {
     /// may share its memory with an input or with another result.
     ///
     /// # Errors
-    /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], and whatever the device reports.
+    /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], [`Error::Validation`] if a kernel reads an input as a
+    /// uniform whose buffer was made elsewhere without the usage `UNIFORM`, and whatever the device reports.
     pub async fn execute_async(&self, inputs: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
         let shapes: Vec<Shape> = inputs.iter().map(|input| Shape::Array(input.shape().clone())).collect();
         self.check_inputs(shapes.iter())?;
@@ -91,6 +92,7 @@ impl Executable {
                 return Err(Error::ForeignBuffer(format!("input {number}")));
             }
         }
+        self.check_usages(inputs)?;
         let what = format!("running {}", self.program.name());
         self.device.scoped(&what, |_| self.submit(inputs)).await
     }
@@ -118,6 +120,29 @@ impl Executable {
                     expected: Shape::Array(parameter.shape.clone()).without_layout().to_string(),
                     given: shape.without_layout().to_string(),
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether inputs that kernels read as uniforms can be bound as such; those made here can.
+    fn check_usages(&self, inputs: &[DeviceBuffer]) -> Result<(), Error> {
+        for step in self.program.steps() {
+            let Step::Launch(launch) = step else { continue };
+            let shader = &self.program.shaders()[launch.shader];
+            for (tensor, binding) in launch.inputs.iter().zip(&shader.bindings) {
+                let BufferKind::Parameter(number) = self.program.buffers()[tensor.buffer.index()].kind else {
+                    continue;
+                };
+                let usage = inputs[number].wgpu_buffer().usage();
+                if binding.uniform && !usage.contains(wgpu::BufferUsages::UNIFORM) {
+                    let what = format!("running {}", self.program.name());
+                    let message = format!(
+                        "the kernel {} reads input {number} as a uniform, and its buffer lacks the usage UNIFORM",
+                        launch.name
+                    );
+                    return Err(Error::Validation { what, message });
+                }
             }
         }
         Ok(())

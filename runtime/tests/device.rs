@@ -105,6 +105,22 @@ fn buffers_of_others_are_checked() {
     let results = executable.execute(&[exact]).expect("it runs on a buffer with no room to spare");
     assert_eq!(results[0].download(), Ok(Literal::array([3], vec![2u32, 4, 6])));
 
+    let table = ArrayShape::new(ElementType::F32, [4]);
+    let text = "t = f32[4] parameter(0)\ni = s32[64] iota(), iota_dimension=0\nr = s32[64,1] reshape(i)\n\
+                ROOT y = f32[64] gather(t, r), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, \
+                index_vector_dim=1, slice_sizes={1}";
+    let target = device.target().clone().with(|target| target.kind = DeviceKind::Software);
+    let program = compile(&support::entry(text), &target).expect("it compiles");
+    assert!(program.shaders()[0].bindings[0].uniform, "{}", program.shaders()[0].source);
+    let reads = Executable::new(&device, program).expect("it loads");
+    let stored = DeviceBuffer::from_wgpu(&device, buffer(16, usage), table.clone()).expect("it is large enough");
+    let refused = reads.execute(&[stored]).expect_err("it cannot be a uniform");
+    let reason = "reads input 0 as a uniform, and its buffer lacks the usage UNIFORM";
+    assert!(refused.code() == "RUN020" && refused.to_string().contains(reason), "{refused}");
+    let both = buffer(16, usage | wgpu::BufferUsages::UNIFORM);
+    let both = DeviceBuffer::from_wgpu(&device, both, table).expect("it is large enough");
+    reads.execute(&[both]).expect("it runs on a uniform with no room to spare");
+
     let elsewhere = support::device();
     let foreign = DeviceBuffer::upload(&elsewhere, &Literal::array([3], vec![0u32; 3])).expect("it fits");
     assert_eq!(executable.execute(&[foreign]).expect_err("it lies elsewhere").code(), "RUN032");

@@ -18,5 +18,6 @@ mod run;
 mod support;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
+mod uniforms;
 mod update_slice;
 mod vectors;

@@ -12,7 +12,7 @@
 //! [`Kernel::parse`] reads back, and the same rules, which [`Kernel::verify`] checks.
 //!
 //! ```text
-//! kernel    := kernel @NAME( {in | out | inout} %NAME: TYPE[EXTENT, …] [at binding N + BYTES], … ) { tile… function… entry }
+//! kernel    := kernel @NAME( {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [at binding N + BYTES], … ) { tile… function… entry }
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
 //! entry     := entry groups [X, Y, Z] threads N { block }           d0, d1, d2: the workgroup's coordinates, d3: the thread
@@ -52,6 +52,7 @@ mod rounds;
 mod scalar_op;
 mod statement;
 mod text;
+mod uniform_array;
 mod value_type;
 mod verify;
 
@@ -59,6 +60,7 @@ pub(crate) use known::Known;
 pub(crate) use named::written_out;
 pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
+pub(crate) use uniform_array::{UNIFORM_LANES, UNIFORM_STRIDE, uniform_bytes};
 pub use value_type::ValueType;
 pub use verify::Finding;
 pub(crate) use verify::is_multiple;
@@ -140,6 +142,8 @@ pub enum Space {
 pub enum Access {
     /// It reads.
     Read,
+    /// It reads; the buffer is bound as a uniform, in vectors of four elements.
+    Uniform,
     /// It writes every element once.
     Write,
     /// It reads, and writes some elements: each is touched by one invocation at most.
@@ -154,7 +158,12 @@ impl Memory {
 
     /// Whether statements may write it.
     pub fn is_writable(&self) -> bool {
-        !matches!(self.space, Space::Buffer { access: Access::Read, .. })
+        !matches!(self.space, Space::Buffer { access: Access::Read | Access::Uniform, .. })
+    }
+
+    /// Whether it lies in a buffer that is bound as a uniform.
+    pub fn is_uniform(&self) -> bool {
+        matches!(self.space, Space::Buffer { access: Access::Uniform, .. })
     }
 
     /// Whether `extract` may read it.
@@ -262,13 +271,18 @@ impl Kernel {
 
     /// Whether statements may write the memory, or another in the same buffer.
     pub fn may_change(&self, memory: MemoryId) -> bool {
+        let memory = &self.memories[memory];
+        memory.is_writable() || self.in_one_buffer(memory).any(Memory::is_writable)
+    }
+
+    /// The memories in the same buffer as this one, which is among them; none where it lies in no buffer.
+    pub(crate) fn in_one_buffer<'k>(&'k self, memory: &Memory) -> impl Iterator<Item = &'k Memory> + use<'k> {
         let of = |memory: &Memory| match memory.space {
             Space::Buffer { binding, .. } => Some(binding),
             Space::Workgroup | Space::Thread => None,
         };
-        let memory = &self.memories[memory];
-        let shares = |other: &Memory| of(memory).is_some() && of(other) == of(memory);
-        memory.is_writable() || self.memories.values().any(|other| shares(other) && other.is_writable())
+        let binding = of(memory);
+        self.memories.values().filter(move |other| binding.is_some() && of(other) == binding)
     }
 
     /// The functions and, last, the entry.

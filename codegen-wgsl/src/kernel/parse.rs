@@ -97,8 +97,9 @@ impl Reader<'_> {
             if !self.memories.is_empty() {
                 self.cursor.expect(",")?;
             }
-            let access = self.cursor.word("`in`, `out` or `inout`", |word| match word {
+            let access = self.cursor.word("`in`, `uniform`, `out` or `inout`", |word| match word {
                 "in" => Some(Access::Read),
+                "uniform" => Some(Access::Uniform),
                 "out" => Some(Access::Write),
                 "inout" => Some(Access::ReadWrite),
                 _ => None,

@@ -15,6 +15,7 @@ impl fmt::Display for Kernel {
         for (position, (memory, access, at)) in self.memories.values().filter_map(buffer).enumerate() {
             let role = match access {
                 Access::Read => "in",
+                Access::Uniform => "uniform",
                 Access::Write => "out",
                 Access::ReadWrite => "inout",
             };

@@ -100,7 +100,13 @@ impl Kernel {
                 Space::Buffer { offset, .. } if !offset.is_multiple_of(4) => {
                     findings.add(&place, format!("it begins at byte {offset}, which is no whole word"));
                 }
-                Space::Buffer { .. } => {}
+                Space::Buffer { .. } => {
+                    let shared = self.in_one_buffer(memory).find(|other| other.is_uniform() != memory.is_uniform());
+                    if let (Some(other), true) = (shared, memory.is_uniform()) {
+                        findings
+                            .add(&place, format!("it is a uniform, and %{} in the same buffer is none", other.name));
+                    }
+                }
                 Space::Workgroup | Space::Thread => own = true,
             }
         }

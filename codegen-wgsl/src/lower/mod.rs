@@ -10,6 +10,7 @@ mod peel;
 mod protect;
 mod rows;
 mod settle;
+mod uniform;
 mod unroll;
 mod vectorize;
 
@@ -24,6 +25,7 @@ pub use peel::peel;
 pub use protect::protect;
 use std::fmt;
 use std::str::FromStr;
+pub use uniform::uniform;
 pub use unroll::unroll;
 pub use vectorize::vectorize;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -41,6 +43,8 @@ pub enum Lowering {
     Legal,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
+    /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
+    Uniform,
     /// Several elements of an invocation are vectors: [`vectorize`].
     Vectorized,
     /// Loops have no bounds tests in full rounds: [`peel`].
@@ -55,11 +59,12 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 9] = [
+    pub const ALL: [Lowering; 10] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Legal,
         Lowering::Flat,
+        Lowering::Uniform,
         Lowering::Vectorized,
         Lowering::Peeled,
         Lowering::Protected,
@@ -77,6 +82,7 @@ impl Lowering {
             Lowering::Split => "split",
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
+            Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
             Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
@@ -97,6 +103,7 @@ impl Lowering {
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Flat => flatten(kernel).map_err(too_large),
+            Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),

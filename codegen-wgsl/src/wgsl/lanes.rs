@@ -4,7 +4,9 @@ use super::function::{FunctionText, strip};
 use super::index;
 use super::scalar::literal;
 use super::writer::{first_in_buffer, value_type};
-use crate::kernel::{Block, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement, Value, ValueType};
+use crate::kernel::{
+    Block, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, UNIFORM_LANES, Value, ValueType,
+};
 use crate::math::{self, Call};
 use weft_affine::{Expr, simplify};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -36,12 +38,15 @@ pub(super) fn write_call(call: Call, lanes: u32, operands: &[&str]) -> String {
     }
 }
 
-/// For each memory how many lanes the array has that declares its buffer: those of the vectors that go to and from the buffer.
+/// For each memory how many lanes the array has that declares its buffer: those of the vectors that go to and from the buffer, and
+/// four in a uniform.
 ///
 /// # Errors
 /// `HLO413` where they differ.
 pub(super) fn array_lanes(kernel: &Kernel) -> Result<Vec<u32>, Diagnostics> {
-    let mut lanes = vec![1; kernel.memories.len()];
+    // What WGSL's uniforms have as elements of arrays takes 16 bytes.
+    let of_memory = |memory: &Memory| if memory.is_uniform() { UNIFORM_LANES } else { 1 };
+    let mut lanes: Vec<u32> = kernel.memories.values().map(of_memory).collect();
     for function in kernel.bodies() {
         accesses(&function.body, &mut |memory, value| {
             let of_value = match value {
@@ -72,7 +77,7 @@ pub(super) fn array_lanes(kernel: &Kernel) -> Result<Vec<u32>, Diagnostics> {
     Ok(shared)
 }
 
-fn first(kernel: &Kernel, memory: MemoryId) -> &crate::kernel::Memory {
+fn first(kernel: &Kernel, memory: MemoryId) -> &Memory {
     first_in_buffer(kernel, &kernel.memories[memory])
 }
 

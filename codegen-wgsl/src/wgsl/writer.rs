@@ -5,7 +5,7 @@ use super::function::FunctionText;
 use super::index::Variables;
 use super::inline::inlined;
 use super::lanes::{array_lanes, type_text, vector_text};
-use crate::kernel::{Access, Function, FunctionId, Kernel, Known, Memory, Space};
+use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -16,7 +16,7 @@ pub const ENTRY_POINT: &str = "main";
 
 /// The WGSL of a kernel that has gone through all [lowerings](crate::lower::Lowering).
 ///
-/// Bindings are those of [`Shader`](crate::Shader): one storage buffer for each binding of the kernel's memories, then the
+/// Bindings are those of [`Shader`](crate::Shader): one storage buffer or uniform for each binding of the kernel's memories, then the
 /// parameter block.
 ///
 /// # Errors
@@ -92,14 +92,19 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32]) -> Result<String, Diagnost
                 }
                 let shared =
                     kernel.memories.values().filter(|other| std::ptr::eq(first_in_buffer(kernel, other), memory));
-                let is_read = |memory: &Memory| matches!(memory.space, Space::Buffer { access: Access::Read, .. });
-                let access = if shared.clone().all(is_read) { "read" } else { "read_write" };
+                let of_array = vector_text(element, *lanes);
+                let declared = if memory.is_uniform() {
+                    // An array in a uniform has its size in its type.
+                    let vectors =
+                        shared.clone().map(|memory| uniform_bytes(memory).unwrap_or(u64::MAX) / UNIFORM_STRIDE);
+                    format!("var<uniform> {name}: array<{of_array}, {}>", vectors.max().unwrap_or(1).max(1))
+                } else {
+                    let is_read = shared.clone().all(|memory| !memory.is_writable());
+                    let access = if is_read { "read" } else { "read_write" };
+                    format!("var<storage, {access}> {name}: array<{of_array}>")
+                };
                 let held: Vec<String> = shared.map(|memory| memory.shape.to_string()).collect();
-                text += &format!(
-                    "@group(0) @binding({binding}) var<storage, {access}> {name}: array<{}>;  // {}\n",
-                    vector_text(element, *lanes),
-                    held.join(", ")
-                );
+                text += &format!("@group(0) @binding({binding}) {declared};  // {}\n", held.join(", "));
             }
             Space::Workgroup => {
                 let count = memory.shape.element_count().unwrap_or(0).max(1);

@@ -25,10 +25,11 @@ impl Target {
     /// The first thing that kernels compiled for this target may use and `device` does not offer; `None` where all of them can
     /// run there. Kind, arithmetic and costs do not matter: they make kernels slow, or their last digits differ.
     pub fn excess_over(&self, device: &Target) -> Option<Excess> {
-        let limits: [(&'static str, Read); 14] = [
+        let limits: [(&'static str, Read); 15] = [
             ("storage buffers per kernel", |it| it.max_storage_buffers.into()),
             ("bytes per binding", |it| it.max_storage_binding_bytes),
             ("bytes per uniform binding", |it| it.max_uniform_binding_bytes),
+            ("uniform buffers per kernel", |it| it.max_uniform_buffers.into()),
             ("bytes per buffer", |it| it.max_buffer_bytes),
             ("bytes of immediates", |it| it.max_immediate_bytes.into()),
             ("bytes of workgroup memory", |it| it.max_workgroup_storage_bytes.into()),

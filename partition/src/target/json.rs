@@ -65,6 +65,7 @@ partial! {
             max_storage_buffers: u32,
             max_storage_binding_bytes: u64,
             max_uniform_binding_bytes: u64,
+            max_uniform_buffers: u32,
             max_buffer_bytes: u64,
             min_storage_offset_alignment: u32,
             max_immediate_bytes: u32,

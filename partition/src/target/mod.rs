@@ -46,6 +46,8 @@ pub struct Target {
     pub max_storage_binding_bytes: u64,
     /// Bytes of one uniform buffer that a kernel may bind.
     pub max_uniform_binding_bytes: u64,
+    /// Uniform buffers that one kernel may bind besides its parameter block.
+    pub max_uniform_buffers: u32,
     /// Bytes of one buffer.
     pub max_buffer_bytes: u64,
     /// What the offset of a binding in its storage buffer has to be a multiple of, in bytes: a power of two. More of it asks for

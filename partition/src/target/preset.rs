@@ -56,6 +56,7 @@ pub(super) fn floor() -> Target {
         max_storage_buffers: 8,
         max_storage_binding_bytes: 128 << 20,
         max_uniform_binding_bytes: 64 << 10,
+        max_uniform_buffers: 11,
         max_buffer_bytes: 256 << 20,
         min_storage_offset_alignment: 256,
         max_immediate_bytes: 0,

@@ -18,7 +18,10 @@ pub(crate) enum Use {
 impl Use {
     fn usages(self) -> wgpu::BufferUsages {
         match self {
-            Use::Tensor => wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            Use::Tensor => {
+                let bound = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM;
+                bound | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
+            }
             Use::ReadBack => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         }
     }

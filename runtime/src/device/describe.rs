@@ -79,6 +79,7 @@ pub(super) fn target(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: 
         }
         target.max_storage_binding_bytes = limits.max_storage_buffer_binding_size;
         target.max_uniform_binding_bytes = limits.max_uniform_buffer_binding_size;
+        target.max_uniform_buffers = limits.max_uniform_buffers_per_shader_stage.saturating_sub(1);
         target.max_buffer_bytes = limits.max_buffer_size;
         target.min_storage_offset_alignment = limits.min_storage_buffer_offset_alignment;
         target.max_immediate_bytes = if has_immediates { limits.max_immediate_size } else { 0 };

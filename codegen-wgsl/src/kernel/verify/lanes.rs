@@ -2,7 +2,7 @@
 
 use super::Findings;
 use super::function::type_of;
-use crate::kernel::{Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement};
+use crate::kernel::{Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement, UNIFORM_LANES};
 use weft_affine::{Atom, Expr, simplify};
 
 /// Finds vectors that begin at a position that is not known to be a multiple of their lanes.
@@ -45,6 +45,11 @@ impl Lanes<'_, '_> {
         let lanes = type_of(self.function, value).map_or(1, |ty| ty.lanes);
         let ([index], true) = (indices, lanes > 1) else { return };
         let memory = &self.kernel.memories[memory];
+        if memory.is_uniform() && lanes != UNIFORM_LANES {
+            let message =
+                format!("a vector of %{} has {lanes} lanes, and uniforms hold vectors of {UNIFORM_LANES}", memory.name);
+            self.findings.add(&self.place, message);
+        }
         let aligned = match memory.space {
             Space::Buffer { offset, .. } => offset.is_multiple_of(4 * u64::from(lanes)),
             Space::Workgroup | Space::Thread => true,

@@ -1,7 +1,7 @@
 //! What a kernel asks of a device.
 
 use super::{Finding, Findings, elements};
-use crate::kernel::{Kernel, Memory, Space};
+use crate::kernel::{Access, Kernel, Memory, Space, uniform_bytes};
 use std::collections::BTreeSet;
 use weft_partition::Target;
 
@@ -9,17 +9,26 @@ use weft_partition::Target;
 const ELEMENT_BYTES: i128 = 4;
 
 impl Kernel {
-    /// The limits of a target that the kernel would break: bindings and their bytes, bytes of workgroup memory and of an invocation's
+    /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
     /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call.
     pub fn exceeds(&self, target: &Target) -> Vec<Finding> {
         let mut findings = Findings(Vec::new());
         let bytes = |memory: &Memory| elements(&memory.shape.extents).map(|count| count * ELEMENT_BYTES);
         let most = i128::from(target.max_storage_binding_bytes.min(target.max_buffer_bytes));
-        let mut bindings: BTreeSet<u32> = BTreeSet::new();
+        let (mut bindings, mut uniforms): (BTreeSet<u32>, BTreeSet<u32>) = Default::default();
         let (mut shared, mut private) = (Some(0i128), Some(0i128));
         for memory in self.memories.values() {
             let bytes = bytes(memory);
             match memory.space {
+                Space::Buffer { binding, access: Access::Uniform, .. } => {
+                    uniforms.insert(binding);
+                    let most = target.max_uniform_binding_bytes.min(target.max_buffer_bytes);
+                    if uniform_bytes(memory).is_none_or(|bytes| bytes > most) {
+                        let message =
+                            format!("{} exceeds the {most} bytes that the target lets a uniform have", memory.shape);
+                        findings.add(&format!("%{}", memory.name), message);
+                    }
+                }
                 Space::Buffer { binding, offset, .. } => {
                     bindings.insert(binding);
                     if bytes.is_none_or(|bytes| bytes + i128::from(offset) > most) {
@@ -38,8 +47,9 @@ impl Kernel {
                 findings.add("entry", format!("the kernel {verb} {count} {noun} and the target allows {most}"));
             }
         };
-        let bindings = i128::try_from(bindings.len()).unwrap_or(i128::MAX);
-        check("binds", "buffers", Some(bindings), i128::from(target.max_storage_buffers));
+        let count = |bindings: &BTreeSet<u32>| i128::try_from(bindings.len()).ok();
+        check("binds", "buffers", count(&bindings), i128::from(target.max_storage_buffers));
+        check("binds", "uniforms", count(&uniforms), i128::from(target.max_uniform_buffers));
         check("takes", "bytes of workgroup memory", shared, i128::from(target.max_workgroup_storage_bytes));
         check("takes", "bytes of arrays in an invocation", private, i128::from(target.max_private_array_bytes));
         let threads = i128::from(self.threads());

@@ -262,6 +262,8 @@ pub(crate) enum Stage {
     Legal,
     /// The kernel with row-major positions for indices
     Flat,
+    /// The kernel with small operands bound as uniforms, where the target loads these sooner
+    Uniform,
     /// The kernel with vectors for several elements of an invocation
     Vectorized,
     /// The kernel with loops that test no bounds in full rounds

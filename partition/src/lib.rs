@@ -24,12 +24,14 @@
 
 mod access;
 mod cost;
+mod fold;
 mod fuse;
 mod hero;
 mod legal;
 mod live;
 mod monoid;
 mod plan;
+mod selection;
 mod splat;
 mod target;
 mod tiling;

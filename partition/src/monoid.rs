@@ -1,6 +1,6 @@
 //! Associative operations with a neutral element.
 
-use weft_hlo::ir::{BinaryOp, Computation, ElementType, Op, Scalar};
+use weft_hlo::ir::{BinaryOp, Computation, ElementType, InstrId, Op, Scalar};
 
 /// The value that `op`, associative and commutative, combines with any other to this other; `None` for other operations, and for
 /// element types that kernels do not have. Of sums of floats it is -0, since 0 + -0 is 0.
@@ -28,15 +28,16 @@ pub fn identity(op: BinaryOp, element_type: ElementType) -> Option<Scalar> {
     })
 }
 
-/// The operation that a computation of two scalars is, if it is just one of both.
-pub(crate) fn operation(computation: &Computation) -> Option<BinaryOp> {
-    let root = &computation.instructions[computation.root];
+/// The operation that an instruction of a region is, if it is just one of two of its parameters, in either order.
+pub(crate) fn operation(region: &Computation, result: InstrId, parameters: (usize, usize)) -> Option<BinaryOp> {
+    let root = &region.instructions[result];
     let (Op::Binary(op), [left, right]) = (&root.op, &root.operands[..]) else { return None };
-    let number = |operand| match computation.instructions[operand].op {
-        Op::Parameter { number } => Some(number),
+    let number = |operand: &InstrId| match region.instructions[*operand].op {
+        Op::Parameter { number } => usize::try_from(number).ok(),
         _ => None,
     };
-    matches!((number(*left)?, number(*right)?), (0, 1) | (1, 0)).then_some(*op)
+    let pair = (number(left)?, number(right)?);
+    (pair == parameters || (pair.1, pair.0) == parameters).then_some(*op)
 }
 
 #[cfg(test)]

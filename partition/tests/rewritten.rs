@@ -3,6 +3,7 @@
 use crate::fuse::read;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module, Op, Scalar};
+use weft_hlo::random::Rng;
 use weft_hlo::text::print;
 use weft_hlo::verify::verify;
 use weft_partition::{Fused, Target, Verdict, fuse, fuse_explained};
@@ -78,7 +79,136 @@ fn reductions_of_many_elements_to_few_are_made_in_two_passes() {
     }
 }
 
-/// What has no neutral element, or is no operation, is folded in one pass.
+/// A reduction of three arrays, by a sum, and as JAX prints the `argmax` (or `argmin`) of an array and its indices.
+fn sum_and_argument(value: &str, better: &str, extents: &[i64], dimensions: &[i64]) -> Module {
+    let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let left: Vec<i64> =
+        (0i64..).zip(extents).filter(|(own, _)| !dimensions.contains(own)).map(|(_, extent)| *extent).collect();
+    let (from, to, along) = (list(extents), list(&left), list(dimensions));
+    read(&format!(
+        "HloModule m
+        f {{
+            a = {value}[] parameter(0)
+            s = u32[] parameter(1)
+            i = s32[] parameter(2)
+            b = {value}[] parameter(3)
+            t = u32[] parameter(4)
+            k = s32[] parameter(5)
+            g = pred[] compare(a, b), direction={better}
+            u = pred[] compare(a, a), direction=NE
+            o = pred[] or(g, u)
+            v = {value}[] select(o, a, b)
+            e = pred[] compare(a, b), direction=EQ
+            l = pred[] compare(i, k), direction=LT
+            w = pred[] and(e, l)
+            x = pred[] or(o, w)
+            n = s32[] select(x, i, k)
+            p = u32[] add(s, t)
+            ROOT r = ({value}[], u32[], s32[]) tuple(v, p, n)
+        }}
+        ENTRY e {{
+            a = {value}[{from}] parameter(0)
+            s = u32[{from}] parameter(1)
+            i = s32[{from}] parameter(2)
+            b = {value}[] parameter(3)
+            k = s32[] parameter(4)
+            t = u32[] constant(7)
+            ROOT r = ({value}[{to}], u32[{to}], s32[{to}]) reduce(a, s, i, b, t, k), dimensions={{{along}}}, to_apply=f
+        }}"
+    ))
+}
+
+/// Extents near the least that is divided, ties, NaN and zeros of both signs, indices in any order, and any initial values.
+#[test]
+fn tuples_are_folded_in_two_passes_in_their_order() {
+    let mut rng = Rng::new(5);
+    let mut divided = 0;
+    for case in 0..40 {
+        let (extents, dimensions): (Vec<i64>, Vec<i64>) = match case % 5 {
+            0 => (vec![rng.between(4000, 9000)], vec![0]),
+            1 => (vec![rng.between(1, 3), rng.between(4090, 4200)], vec![1]),
+            2 => (vec![rng.between(4090, 4200), rng.between(1, 3)], vec![0]),
+            3 => (vec![rng.between(1, 70), rng.between(1, 3), rng.between(60, 130)], vec![2, 0]),
+            _ => (vec![1, 2, rng.between(2, 4), 1, rng.between(1300, 2100)], vec![0, 2, 4]),
+        };
+        let count: i64 = extents.iter().product();
+        let is_float = rng.chance(70);
+        let few = [f32::NAN, -0.0, 0.0, f32::NEG_INFINITY, 2.5, -1.0, f32::INFINITY];
+        // At times most are equal, and the greatest are rare.
+        let (most, kinds) = (rng.below(7), 1 + rng.below(7));
+        let mut floats = || if rng.chance(99) { few[most] } else { few[rng.below(kinds)] };
+        let values: Vec<f32> = (0..=count).map(|_| floats()).collect();
+        let indices: Vec<i32> = (0..=count).map(|_| rng.between(0, 50) as i32).collect();
+        let sums: Vec<u32> = (0..=count).map(|_| rng.next_u64() as u32).collect();
+        let literal = |value: Data| Literal::array(extents.clone(), value);
+        let last = count as usize;
+        let (array, initial) = match is_float {
+            true => (literal(Data::from(values[..last].to_vec())), Scalar::F32(values[last])),
+            false => {
+                let values: Vec<i32> = values.iter().map(|own| *own as i32).collect();
+                (literal(Data::from(values[..last].to_vec())), Scalar::S32(values[last]))
+            }
+        };
+        let inputs = [
+            array,
+            literal(Data::from(sums[..last].to_vec())),
+            literal(Data::from(indices[..last].to_vec())),
+            Literal::scalar(initial),
+            Literal::scalar(Scalar::S32(indices[last])),
+        ];
+        let better = ["GT", "LT"][rng.below(2)];
+        let module = sum_and_argument(if is_float { "f32" } else { "s32" }, better, &extents, &dimensions);
+        let fused = checked(&module, &inputs);
+        let rounds: i64 = dimensions.iter().map(|dimension| extents[*dimension as usize]).product();
+        assert_eq!(kernels(&fused), if rounds > 4096 { 2 } else { 1 }, "{extents:?}\n{}", print(&fused.module));
+        let reason = fused.decisions.iter().find(|decision| decision.verdict == Verdict::Rewritten);
+        assert_eq!(reason.is_some(), rounds > 4096);
+        if let Some(reason) = reason {
+            assert_eq!(reason.reason.ends_with("keep the order of the elements"), is_float, "{}", reason.reason);
+            divided += 1;
+        }
+    }
+    assert!(divided > 15, "{divided}");
+}
+
+/// The second pass reads what the first wrote, and needs a buffer for each; where it cannot have them, there is one loop.
+#[test]
+fn what_would_bind_too_many_buffers_is_made_in_one_pass() {
+    let module = read(
+        "HloModule m
+        f {
+            a = s32[] parameter(0)
+            b = s32[] parameter(1)
+            c = s32[] parameter(2)
+            d = s32[] parameter(3)
+            e = s32[] parameter(4)
+            f = s32[] parameter(5)
+            s = s32[] add(a, d)
+            l = s32[] maximum(b, e)
+            o = s32[] xor(f, c)
+            ROOT r = (s32[], s32[], s32[]) tuple(s, l, o)
+        }
+        ENTRY e {
+            x = s32[5000] parameter(0)
+            a = s32[] parameter(1)
+            b = s32[] parameter(2)
+            c = s32[] parameter(3)
+            ROOT r = (s32[], s32[], s32[]) reduce(x, x, x, a, b, c), dimensions={0}, to_apply=f
+        }",
+    );
+    let decided = |limit: u32| {
+        let target = Target::default().with(|target| target.max_storage_buffers = limit);
+        let fused = fuse_explained(&module, &target).unwrap_or_else(|found| panic!("{found}"));
+        let decision = fused.decisions.into_iter().find(|decision| decision.instruction == "r");
+        decision.map(|decision| (decision.verdict, decision.reason))
+    };
+    let of = "of 5000 elements for each of 1 it is made in";
+    assert_eq!(decided(9), Some((Verdict::Rewritten, format!("{of} two passes"))));
+    let reason = "one loop: its second pass would bind 9 buffers and the target allows 8";
+    assert_eq!(decided(8), Some((Verdict::Kept, format!("{of} {reason}"))));
+}
+
+/// What has no neutral element, or is no operation, is folded in one pass, and why is told.
 #[test]
 fn other_reductions_are_made_in_one_pass() {
     let module = read(
@@ -96,7 +226,17 @@ fn other_reductions_are_made_in_one_pass() {
         }",
     );
     let inputs = [Literal::array([9000], vec![3; 9000]), Literal::scalar(Scalar::S32(5))];
-    assert_eq!(rewritten(&checked(&module, &inputs)), Vec::<&str>::new());
+    let fused = checked(&module, &inputs);
+    assert_eq!(rewritten(&fused), Vec::<&str>::new());
+    let kept = fused.decisions.iter().find(|decision| decision.verdict == Verdict::Kept);
+    let reason = kept.map(|decision| decision.reason.as_str());
+    assert_eq!(
+        reason,
+        Some(
+            "of 9000 elements for each of 1 it is made in one loop: the `add` c of its region is neither a comparison of \
+             two elements nor a choice of one"
+        )
+    );
 }
 
 #[test]

@@ -11,9 +11,13 @@ use weft_runtime::{Device, Executable, compile};
 static DEVICE: LazyLock<Device> = LazyLock::new(device);
 
 fn run(module: &Module, inputs: &[Literal]) -> Literal {
+    run_all(module, inputs).swap_remove(0)
+}
+
+fn run_all(module: &Module, inputs: &[Literal]) -> Vec<Literal> {
     let program = compile(module, DEVICE.target()).unwrap_or_else(|error| panic!("{error}"));
     let executable = Executable::new(&DEVICE, program).unwrap_or_else(|error| panic!("{error}"));
-    executable.run(inputs).unwrap_or_else(|error| panic!("{error}")).swap_remove(0)
+    executable.run(inputs).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A reduction of an array by one operation, from an initial value that is an input.
@@ -138,5 +142,80 @@ fn a_sum_of_many_numbers_is_exact_to_the_last_digits() {
         let error = (f64::from(sum[0]) - exact).abs() / exact;
         println!("{} is off by {error:.1e} of {exact}", sum[0]);
         assert!(error < 1e-6, "{} is off by {error:.1e} of {exact}", sum[0]);
+    }
+}
+
+/// The greatest (or least) number of each row and where it is, as JAX prints `argmax` and `argmin` along the last dimension.
+fn argument(value: &str, better: &str, end: &str, rows: i64, columns: i64) -> Module {
+    module(&format!(
+        "HloModule m\nregion {{\n  a = {value}[] parameter(0)\n  i = s32[] parameter(1)\n  b = {value}[] parameter(2)\n  \
+         k = s32[] parameter(3)\n  g = pred[] compare(a, b), direction={better}\n  \
+         u = pred[] compare(a, a), direction=NE\n  o = pred[] or(g, u)\n  v = {value}[] select(o, a, b)\n  \
+         e = pred[] compare(a, b), direction=EQ\n  l = pred[] compare(i, k), direction=LT\n  t = pred[] and(e, l)\n  \
+         w = pred[] or(o, t)\n  n = s32[] select(w, i, k)\n  ROOT r = ({value}[], s32[]) tuple(v, n)\n}}\n\
+         ENTRY main {{\n  x = {value}[{rows},{columns}] parameter(0)\n  \
+         i = s32[{rows},{columns}] iota(), iota_dimension=1\n  c = {value}[] constant({end})\n  z = s32[] constant(0)\n  \
+         ROOT r = ({value}[{rows}], s32[{rows}]) reduce(x, i, c, z), dimensions={{1}}, to_apply=region\n}}\n"
+    ))
+}
+
+/// What that is, element by element, from a value that is worse than all: the least number where the greatest is looked for.
+fn arguments(values: &[f32], columns: usize, end: f32) -> (Vec<u32>, Vec<i32>) {
+    let mut found = (Vec::new(), Vec::new());
+    for row in values.chunks(columns) {
+        let (mut best, mut at) = (end, 0);
+        for (index, value) in (0i32..).zip(row) {
+            let is_better = if end < 0.0 { best > *value } else { best < *value };
+            let stays = is_better || best.is_nan();
+            at = if stays || (best == *value && at < index) { at } else { index };
+            best = if stays { best } else { *value };
+        }
+        found.0.push(if best.is_nan() { f32::NAN.to_bits() } else { best.to_bits() });
+        found.1.push(at);
+    }
+    found
+}
+
+/// More elements than a device makes rounds, with ties in different parts, NaN, zeros of both signs, and nothing but the initial value.
+#[test]
+fn arguments_of_many_numbers_are_the_first() {
+    let mut rng = Rng::new(14);
+    let count = (1usize << 20) + 3;
+    for (rows, columns) in [(1, count), (3, 70_001), (5, 4097)] {
+        let elements = rows * columns;
+        let random: Vec<f32> = (0..elements).map(|_| rng.between(-900, 900) as f32).collect();
+        let ends: Vec<f32> = random.iter().map(|value| value.clamp(-800.0, 800.0)).collect();
+        let mut odd = random.clone();
+        for at in [columns - 1, columns / 2 + 1, columns / 2 + 777, columns / 3, columns - 1025] {
+            odd[at] = f32::NAN;
+        }
+        let zeros = random.iter().map(|value| if *value < 0.0 { -0.0 } else { 0.0 }).collect();
+        let cases = [random, ends, odd, zeros, vec![f32::NEG_INFINITY; elements], vec![f32::INFINITY; elements]];
+        for (better, end, from) in [("GT", "-inf", f32::NEG_INFINITY), ("LT", "inf", f32::INFINITY)] {
+            let module = argument("f32", better, end, rows as i64, columns as i64);
+            for (number, values) in cases.iter().enumerate() {
+                let found = run_all(&module, &[Literal::array([rows as i64, columns as i64], values.clone())]);
+                let (best, places) = arguments(values, columns, from);
+                assert_eq!(bits(&found[0]), best, "case {number}, {better}, {rows} by {columns}");
+                assert_eq!(found[1].data, Data::from(places), "case {number}, {better}, {rows} by {columns}");
+            }
+        }
+    }
+}
+
+/// Parts of integers are interleaved.
+#[test]
+fn arguments_of_many_integers_are_the_first() {
+    let mut rng = Rng::new(15);
+    for (rows, columns) in [(1i64, 100_003i64), (4, 4100)] {
+        let values: Vec<i32> = (0..rows * columns).map(|_| rng.between(-30, 30) as i32).collect();
+        let inputs = [Literal::array([rows, columns], values)];
+        for (better, end) in [("GT", "-2147483648"), ("LT", "2147483647")] {
+            let module = argument("s32", better, end, rows, columns);
+            let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+            let expected: Vec<Data> = expected.into_iter().map(|literal| literal.data).collect();
+            let found: Vec<Data> = run_all(&module, &inputs).into_iter().map(|literal| literal.data).collect();
+            assert_eq!(found, expected, "{better}, {rows} by {columns}");
+        }
     }
 }

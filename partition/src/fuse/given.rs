@@ -1,6 +1,6 @@
 //! Fusions that the program brings along.
 
-use super::two_passes::has_long_reduction;
+use super::two_passes::LongReductions;
 use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::MAX_DEPTH;
@@ -37,6 +37,7 @@ pub(super) fn dissolve_costly(
 ) -> Result<Module, Diagnostics> {
     let mut dissolved: Vec<(ComputationId, InstrId)> = Vec::new();
     let programs = programs(&flat);
+    let mut reductions = LongReductions::new(&flat, target);
     for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
         for (id, instruction) in owner.instructions.iter() {
             let Op::Fusion { calls, .. } = instruction.op else { continue };
@@ -48,7 +49,7 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => match objection(&flat, computation, instruction.operands.len(), target, budget)? {
+                None => match objection(&mut reductions, computation, instruction.operands.len(), target, budget)? {
                     Some(reason) => {
                         dissolved.push((program, id));
                         (Verdict::Dissolved, reason)
@@ -81,7 +82,7 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
 
 /// Why this computation should not be one kernel, if it should not.
 fn objection(
-    module: &Module,
+    reductions: &mut LongReductions<'_>,
     computation: &Computation,
     operands: usize,
     target: &Target,
@@ -105,7 +106,7 @@ fn objection(
     if count > budget.instructions_per_kernel * 2 {
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
-    if has_long_reduction(module, computation) {
+    if reductions.are_in(computation) {
         return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
     }
     let plan = FusionPlan::new(computation, target)?;

@@ -47,7 +47,7 @@ pub enum Verdict {
     Kernel,
     /// A fusion of the program was taken apart.
     Dissolved,
-    /// A fusion of the program was kept.
+    /// A fusion of the program was kept, or an operation that others might have been written for.
     Kept,
     /// It was written as other operations, which decisions of their own follow.
     Rewritten,
@@ -161,7 +161,7 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
-    let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, &mut decisions));
+    let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let mut fused: Arena<ComputationId, Option<Greedy>> = Arena::new();
     flat.computations.ids().for_each(|_| {
         fused.push(None);

@@ -1,11 +1,17 @@
 //! Reductions to few elements, made in two passes.
+//!
+//! A reduction is divided if its region is a monoid's ([`Fold`]). Where that commutes, the parts are interleaved: those of an element lie
+//! side by side in what the first pass reads, and so do the invocations that make them. Else a part is a stretch of elements, and the
+//! second pass folds the parts in their order. Parts begin with the neutral value; the initial value enters the second pass alone.
 
 use super::given::name_in;
 use super::{Decision, Verdict};
-use crate::monoid::{identity, operation};
+use crate::Target;
+use crate::fold::Fold;
+use std::collections::BTreeMap;
 use weft_hlo::ir::{
-    Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Literal, Module, Op, PadDimension,
-    Scalar, Shape, UniqueNames,
+    Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op,
+    PadDimension, Shape, UniqueNames,
 };
 
 /// Elements that one invocation folds in one pass at most, where there are few of them.
@@ -14,49 +20,92 @@ const MAX_ROUNDS: i64 = 4096;
 /// From so many elements of the result on there are enough invocations for one pass.
 const MANY_ELEMENTS: i64 = 32_768;
 
-/// A reduction of one array by one operation.
+/// A reduction of arrays, several if its region folds tuples.
 struct Reduction {
-    from: ArrayShape,
+    extents: Vec<i64>,
+    element_types: Vec<ElementType>,
     /// The dimensions that disappear, ascending.
     reduced: Vec<usize>,
+    outputs: i64,
+    /// Buffers that its last pass binds: what the parts were folded to, the initial values that are no constants, the results.
+    buffers: usize,
     to_apply: ComputationId,
-    identity: Scalar,
 }
 
 impl Reduction {
     /// The reduction that an instruction is, if it folds many elements into each of few.
-    fn long(module: &Module, instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> Option<Self> {
+    fn long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> Option<Self> {
         let Op::Reduce { dimensions, to_apply } = &instruction.op else { return None };
-        let [operand, _] = instruction.operands[..] else { return None };
-        let from = instructions[operand].shape.as_array()?.clone();
-        let identity = identity(operation(&module.computations[*to_apply])?, from.element_type)?;
+        let operands = instruction.operands.get(..instruction.operands.len() / 2)?;
+        let is_read = |operand: &&InstrId| !matches!(instructions[**operand].op, Op::Constant(_));
+        let initial = instruction.operands[operands.len()..].iter().filter(is_read).count();
+        let buffers = 2 * operands.len() + initial;
+        let arrays: Vec<&ArrayShape> =
+            operands.iter().map(|operand| instructions[*operand].shape.as_array()).collect::<Option<_>>()?;
+        let extents = arrays.first()?.extents.clone();
+        let is_static = arrays
+            .iter()
+            .all(|array| array.dynamic.is_empty() && array.extents == extents && array.element_count().is_some());
         let mut reduced =
             dimensions.iter().map(|dimension| usize::try_from(*dimension).ok()).collect::<Option<Vec<_>>>()?;
         reduced.sort_unstable();
-        let reduction = Reduction { from, reduced, to_apply: *to_apply, identity };
-        let is_static = reduction.from.dynamic.is_empty() && reduction.from.element_count().is_some();
-        let outputs = instruction.shape.as_array()?.element_count()?;
+        let outputs = instruction.shape.leaves().first()?.as_array()?.element_count()?;
+        let element_types = arrays.iter().map(|array| array.element_type).collect();
+        let reduction = Reduction { extents, element_types, reduced, outputs, buffers, to_apply: *to_apply };
         (is_static && reduction.rounds() > MAX_ROUNDS && (1..MANY_ELEMENTS).contains(&outputs)).then_some(reduction)
     }
 
     /// Elements that are folded into one.
     fn rounds(&self) -> i64 {
-        self.reduced.iter().map(|dimension| self.from.extents[*dimension]).product()
+        self.reduced.iter().map(|dimension| self.extents[*dimension]).product()
     }
 
-    /// The longest stretch of neighbouring dimensions that disappear: the first and how many.
-    fn stretch(&self) -> (usize, usize) {
-        let mut longest = (0, 0, 0);
+    /// The stretch of neighbouring dimensions that disappear which is divided: the first and how many. Where elements may be taken in
+    /// any order it is the longest, else the first, since its index is the most significant one.
+    fn stretch(&self, commutes: bool) -> (usize, usize) {
+        let mut chosen = (0, 0, 0);
         let mut position = 0;
         while let Some(&first) = self.reduced.get(position) {
             let count = self.reduced[position..].iter().zip(first..).take_while(|(own, next)| *own == next).count();
-            let extent: i64 = self.from.extents[first..first + count].iter().product();
-            if extent > longest.2 {
-                longest = (first, count, extent);
+            let extent: i64 = self.extents[first..first + count].iter().product();
+            if extent > chosen.2 && (commutes || chosen.2 <= 1) {
+                chosen = (first, count, extent);
             }
             position += count;
         }
-        (longest.0, longest.1)
+        (chosen.0, chosen.1)
+    }
+}
+
+/// The long reductions of a module, and what their regions are.
+pub(super) struct LongReductions<'m> {
+    module: &'m Module,
+    max_buffers: u32,
+    folds: BTreeMap<ComputationId, Result<Fold, String>>,
+}
+
+impl<'m> LongReductions<'m> {
+    pub(super) fn new(module: &'m Module, target: &Target) -> Self {
+        LongReductions { module, max_buffers: target.max_storage_buffers, folds: BTreeMap::new() }
+    }
+
+    /// Whether a computation holds a reduction that is made in two passes.
+    pub(super) fn are_in(&mut self, computation: &Computation) -> bool {
+        let instructions = &computation.instructions;
+        let mut found = instructions.values().filter_map(|instruction| Reduction::long(instructions, instruction));
+        found.any(|reduction| self.fold(&reduction).is_ok())
+    }
+
+    /// What the region of a reduction folds, or why it is not divided.
+    fn fold(&mut self, reduction: &Reduction) -> Result<&Fold, String> {
+        if reduction.buffers > self.max_buffers as usize {
+            let (buffers, limit) = (reduction.buffers, self.max_buffers);
+            return Err(format!("its second pass would bind {buffers} buffers and the target allows {limit}"));
+        }
+        let module = self.module;
+        let fold = self.folds.entry(reduction.to_apply);
+        let fold = fold.or_insert_with(|| Fold::of(&module.computations[reduction.to_apply]));
+        fold.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -72,34 +121,37 @@ fn parts(extent: i64, rounds: i64) -> i64 {
     near.into_iter().find(|divisor| extent % divisor == 0).unwrap_or(wanted)
 }
 
-/// Whether a computation holds a reduction that is made in two passes.
-pub(super) fn has_long_reduction(module: &Module, computation: &Computation) -> bool {
-    let instructions = &computation.instructions;
-    instructions.values().any(|instruction| Reduction::long(module, instructions, instruction).is_some())
-}
-
 /// Makes every reduction of more than [`MAX_ROUNDS`] elements to each of less than [`MANY_ELEMENTS`] two: to parts, then of
-/// the parts. The parts of an element lie side by side in what the first pass reads, and so do the invocations that make them.
-/// Where the elements cannot be divided evenly the last ones are neutral; the initial value enters the second pass alone.
-pub(super) fn split_long_reductions(mut module: Module, id: ComputationId, decisions: &mut Vec<Decision>) -> Module {
-    if !has_long_reduction(&module, &module.computations[id]) {
+/// the parts. Where the elements cannot be divided evenly neutral ones are added. One by a region that is no monoid's stays.
+pub(super) fn split_long_reductions(
+    mut module: Module,
+    id: ComputationId,
+    target: &Target,
+    decisions: &mut Vec<Decision>,
+) -> Module {
+    let program = &module.computations[id];
+    let is_long = |instruction: &Instruction| Reduction::long(&program.instructions, instruction).is_some();
+    if !program.instructions.values().any(is_long) {
         return module;
     }
-    let program = &module.computations[id];
     let mut names = UniqueNames::default();
     program.instructions.values().for_each(|instruction| {
         names.take(&instruction.name);
     });
-    let mut pass = Pass { module: &module, instructions: Arena::new(), names };
+    let mut pass = Pass { reductions: LongReductions::new(&module, target), instructions: Arena::new(), names };
     let mut image: Vec<InstrId> = Vec::with_capacity(program.instructions.len());
     for (own, instruction) in program.instructions.iter() {
         let mut instruction = instruction.clone();
         instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
-        if let Some(reduction) = Reduction::long(&module, &pass.instructions, &instruction) {
-            let (rounds, name) = (reduction.rounds(), name_in(&module, id, own));
-            let outputs = instruction.shape.as_array().and_then(ArrayShape::element_count).unwrap_or(0);
-            let reason = format!("of {rounds} elements for each of {outputs} it is made in two passes");
-            decisions.push(Decision { instruction: name, verdict: Verdict::Rewritten, reason });
+        if let Some(reduction) = Reduction::long(&pass.instructions, &instruction) {
+            let (rounds, outputs) = (reduction.rounds(), reduction.outputs);
+            let (verdict, how) = match pass.reductions.fold(&reduction) {
+                Ok(Fold { commutes: true, .. }) => (Verdict::Rewritten, "two passes".to_owned()),
+                Ok(_) => (Verdict::Rewritten, "two passes, which keep the order of the elements".to_owned()),
+                Err(reason) => (Verdict::Kept, format!("one loop: {reason}")),
+            };
+            let reason = format!("of {rounds} elements for each of {outputs} it is made in {how}");
+            decisions.push(Decision { instruction: name_in(&module, id, own), verdict, reason });
         }
         image.push(pass.reduction(instruction));
     }
@@ -111,7 +163,7 @@ pub(super) fn split_long_reductions(mut module: Module, id: ComputationId, decis
 }
 
 struct Pass<'m> {
-    module: &'m Module,
+    reductions: LongReductions<'m>,
     instructions: Arena<InstrId, Instruction>,
     names: UniqueNames,
 }
@@ -119,50 +171,80 @@ struct Pass<'m> {
 impl Pass<'_> {
     /// Adds an instruction, in two passes where it is a long reduction; the passes may be long themselves.
     fn reduction(&mut self, instruction: Instruction) -> InstrId {
-        let Some(reduction) = Reduction::long(self.module, &self.instructions, &instruction) else {
+        let Some(reduction) = Reduction::long(&self.instructions, &instruction) else {
             return self.instructions.push(instruction);
         };
-        let [operand, initial] = instruction.operands[..] else { return self.instructions.push(instruction) };
-        let neutral =
-            self.add(&instruction, Shape::scalar(reduction.from.element_type), constant(reduction.identity), vec![]);
-        // One dimension in place of the longest stretch.
-        let (first, count) = reduction.stretch();
-        let mut extents = reduction.from.extents.clone();
+        let Ok(Fold { neutral, commutes }) = self.reductions.fold(&reduction) else {
+            return self.instructions.push(instruction);
+        };
+        let (neutral, commutes) = (neutral.clone(), *commutes);
+        let (operands, initial) = instruction.operands.split_at(reduction.element_types.len());
+        let neutral: Vec<InstrId> = neutral
+            .into_iter()
+            .map(|value| {
+                let shape = Shape::scalar(value.element_type());
+                self.add(&instruction, shape, Op::Constant(Literal::scalar(value)), vec![])
+            })
+            .collect();
+        // One dimension in place of the stretch.
+        let (first, count) = reduction.stretch(commutes);
+        let mut extents = reduction.extents.clone();
         let extent: i64 = extents.splice(first..first + count, [0]).product();
         extents[first] = extent;
         let others = reduction.reduced.iter().filter(|own| !(first..first + count).contains(own));
         let mut reduced: Vec<usize> = others.map(|own| if *own < first { *own } else { own + 1 - count }).collect();
         let parts = parts(extent, reduction.rounds());
-        let mut value = self.array(&instruction, &extents, Op::Reshape, vec![operand]);
+        let mut values: Vec<InstrId> =
+            operands.iter().map(|operand| self.array(&instruction, &extents, Op::Reshape, vec![*operand])).collect();
         if extent % parts != 0 {
-            extents[first] += parts - extent % parts;
-            let high = |dimension| if dimension == first { extents[first] - extent } else { 0 };
-            let padding = |dimension| PadDimension { low: 0, high: high(dimension), interior: 0 };
-            let op = Op::Pad { padding: (0..extents.len()).map(padding).collect() };
-            value = self.array(&instruction, &extents, op, vec![value, neutral]);
+            let added = parts - extent % parts;
+            extents[first] += added;
+            // What keeps the order begins with what is added, as each part begins with a neutral element.
+            let (low, high) = if commutes { (0, added) } else { (added, 0) };
+            let padding = |dimension| match dimension == first {
+                true => PadDimension { low, high, interior: 0 },
+                false => PadDimension { low: 0, high: 0, interior: 0 },
+            };
+            for (value, neutral) in values.iter_mut().zip(&neutral) {
+                let op = Op::Pad { padding: (0..extents.len()).map(padding).collect() };
+                *value = self.array(&instruction, &extents, op, vec![*value, *neutral]);
+            }
         }
         let each = extents[first] / parts;
         if each > 1 {
-            extents.splice(first..=first, [each, parts]);
-            value = self.array(&instruction, &extents, Op::Reshape, vec![value]);
+            let inner = if commutes { [each, parts] } else { [parts, each] };
+            extents.splice(first..=first, inner);
+            for value in &mut values {
+                *value = self.array(&instruction, &extents, Op::Reshape, vec![*value]);
+            }
             reduced.iter_mut().filter(|own| **own > first).for_each(|own| *own += 1);
-            reduced.push(first);
+            reduced.push(if commutes { first } else { first + 1 });
         }
         let kept = |dimension: &usize| !reduced.contains(dimension);
-        let place = (0..first + usize::from(each > 1)).filter(kept).count();
+        let parts_at = first + usize::from(each > 1 && commutes);
+        let place = (0..parts_at).filter(kept).count();
         let left: Vec<i64> = (0..extents.len()).filter(kept).map(|dimension| extents[dimension]).collect();
         let dimensions = |reduced: &[usize]| reduced.iter().filter_map(|own| i64::try_from(*own).ok()).collect();
         let op = |reduced: &[usize]| Op::Reduce { dimensions: dimensions(reduced), to_apply: reduction.to_apply };
         reduced.sort_unstable();
+        let shapes: Vec<Shape> = reduction.element_types.iter().map(|own| Shape::array(*own, left.clone())).collect();
         let mut partial = instruction.clone();
         partial.name = self.names.take(&instruction.name);
-        partial.shape = Shape::array(reduction.from.element_type, left);
+        let is_tuple = matches!(instruction.shape, Shape::Tuple(_));
+        partial.shape = if is_tuple { Shape::Tuple(shapes.clone()) } else { shapes[0].clone() };
         partial.op = op(&reduced);
-        partial.operands = vec![value, neutral];
+        partial.operands = values.into_iter().chain(neutral).collect();
         let partial = self.reduction(partial);
         let mut last = instruction.clone();
         last.op = op(&[place]);
-        last.operands = vec![partial, initial];
+        last.operands = match is_tuple {
+            true => (0i64..)
+                .zip(shapes)
+                .map(|(index, shape)| self.add(&instruction, shape, Op::GetTupleElement { index }, vec![partial]))
+                .collect(),
+            false => vec![partial],
+        };
+        last.operands.extend(initial);
         self.reduction(last)
     }
 
@@ -183,8 +265,4 @@ impl Pass<'_> {
         let shape = Shape::array(given.element_type, extents);
         self.add(like, shape, op, operands)
     }
-}
-
-fn constant(value: Scalar) -> Op {
-    Op::Constant(Literal::scalar(value))
 }

@@ -118,7 +118,11 @@ fn lower(
     let _span = debug_span!("lower").entered();
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
         kernel = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
-        debug_assert!(kernel.verify().is_ok(), "'{lowering}' keeps the rules of the kernel IR:\n{kernel}");
+        debug_assert!(
+            kernel.verify().is_ok(),
+            "'{lowering}' keeps the rules of the kernel IR: {:?}\n{kernel}",
+            kernel.verify().err()
+        );
         show(lowering, &kernel);
     }
     Ok(kernel)

@@ -289,17 +289,25 @@ pub(crate) fn identity(extents: &[i64]) -> IndexingMap {
 /// Limits for comparing two accesses as functions: beyond them they count as different, which only costs a function.
 const COMPARED: Limits = Limits::STRUCTURE.with_points(1 << 12);
 
-/// Whether two accesses read the same elements from the same place: their maps are compared as functions.
+/// Whether two accesses read the same elements from the same place: their maps are compared as functions. Range variables are those of
+/// the loops around the place, so in the same round both must read the same element, not only the same elements over all rounds.
 pub(crate) fn same_access(one: &Access, other: &Access) -> bool {
     if (one.function, one.block) != (other.function, other.block) {
         return false;
     }
-    one.map == other.map
-        || (one.map.runtime().is_empty()
-            && other.map.runtime().is_empty()
-            && one.map.dims() == other.map.dims()
-            && one.map.ranges() == other.map.ranges()
-            && one.map.equals(&other.map, &COMPARED).is_yes())
+    if one.map == other.map {
+        return true;
+    }
+    let is_comparable = one.map.runtime().is_empty()
+        && other.map.runtime().is_empty()
+        && one.map.dims() == other.map.dims()
+        && one.map.ranges() == other.map.ranges();
+    let of_one_round = |map: &IndexingMap| {
+        let mut map = map.clone();
+        map.ranges_to_dims();
+        map
+    };
+    is_comparable && of_one_round(&one.map).equals(&of_one_round(&other.map), &COMPARED).is_yes()
 }
 
 /// The map from indices of one shape to those of the element at the same row-major position of another, which has as many

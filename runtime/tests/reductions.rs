@@ -219,3 +219,16 @@ fn arguments_of_many_integers_are_the_first() {
         }
     }
 }
+
+/// Two ways to an element that lead to the same ones over all rounds of a loop, and in each round to different ones.
+#[test]
+fn what_is_read_forwards_and_backwards_is_read_twice() {
+    let module = module(
+        "HloModule m\nregion {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\nENTRY main {\n  \
+         x = s32[2,1,4] parameter(0)\n  i = s32[] parameter(1)\n  y = s32[2,1,4] negate(x)\n  \
+         z = s32[2,1,4] reverse(y), dimensions={0,2}\n  p = s32[2,1,4] multiply(y, z)\n  \
+         ROOT r = s32[] reduce(p, i), dimensions={1,2,0}, to_apply=region\n}\n",
+    );
+    let inputs = [Literal::array([2, 1, 4], (1i32..9).collect::<Vec<_>>()), Literal::array([], vec![7i32])];
+    assert_eq!(evaluate(&module, &inputs).expect("the evaluator knows it")[0], run(&module, &inputs));
+}

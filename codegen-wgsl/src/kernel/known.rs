@@ -13,13 +13,15 @@ const MAX_POINTS_WORK: u64 = 1 << 15;
 pub(crate) struct Known {
     pub(crate) ranges: Ranges,
     facts: Vec<Constraint>,
+    /// Whether some condition around the block is not among the facts, so that fewer points may come here than they allow.
+    is_loose: bool,
 }
 
 impl Known {
     /// Index `k` runs over `[0, extents[k] - 1]`.
     pub(crate) fn new(extents: &[i64]) -> Self {
         let dims = extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }).collect();
-        Known { ranges: Ranges { dims, ranges: Vec::new(), runtime: Vec::new() }, facts: Vec::new() }
+        Known { ranges: Ranges { dims, ranges: Vec::new(), runtime: Vec::new() }, facts: Vec::new(), is_loose: false }
     }
 
     /// The same inside a loop over `extents`, whose variables are numbered on from those in sight.
@@ -65,6 +67,7 @@ impl Known {
     /// What is known in the block where a condition holds.
     pub(crate) fn inside(&self, condition: &Condition) -> Self {
         let mut inner = self.when(condition.constraints());
+        inner.is_loose |= matches!(condition, Condition::Value(_));
         condition.bindings().iter().for_each(|binding| inner.bind(binding));
         inner
     }
@@ -73,8 +76,13 @@ impl Known {
     pub(crate) fn outside(&self, condition: &Condition) -> Self {
         match condition {
             Condition::Indices(constraints) => self.unless(constraints),
-            Condition::Value(_) | Condition::InBounds(_) => self.clone(),
+            Condition::Value(_) | Condition::InBounds(_) => Known { is_loose: true, ..self.clone() },
         }
+    }
+
+    /// Whether fewer points may come here than the ranges and facts allow: what does not hold at all of those may hold here.
+    pub(crate) fn is_loose(&self) -> bool {
+        self.is_loose
     }
 
     /// The ranges of expressions that conditions have established.
@@ -119,15 +127,17 @@ impl Known {
 
     /// What is known where `conditions` do not all hold: something only if there is one and it is open on one side.
     pub(crate) fn unless(&self, conditions: &[Constraint]) -> Self {
-        let mut inner = self.clone();
+        let mut inner = Known { is_loose: true, ..self.clone() };
         if let [Constraint { expr, bounds }] = conditions {
             let range = self.range(expr);
             if bounds.lo <= range.lo {
+                inner.is_loose = self.is_loose;
                 inner.learn(Constraint {
                     expr: expr.clone(),
                     bounds: Interval { lo: bounds.hi.saturating_add(1), hi: range.hi },
                 });
             } else if bounds.hi >= range.hi {
+                inner.is_loose = self.is_loose;
                 inner.learn(Constraint {
                     expr: expr.clone(),
                     bounds: Interval { lo: range.lo, hi: bounds.lo.saturating_sub(1) },

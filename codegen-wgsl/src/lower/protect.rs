@@ -97,7 +97,7 @@ impl Rewrite<'_, '_> {
                     let written = op.clone();
                     for (position, operand) in op.operands_mut().iter_mut().enumerate() {
                         if let Some(hiding) = self.protection.hide(&self.source, &written, position) {
-                            let lanes = lanes_of(&self.source, &written, *value);
+                            let lanes = lanes_of(&self.source, &written, *operand, *value);
                             *operand = self.keep(*operand, lanes, hiding, &mut statements);
                         }
                     }
@@ -143,9 +143,13 @@ impl Rewrite<'_, '_> {
     }
 }
 
-/// The lanes of the operands of an operation that defines a value.
-fn lanes_of(function: &Function, op: &ScalarOp, value: ValueId) -> u32 {
-    if op.is_lane_wise() { function.values[value].lanes } else { 1 }
+/// The lanes of an operand of an operation that defines a value; a constant has those that it is used in.
+fn lanes_of(function: &Function, op: &ScalarOp, operand: Operand, value: ValueId) -> u32 {
+    match operand {
+        Operand::Value(operand) => function.values[operand].lanes,
+        Operand::Constant(_) if op.is_lane_wise() => function.values[value].lanes,
+        Operand::Constant(_) => 1,
+    }
 }
 
 /// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)

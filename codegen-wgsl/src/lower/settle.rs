@@ -1,19 +1,19 @@
-//! What follows from indices that have become known.
+//! What follows from indices and values that have become known.
 
 use super::copy::rename;
-use crate::kernel::{Block, Condition, Function, Known, Operand, Statement, ValueId};
+use crate::kernel::{Block, Condition, Function, Known, Operand, ScalarOp, Statement, ValueId};
 use std::collections::HashMap;
 use weft_affine::{Atom, Expr};
 
 /// Simplifies the indices of a function by what is known where they stand, and puts the block that a condition chooses in place of the
-/// condition where it is known to hold, or never to.
+/// condition where it is known to hold, or never to. A lane of a constant is the constant.
 pub(super) fn settle(function: &mut Function) {
     let mut known = Known::new(&function.extents);
     Pass { known: HashMap::new() }.block(&mut function.body, &mut known);
 }
 
 struct Pass {
-    /// What the values of conditions that are gone are.
+    /// What values are whose statements are gone.
     known: HashMap<ValueId, Operand>,
 }
 
@@ -34,6 +34,10 @@ impl Pass {
             *index = known.simplified(index);
         }
         match &mut statement {
+            Statement::Let { value, op: ScalarOp::Lane { operand: constant @ Operand::Constant(_), .. } } => {
+                self.known.insert(*value, *constant);
+                return;
+            }
             Statement::If { values, condition: Condition::Indices(tests), then, otherwise } => {
                 let open = known.open(tests);
                 let never = open.iter().any(|test| test.bounds.is_empty());

@@ -1,7 +1,7 @@
 //! The kernel IR: a small structured language of pure functions, and an entry that says what every invocation does.
 //!
 //! A [`Function`] takes indices and values and returns values. Its body is a [`Block`]: scalar values in order, calls of
-//! other functions, conditionals, and loops that carry values. Indices are never values: they are expressions ([`Expr`](weft_affine::Expr)) over the
+//! other functions, conditionals, and loops that carry values. Indices are never values: they are expressions ([`Expr`]) over the
 //! function's index variables `d0, d1, …`, the loop variables `s0, s1, …` in sight, numbered by depth, and runtime variables
 //! `rt0, rt1, …`, each bound to a value within known bounds; so they can be simplified at every stage, and what they range over
 //! is known. [Memories](Memory) are read with `extract` anywhere; only the entry writes. The entry is a function of the

@@ -34,7 +34,7 @@ const MAX_COPIES: usize = 1024;
 /// Calls that nest around a function of vectors.
 const MAX_DEPTH: usize = 64;
 
-/// The kernel with vectors, where an invocation computes a multiple of [`LANES`] elements a launch apart, and reads most of what it reads
+/// The kernel with vectors, where an invocation computes a multiple of four elements a launch apart, and reads most of what it reads
 /// as vectors or once for several lanes; any other as it is.
 #[must_use]
 pub fn vectorize(kernel: &Kernel) -> Kernel {

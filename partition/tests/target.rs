@@ -244,7 +244,7 @@ mod json {
             assert!(may_be_none || none.is_err_and(|told| told.contains(key)), "{key}");
             count += 1;
         }
-        assert_eq!(count, 14);
+        assert_eq!(count, 15);
         let features = whole["features"].as_object().expect("it is an object");
         for (key, _) in features.iter().filter(|(_, value)| **value == false) {
             let others = match key.as_str() {

@@ -122,11 +122,11 @@ impl Updates<'_> {
                     }
                 }
                 Statement::If { condition, then, otherwise, .. } => {
-                    // What is known where a conjunction does not hold is less than all that is so there.
-                    let one_sided = matches!(condition, Condition::Indices(tests) if tests.len() <= 1);
                     let by_indices = matches!(condition, Condition::Indices(_));
                     self.block(then, known.inside(condition), settled && by_indices);
-                    self.block(otherwise, known.outside(condition), settled && one_sided);
+                    let outside = known.outside(condition);
+                    let is_exact = !outside.is_loose();
+                    self.block(otherwise, outside, settled && is_exact);
                 }
                 Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents), settled),
                 _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),

@@ -38,7 +38,7 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
     for ((id, memory), content) in buffers.zip(contents(fused, fusion, plan)) {
         if let Space::Buffer { binding, .. } = memory.space {
             let writable = kernel.may_change(id);
-            let (name, shape, uniform) = (memory.name.clone(), memory.shape.clone(), memory.is_uniform());
+            let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
             let first = || Binding { name, shape, writable, uniform, content };
             bindings.entry(binding).or_insert_with(first);
         }

@@ -1,10 +1,12 @@
 //! What can be compiled into kernels at all, and how what cannot is set apart.
 
+use crate::form::Form;
 use crate::live::live;
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
-    ArenaId, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module, Op, Shape,
+    ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module,
+    Op, Shape, UnaryOp,
 };
 
 /// A code, and a sentence.
@@ -91,7 +93,7 @@ fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
 
 /// Whether kernels compute the operation in a region, where it is one of scalars.
 fn is_applied(op: &Op) -> bool {
-    op.is_computed() || matches!(op, Op::ReducePrecision { .. } | Op::Map { .. })
+    op.is_computed() || matches!(op, Op::ReducePrecision { .. } | Op::Map { .. } | Op::Complex | Op::Real | Op::Imag)
 }
 
 fn within_region(op: &Op) -> Reason {
@@ -158,6 +160,9 @@ fn is_compiled(op: &Op) -> bool {
         | Op::ReduceWindow { .. }
         | Op::ReducePrecision { .. }
         | Op::OptimizationBarrier
+        | Op::Complex
+        | Op::Real
+        | Op::Imag
         | Op::Map { .. } => true,
         op => op.is_computed(),
     }
@@ -266,10 +271,8 @@ pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
 
 /// What no kernel can hold of an array.
 fn type_finding(array: &ArrayShape) -> Option<Reason> {
-    let known = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
-    if !known.contains(&array.element_type) {
-        let known = known.map(ElementType::name).join(", ");
-        return Some((TYPE, format!("elements of type {} cannot be compiled yet; {known} can", array.element_type)));
+    if Form::of(array.element_type).is_none() {
+        return Some((TYPE, format!("elements of type {} cannot be compiled yet", array.element_type)));
     }
     if !array.dynamic.is_empty() {
         return Some((TYPE, format!("the shape {array} is dynamic; kernels need static extents")));
@@ -305,6 +308,12 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
             let given = instruction.operands.first().and_then(|read| bits(&computation.instructions[*read].shape));
             let message = "'bitcast-convert' between elements of different widths cannot be compiled yet";
             (given != bits(&instruction.shape)).then(|| (OPERATION, message.to_owned()))
+        }
+        Op::Unary(UnaryOp::Acos | UnaryOp::Acosh | UnaryOp::Asin | UnaryOp::Asinh | UnaryOp::Atanh)
+        | Op::Binary(BinaryOp::Atan2) => {
+            let is_complex = instruction.shape.as_array().is_some_and(|array| array.element_type.is_complex());
+            let message = format!("'{}' of complex numbers cannot be compiled yet", instruction.op.name());
+            is_complex.then_some((OPERATION, message))
         }
         Op::Dot { .. } | Op::Convolution { .. } => {
             let types = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);

@@ -25,6 +25,7 @@
 mod access;
 mod cost;
 mod fold;
+mod form;
 mod fuse;
 mod hero;
 mod legal;
@@ -38,6 +39,7 @@ mod tiling;
 mod work;
 
 pub use cost::{Budget, operation_cost};
+pub use form::Form;
 pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::Uncompiled;

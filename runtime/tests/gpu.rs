@@ -16,6 +16,7 @@ mod random_bits;
 mod reductions;
 mod run;
 mod support;
+mod types;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
 mod uniforms;

@@ -14,6 +14,9 @@ pub(crate) fn scalar_op(instruction: &Instruction, operands: &[Operand]) -> Opti
         (Op::Select, [a, b, c]) => ScalarOp::Select { operands: [*a, *b, *c] },
         (Op::Clamp, [a, b, c]) => ScalarOp::Clamp { operands: [*a, *b, *c] },
         (Op::Convert, [operand]) => ScalarOp::Convert { operand: *operand, to: element_type(instruction) },
+        (Op::Complex, [re, im]) => ScalarOp::Complex { operands: [*re, *im] },
+        (Op::Real, [operand]) => ScalarOp::Real { operand: *operand },
+        (Op::Imag, [operand]) => ScalarOp::Imag { operand: *operand },
         (Op::ReducePrecision { exponent_bits, mantissa_bits }, [operand]) => ScalarOp::ReducePrecision {
             operand: *operand,
             exponent_bits: u32::try_from(*exponent_bits).ok()?,
@@ -31,12 +34,8 @@ pub(crate) fn element_type(instruction: &Instruction) -> ElementType {
 
 /// Zero of a type: stands for elements that are never read.
 pub(crate) fn zero(element_type: ElementType) -> Scalar {
-    match element_type {
-        ElementType::S32 => Scalar::S32(0),
-        ElementType::U32 => Scalar::U32(0),
-        ElementType::F32 => Scalar::F32(0.0),
-        _ => Scalar::Pred(false),
-    }
+    // Positive zero has no bits in any type that has a zero.
+    Scalar::from_bits(0, element_type)
 }
 
 /// Appends `let name = op` to a block.

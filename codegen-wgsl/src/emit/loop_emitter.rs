@@ -115,7 +115,7 @@ fn buffer(
     }
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
-    Ok(Memory { name, shape, space: Space::Buffer { binding, offset: 0, access } })
+    Ok(Memory { name, shape, packed: None, space: Space::Buffer { binding, offset: 0, access } })
 }
 
 fn emit_functions(

@@ -12,7 +12,8 @@
 //! [`Kernel::parse`] reads back, and the same rules, which [`Kernel::verify`] checks.
 //!
 //! ```text
-//! kernel    := kernel @NAME( {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [at binding N + BYTES], … ) { tile… function… entry }
+//! kernel    := kernel @NAME( buffer, … ) { tile… function… entry }
+//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES]
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
 //! entry     := entry groups [X, Y, Z] threads N { block }           d0, d1, d2: the workgroup's coordinates, d3: the thread
@@ -22,10 +23,13 @@
 //!            | [value: TYPE, … =] loop [for s0 in [0, N], …] [with value: TYPE = operand, …] { block }
 //!            | [value: TYPE, … =] while [with value: TYPE = operand, …] { block } do { block }
 //!            | bind RT in [LO, HI] = {clamp | assume} operand  |  let RT = index(INDEX)
+//!            | merge %NAME[INDEX] at (PLACE), operand
 //!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by @NAME operand  |  barrier
 //!            | value: TYPE, … = {reduce | scan | exclusive-scan} {workgroup | subgroup} @NAME operand, …
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
+//!            | value: TYPE = complex operand, operand  |  value: TYPE = {real | imag} operand
+//!            | value: u32 = encode TYPE operand  |  value: f32 = decode TYPE operand
 //!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
 //!            | value: f32 = {keep | keep-chosen | keep-apart} operand
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
@@ -33,12 +37,14 @@
 //!            | unused value: TYPE, …                       only at the top of a function
 //! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
 //! value     := %NUMBER[:NAME]
-//! TYPE      := pred | s32 | u32 | f32, in one lane, or in several: f32x2, f32x4
-//! operand   := value | true | false | s32 INTEGER | u32 INTEGER | f32 NUMBER | f32 nan(BITS)
+//! TYPE      := an element type of HLO, in one lane, or in several: f32x2, f32x4
+//! operand   := value | true | false | s32 INTEGER | u32 INTEGER | f32 NUMBER | f32 nan(BITS) | TYPE bits(BITS)
 //! ```
 //!
 //! A value of several [lanes](Value::lanes) is a vector: operations work lane by lane, and a constant beside one stands in every lane. From a
 //! memory, and to one, go as many consecutive elements, from a position on that is a multiple of their number.
+//!
+//! Packed elements are bits of words: `out %y: u32[25] of s8[100]`. A `merge` replaces the bits of one, from the place on that is given.
 //!
 //! An `INDEX` is an expression in the notation of [`weft_affine::text`]; definitions of shared terms stand after `where`
 //! at the end of the list they serve. Names of other characters than letters, digits, `_`, `.` and `-` stand in quotes.
@@ -67,6 +73,7 @@ pub(crate) use verify::is_multiple;
 
 use weft_affine::Expr;
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType, Scalar};
+use weft_partition::Form;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident $prefix:literal,)*) => {$(
@@ -115,6 +122,9 @@ pub struct Memory {
     pub name: String,
     /// Its shape; the layout plays no role.
     pub shape: ArrayShape,
+    /// The shape of the packed elements that its words hold, after [`words`](crate::lower::words): it is of so many `u32` in one dimension,
+    /// and what it holds lies row-major, the first element in the lowest bits.
+    pub packed: Option<ArrayShape>,
     /// Where it lies.
     pub space: Space,
 }
@@ -151,6 +161,17 @@ pub enum Access {
 }
 
 impl Memory {
+    /// Type and extents of the elements that it holds.
+    pub fn held(&self) -> &ArrayShape {
+        self.packed.as_ref().unwrap_or(&self.shape)
+    }
+
+    /// How many elements a word of it holds: 1 unless they are packed in words.
+    pub fn per_word(&self) -> u32 {
+        let packed = self.packed.as_ref().and_then(|shape| Form::of(shape.element_type));
+        packed.map_or(1, Form::per_word)
+    }
+
     /// Whether the runtime binds it.
     pub fn is_buffer(&self) -> bool {
         matches!(self.space, Space::Buffer { .. })

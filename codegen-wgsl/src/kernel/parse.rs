@@ -123,7 +123,9 @@ impl Reader<'_> {
         let name = self.cursor.name("%", "`%` and a memory's name")?;
         self.cursor.expect(":")?;
         let shape = ArrayShape::new(self.element_type()?, self.extents()?);
-        let id = self.memories.push(Memory { name: name.clone(), shape, space });
+        let is_packed = matches!(space, Space::Buffer { .. }) && self.cursor.accept_word("of");
+        let packed = if is_packed { Some(ArrayShape::new(self.element_type()?, self.extents()?)) } else { None };
+        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space });
         if self.names.insert(name.clone(), id).is_some() {
             return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
         }

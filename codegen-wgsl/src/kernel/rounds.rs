@@ -139,7 +139,11 @@ impl Counted {
                     self.block(function, index, condition, times, calls);
                     self.block(function, index, body, times, calls);
                 }
-                Statement::Bind { .. } | Statement::Name { .. } | Statement::Store { .. } | Statement::Barrier => {}
+                Statement::Bind { .. }
+                | Statement::Name { .. }
+                | Statement::Store { .. }
+                | Statement::Merge { .. }
+                | Statement::Barrier => {}
             }
         }
     }

@@ -61,12 +61,43 @@ pub enum ScalarOp {
         /// The type it becomes.
         to: ElementType,
     },
+    /// The complex number with these parts.
+    Complex {
+        /// The real and the imaginary part, of one real type.
+        operands: [Operand; 2],
+    },
+    /// The real part of a complex number; a real number itself.
+    Real {
+        /// The operand.
+        operand: Operand,
+    },
+    /// The imaginary part of a complex number; of a real number zero.
+    Imag {
+        /// The operand.
+        operand: Operand,
+    },
     /// The operand as another type.
     Convert {
         /// The operand.
         operand: Operand,
         /// The type it becomes.
         to: ElementType,
+    },
+    /// The bits of the float of a type of at most 16 bits that is nearest to an `f32`, ties to even, as the lowest bits of a `u32`
+    /// whose others are 0. What is too large is an infinity, else a NaN, else the greatest number, whichever the type has first; a NaN of a type
+    /// without is its negative zero.
+    Encode {
+        /// The operand.
+        operand: Operand,
+        /// The type whose bits they are.
+        to: ElementType,
+    },
+    /// The `f32` that these bits are in a type of at most 16 bits; the others of the `u32` are 0.
+    Decode {
+        /// The operand.
+        operand: Operand,
+        /// The type whose bits they are.
+        from: ElementType,
     },
     /// The float nearest to the operand in a format with fewer bits; the type is that of the operand.
     ReducePrecision {
@@ -136,12 +167,18 @@ impl ScalarOp {
             ScalarOp::Unary { operand, .. }
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
+            | ScalarOp::Real { operand }
+            | ScalarOp::Imag { operand }
+            | ScalarOp::Encode { operand, .. }
+            | ScalarOp::Decode { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
             | ScalarOp::Lane { operand, .. } => vec![*operand],
             ScalarOp::Compose { operands } => operands.clone(),
-            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands.to_vec(),
+            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } | ScalarOp::Complex { operands } => {
+                operands.to_vec()
+            }
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
         }
     }
@@ -153,12 +190,18 @@ impl ScalarOp {
             ScalarOp::Unary { operand, .. }
             | ScalarOp::Bitcast { operand, .. }
             | ScalarOp::Convert { operand, .. }
+            | ScalarOp::Real { operand }
+            | ScalarOp::Imag { operand }
+            | ScalarOp::Encode { operand, .. }
+            | ScalarOp::Decode { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
             | ScalarOp::Lane { operand, .. } => std::slice::from_mut(operand),
             ScalarOp::Compose { operands } => operands,
-            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } => operands,
+            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } | ScalarOp::Complex { operands } => {
+                operands
+            }
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
         }
     }

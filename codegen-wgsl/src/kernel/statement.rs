@@ -135,6 +135,17 @@ pub enum Statement {
         /// The element.
         value: Operand,
     },
+    /// Replaces the bits of one packed element in a word, undivided.
+    Merge {
+        /// The memory, of words that hold packed elements.
+        memory: MemoryId,
+        /// The position of the word.
+        indices: Vec<Expr>,
+        /// The number of the lowest bit, a multiple of the bits of an element.
+        place: Expr,
+        /// The bits, the lowest ones of a `u32` whose others are 0.
+        value: Operand,
+    },
     /// Replaces one element by what a function makes of it and a value, undivided.
     Update {
         /// The memory.
@@ -209,6 +220,7 @@ impl Statement {
             Statement::Bind { .. }
             | Statement::Name { .. }
             | Statement::Store { .. }
+            | Statement::Merge { .. }
             | Statement::Update { .. }
             | Statement::Barrier => Vec::new(),
         }
@@ -227,6 +239,7 @@ impl Statement {
             Statement::Bind { .. }
             | Statement::Name { .. }
             | Statement::Store { .. }
+            | Statement::Merge { .. }
             | Statement::Update { .. }
             | Statement::Barrier => Vec::new(),
         }
@@ -240,7 +253,9 @@ impl Statement {
             Statement::If { condition, .. } => condition.operands(),
             Statement::Loop { init, .. } | Statement::While { init, .. } => init.clone(),
             Statement::Bind { binding, .. } => vec![binding.value],
-            Statement::Store { value, .. } | Statement::Update { value, .. } => vec![*value],
+            Statement::Store { value, .. } | Statement::Merge { value, .. } | Statement::Update { value, .. } => {
+                vec![*value]
+            }
             Statement::Collective { operands, .. } => operands.clone(),
             Statement::Name { .. } | Statement::Barrier => Vec::new(),
         }
@@ -258,7 +273,9 @@ impl Statement {
             },
             Statement::Loop { init, .. } | Statement::While { init, .. } => init.iter_mut().collect(),
             Statement::Bind { binding, .. } => vec![&mut binding.value],
-            Statement::Store { value, .. } | Statement::Update { value, .. } => vec![value],
+            Statement::Store { value, .. } | Statement::Merge { value, .. } | Statement::Update { value, .. } => {
+                vec![value]
+            }
             Statement::Collective { operands, .. } => operands.iter_mut().collect(),
             Statement::Name { .. } | Statement::Barrier => Vec::new(),
         }
@@ -271,6 +288,7 @@ impl Statement {
             Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
                 indices.iter().collect()
             }
+            Statement::Merge { indices, place, .. } => indices.iter().chain([place]).collect(),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition, .. } => condition.constraints().iter().map(|tested| &tested.expr).collect(),
             Statement::Loop { .. }
@@ -288,6 +306,7 @@ impl Statement {
             Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
                 indices.iter_mut().collect()
             }
+            Statement::Merge { indices, place, .. } => indices.iter_mut().chain([place]).collect(),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition: Condition::Indices(constraints), .. } => {
                 constraints.iter_mut().map(|tested| &mut tested.expr).collect()
@@ -305,7 +324,11 @@ impl Statement {
     pub fn has_effects(&self) -> bool {
         let own = matches!(
             self,
-            Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
+            Statement::Store { .. }
+                | Statement::Merge { .. }
+                | Statement::Update { .. }
+                | Statement::Collective { .. }
+                | Statement::Barrier
         );
         own || self.blocks().into_iter().any(|block| block.statements.iter().any(Statement::has_effects))
     }

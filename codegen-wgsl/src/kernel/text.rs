@@ -7,7 +7,7 @@ use super::{
 use std::fmt::{self, Write};
 use weft_affine::text::Printer;
 use weft_affine::{Constraint, Expr};
-use weft_hlo::ir::{Arena, ArenaId, ComparisonType, Scalar};
+use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ComparisonType, Scalar};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,8 +54,13 @@ fn buffer(memory: &Memory) -> Option<(&Memory, Access, (u32, u64))> {
 }
 
 fn memory_text(memory: &Memory) -> String {
-    let extents: Vec<String> = memory.shape.extents.iter().map(i64::to_string).collect();
-    format!("%{}: {}[{}]", Name(&memory.name), memory.shape.element_type, extents.join(", "))
+    let packed = memory.packed.as_ref().map(|packed| format!(" of {}", shape(packed))).unwrap_or_default();
+    format!("%{}: {}{packed}", Name(&memory.name), shape(&memory.shape))
+}
+
+fn shape(shape: &ArrayShape) -> String {
+    let extents: Vec<String> = shape.extents.iter().map(i64::to_string).collect();
+    format!("{}[{}]", shape.element_type, extents.join(", "))
 }
 
 fn memory_name(memories: &Arena<MemoryId, Memory>, id: MemoryId) -> String {
@@ -215,6 +220,15 @@ impl FunctionText<'_> {
                 let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
                 writeln!(self.out, "store {name}[{}], {value}", list(indices)?)
             }
+            Statement::Merge { memory, indices, place, value } => {
+                let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
+                writeln!(
+                    self.out,
+                    "merge {name}[{}] at ({}), {value}",
+                    list(indices)?,
+                    list(std::slice::from_ref(place))?
+                )
+            }
             Statement::Update { memory, indices, function, value } => {
                 let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
                 let function = function_name(&self.kernel.functions, *function);
@@ -283,6 +297,11 @@ impl FunctionText<'_> {
             ScalarOp::Clamp { .. } => format!("clamp {operands}"),
             ScalarOp::Bitcast { to, .. } => format!("bitcast {to} {operands}"),
             ScalarOp::Convert { to, .. } => format!("convert {to} {operands}"),
+            ScalarOp::Complex { .. } => format!("complex {operands}"),
+            ScalarOp::Real { .. } => format!("real {operands}"),
+            ScalarOp::Imag { .. } => format!("imag {operands}"),
+            ScalarOp::Encode { to, .. } => format!("encode {to} {operands}"),
+            ScalarOp::Decode { from, .. } => format!("decode {from} {operands}"),
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
                 format!("reduce-precision e{exponent_bits}m{mantissa_bits} {operands}")
             }
@@ -347,7 +366,7 @@ fn constant(scalar: Scalar) -> String {
         Scalar::U32(value) => format!("u32 {value}"),
         Scalar::F32(value) if value.is_nan() => format!("f32 nan({:#010x})", value.to_bits()),
         Scalar::F32(value) => format!("f32 {value:?}"),
-        other => format!("{} {other}", other.element_type()),
+        other => format!("{} bits({:#x})", other.element_type(), other.bits()),
     }
 }
 

@@ -14,6 +14,8 @@ use function::FunctionRules;
 pub(crate) use lanes::is_multiple;
 use std::collections::BTreeSet;
 use std::fmt;
+use weft_hlo::ir::ElementType;
+use weft_partition::Form;
 
 /// One broken rule, or something that could not be proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +91,17 @@ impl Kernel {
             }
             if memory.shape.extents.iter().any(|extent| *extent < 0) {
                 findings.add(&place, "an extent is negative");
+            }
+            if let Some(packed) = &memory.packed {
+                let form = Form::of(packed.element_type).filter(|form| form.is_packed());
+                let words = form.zip(elements(&packed.extents)).map(|(form, count)| {
+                    let per_word = i128::from(form.per_word());
+                    (count + per_word - 1) / per_word
+                });
+                let is_of_words = memory.shape.element_type == ElementType::U32 && memory.shape.rank() == 1;
+                if !is_of_words || words.is_none_or(|words| i128::from(memory.shape.extents[0]) != words) {
+                    findings.add(&place, format!("its words are not those that hold {packed}"));
+                }
             }
             if memory.shape.layout.is_some() || !memory.shape.dynamic.is_empty() {
                 findings.add(&place, "the shape has a layout or a dynamic dimension");

@@ -10,9 +10,11 @@ mod peel;
 mod protect;
 mod rows;
 mod settle;
+mod typed;
 mod uniform;
 mod unroll;
 mod vectorize;
+mod words;
 
 use crate::kernel::Kernel;
 pub use accumulators::split_accumulators;
@@ -25,12 +27,14 @@ pub use peel::peel;
 pub use protect::protect;
 use std::fmt;
 use std::str::FromStr;
+pub use typed::typed;
 pub use uniform::uniform;
 pub use unroll::unroll;
 pub use vectorize::vectorize;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
+pub use words::words;
 
 /// One lowering. The kernels between them are the stages of a compilation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +43,8 @@ pub enum Lowering {
     Inlined,
     /// Long loops that fold one operation have several accumulators: [`split_accumulators`].
     Split,
+    /// Elements of all types are held in registers of 32 bits: [`typed`].
+    Typed,
     /// Operations that WGSL does not have become those that it has: [`legalize`].
     Legal,
     /// Memories are indexed by row-major positions: [`flatten`].
@@ -47,6 +53,8 @@ pub enum Lowering {
     Uniform,
     /// Several elements of an invocation are vectors: [`vectorize`].
     Vectorized,
+    /// Packed elements are bits of words: [`words`].
+    Words,
     /// Loops have no bounds tests in full rounds: [`peel`].
     Peeled,
     /// Floats are hidden from the algebra of drivers: [`protect`].
@@ -59,13 +67,15 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 10] = [
+    pub const ALL: [Lowering; 12] = [
         Lowering::Inlined,
         Lowering::Split,
+        Lowering::Typed,
         Lowering::Legal,
         Lowering::Flat,
         Lowering::Uniform,
         Lowering::Vectorized,
+        Lowering::Words,
         Lowering::Peeled,
         Lowering::Protected,
         Lowering::Unrolled,
@@ -80,10 +90,12 @@ impl Lowering {
         match self {
             Lowering::Inlined => "inlined",
             Lowering::Split => "split",
+            Lowering::Typed => "typed",
             Lowering::Legal => "legal",
             Lowering::Flat => "flat",
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
+            Lowering::Words => "words",
             Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
@@ -94,17 +106,19 @@ impl Lowering {
     /// The kernel after this lowering, for a target.
     ///
     /// # Errors
-    /// `HLO302` if an index leaves 64 bits, `HLO418` as [`unroll`].
+    /// `HLO302` if an index leaves 64 bits, `HLO414` as [`typed`], `HLO418` as [`unroll`].
     pub fn apply(self, kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
         let too_large =
             |error: weft_affine::Error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into();
         match self {
             Lowering::Inlined => inline(kernel).map_err(too_large),
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
+            Lowering::Typed => typed(kernel),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Flat => flatten(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),
+            Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),
             Lowering::Unrolled => unroll(kernel, target),

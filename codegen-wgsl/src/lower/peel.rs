@@ -106,7 +106,7 @@ impl Pass<'_> {
     /// Whether nothing is written but results.
     fn only_results(&self, block: &Block) -> bool {
         block.statements.iter().all(|statement| match statement {
-            Statement::Store { memory, .. } => {
+            Statement::Store { memory, .. } | Statement::Merge { memory, .. } => {
                 matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
             }
             Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier => false,

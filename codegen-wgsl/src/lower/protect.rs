@@ -54,7 +54,7 @@ fn mark_used(block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called:
     };
     for statement in &block.statements {
         match statement {
-            Statement::Store { .. } => continue,
+            Statement::Store { .. } | Statement::Merge { .. } => continue,
             Statement::Call { values, function, .. } => {
                 statement.operands().iter().for_each(|operand| used(operand, origins));
                 origins.extend(values.iter().map(|value| (*value, *function)));
@@ -346,6 +346,7 @@ impl Pass<'_> {
                 Statement::Bind { .. }
                 | Statement::Name { .. }
                 | Statement::Store { .. }
+                | Statement::Merge { .. }
                 | Statement::Update { .. }
                 | Statement::Barrier => {}
                 Statement::Loop { values, init, accumulators, body, .. } => {

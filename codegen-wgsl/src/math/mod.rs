@@ -18,7 +18,7 @@
 //! - at the beginning of its entry point, [`zeros`];
 //! - the [`closure`] of the names called.
 //!
-//! Which of them an operation needs is answered by [`unary`], [`binary`], [`compare`] and [`convert`]:
+//! Which of them an operation needs is answered by [`unary`], [`binary`], [`compare`], [`convert`], [`encode`] and [`decode`]:
 //!
 //! ```
 //! use weft_codegen_wgsl::math;
@@ -40,11 +40,13 @@
 mod call;
 mod functions;
 mod lanes;
+mod small_float;
 mod table;
 
 pub use call::Call;
 pub use functions::{Function, all, closure, function};
 pub use lanes::{LaneWise, components, lane_wise, lane_wise_name};
+pub use small_float::{Coding, decode, encode};
 pub use table::{binary, compare, convert, unary};
 
 /// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its

@@ -12,7 +12,7 @@ use crate::kernel::{
 use crate::math;
 use weft_affine::{Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
+use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
 
 /// The text of one function, or of the entry, as it grows.
 pub(super) struct FunctionText<'w, 'k> {
@@ -115,7 +115,21 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 } else {
                     strip(&value).to_owned()
                 };
-                self.line(depth, &format!("{target} = {value};"));
+                if self.writer.atomic[memory.index()] {
+                    self.line(depth, &format!("atomicStore(&{target}, {value});"));
+                } else {
+                    self.line(depth, &format!("{target} = {value};"));
+                }
+            }
+            Statement::Merge { memory, indices, place, value } => {
+                let word = self.element(*memory, indices, 1, known)?;
+                let bits = 32 / self.writer.kernel.memories[*memory].per_word();
+                let mask = u32::MAX >> (32 - bits);
+                let place = index::index(place, known, &self.variables)?;
+                // Other invocations change other bits of the word: taking the old bits away and putting the new ones in can be two steps.
+                self.line(depth, &format!("atomicAnd(&{word}, ~({mask:#x}u << {place}));"));
+                let value = self.operand(*value);
+                self.line(depth, &format!("atomicOr(&{word}, {value} << {place});"));
             }
             Statement::Barrier => self.line(depth, "workgroupBarrier();"),
             Statement::Update { .. } => return Err(not_lowered("an update")),
@@ -304,6 +318,9 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
                 let element = self.element(*memory, indices, lanes, known)?;
+                if self.writer.atomic[memory.index()] {
+                    return Ok(format!("atomicLoad(&{element})"));
+                }
                 let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
                 return Ok(match (is_pred, lanes) {
                     (false, _) => element,
@@ -348,7 +365,16 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             ScalarOp::Compose { operands } => return Ok(self.vector(operands, ty, lanes)),
             ScalarOp::Lane { operand, lane } => return Ok(self.lane(*operand, *lane)),
             ScalarOp::Clamp { .. } => return Err(not_lowered("'clamp'")),
-            ScalarOp::Binary { op, .. } => (math::binary(*op, ty), op.name().to_owned()),
+            ScalarOp::Complex { .. } => return Err(not_lowered("a complex number")),
+            ScalarOp::Real { .. } => return Ok(texts[0].clone()),
+            ScalarOp::Imag { .. } => return Ok(self.operand_in(Operand::Constant(Scalar::from_bits(0, ty)), lanes)),
+            ScalarOp::Binary { op, operands: [_, by] } => {
+                if let Some((operator, places)) = shift(*op, ty, *by) {
+                    let places = self.operand_in(Operand::Constant(Scalar::U32(places)), lanes);
+                    return Ok(format!("({} {operator} {places})", texts[0]));
+                }
+                (math::binary(*op, ty), op.name().to_owned())
+            }
             ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
             ScalarOp::Compare { direction, order: None | Some(ComparisonType::Float), operands: [a, b] }
                 if a == b && ty == ElementType::F32 =>
@@ -371,17 +397,41 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 (math::compare(*direction, *order, ty), format!("compare {}", direction.name()))
             }
             ScalarOp::Bitcast { to, .. } => {
-                // Constants must not become NaN or infinity while the shader is compiled.
                 let words = vector_text("u32", lanes);
+                if *to != ElementType::F32 {
+                    return Ok(format!("bitcast<{}>({})", vector_text(value_type(*to), lanes), strip(&texts[0])));
+                }
+                // Constants must not become NaN or infinity while the shader is compiled.
                 let zero =
                     if lanes > 1 { format!("{words}(zeros.zero_constant)") } else { "zeros.zero_constant".into() };
                 let bits = format!("bitcast<{words}>({}) ^ {zero}", strip(&texts[0]));
                 return Ok(format!("bitcast<{}>({bits})", vector_text(value_type(*to), lanes)));
             }
             ScalarOp::Convert { to, .. } => (math::convert(ty, *to), format!("convert to {to}")),
+            ScalarOp::Encode { to, .. } => return self.coding(math::encode(*to), "encode", *to, lanes, &texts[0]),
+            ScalarOp::Decode { from, .. } => {
+                return self.coding(math::decode(*from), "decode", *from, lanes, &texts[0]);
+            }
         };
         let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
         self.write_call(call.0, &call.1, ty, lanes, &operands)
+    }
+
+    /// A float of at most 16 bits as its bits, or the other way.
+    fn coding(
+        &mut self,
+        coding: Option<math::Coding>,
+        name: &str,
+        format: ElementType,
+        lanes: u32,
+        operand: &str,
+    ) -> Result<String, Diagnostics> {
+        let arguments = coding.iter().flat_map(|coding| &coding.arguments);
+        let constant = |bits: &u32| self.operand_in(Operand::Constant(Scalar::U32(*bits)), lanes);
+        let constants: Vec<String> = arguments.map(constant).collect();
+        let operands: Vec<&str> = std::iter::once(strip(operand)).chain(constants.iter().map(String::as_str)).collect();
+        let call = coding.as_ref().map(|coding| math::Call::Function(coding.function));
+        self.write_call(call, name, format, lanes, &operands)
     }
 
     fn write_call(
@@ -418,6 +468,21 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             Operand::Constant(scalar) => literal(scalar),
         }
     }
+}
+
+/// The operator of a shift of a word by a number of places that the word has, and that number.
+fn shift(op: BinaryOp, ty: ElementType, by: Operand) -> Option<(&'static str, u32)> {
+    let places = match by {
+        Operand::Constant(Scalar::U32(places)) => places,
+        Operand::Constant(Scalar::S32(places)) => u32::try_from(places).ok()?,
+        _ => return None,
+    };
+    let operator = match (op, ty) {
+        (BinaryOp::ShiftLeft, _) => "<<",
+        (BinaryOp::ShiftRightArithmetic, ElementType::S32) | (BinaryOp::ShiftRightLogical, ElementType::U32) => ">>",
+        _ => return None,
+    };
+    (places < 32).then_some((operator, places))
 }
 
 fn not_lowered(what: &str) -> Diagnostics {

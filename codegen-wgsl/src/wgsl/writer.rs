@@ -4,7 +4,7 @@ use super::Names;
 use super::function::FunctionText;
 use super::index::Variables;
 use super::inline::inlined;
-use super::lanes::{array_lanes, type_text, vector_text};
+use super::lanes::{array_lanes, atomic, type_text, vector_text};
 use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
@@ -33,9 +33,9 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
     let names = names.into_outer();
-    let array_lanes = array_lanes(kernel)?;
+    let (array_lanes, atomic) = (array_lanes(kernel)?, atomic(kernel));
     let (library, of_lanes) = (BTreeSet::new(), BTreeSet::new());
-    let mut writer = Writer { kernel, library, of_lanes, array_lanes, names, structures };
+    let mut writer = Writer { kernel, library, of_lanes, array_lanes, atomic, names, structures };
     let mut functions = String::new();
     for id in kernel.functions.ids() {
         functions += "\n";
@@ -43,7 +43,7 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     }
     let entry = writer.entry()?;
     let mut text = format!("// {}\n\n", kernel.name);
-    text += &declarations(kernel, &writer.array_lanes)?;
+    text += &declarations(kernel, &writer.array_lanes, &writer.atomic)?;
     text += &math::prelude(bindings(kernel));
     text += &functions;
     text += "\n";
@@ -75,9 +75,9 @@ pub(super) fn first_in_buffer<'k>(kernel: &'k Kernel, memory: &'k Memory) -> &'k
     kernel.memories.values().find(in_buffer).unwrap_or(memory)
 }
 
-fn declarations(kernel: &Kernel, array_lanes: &[u32]) -> Result<String, Diagnostics> {
+fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result<String, Diagnostics> {
     let mut text = String::new();
-    for (memory, lanes) in kernel.memories.values().zip(array_lanes) {
+    for ((memory, lanes), is_atomic) in kernel.memories.values().zip(array_lanes).zip(atomic) {
         let element = stored_type(memory.shape.element_type);
         let name = &memory.name;
         match memory.space {
@@ -92,7 +92,7 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32]) -> Result<String, Diagnost
                 }
                 let shared =
                     kernel.memories.values().filter(|other| std::ptr::eq(first_in_buffer(kernel, other), memory));
-                let of_array = vector_text(element, *lanes);
+                let of_array = if *is_atomic { format!("atomic<{element}>") } else { vector_text(element, *lanes) };
                 let declared = if memory.is_uniform() {
                     // An array in a uniform has its size in its type.
                     let vectors =
@@ -103,7 +103,7 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32]) -> Result<String, Diagnost
                     let access = if is_read { "read" } else { "read_write" };
                     format!("var<storage, {access}> {name}: array<{of_array}>")
                 };
-                let held: Vec<String> = shared.map(|memory| memory.shape.to_string()).collect();
+                let held: Vec<String> = shared.map(|memory| memory.held().to_string()).collect();
                 text += &format!("@group(0) @binding({binding}) {declared};  // {}\n", held.join(", "));
             }
             Space::Workgroup => {
@@ -141,6 +141,8 @@ pub(super) struct Writer<'k> {
     pub(super) of_lanes: BTreeSet<(&'static str, u32)>,
     /// For each memory how many lanes the elements of its array have.
     pub(super) array_lanes: Vec<u32>,
+    /// For each memory whether its words are atomic.
+    pub(super) atomic: Vec<bool>,
     /// The names of module scope, as the scope around each function.
     names: Names,
     /// For each function the name of the structure it returns, where it returns several values.

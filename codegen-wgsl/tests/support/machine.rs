@@ -162,6 +162,11 @@ impl Machine<'_> {
             ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
             ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
             ScalarOp::Convert { to, .. } => symbol((to, operands)),
+            ScalarOp::Encode { to, .. } => symbol(("encode", to, operands)),
+            ScalarOp::Decode { from, .. } => symbol(("decode", from, operands)),
+            ScalarOp::Complex { .. } => symbol(("complex", operands)),
+            ScalarOp::Real { .. } => symbol(("real", operands)),
+            ScalarOp::Imag { .. } => symbol(("imag", operands)),
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
                 symbol((exponent_bits, mantissa_bits, operands))
             }

@@ -121,12 +121,27 @@ impl FloatFormat {
         self.exponent_bits + self.mantissa_bits + self.has_sign() as u32
     }
 
+    /// The number of bits behind the point of a significand.
+    pub const fn mantissa_bits(self) -> u32 {
+        self.mantissa_bits
+    }
+
+    /// What is added to the exponent of a normal number to give the exponent's bits.
+    pub const fn bias(self) -> i32 {
+        self.bias
+    }
+
+    /// Whether zero has a sign.
+    pub const fn has_negative_zero(self) -> bool {
+        !matches!(self.specials, Specials::NegativeZero | Specials::Unsigned)
+    }
+
     const fn has_sign(self) -> bool {
         !matches!(self.specials, Specials::Unsigned)
     }
 
-    /// The pattern of the sign.
-    const fn sign(self) -> u16 {
+    /// The pattern of the sign: its bit, 0 in a format that has none.
+    pub const fn sign(self) -> u16 {
         if self.has_sign() { 1 << (self.exponent_bits + self.mantissa_bits) } else { 0 }
     }
 
@@ -136,7 +151,7 @@ impl FloatFormat {
     }
 
     /// The pattern of the greatest finite value.
-    const fn greatest(self) -> u16 {
+    pub const fn greatest(self) -> u16 {
         let ones = self.top() | ((1 << self.mantissa_bits) - 1);
         match self.specials {
             Specials::Ieee => self.top() - 1,

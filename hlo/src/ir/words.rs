@@ -240,9 +240,54 @@ macro_rules! of_words {
 
 for_each_element_type! { held }
 
+impl Scalar {
+    /// The bits of the element, the lowest ones of the result; the others are 0. A `pred` is 0 or 1, a complex number's real part stands
+    /// below its imaginary part.
+    pub fn bits(self) -> u128 {
+        self.word() & (u128::MAX >> (128 - self.element_type().bits()))
+    }
+
+    /// The element of a type with these bits; those above the type's are passed over, and a `pred` is true unless all of its byte are 0.
+    pub fn from_bits(bits: u128, element_type: ElementType) -> Self {
+        Scalar::of_word(bits, element_type)
+    }
+}
+
+impl Data {
+    /// The elements of an array as they lie in memory, in the byte order of the machine; `None` where they are not held. Elements of
+    /// less than eight bits take a byte each, an integer extended to it by its sign.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        words_of!(self.words()?, words, W => Some(bytemuck::cast_slice(words)))
+    }
+
+    /// An array of as many elements as whole ones lie in `bytes`; the inverse of [`as_bytes`](Self::as_bytes). Bits above an element's own
+    /// are passed over, and a `pred` is true unless its byte is 0.
+    pub fn from_bytes(bytes: &[u8], element_type: ElementType) -> Data {
+        words_of!(Data::no_words(element_type), _, W => {
+            let whole = bytes.len() / size_of::<W>() * size_of::<W>();
+            W::data(bytemuck::pod_collect_to_vec(&bytes[..whole]), element_type)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_are_their_bytes() {
+        for &element_type in ElementType::ALL {
+            let elements = (0..100u128).map(|k| Scalar::from_bits(k.wrapping_mul(0x9e37_79b9_7f4a_7c15), element_type));
+            let mut data = Data::filled(Scalar::from_bits(0, element_type), 100);
+            for (position, element) in elements.enumerate() {
+                data.set(position, element);
+                assert_eq!(Scalar::from_bits(element.bits(), element_type), element, "{element_type}");
+            }
+            let bytes = data.as_bytes().unwrap();
+            assert_eq!(Data::from_bytes(bytes, element_type), data, "{element_type}");
+        }
+        assert_eq!(Data::Elided.as_bytes(), None);
+    }
 
     /// Every pattern of one and two bytes, and some of more: the element held in a word has the word's lowest bits.
     #[test]

@@ -1,7 +1,9 @@
 //! How a tensor lies in a device buffer.
 
 use crate::Error;
-use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
+use std::borrow::Cow;
+use weft_hlo::ir::{ArrayShape, Data, Literal, Shape};
+use weft_partition::Form;
 
 /// Bytes of a buffer's granularity: WebGPU's strictest offset alignment, so that buffers fit each other's places.
 pub(crate) const BUFFER_ALIGNMENT: u64 = 256;
@@ -9,28 +11,10 @@ pub(crate) const BUFFER_ALIGNMENT: u64 = 256;
 /// Bytes a binding is rounded up to, so that a kernel may read a tensor as vectors of four.
 pub(crate) const BINDING_ALIGNMENT: u64 = 16;
 
-/// Bytes of an element of any type that kernels hold.
-pub(crate) const WORD_BYTES: u64 = 4;
-
-/// Bytes of one element on the device, or `None` for a type without kernels.
-///
-/// `pred` takes a whole word, 0 or 1: a `bool` cannot be shared with the host, and bytes of one word cannot be written
-/// by different invocations.
-pub fn element_bytes(element_type: ElementType) -> Option<u64> {
-    match element_type {
-        ElementType::Pred | ElementType::S32 | ElementType::U32 | ElementType::F32 => Some(WORD_BYTES),
-        _ => None,
-    }
-}
-
-/// Bytes of a tensor on the device, row-major whatever its HLO layout; `None` for a type without kernels, a dynamic
-/// shape, or where the count exceeds `u64`.
+/// Bytes of a tensor on the device, row-major whatever its HLO layout, whole words ([`Form`]); `None` for a type without kernels, a
+/// dynamic shape, or where the count exceeds `u64`.
 pub fn tensor_bytes(shape: &ArrayShape) -> Option<u64> {
-    if !shape.dynamic.is_empty() {
-        return None;
-    }
-    let elements = u64::try_from(shape.element_count()?).ok()?;
-    elements.checked_mul(element_bytes(shape.element_type)?)
+    Form::tensor_bytes(shape)
 }
 
 /// Bytes to allocate for `bytes` of content: at least one unit, so that an empty tensor can be bound too.
@@ -43,36 +27,45 @@ pub(crate) fn binding_bytes(bytes: u64) -> u64 {
     bytes.max(1).next_multiple_of(BINDING_ALIGNMENT)
 }
 
-/// The bytes a device buffer holds for `literal`; `None` for values without a form there.
-pub(crate) fn encode(literal: &Literal) -> Option<std::borrow::Cow<'_, [u8]>> {
-    use std::borrow::Cow;
-    Some(match &literal.data {
-        Data::F32(values) => Cow::Borrowed(bytemuck::cast_slice(values)),
-        Data::S32(values) => Cow::Borrowed(bytemuck::cast_slice(values)),
-        Data::U32(values) => Cow::Borrowed(bytemuck::cast_slice(values)),
-        Data::Pred(values) => {
-            Cow::Owned(values.iter().flat_map(|&value| u32::from(value).to_ne_bytes()).collect::<Vec<u8>>())
+/// The bytes a device buffer holds for `literal`, whole words; `None` for values without a form there.
+pub(crate) fn encode(literal: &Literal) -> Option<Cow<'_, [u8]>> {
+    let shape = literal.shape.as_array()?;
+    let form = Form::of(shape.element_type)?;
+    let held = literal.data.as_bytes()?;
+    let whole = usize::try_from(tensor_bytes(shape)?).ok()?;
+    let bits = form.stored_bits();
+    if bits >= 8 {
+        let mut bytes = Cow::Borrowed(held);
+        if bytes.len() < whole {
+            bytes.to_mut().resize(whole, 0);
         }
-        _ => return None,
-    })
+        return Some(bytes);
+    }
+    // Several in a byte, the first in the lowest bits.
+    let per_byte = (8 / bits) as usize;
+    let mask = u8::MAX >> (8 - bits);
+    let packed = |elements: &[u8]| elements.iter().rev().fold(0, |byte, element| byte << bits | element & mask);
+    let mut bytes: Vec<u8> = held.chunks(per_byte).map(packed).collect();
+    bytes.resize(whole, 0);
+    Some(Cow::Owned(bytes))
 }
 
-/// The literal of `shape` that a device buffer's first bytes spell. Any word but 0 is a true `pred`.
+/// The literal of `shape` that a device buffer's first bytes spell. Any byte but 0 is a true `pred`.
 pub(crate) fn decode(shape: &ArrayShape, bytes: &[u8]) -> Result<Literal, Error> {
-    let data = match shape.element_type {
-        ElementType::F32 => Data::F32(bytemuck::pod_collect_to_vec(bytes)),
-        ElementType::S32 => Data::S32(bytemuck::pod_collect_to_vec(bytes)),
-        ElementType::U32 => Data::U32(bytemuck::pod_collect_to_vec(bytes)),
-        ElementType::Pred => {
-            let words: Vec<u32> = bytemuck::pod_collect_to_vec(bytes);
-            Data::Pred(words.into_iter().map(|word| word != 0).collect())
-        }
-        other => {
-            return Err(Error::NoDeviceForm {
-                value: shape.to_string(),
-                reason: format!("{other} has no form on a device yet"),
-            });
-        }
+    let no_form = || Error::NoDeviceForm {
+        value: shape.to_string(),
+        reason: format!("{} has no form on a device yet", shape.element_type),
+    };
+    let form = Form::of(shape.element_type).ok_or_else(no_form)?;
+    let count = shape.element_count().and_then(|count| usize::try_from(count).ok()).ok_or_else(no_form)?;
+    let bits = form.stored_bits();
+    let data = if bits >= 8 {
+        let used = count * (form.parts() * bits / 8) as usize;
+        Data::from_bytes(&bytes[..used.min(bytes.len())], shape.element_type)
+    } else {
+        let per_byte = 8 / bits;
+        let elements = bytes.iter().flat_map(|byte| (0..per_byte).map(move |place| byte >> (place * bits)));
+        Data::from_bytes(&elements.take(count).collect::<Vec<u8>>(), shape.element_type)
     };
     Ok(Literal { shape: Shape::Array(shape.clone()), data })
 }
@@ -80,6 +73,7 @@ pub(crate) fn decode(shape: &ArrayShape, bytes: &[u8]) -> Result<Literal, Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weft_hlo::ir::{ElementType, Scalar};
 
     #[test]
     fn sizes_are_checked() {
@@ -96,6 +90,21 @@ mod tests {
 
     #[test]
     fn literals_survive_the_device_form() {
+        for &element_type in ElementType::ALL {
+            for count in [0, 1, 3, 4, 33] {
+                let shape = ArrayShape::new(element_type, [count]);
+                let mut data = Data::filled(Scalar::from_bits(0, element_type), count as usize);
+                for position in 0..count as usize {
+                    data.set(position, Scalar::from_bits(0x5a17 * position as u128, element_type));
+                }
+                let literal = Literal { shape: Shape::Array(shape.clone()), data };
+                let bytes = encode(&literal).map(Cow::into_owned);
+                assert_eq!(bytes.as_ref().map(|bytes| bytes.len() as u64), tensor_bytes(&shape));
+                if let Some(bytes) = bytes {
+                    assert_eq!(decode(&shape, &bytes), Ok(literal));
+                }
+            }
+        }
         for literal in [
             Literal::array([3], vec![true, false, true]),
             Literal::array([2], vec![f32::NAN, -0.0]),

@@ -6,7 +6,7 @@ pub(crate) mod layout;
 mod schedule;
 mod text;
 
-pub use layout::{element_bytes, tensor_bytes};
+pub use layout::tensor_bytes;
 
 use crate::Error;
 use std::fmt;

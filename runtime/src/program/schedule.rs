@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use weft_codegen_wgsl::{Content, Shader};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Op, Shape};
-use weft_partition::{Fused, Target};
+use weft_partition::{Form, Fused, Target};
 
 /// A tensor before it has a buffer. The values of a [`Schedule`] are numbered in the order they come to be.
 struct Value {
@@ -77,8 +77,9 @@ pub(super) fn build(
     schedule.bind(&shaders)?;
     let (buffers, tensors, temporaries_without_reuse) = schedule.place()?;
     let tensor = |value: &usize| tensors[*value].clone();
-    let updated = |update: &Update| {
-        let bytes = update.elements.saturating_mul(super::layout::WORD_BYTES);
+    let updated = |step: &Planned, update: &Update| {
+        let form = Form::of(schedule.values[step.outputs[update.output]].shape.element_type);
+        let bytes = form.and_then(|form| form.bytes(update.elements)).unwrap_or(u64::MAX);
         Updated { output: update.output, bytes }
     };
 
@@ -106,7 +107,7 @@ pub(super) fn build(
             workgroups,
             inputs: step.read.iter().map(tensor).collect(),
             outputs: step.outputs.iter().map(tensor).collect(),
-            updated: step.updated.iter().map(updated).collect(),
+            updated: step.updated.iter().map(|update| updated(step, update)).collect(),
         }));
     }
     let parameters = schedule.parameters.iter().map(tensor).collect();
@@ -181,7 +182,7 @@ impl<'a> Schedule<'a> {
         if !shape.dynamic.is_empty() {
             return Err(no_form("its extents are not known before it runs"));
         }
-        if super::element_bytes(shape.element_type).is_none() {
+        if Form::of(shape.element_type).is_none() {
             return Err(no_form(&format!("tensors of {} cannot lie on a device yet", shape.element_type)));
         }
         let limit = self.target.max_buffer_bytes;

@@ -8,7 +8,7 @@ use crate::kernel::{
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Scalar, UnaryOp};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, UnaryOp};
 
 /// Blocks nest at most this deep: the reader calls itself once per level.
 const NESTING: usize = 200;
@@ -188,6 +188,13 @@ impl<'r, 't> FunctionReader<'r, 't> {
             self.reader.cursor.expect(",")?;
             return Ok(Statement::Store { memory, indices, value: self.operand()? });
         }
+        if cursor.accept_word("merge") {
+            let (memory, indices) = self.element()?;
+            self.reader.cursor.expect_word("at")?;
+            let place = self.parenthesized()?;
+            self.reader.cursor.expect(",")?;
+            return Ok(Statement::Merge { memory, indices, place, value: self.operand()? });
+        }
         if cursor.accept_word("update") {
             let (memory, indices) = self.element()?;
             self.reader.cursor.expect_word("by")?;
@@ -362,6 +369,23 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let to = self.reader.element_type()?;
             return Ok(ScalarOp::Convert { to, operand: self.operand()? });
         }
+        if cursor.accept_word("complex") {
+            return Ok(ScalarOp::Complex { operands: self.some_operands()? });
+        }
+        if cursor.accept_word("real") {
+            return Ok(ScalarOp::Real { operand: self.operand()? });
+        }
+        if cursor.accept_word("imag") {
+            return Ok(ScalarOp::Imag { operand: self.operand()? });
+        }
+        if cursor.accept_word("encode") {
+            let to = self.reader.element_type()?;
+            return Ok(ScalarOp::Encode { to, operand: self.operand()? });
+        }
+        if cursor.accept_word("decode") {
+            let from = self.reader.element_type()?;
+            return Ok(ScalarOp::Decode { from, operand: self.operand()? });
+        }
         if cursor.accept_word("reduce-precision") {
             let bits = |word: &str| {
                 let (exponent_bits, mantissa_bits) = word.strip_prefix('e')?.split_once('m')?;
@@ -464,10 +488,27 @@ impl<'r, 't> FunctionReader<'r, 't> {
             Scalar::U32(cursor.number("an unsigned integer of 32 bits")?)
         } else if cursor.accept_word("f32") {
             Scalar::F32(self.float()?)
+        } else if let Ok(element_type) = cursor.peek_word().parse() {
+            cursor.word("a type", |_| Some(()))?;
+            self.bits(element_type)?
         } else {
             return Err(cursor.expected("a value or a constant"));
         };
         Ok(Operand::Constant(scalar))
+    }
+
+    /// `bits(0x3c00)`: an element by its bits.
+    fn bits(&mut self, element_type: ElementType) -> Result<Scalar, Diagnostic> {
+        let cursor = &mut self.reader.cursor;
+        cursor.expect_word("bits")?;
+        cursor.expect("(")?;
+        let bits = |word: &str| {
+            let bits = u128::from_str_radix(word.strip_prefix("0x")?, 16).ok()?;
+            Some(Scalar::from_bits(bits, element_type)).filter(|scalar| scalar.bits() == bits)
+        };
+        let scalar = cursor.word("the bits of an element, as `0x3c00`", bits)?;
+        cursor.expect(")")?;
+        Ok(scalar)
     }
 
     /// A number, `inf`, `-inf`, or a NaN by its bits, as `nan(0x7fc00000)`.

@@ -7,7 +7,8 @@ use crate::kernel::{
 };
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
-use weft_hlo::ir::{ArenaId, ElementType, UnaryOp};
+use weft_hlo::ir::{ArenaId, ElementType, FloatFormat, UnaryOp};
+use weft_partition::Form;
 
 /// The types a function returns; `None` for an operand that is no value of it.
 pub(super) fn result_types(function: &Function) -> Vec<Option<ValueType>> {
@@ -27,6 +28,20 @@ fn fits(operand: Operand, from: ValueType, to: ValueType) -> bool {
         Operand::Value(_) => from == to,
         Operand::Constant(_) => from.element_type == to.element_type,
     }
+}
+
+/// The type of the parts of a complex type; any other itself.
+fn part(element_type: ElementType) -> ElementType {
+    match element_type {
+        ElementType::C64 => ElementType::F32,
+        ElementType::C128 => ElementType::F64,
+        other => other,
+    }
+}
+
+/// Whether elements of a packed type are held in registers of a type.
+fn is_register_of(register: ElementType, element_type: ElementType) -> bool {
+    Form::of(element_type).is_some_and(|form| form.is_packed() && form.register() == register)
 }
 
 pub(super) struct FunctionRules<'k, 'f> {
@@ -164,7 +179,11 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         statement.indices().into_iter().for_each(|index| self.index(index));
         let effects = matches!(
             statement,
-            Statement::Store { .. } | Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier
+            Statement::Store { .. }
+                | Statement::Merge { .. }
+                | Statement::Update { .. }
+                | Statement::Collective { .. }
+                | Statement::Barrier
         );
         if effects && self.id.is_some() {
             self.find("only the entry writes, waits and combines");
@@ -216,6 +235,12 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             Statement::Bind { binding, .. } => self.bind(binding),
             Statement::Name { variable, .. } => self.show(*variable),
             Statement::Store { memory, indices, value } => self.element(*memory, indices.len(), *value, "store"),
+            Statement::Merge { memory, indices, value, .. } => {
+                self.element(*memory, indices.len(), *value, "merge");
+                if self.kernel.memories.get(*memory).is_some_and(|memory| memory.packed.is_none()) {
+                    self.find("an element is merged into a word that holds no packed elements");
+                }
+            }
             Statement::Update { memory, indices, function, value } => {
                 self.element(*memory, indices.len(), *value, "update");
                 self.combiner(*function, &[*value]);
@@ -250,7 +275,9 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             self.find(format!("%{} is updated, but only to be written", memory.name));
         }
         let Some(ty) = type_of(self.function, value) else { return };
-        if ty.element_type != memory.shape.element_type || (what == "update" && ty.lanes != 1) {
+        let of_memory = memory.shape.element_type;
+        let fits = ty.element_type == of_memory || is_register_of(ty.element_type, of_memory);
+        if !fits || (what != "store" && ty.lanes != 1) {
             self.find(format!("a {what} puts {ty} into %{}, {}", memory.name, memory.shape));
         }
         self.indexed(memory, indices, ty.lanes);
@@ -355,6 +382,16 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 (&types[..], memory.shape.element_type)
             }
             ScalarOp::Unary { op: UnaryOp::IsFinite, .. } => (&types[..], ElementType::Pred),
+            ScalarOp::Unary { op: UnaryOp::Abs, .. } | ScalarOp::Real { .. } | ScalarOp::Imag { .. } => {
+                (&types[..], part(types[0]))
+            }
+            ScalarOp::Complex { .. } => {
+                let result = if types[0] == ElementType::F64 { ElementType::C128 } else { ElementType::C64 };
+                if part(result) != types[0] {
+                    self.find(format!("%{} has parts of type {}", value.index(), types[0]));
+                }
+                (&types[..], result)
+            }
             ScalarOp::Unary { .. }
             | ScalarOp::Binary { .. }
             | ScalarOp::Clamp { .. }
@@ -364,6 +401,16 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                     self.find(format!("%{} keeps a {}, which no driver changes", value.index(), types[0]));
                 }
                 (&types[..], types[0])
+            }
+            ScalarOp::Encode { to: format, .. } | ScalarOp::Decode { from: format, .. } => {
+                let (given, result) = match op {
+                    ScalarOp::Encode { .. } => (ElementType::F32, ElementType::U32),
+                    _ => (ElementType::U32, ElementType::F32),
+                };
+                if types[0] != given || FloatFormat::of(*format).is_none() {
+                    self.find(format!("%{} takes a {} for a float of type {format}", value.index(), types[0]));
+                }
+                (&types[..], result)
             }
             ScalarOp::Compare { .. } => (&types[..], ElementType::Pred),
             ScalarOp::Select { .. } => {
@@ -380,7 +427,8 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             let names: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
             self.find(format!("%{} has operands of types {}", value.index(), names.join(", ")));
         }
-        if defined.element_type != result {
+        let is_register = matches!(op, ScalarOp::Extract { .. }) && is_register_of(defined.element_type, result);
+        if defined.element_type != result && !is_register {
             self.find(format!("%{} is {defined}, and its operation gives {result}", value.index()));
         }
     }

@@ -3,17 +3,21 @@
 use super::{Finding, Findings, elements};
 use crate::kernel::{Access, Kernel, Memory, Space, uniform_bytes};
 use std::collections::BTreeSet;
-use weft_partition::Target;
-
-/// Bytes that an element takes in any memory: a word, `pred` included.
-const ELEMENT_BYTES: i128 = 4;
+use weft_partition::{Form, Target};
 
 impl Kernel {
     /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
     /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call.
     pub fn exceeds(&self, target: &Target) -> Vec<Finding> {
         let mut findings = Findings(Vec::new());
-        let bytes = |memory: &Memory| elements(&memory.shape.extents).map(|count| count * ELEMENT_BYTES);
+        let bytes = |memory: &Memory| {
+            let form = Form::of(memory.shape.element_type)?;
+            // Only buffers are packed.
+            if !memory.is_buffer() {
+                return elements(&memory.shape.extents).map(|count| count * i128::from(4 * form.parts()));
+            }
+            form.bytes(u64::try_from(elements(&memory.shape.extents)?).ok()?).map(i128::from)
+        };
         let most = i128::from(target.max_storage_binding_bytes.min(target.max_buffer_bytes));
         let (mut bindings, mut uniforms): (BTreeSet<u32>, BTreeSet<u32>) = Default::default();
         let (mut shared, mut private) = (Some(0i128), Some(0i128));

@@ -39,7 +39,9 @@ impl Reads<'_, '_> {
             Statement::Let { op: ScalarOp::Extract { memory, indices }, value } => {
                 self.access(*memory, indices, Operand::Value(*value), known);
             }
-            Statement::Store { memory, indices, value } | Statement::Update { memory, indices, value, .. } => {
+            Statement::Store { memory, indices, value }
+            | Statement::Merge { memory, indices, value, .. }
+            | Statement::Update { memory, indices, value, .. } => {
                 self.access(*memory, indices, *value, known);
             }
             Statement::Call { function, indices, .. } => {

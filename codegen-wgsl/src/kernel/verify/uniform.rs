@@ -102,7 +102,7 @@ impl Uniformity<'_, '_> {
                 values.iter().for_each(|value| self.uniform[value.index()] = whole && reached);
             }
             Statement::Barrier if !reached => self.find("a barrier stands where not all invocations come"),
-            Statement::Barrier | Statement::Store { .. } | Statement::Update { .. } => {}
+            Statement::Barrier | Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. } => {}
         }
     }
 

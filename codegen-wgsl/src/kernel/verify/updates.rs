@@ -79,6 +79,13 @@ impl Touched {
     }
 }
 
+/// The position of an element that is merged into a word.
+fn element(memory: &Memory, indices: &[Expr], place: &Expr) -> Option<Expr> {
+    let per_word = i64::from(memory.per_word());
+    let place = place.checked_floor_div(32 / per_word).ok()?;
+    indices.first()?.checked_mul(per_word).ok()?.checked_add(&place).ok()
+}
+
 struct Updates<'k> {
     kernel: &'k Kernel,
     /// For each value of the entry whether it is the same in all invocations and rounds.
@@ -109,6 +116,12 @@ impl Updates<'_> {
                 }
                 Statement::Store { memory, indices, .. } => {
                     let position = self.position(*memory, indices, &known);
+                    self.touched[memory.index()].written.push((position, settled));
+                }
+                Statement::Merge { memory, indices, place, .. } => {
+                    // Elements of words: the place within them is one more digit of the position.
+                    let element = element(&self.kernel.memories[*memory], indices, place);
+                    let position = element.and_then(|element| self.position(*memory, &[element], &known));
                     self.touched[memory.index()].written.push((position, settled));
                 }
                 Statement::Update { memory, .. } => {

@@ -2,7 +2,7 @@
 
 use super::reads::domain;
 use super::{Findings, elements};
-use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, Space, Statement};
+use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
 use weft_affine::{Constraint, Expr, Interval, range_of};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
@@ -47,43 +47,90 @@ struct Writes<'k> {
     stores: Vec<Vec<Position>>,
 }
 
-/// From the indices in sight to the row-major position of an element, as it is written; `None` where that leaves 64 bits.
-pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Option<IndexingMap> {
+/// The row-major position of an element; `None` where that leaves 64 bits.
+fn row_major(memory: &Memory, indices: &[Expr]) -> Option<Expr> {
     let mut position = Expr::constant(0);
     for (index, extent) in indices.iter().zip(&indexed_extents(memory, indices.len())) {
         position = position.checked_mul(*extent).ok()?.checked_add(index).ok()?;
     }
-    domain(known, vec![position])
+    Some(position)
 }
 
-/// The same simplified, with what such positions are within.
-fn within(memory: &Memory, indices: &[Expr], lanes: u32, known: &Known) -> Position {
-    let mut map = if lanes > 1 {
-        // All lanes, as a loop over them would write them.
-        let lane = Expr::range(u32::try_from(known.loops()).ok()?);
-        let [first] = indices else { return None };
-        position(memory, &[first.checked_add(&lane).ok()?], &known.in_loop(&[i64::from(lanes)]))?
+/// From the indices in sight to the row-major position of an element, as it is written; `None` where that leaves 64 bits.
+pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Option<IndexingMap> {
+    domain(known, vec![row_major(memory, indices)?])
+}
+
+/// The map to a position and so many behind it, simplified, with what such positions are within.
+fn within(first: &Expr, count: i64, known: &Known) -> Position {
+    let mut map = if count > 1 {
+        // All of them, as a loop over them would write them.
+        let further = Expr::range(u32::try_from(known.loops()).ok()?);
+        domain(&known.in_loop(&[count]), vec![first.checked_add(&further).ok()?])?
     } else {
-        position(memory, indices, known)?
+        domain(known, vec![first.clone()])?
     };
     let range = known.range(map.results().first()?);
     let stretch = stretch(&map).unwrap_or(range);
     map.simplify();
     let range =
-        if lanes > 1 { stretch } else { Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) } };
+        if count > 1 { stretch } else { Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) } };
     Some((map, range))
+}
+
+/// What a block stores into a memory at positions that differ by constants.
+struct Stored {
+    memory: MemoryId,
+    /// The position of the first element, but for its constant.
+    base: Expr,
+    /// The constants, one for each element.
+    constants: Vec<i64>,
+    /// What is known where the first is stored.
+    known: Known,
+}
+
+impl Stored {
+    /// The elements in stretches without gaps: the constant of the first, and how many there are. One that is stored twice begins a
+    /// stretch of its own.
+    fn stretches(&self) -> Vec<(i64, i64)> {
+        let mut constants = self.constants.clone();
+        constants.sort_unstable();
+        let mut stretches: Vec<(i64, i64)> = Vec::new();
+        for constant in constants {
+            match stretches.last_mut() {
+                Some((first, count)) if *first + *count == constant => *count += 1,
+                _ => stretches.push((constant, 1)),
+            }
+        }
+        stretches
+    }
 }
 
 impl Writes<'_> {
     /// `settled`: indices alone decide whether an invocation comes here.
     fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
+        let mut stored: Vec<Stored> = Vec::new();
         for statement in &block.statements {
             match statement {
-                Statement::Store { memory, indices, value } => {
-                    let lanes = Kernel::operand_lanes(&self.kernel.entry, *value);
-                    let memory_of = &self.kernel.memories[*memory];
-                    let position = if settled { within(memory_of, indices, lanes, &known) } else { None };
-                    self.stores[memory.index()].push(position);
+                Statement::Store { memory, .. } | Statement::Merge { memory, .. } => {
+                    match self.elements(statement).filter(|_| settled) {
+                        Some((position, count)) => {
+                            let constant = position.constant_term();
+                            let base = position.checked_add_constant(-constant).unwrap_or(position);
+                            let constants = constant..constant.saturating_add(count);
+                            let same = |stored: &&mut Stored| stored.memory == *memory && stored.base == base;
+                            match stored.iter_mut().rev().find(same) {
+                                Some(stored) => stored.constants.extend(constants),
+                                None => stored.push(Stored {
+                                    memory: *memory,
+                                    base,
+                                    constants: constants.collect(),
+                                    known: known.clone(),
+                                }),
+                            }
+                        }
+                        None => self.stores[memory.index()].push(None),
+                    }
                 }
                 Statement::Bind { binding, .. } => known.bind(binding),
                 Statement::If { condition, then, otherwise, .. } => {
@@ -97,6 +144,37 @@ impl Writes<'_> {
                 _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),
             }
         }
+        for stored in stored {
+            for (first, count) in stored.stretches() {
+                let position = stored.base.checked_add_constant(first).ok();
+                let position = position.and_then(|position| within(&position, count, &stored.known));
+                self.stores[stored.memory.index()].push(position);
+            }
+        }
+    }
+
+    /// The row-major position of the first element that a statement stores, and how many it stores from there on.
+    fn elements(&self, statement: &Statement) -> Option<(Expr, i64)> {
+        let (Statement::Store { memory, indices, value } | Statement::Merge { memory, indices, value, .. }) = statement
+        else {
+            return None;
+        };
+        let memory = &self.kernel.memories[*memory];
+        let lanes = i64::from(Kernel::operand_lanes(&self.kernel.entry, *value));
+        let position = row_major(memory, indices)?;
+        let Some(packed) = &memory.packed else { return Some((position, lanes)) };
+        let per_word = i64::from(memory.per_word());
+        let first = position.checked_mul(per_word).ok()?;
+        if let Statement::Merge { place, .. } = statement {
+            let bits = 32 / per_word;
+            return Some((first.checked_add(&place.checked_floor_div(bits).ok()?).ok()?, 1));
+        }
+        // The last word may hold less than it has room for.
+        let left = match first.as_constant() {
+            Some(first) => packed.element_count()?.saturating_sub(first),
+            None => i64::MAX,
+        };
+        Some((first, lanes.saturating_mul(per_word).min(left)))
     }
 }
 
@@ -106,7 +184,7 @@ fn written_once(memory: &Memory, stores: &[Position]) -> Result<(), Written> {
         Some(stores) => stores,
         None => return Err(unknown("values decide where")),
     };
-    let count = elements(&memory.shape.extents).and_then(|count| i64::try_from(count).ok());
+    let count = elements(&memory.held().extents).and_then(|count| i64::try_from(count).ok());
     let Some(count) = count else { return Err(unknown("there are too many")) };
     let all = Interval { lo: 0, hi: count - 1 };
     match stores.as_slice() {

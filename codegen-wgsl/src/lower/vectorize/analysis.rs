@@ -151,7 +151,11 @@ impl Analysis {
                 }
             }
             Statement::Store { .. } => {}
-            Statement::Update { .. } | Statement::Collective { .. } | Statement::Name { .. } | Statement::Barrier => {
+            Statement::Merge { .. }
+            | Statement::Update { .. }
+            | Statement::Collective { .. }
+            | Statement::Name { .. }
+            | Statement::Barrier => {
                 return Err(Refusal::Effects);
             }
         }

@@ -3,9 +3,10 @@
 use super::function::vectorized;
 use super::length::length;
 use super::{Gains, LANES, MAX_LENGTH, MAX_TIMES, Pass, Refusal, Variant};
-use crate::kernel::{Block, Function, Kernel, Known, Statement};
+use crate::kernel::{Block, Function, Kernel, Known, Memory, Statement};
 use crate::lower::inline::renumber;
 use weft_affine::{Atom, Expr, Term, Var, simplify};
+use weft_partition::Form;
 
 /// The kernel with vectors.
 pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
@@ -29,7 +30,10 @@ pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
     let mut pass = Pass::new(kernel);
     let mut vectors = vectorized(&mut pass, &round, Variant { axis: Some(0) }, entry.name.clone())?;
     let Gains { vectors: whole, shared, composed } = pass.gains;
-    if whole + shared < composed {
+    // Whole words of packed elements can be written only together.
+    let is_packed =
+        |memory: &Memory| memory.is_writable() && Form::of(memory.shape.element_type).is_some_and(Form::is_packed);
+    if whole + shared < composed && !kernel.memories.values().any(is_packed) {
         return Err(Refusal::Apart);
     }
     // Elements side by side, and what is left of the rounds a launch apart.

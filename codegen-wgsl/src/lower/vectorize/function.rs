@@ -197,7 +197,11 @@ impl Growing<'_, '_> {
                     out.push(Statement::Store { memory: *memory, indices: vec![index], value });
                 }
             }
-            Statement::Update { .. } | Statement::Collective { .. } | Statement::Name { .. } | Statement::Barrier => {
+            Statement::Merge { .. }
+            | Statement::Update { .. }
+            | Statement::Collective { .. }
+            | Statement::Name { .. }
+            | Statement::Barrier => {
                 return Err(Refusal::Effects);
             }
         }

@@ -258,6 +258,8 @@ pub(crate) enum Stage {
     Inlined,
     /// The kernel with several accumulators in long loops that fold one operation
     Split,
+    /// The kernel with elements of all types in registers of 32 bits
+    Typed,
     /// The kernel with operations that WGSL has
     Legal,
     /// The kernel with row-major positions for indices
@@ -266,6 +268,8 @@ pub(crate) enum Stage {
     Uniform,
     /// The kernel with vectors for several elements of an invocation
     Vectorized,
+    /// The kernel with packed elements as bits of words
+    Words,
     /// The kernel with loops that test no bounds in full rounds
     Peeled,
     /// The kernel with floats hidden from the algebra of drivers

@@ -1,0 +1,425 @@
+//! Complex numbers as pairs of `f32`.
+//!
+//! Formulae follow W. Kahan, *Branch Cuts for Complex Elementary Functions* (1987). What is squared is scaled by a power of two before, so
+//! that it neither overflows nor vanishes where the result does not.
+
+use super::code::{Code, real, word};
+use crate::kernel::Operand;
+use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
+
+/// The real and the imaginary part.
+type Parts = [Operand; 2];
+
+/// Beyond this the hyperbolic tangent of a real part is 1 in `f32`.
+const TANH_IS_ONE: f32 = 11.0;
+
+/// Beyond this exponentials are computed in two steps.
+const LARGE_EXPONENT: f32 = 80.0;
+
+/// Operations on complex numbers.
+impl Code {
+    /// `None` for an operation that kernels do not compute.
+    pub(super) fn unary_complex(&mut self, op: UnaryOp, z: Parts) -> Option<Vec<Operand>> {
+        let parts = match op {
+            UnaryOp::Abs => return Some(vec![self.length(z)]),
+            UnaryOp::Negate => z.map(|part| self.unary(op, part)),
+            UnaryOp::Exponential => self.exp_complex(z),
+            UnaryOp::ExponentialMinusOne => self.expm1_complex(z),
+            UnaryOp::Log => self.log_complex(z),
+            UnaryOp::LogPlusOne => self.log1p_complex(z),
+            UnaryOp::Sqrt => self.sqrt_complex(z),
+            UnaryOp::Rsqrt => self.rsqrt_complex(z),
+            UnaryOp::Cbrt => self.cbrt_complex(z),
+            UnaryOp::Sine => self.sine([z[0], z[1]], [UnaryOp::Sine, UnaryOp::Cosine], false),
+            UnaryOp::Cosine => self.sine([z[0], z[1]], [UnaryOp::Cosine, UnaryOp::Sine], true),
+            UnaryOp::Sinh => {
+                // sinh(z) = -i sin(i z)
+                let [re, im] = self.sine([z[1], z[0]], [UnaryOp::Sine, UnaryOp::Cosine], false);
+                [im, re]
+            }
+            UnaryOp::Cosh => {
+                // cosh(z) = cos(i z)
+                let [re, im] = self.sine([z[1], z[0]], [UnaryOp::Cosine, UnaryOp::Sine], true);
+                [re, self.unary(UnaryOp::Negate, im)]
+            }
+            UnaryOp::Tanh => self.tanh_complex(z),
+            UnaryOp::Tan => {
+                // tan(z) = -i tanh(i z)
+                let turned = self.unary(UnaryOp::Negate, z[1]);
+                let [re, im] = self.tanh_complex([turned, z[0]]);
+                [im, self.unary(UnaryOp::Negate, re)]
+            }
+            UnaryOp::Logistic => self.logistic_complex(z),
+            UnaryOp::Sign => {
+                let (scaled, _) = self.scaled(z);
+                let square = self.square_length(scaled);
+                let length = self.unary(UnaryOp::Sqrt, square);
+                let is_zero = self.equal(length, real(0.0));
+                scaled.map(|part| {
+                    let quotient = self.binary(BinaryOp::Divide, part, length);
+                    self.select(is_zero, part, quotient)
+                })
+            }
+            _ => return None,
+        };
+        Some(parts.to_vec())
+    }
+
+    /// `None` for an operation that kernels do not compute.
+    pub(super) fn binary_complex(&mut self, op: BinaryOp, a: Parts, b: Parts) -> Option<Vec<Operand>> {
+        let parts = match op {
+            BinaryOp::Add | BinaryOp::Subtract => [self.binary(op, a[0], b[0]), self.binary(op, a[1], b[1])],
+            BinaryOp::Multiply => self.product(a, b),
+            BinaryOp::Divide => self.quotient(a, b),
+            BinaryOp::Power => self.power_complex(a, b),
+            _ => return None,
+        };
+        Some(parts.to_vec())
+    }
+
+    fn product(&mut self, a: Parts, b: Parts) -> Parts {
+        let (x, y) = (self.multiply(a[0], b[0]), self.multiply(a[1], b[1]));
+        let (u, v) = (self.multiply(a[0], b[1]), self.multiply(a[1], b[0]));
+        [self.subtract(x, y), self.add(u, v)]
+    }
+
+    fn magnitude_of(&mut self, x: Operand) -> Operand {
+        self.unary(UnaryOp::Abs, x)
+    }
+
+    /// The larger magnitude of the parts, and the smaller one.
+    fn sorted(&mut self, z: Parts) -> Parts {
+        let (x, y) = (self.magnitude_of(z[0]), self.magnitude_of(z[1]));
+        let is_less = self.less(x, y);
+        [self.select(is_less, y, x), self.select(is_less, x, y)]
+    }
+
+    /// The bits of the exponent of a number's magnitude, within those whose reciprocal is normal too.
+    fn exponent_bits(&mut self, magnitude: Operand) -> Operand {
+        let bits = self.bitcast(magnitude, ElementType::U32);
+        let exponent = self.down(bits, word(23));
+        let raised = self.binary(BinaryOp::Maximum, exponent, word(1));
+        self.binary(BinaryOp::Minimum, raised, word(253))
+    }
+
+    /// The power of two with these bits of its exponent.
+    fn power_of_two(&mut self, exponent: Operand) -> Operand {
+        let bits = self.up(exponent, word(23));
+        self.bitcast(bits, ElementType::F32)
+    }
+
+    /// The parts scaled so that the larger one is about 1, and the bits of the exponent that they had.
+    fn scaled(&mut self, z: Parts) -> (Parts, Operand) {
+        let [larger, _] = self.sorted(z);
+        let exponent = self.exponent_bits(larger);
+        let inverse = self.subtract(word(254), exponent);
+        let scale = self.power_of_two(inverse);
+        (z.map(|part| self.multiply(part, scale)), exponent)
+    }
+
+    fn square_length(&mut self, z: Parts) -> Operand {
+        let (x, y) = (self.multiply(z[0], z[0]), self.multiply(z[1], z[1]));
+        self.add(x, y)
+    }
+
+    fn is_infinite(&mut self, x: Operand) -> Operand {
+        let magnitude = self.magnitude_of(x);
+        let bits = self.bitcast(magnitude, ElementType::U32);
+        self.equal(bits, word(0x7f80_0000))
+    }
+
+    /// Whether a part is infinite.
+    fn any_infinite(&mut self, z: Parts) -> Operand {
+        let (x, y) = (self.is_infinite(z[0]), self.is_infinite(z[1]));
+        self.or(x, y)
+    }
+
+    /// A magnitude with the sign of a number.
+    fn with_sign(&mut self, magnitude: Operand, of: Operand) -> Operand {
+        let bits = self.bitcast(magnitude, ElementType::U32);
+        let sign = self.bitcast(of, ElementType::U32);
+        let sign = self.and(sign, word(1 << 31));
+        let signed = self.or(bits, sign);
+        self.bitcast(signed, ElementType::F32)
+    }
+
+    fn length(&mut self, z: Parts) -> Operand {
+        let (scaled, exponent) = self.scaled(z);
+        let square = self.square_length(scaled);
+        let root = self.unary(UnaryOp::Sqrt, square);
+        let scale = self.power_of_two(exponent);
+        let length = self.multiply(root, scale);
+        let is_infinite = self.any_infinite(z);
+        self.select(is_infinite, real(f32::INFINITY), length)
+    }
+
+    fn quotient(&mut self, a: Parts, b: Parts) -> Parts {
+        let (x, of_x) = self.scaled(a);
+        let (y, of_y) = self.scaled(b);
+        let square = self.square_length(y);
+        let turned = self.unary(UnaryOp::Negate, y[1]);
+        let product = self.product(x, [y[0], turned]);
+        // The power of two by which the quotient was scaled, in two factors that cannot overflow by themselves.
+        let of_x = self.bitcast(of_x, ElementType::S32);
+        let of_y = self.bitcast(of_y, ElementType::S32);
+        let difference = self.subtract(of_x, of_y);
+        let one = Operand::Constant(Scalar::S32(1));
+        let half = self.binary(BinaryOp::ShiftRightArithmetic, difference, one);
+        let rest = self.subtract(difference, half);
+        let factors = [half, rest].map(|exponent| {
+            let biased = self.add(exponent, Operand::Constant(Scalar::S32(127)));
+            let bits = self.bitcast(biased, ElementType::U32);
+            self.power_of_two(bits)
+        });
+        product.map(|part| {
+            let quotient = self.binary(BinaryOp::Divide, part, square);
+            let scaled = self.multiply(quotient, factors[0]);
+            self.multiply(scaled, factors[1])
+        })
+    }
+
+    fn exp_complex(&mut self, z: Parts) -> Parts {
+        let is_large = self.compare(ComparisonDirection::Gt, z[0], real(LARGE_EXPONENT));
+        let half = self.multiply(z[0], real(0.5));
+        let exponent = self.select(is_large, half, z[0]);
+        let power = self.unary(UnaryOp::Exponential, exponent);
+        let again = self.select(is_large, power, real(1.0));
+        let is_real = self.equal(z[1], real(0.0));
+        let is_zero = self.equal(z[0], real(f32::NEG_INFINITY));
+        let cosine = self.unary(UnaryOp::Cosine, z[1]);
+        let cosine = self.or_one(cosine, z[0], z[1]);
+        let sine = self.unary(UnaryOp::Sine, z[1]);
+        let [re, im] = [cosine, sine].map(|factor| {
+            let product = self.multiply(power, factor);
+            let product = self.multiply(product, again);
+            self.select(is_zero, real(0.0), product)
+        });
+        [re, self.select(is_real, z[1], im)]
+    }
+
+    /// The cosine of an angle; 1 where the angle has none and a number is infinite by which the cosine is multiplied.
+    fn or_one(&mut self, cosine: Operand, number: Operand, angle: Operand) -> Operand {
+        let is_finite = self.unary(UnaryOp::IsFinite, angle);
+        let has_none = self.unary(UnaryOp::Not, is_finite);
+        let is_infinite = self.is_infinite(number);
+        let is_replaced = self.and(has_none, is_infinite);
+        self.select(is_replaced, real(1.0), cosine)
+    }
+
+    fn expm1_complex(&mut self, z: Parts) -> Parts {
+        let power = self.unary(UnaryOp::ExponentialMinusOne, z[0]);
+        let half = self.multiply(z[1], real(0.5));
+        let sine = self.unary(UnaryOp::Sine, half);
+        let square = self.multiply(sine, sine);
+        let twice = self.multiply(square, real(2.0));
+        let cosine = self.unary(UnaryOp::Cosine, z[1]);
+        let cosine = self.or_one(cosine, z[0], z[1]);
+        let is_infinite = self.is_infinite(power);
+        let twice = self.select(is_infinite, real(0.0), twice);
+        let product = self.multiply(power, cosine);
+        let re = self.subtract(product, twice);
+        let is_real = self.equal(z[1], real(0.0));
+        let re = self.select(is_real, power, re);
+        let [_, im] = self.exp_complex(z);
+        [re, im]
+    }
+
+    /// The logarithm of the length.
+    fn log_of_length(&mut self, z: Parts) -> Operand {
+        let [larger, smaller] = self.sorted(z);
+        // Near 1 from what the square of the length differs by from 1.
+        let (below, above) = (self.subtract(larger, real(1.0)), self.add(larger, real(1.0)));
+        let difference = self.multiply(below, above);
+        let square = self.multiply(smaller, smaller);
+        let difference = self.add(difference, square);
+        let near = self.unary(UnaryOp::LogPlusOne, difference);
+        let (scaled, exponent) = self.scaled(z);
+        let square = self.square_length(scaled);
+        let far = self.unary(UnaryOp::Log, square);
+        let is_near = {
+            let from = self.subtract(exponent, word(126));
+            self.less(from, word(2))
+        };
+        let chosen = self.select(is_near, near, far);
+        let half = self.multiply(chosen, real(0.5));
+        let exponent = self.bitcast(exponent, ElementType::S32);
+        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(127)));
+        let exponent = self.convert(exponent, ElementType::F32);
+        let scale = self.multiply(exponent, real(std::f32::consts::LN_2));
+        let sum = self.add(half, scale);
+        let log = self.select(is_near, half, sum);
+        let is_infinite = self.any_infinite(z);
+        self.select(is_infinite, real(f32::INFINITY), log)
+    }
+
+    fn log_complex(&mut self, z: Parts) -> Parts {
+        [self.log_of_length(z), self.binary(BinaryOp::Atan2, z[1], z[0])]
+    }
+
+    fn log1p_complex(&mut self, z: Parts) -> Parts {
+        let next = self.add(z[0], real(1.0));
+        let far = self.log_of_length([next, z[1]]);
+        let twice = self.add(z[0], real(2.0));
+        let product = self.multiply(z[0], twice);
+        let square = self.multiply(z[1], z[1]);
+        let difference = self.add(product, square);
+        let near = self.unary(UnaryOp::LogPlusOne, difference);
+        let near = self.multiply(near, real(0.5));
+        let [larger, _] = self.sorted(z);
+        let is_near = self.less(larger, real(0.5));
+        [self.select(is_near, near, far), self.binary(BinaryOp::Atan2, z[1], next)]
+    }
+
+    /// The root, scaled by a power of two with these bits of its exponent; and the length of the number, scaled by its square.
+    fn scaled_root(&mut self, z: Parts) -> (Parts, Operand, Operand) {
+        let [larger, _] = self.sorted(z);
+        let exponent = self.exponent_bits(larger);
+        let exponent = self.bitcast(exponent, ElementType::S32);
+        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(127)));
+        let one = Operand::Constant(Scalar::S32(1));
+        let half = self.binary(BinaryOp::ShiftRightArithmetic, exponent, one);
+        let half = self.bitcast(half, ElementType::U32);
+        let even = self.add(half, half);
+        let inverse = self.subtract(word(127), even);
+        let scale = self.power_of_two(inverse);
+        let scaled = z.map(|part| self.multiply(part, scale));
+        let square = self.square_length(scaled);
+        let length = self.unary(UnaryOp::Sqrt, square);
+        let x = self.magnitude_of(scaled[0]);
+        let sum = self.add(x, length);
+        let mean = self.multiply(sum, real(0.5));
+        let root = self.unary(UnaryOp::Sqrt, mean);
+        let y = self.magnitude_of(scaled[1]);
+        let twice = self.multiply(root, real(2.0));
+        let other = self.binary(BinaryOp::Divide, y, twice);
+        let is_zero = self.equal(larger, real(0.0));
+        let other = self.select(is_zero, real(0.0), other);
+        let is_right = self.compare(ComparisonDirection::Ge, z[0], real(0.0));
+        let re = self.select(is_right, root, other);
+        let im = self.select(is_right, other, root);
+        let im = self.with_sign(im, z[1]);
+        ([re, im], self.add(half, word(127)), length)
+    }
+
+    fn sqrt_complex(&mut self, z: Parts) -> Parts {
+        let (root, exponent, _) = self.scaled_root(z);
+        let scale = self.power_of_two(exponent);
+        let [re, im] = root.map(|part| self.multiply(part, scale));
+        // A real part that is infinite leaves one part of the root 0, unless the other part is infinite too, which makes the
+        // real part of the root so.
+        let infinity = real(f32::INFINITY);
+        let signed_infinity = self.with_sign(infinity, z[1]);
+        let zero = self.multiply(z[1], real(0.0));
+        let signed_zero = self.with_sign(real(0.0), z[1]);
+        let is_nan = self.compare(ComparisonDirection::Ne, z[1], z[1]);
+        let zero_or_nan = self.select(is_nan, zero, signed_zero);
+        let magnitude = self.magnitude_of(zero_or_nan);
+        let is_right = self.equal(z[0], infinity);
+        let is_left = self.equal(z[0], real(f32::NEG_INFINITY));
+        let re = self.select(is_right, infinity, re);
+        let im = self.select(is_right, zero_or_nan, im);
+        let re = self.select(is_left, magnitude, re);
+        let im = self.select(is_left, signed_infinity, im);
+        let is_infinite = self.is_infinite(z[1]);
+        [self.select(is_infinite, infinity, re), self.select(is_infinite, z[1], im)]
+    }
+
+    fn rsqrt_complex(&mut self, z: Parts) -> Parts {
+        let (root, exponent, length) = self.scaled_root(z);
+        let inverse = self.subtract(word(254), exponent);
+        let scale = self.power_of_two(inverse);
+        let [re, im] = root.map(|part| {
+            let quotient = self.binary(BinaryOp::Divide, part, length);
+            self.multiply(quotient, scale)
+        });
+        let turned = self.unary(UnaryOp::Negate, im);
+        let is_infinite = self.any_infinite(z);
+        [re, turned].map(|part| self.select(is_infinite, real(f32::NAN), part))
+    }
+
+    fn cbrt_complex(&mut self, z: Parts) -> Parts {
+        // An eighth of it is as long as a number can be.
+        let eighth = z.map(|part| self.multiply(part, real(0.125)));
+        let [larger, _] = self.sorted(z);
+        let is_large = self.compare(ComparisonDirection::Gt, larger, real(1.0));
+        let chosen = [self.select(is_large, eighth[0], z[0]), self.select(is_large, eighth[1], z[1])];
+        let length = self.length(chosen);
+        let root = self.unary(UnaryOp::Cbrt, length);
+        let twice = self.multiply(root, real(2.0));
+        let root = self.select(is_large, twice, root);
+        let angle = self.binary(BinaryOp::Atan2, z[1], z[0]);
+        let third = self.binary(BinaryOp::Divide, angle, real(3.0));
+        [UnaryOp::Cosine, UnaryOp::Sine].map(|op| {
+            let factor = self.unary(op, third);
+            self.multiply(root, factor)
+        })
+    }
+
+    /// `f(x) cosh(y)` and `g(x) sinh(y)`, of which the second is turned if that is asked for: sine and cosine of a complex number.
+    fn sine(&mut self, z: Parts, [f, g]: [UnaryOp; 2], turned: bool) -> Parts {
+        let (cosh, sinh) = (self.unary(UnaryOp::Cosh, z[1]), self.unary(UnaryOp::Sinh, z[1]));
+        let [first, second] = [f, g].map(|op| {
+            let factor = self.unary(op, z[0]);
+            if op == UnaryOp::Cosine { self.or_one(factor, z[1], z[0]) } else { factor }
+        });
+        let re = self.multiply(first, cosh);
+        let im = self.multiply(second, sinh);
+        [re, if turned { self.unary(UnaryOp::Negate, im) } else { im }]
+    }
+
+    fn tanh_complex(&mut self, z: Parts) -> Parts {
+        let tangent = self.unary(UnaryOp::Tan, z[1]);
+        let square = self.multiply(tangent, tangent);
+        let beta = self.add(square, real(1.0));
+        let sinh = self.unary(UnaryOp::Sinh, z[0]);
+        let cosh = self.unary(UnaryOp::Cosh, z[0]);
+        let squared = self.multiply(sinh, sinh);
+        let product = self.multiply(beta, squared);
+        let divisor = self.add(product, real(1.0));
+        let numerator = self.multiply(beta, cosh);
+        let numerator = self.multiply(numerator, sinh);
+        let re = self.binary(BinaryOp::Divide, numerator, divisor);
+        let im = self.binary(BinaryOp::Divide, tangent, divisor);
+        // Far out the real part is 1, and the imaginary part what is left of 4 sin(y) cos(y) e^(-2 |x|).
+        let magnitude = self.magnitude_of(z[0]);
+        let is_far = self.compare(ComparisonDirection::Gt, magnitude, real(TANH_IS_ONE));
+        let one = self.with_sign(real(1.0), z[0]);
+        let exponent = self.multiply(magnitude, real(-2.0));
+        let power = self.unary(UnaryOp::Exponential, exponent);
+        let (sine, cosine) = (self.unary(UnaryOp::Sine, z[1]), self.unary(UnaryOp::Cosine, z[1]));
+        let turn = self.multiply(sine, cosine);
+        let turn = self.multiply(turn, real(4.0));
+        let rest = self.multiply(turn, power);
+        let is_infinite = self.is_infinite(z[0]);
+        let zero = self.with_sign(real(0.0), turn);
+        let rest = self.select(is_infinite, zero, rest);
+        [self.select(is_far, one, re), self.select(is_far, rest, im)]
+    }
+
+    fn logistic_complex(&mut self, z: Parts) -> Parts {
+        // By the exponential that does not overflow.
+        let is_left = self.less(z[0], real(0.0));
+        let turned = z.map(|part| self.unary(UnaryOp::Negate, part));
+        let argument = [self.select(is_left, z[0], turned[0]), self.select(is_left, z[1], turned[1])];
+        let power = self.exp_complex(argument);
+        let divisor = [self.add(power[0], real(1.0)), power[1]];
+        let numerator = [self.select(is_left, power[0], real(1.0)), self.select(is_left, power[1], real(0.0))];
+        self.quotient(numerator, divisor)
+    }
+
+    fn power_complex(&mut self, base: Parts, exponent: Parts) -> Parts {
+        let log = self.log_complex(base);
+        let product = self.product(exponent, log);
+        let [re, im] = self.exp_complex(product);
+        // Any number to the power 0 is 1, and 0 to any other with a positive real part is 0.
+        let (x, y) = (self.equal(exponent[0], real(0.0)), self.equal(exponent[1], real(0.0)));
+        let is_one = self.and(x, y);
+        let (u, v) = (self.equal(base[0], real(0.0)), self.equal(base[1], real(0.0)));
+        let of_zero = self.and(u, v);
+        let is_positive = self.compare(ComparisonDirection::Gt, exponent[0], real(0.0));
+        let is_zero = self.and(of_zero, is_positive);
+        let re = self.select(is_zero, real(0.0), re);
+        let im = self.select(is_zero, real(0.0), im);
+        [self.select(is_one, real(1.0), re), self.select(is_one, real(0.0), im)]
+    }
+}

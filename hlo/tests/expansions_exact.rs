@@ -3,7 +3,7 @@
 use crate::count::cases;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ElementType, Literal, Module, Opcode};
-use weft_hlo::passes::{Pass, RandomBits, SelectAndScatter};
+use weft_hlo::passes::{BitcastWidths, Pass, RandomBits, SelectAndScatter};
 use weft_hlo::random::{Options, Rng, inputs, instance};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
@@ -87,4 +87,25 @@ fn scattering_where_a_window_selects_is_two_reductions() {
         }
     }
     assert!(made > 300, "{made}");
+}
+
+/// Between all types of unequal widths, in both directions.
+#[test]
+fn bitcasts_between_widths_are_the_same_bits() {
+    let options = Options { elements: 60, same_width: false, ..Options::default() };
+    let mut made = 0;
+    for seed in 0..cases(600) {
+        let Some(module) = instance(seed, Opcode::BitcastConvert, &options) else { continue };
+        let entry = module.entry_computation();
+        let array = |id: weft_hlo::ir::InstrId| entry.instructions[id].shape.as_array().cloned();
+        let operand = entry.instructions[entry.root].operands.first().and_then(|operand| array(*operand));
+        let types = [array(entry.root), operand].map(|array| array.map(|array| array.element_type));
+        let widths = types.map(|ty| ty.map_or(0, ElementType::bits));
+        // There is no unsigned integer of six bits, nor one of 128.
+        if widths[0] != widths[1] && widths.iter().all(|bits| bits.is_power_of_two() && *bits <= 64) {
+            same_bits(&BitcastWidths, &module, &inputs(&module, seed, &options));
+            made += 1;
+        }
+    }
+    assert!(made > 100, "{made}");
 }

@@ -5,9 +5,9 @@ use crate::support::device;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{ElementType, FloatFormat, Literal, Opcode, Scalar};
+use weft_hlo::ir::{Data, ElementType, FloatFormat, Literal, Module, Opcode, Scalar, Shape};
 use weft_hlo::random::{Numbers, Options, inputs, instance};
-use weft_hlo::text::print;
+use weft_hlo::text::{parse, print};
 use weft_partition::Form;
 use weft_runtime::{Device, Executable, compile};
 
@@ -41,11 +41,19 @@ fn is_near(expected: Scalar, actual: Scalar, units: f64) -> bool {
     let (Some(a), Some(b)) = (numbers(expected), numbers(actual)) else { return expected == actual };
     let largest = a.iter().fold(0f64, |largest, part| largest.max(part.abs()));
     let allowed = units * ulp(expected.element_type(), largest) + f64::from(f32::MIN_POSITIVE);
-    a.iter().zip(&b).all(|(a, b)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= allowed)
+    let ty = expected.element_type();
+    // A product of complex numbers that is too large is an infinity or the difference of two. What is positive in a type without zero may be
+    // computed as one, and is none then.
+    let may_be_nan = |a: f64| {
+        (ty.is_complex() && a.is_infinite())
+            || (ty == ElementType::F8E8M0Fnu && a.abs() < f64::from(f32::MIN_POSITIVE).sqrt())
+    };
+    let is_same = |a: f64, b: f64| a == b || b.is_nan() && (a.is_nan() || may_be_nan(a));
+    a.iter().zip(&b).all(|(&a, &b)| is_same(a, b) || (a - b).abs() <= allowed)
 }
 
 /// Runs a module on both, and says where they differ.
-fn difference(device: &Device, module: &weft_hlo::ir::Module, inputs: &[Literal], units: f64) -> Result<(), String> {
+fn difference(device: &Device, module: &Module, inputs: &[Literal], units: f64) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|error| format!("evaluator: {error}"))?;
     let program = compile(module, device.target()).map_err(|error| format!("refused: {error}"))?;
     let actual = Executable::new(device, program).and_then(|program| program.run(inputs));
@@ -63,43 +71,161 @@ fn difference(device: &Device, module: &weft_hlo::ir::Module, inputs: &[Literal]
     Ok(())
 }
 
-#[test]
-fn single_operations_agree_on_every_type() {
+/// How an instance of an operation came out.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    made: u32,
+    refused: u32,
+    wrong: u32,
+}
+
+/// Instances of operations on elements of each type, `per_type` of each unless more are asked for, with numbers of that kind; sums may be
+/// off by so many units.
+fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) {
     let device = device();
-    let (mut report, mut counts) = (String::new(), BTreeMap::<(&str, &str), [u32; 3]>::new());
+    let (mut report, mut counts) = (String::new(), BTreeMap::<(&str, &str), Count>::new());
     for ty in types() {
-        for opcode in weft_hlo::random::computed().chain([Opcode::Complex, Opcode::Real, Opcode::Imag]) {
-            let options = Options {
-                numbers: Numbers::Any,
-                elements: 40,
-                types: vec![ty],
-                same_width: true,
-                ..Options::computed()
-            };
-            for seed in first_seed()..first_seed() + cases(3) {
+        let options = Options { numbers, elements: 40, types: vec![ty], same_width: true, ..Options::computed() };
+        for &opcode in opcodes {
+            for seed in first_seed()..first_seed() + cases(per_type) {
                 let Some(module) = instance(seed, opcode, &options) else { continue };
                 let inputs = inputs(&module, seed, &options);
-                let units = if ty.is_complex() { 16.0 } else { 4.0 };
                 let count = counts.entry((opcode.name(), ty.name())).or_default();
-                count[0] += 1;
-                match difference(&device, &module, &inputs, units) {
-                    Ok(()) => {}
-                    Err(found) if found.starts_with("refused") => {
-                        count[1] += 1;
-                        writeln!(report, "{opcode} {ty}, seed {seed}: {found}").unwrap();
-                    }
-                    Err(found) => {
-                        count[2] += 1;
-                        writeln!(report, "{opcode} {ty}, seed {seed}: {found}\n{}", print(&module)).unwrap();
-                    }
+                count.made += 1;
+                let units = if ty.is_complex() { 4.0 * units } else { units };
+                let Err(found) = difference(&device, &module, &inputs, units) else { continue };
+                // What an operation applies to elements may be more than kernels apply to them yet.
+                if found.starts_with("refused: HLO401") || found.starts_with("refused: HLO411") {
+                    count.refused += 1;
+                    continue;
                 }
+                count.wrong += 1;
+                writeln!(report, "{opcode} {ty}, seed {seed}: {found}\n{}", print(&module)).unwrap();
             }
         }
     }
-    for ((opcode, ty), [made, refused, wrong]) in &counts {
-        if refused + wrong > 0 {
-            println!("{opcode} {ty}: {made} made, {refused} refused, {wrong} wrong");
+    for ((opcode, ty), Count { made, refused, wrong }) in &counts {
+        println!("{opcode} {ty}: {made} made, {refused} refused, {wrong} wrong");
+    }
+    let of_all = |count: fn(&Count) -> u32| counts.values().map(count).sum::<u32>();
+    let (made, refused) = (of_all(|count| count.made), of_all(|count| count.refused));
+    println!("{made} made, {refused} refused");
+    assert!(report.is_empty(), "{report}");
+    assert!(refused * 10 <= made, "{refused} of {made} are refused");
+}
+
+#[test]
+fn elementwise_operations_and_moves_agree_on_every_type() {
+    let opcodes: Vec<Opcode> =
+        weft_hlo::random::computed().chain([Opcode::Complex, Opcode::Real, Opcode::Imag]).collect();
+    check_all(&opcodes, 1, Numbers::Any, 4.0);
+}
+
+/// At places that values tell, in windows, sums of products. Orders of summation are free, of numbers that are small here.
+#[test]
+fn further_operations_agree_on_every_type() {
+    let opcodes = [
+        Opcode::Gather,
+        Opcode::DynamicSlice,
+        Opcode::DynamicUpdateSlice,
+        Opcode::Dot,
+        Opcode::Convolution,
+        Opcode::ReduceWindow,
+        Opcode::ReducePrecision,
+        Opcode::Map,
+        Opcode::SelectAndScatter,
+    ];
+    check_all(&opcodes, 1, Numbers::Small, 16.0);
+}
+
+/// Numbers of a type that conversions can go wrong at: zero, the ends, powers of two and their neighbours, halves, NaNs.
+fn interesting(ty: ElementType) -> Literal {
+    let bits = ty.bits();
+    let mask = u128::MAX >> (128 - bits);
+    let mut patterns: Vec<u128> = (0..64).collect();
+    for place in 0..bits {
+        let power = 1u128 << place;
+        patterns.extend([power - 1, power, power + 1, power | power >> 1, !power, power.wrapping_neg(), !(power >> 1)]);
+    }
+    // Floats around the ends of integers of all widths, and around what other floats can tell apart.
+    let near = |value: f64| [value - 0.5, value, value + 0.5, value * (1.0 + f64::EPSILON * 2f64.powi(30))];
+    let around = |exponent: i32| near(f64::from(exponent).exp2());
+    for value in (-30..70).flat_map(around).flat_map(|value| [value, -value]) {
+        let float = match ty {
+            ElementType::F32 => u128::from((value as f32).to_bits()),
+            ElementType::C64 => u128::from((value as f32).to_bits()) | 0x3f80_0000 << 32,
+            _ => FloatFormat::of(ty).and_then(|format| format.nearest(value)).map_or(0, u128::from),
+        };
+        patterns.push(float);
+    }
+    patterns.iter_mut().for_each(|pattern| *pattern &= mask);
+    patterns.sort_unstable();
+    patterns.dedup();
+    let mut data = Data::filled(Scalar::from_bits(0, ty), patterns.len());
+    for (position, pattern) in patterns.iter().enumerate() {
+        data.set(position, Scalar::from_bits(*pattern, ty));
+    }
+    Literal { shape: Shape::array(ty, [patterns.len() as i64]), data }
+}
+
+/// Of `f32` and complex numbers those that are subnormal may count as zeros, so their images do not count.
+fn is_subnormal(scalar: Scalar) -> bool {
+    numbers(scalar)
+        .is_some_and(|parts| parts.iter().any(|part| *part != 0.0 && part.abs() < f64::from(f32::MIN_POSITIVE)))
+}
+
+/// From each type to each other one, all in one program a type.
+#[test]
+fn conversions_between_all_types_are_exact() {
+    let device = device();
+    for from in types() {
+        let given = interesting(from);
+        let count = given.data.len().unwrap();
+        let mut text = format!("HloModule conversions\nENTRY main {{\n  x = {from}[{count}] parameter(0)\n");
+        // A complex number has no real one to become.
+        let targets: Vec<ElementType> = types().filter(|to| to.is_complex() || !from.is_complex()).collect();
+        for to in &targets {
+            writeln!(text, "  c_{to} = {to}[{count}] convert(x)").unwrap();
+        }
+        let shapes: Vec<String> = targets.iter().map(|to| format!("{to}[{count}]")).collect();
+        let names: Vec<String> = targets.iter().map(|to| format!("c_{to}")).collect();
+        writeln!(text, "  ROOT t = ({}) tuple({})\n}}", shapes.join(", "), names.join(", ")).unwrap();
+        let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+        let expected = evaluate(&module, std::slice::from_ref(&given)).unwrap();
+        let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{from}: {error}"));
+        let actual = Executable::new(&device, program).unwrap().run(std::slice::from_ref(&given)).unwrap();
+        for ((to, expected), actual) in targets.iter().zip(&expected).zip(&actual) {
+            for position in 0..count {
+                let [x, a, b] = [&given, expected, actual].map(|literal| literal.data.get(position).unwrap());
+                let flushes = is_subnormal(x) || is_subnormal(a);
+                assert!(flushes || is_near(a, b, 0.0), "{from} to {to}: {x} is {a} and became {b}");
+            }
         }
     }
-    assert!(report.is_empty(), "{report}");
+}
+
+/// NaNs with all their bits, and numbers that devices take for zeros.
+#[test]
+fn moves_keep_all_bits() {
+    let device = device();
+    for ty in types().filter(|ty| *ty != ElementType::F32 && *ty != ElementType::C64) {
+        let given = interesting(ty);
+        let count = given.data.len().unwrap();
+        let text = format!(
+            "HloModule moves
+            ENTRY main {{
+                x = {ty}[{count}] parameter(0)
+                r = {ty}[{count}] reverse(x), dimensions={{0}}
+                s = {ty}[{half}] slice(r), slice={{[1:{count}:2]}}
+                ROOT c = {ty}[{all}] concatenate(s, x, r), dimensions={{0}}
+            }}",
+            half = count / 2,
+            all = count / 2 + 2 * count,
+        );
+        let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+        let expected = evaluate(&module, std::slice::from_ref(&given)).unwrap();
+        let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{ty}: {error}"));
+        let actual = Executable::new(&device, program).unwrap().run(std::slice::from_ref(&given)).unwrap();
+        assert_eq!(expected, actual, "{ty}");
+    }
 }

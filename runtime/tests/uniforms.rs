@@ -64,8 +64,7 @@ fn what_is_added_to_each_row_is_a_uniform() {
 
 #[test]
 fn tables_are_uniforms() {
-    for (ty, elements) in ["f32", "s32", "u32", "pred"].into_iter().flat_map(|ty| [2, 5, 16, 30, 63].map(|of| (ty, of)))
-    {
+    for (ty, elements) in ["f32", "s32", "u32"].into_iter().flat_map(|ty| [2, 5, 16, 30, 63].map(|of| (ty, of))) {
         let text = format!(
             "t = {ty}[{elements}] parameter(0)\ni = s32[300,1] parameter(1)\nROOT y = {ty}[300] gather(t, i), {GATHER}"
         );

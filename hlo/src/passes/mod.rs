@@ -8,6 +8,7 @@
 //! with a purpose of their own.
 
 mod algebraic;
+mod bitcast_widths;
 mod build;
 mod common_subexpressions;
 mod constant_folding;
@@ -32,6 +33,7 @@ mod trip_count;
 mod tuples;
 
 pub use algebraic::AlgebraicSimplification;
+pub use bitcast_widths::BitcastWidths;
 pub use common_subexpressions::CommonSubexpressions;
 pub use constant_folding::ConstantFolding;
 pub use contractions::Contractions;
@@ -70,7 +72,7 @@ pub const PASSES: &[&dyn Pass] = &[
 
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
-pub const ON_REQUEST: &[&dyn Pass] = &[&LinearAlgebra, &RandomBits, &SelectAndScatter];
+pub const ON_REQUEST: &[&dyn Pass] = &[&BitcastWidths, &LinearAlgebra, &RandomBits, &SelectAndScatter];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

@@ -4,17 +4,18 @@ use super::{Decision, Verdict};
 use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Module, Op};
-use weft_hlo::passes::{DeadCode, Pass, RandomBits, SelectAndScatter, Tuples};
+use weft_hlo::passes::{BitcastWidths, DeadCode, Pass, RandomBits, SelectAndScatter, Tuples};
 
-/// The module with `rng-bit-generator` and `select-and-scatter` written out as operations that have code.
+/// The module with `rng-bit-generator`, `select-and-scatter` and `bitcast-convert` between widths written out as operations that have code.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
-    let is_meant = |op: &Op| matches!(op, Op::RngBitGenerator { .. } | Op::SelectAndScatter { .. });
+    let is_meant =
+        |op: &Op| matches!(op, Op::RngBitGenerator { .. } | Op::SelectAndScatter { .. } | Op::BitcastConvert);
     let mut instructions = module.computations.values().flat_map(|computation| computation.instructions.values());
     if !instructions.any(|instruction| is_meant(&instruction.op)) {
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
-    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter] {
+    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter, &BitcastWidths] {
         let rewritten = pass.run(&expanded)?;
         for change in &rewritten.changes {
             let (computation, name) = change.place.split_once('/').unwrap_or(("", &change.place));

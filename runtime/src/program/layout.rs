@@ -31,7 +31,9 @@ pub(crate) fn binding_bytes(bytes: u64) -> u64 {
 pub(crate) fn encode(literal: &Literal) -> Option<Cow<'_, [u8]>> {
     let shape = literal.shape.as_array()?;
     let form = Form::of(shape.element_type)?;
-    let held = literal.data.as_bytes()?;
+    let is_whole = literal.data.element_type() == Some(shape.element_type)
+        && literal.data.len() == shape.element_count().and_then(|count| usize::try_from(count).ok());
+    let held = literal.data.as_bytes().filter(|_| is_whole)?;
     let whole = usize::try_from(tensor_bytes(shape)?).ok()?;
     let bits = form.stored_bits();
     if bits >= 8 {

@@ -104,5 +104,10 @@ pub(super) fn number<T: ComplexNumber>(a: T) -> Number {
 
 #[inline]
 pub(super) fn of<T: ComplexNumber>(value: Number) -> T {
-    T::round(Complex::new(value.real(), value.imaginary()))
+    // An integer is rounded once, to the type of the parts.
+    let real = match value {
+        Number::Integer(integer) => T::Part::round_integer(integer).wide(),
+        other => other.real(),
+    };
+    T::round(Complex::new(real, value.imaginary()))
 }

@@ -12,7 +12,8 @@ use crate::{Device, Error};
 use std::sync::Arc;
 use weft_hlo::ir::{ArrayShape, Literal, Shape};
 
-/// A tensor in a device's memory, row-major, one word per element. Cheap to clone; clones share the memory.
+/// A tensor in a device's memory, row-major, in whole words as [`Form`](weft_partition::Form) packs its elements. Cheap to clone; clones share
+/// the memory.
 ///
 /// It is a value: runs read their inputs and never write them. Dropping the last clone returns the memory to the
 /// device's pool.
@@ -33,8 +34,8 @@ impl DeviceBuffer {
     ///
     /// It needs as many bytes as the tensor has, rounded up to 16, since kernels read tensors as vectors of four; the usage `STORAGE`, and
     /// `COPY_SRC` for [`download`](DeviceBuffer::download) and for programs that copy it ([`Step::Copy`](crate::program::Step)). Kernels for software devices read small
-    /// tensors as uniforms ([`Binding::uniform`](weft_codegen_wgsl::Binding::uniform)), which takes the usage `UNIFORM`. A `pred` takes a word
-    /// per element. Whoever writes it while a run is queued races with that run.
+    /// tensors as uniforms ([`Binding::uniform`](weft_codegen_wgsl::Binding::uniform)), which takes the usage `UNIFORM`. A `pred` takes a
+    /// byte, 0 or 1; elements of less share bytes. Whoever writes it while a run is queued races with that run.
     ///
     /// # Errors
     /// [`Error::NoDeviceForm`] if the shape cannot lie on a device; [`Error::Validation`] if the buffer is too small

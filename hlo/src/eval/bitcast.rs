@@ -14,7 +14,9 @@ pub(super) fn convert(call: &Call<'_, '_>) -> Result<Data, Stop> {
     let parts = ratio as usize;
     let pattern = |position: usize| -> u128 {
         if from.bits() >= to.bits() {
-            return bits(position / parts) >> (narrow * (position % parts) as u32);
+            // Only its own part makes an element what it is, a `pred` too.
+            let part = bits(position / parts) >> (narrow * (position % parts) as u32);
+            return part & (u128::MAX >> (u128::BITS - narrow));
         }
         (0..parts).fold(0, |wide, part| wide | bits(position * parts + part) << (narrow * part as u32))
     };

@@ -30,7 +30,7 @@ impl Pass for BitcastWidths {
 }
 
 /// The unsigned integer of a width.
-fn unsigned(bits: u32) -> Option<ElementType> {
+pub(super) fn unsigned(bits: u32) -> Option<ElementType> {
     ElementType::ALL.iter().copied().find(|ty| ty.is_unsigned() && ty.bits() == bits)
 }
 

@@ -1,5 +1,6 @@
 //! Expansion of rng-bit-generator into arithmetic on the words of counters.
 
+use super::bitcast_widths::unsigned;
 use super::build::{Build, Callee};
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
@@ -18,10 +19,11 @@ const FACTORS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 /// What Philox adds to the words of the key between rounds.
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Replaces `rng-bit-generator` of `u32` or `s32` elements, from a state `u32[4]` or `u64[2]`, by a `map` over the numbers of its
-/// counters, of one computation on scalars in `u32` arithmetic. The bits and the next state are the same.
+/// Replaces `rng-bit-generator`, from a state `u32[4]` or `u64[2]`, by a `map` over the numbers of its counters, of one computation on
+/// scalars in `u32` arithmetic. The bits and the next state are the same. A wide element is two words side by side, a narrow one the lowest
+/// bits of one.
 ///
-/// Other element types, other states and more than 2^31 - 1 elements stay as they are.
+/// Elements of 6 or 128 bits and `pred`, other states and more than 2^31 - 1 words stay as they are.
 pub struct RandomBits;
 
 impl Pass for RandomBits {
@@ -30,7 +32,7 @@ impl Pass for RandomBits {
     }
 
     fn about(&self) -> &'static str {
-        "writes rng-bit-generator of 32-bit elements out as arithmetic on the words of counters"
+        "writes rng-bit-generator out as arithmetic on the words of counters"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
@@ -45,24 +47,32 @@ impl Pass for RandomBits {
 fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, algorithm: RandomAlgorithm) -> Option<Rule> {
     let [given] = candidate.operands[..] else { return None };
     let bits = candidate.shape.as_tuple()?.get(1)?.as_array()?.clone();
-    let is_narrow = matches!(bits.element_type, ElementType::U32 | ElementType::S32) && bits.dynamic.is_empty();
-    let count = bits.element_count().filter(|count| is_narrow && i32::try_from(*count).is_ok())?;
+    let own = unsigned(bits.element_type.bits()).filter(|_| bits.element_type != ElementType::Pred)?;
+    let is_wide = own == ElementType::U64;
+    let mut extents = bits.extents.clone();
+    extents.extend(is_wide.then_some(2));
+    let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
+    let count = count.filter(|count| bits.dynamic.is_empty() && i32::try_from(*count).is_ok())?;
     let state = words(rebuild, given)?;
 
     let places = match algorithm {
-        RandomAlgorithm::ThreeFry => Places::interleaved(&bits.extents),
+        RandomAlgorithm::ThreeFry if is_wide => Places::in_pairs(count),
+        RandomAlgorithm::ThreeFry => Places::interleaved(&extents),
         _ => Places::in_fours(count),
     };
-    let [number, word] = places.arrays(rebuild, &bits.extents);
+    let [number, word] = places.arrays(rebuild, &extents);
     let region = region(algorithm, rebuild.span());
     let to_apply = rebuild.shared_computation(region);
-    let everywhere = |rebuild: &mut Rebuild<'_>, word| rebuild.broadcast(word, &[], bits.extents.clone());
+    let everywhere = |rebuild: &mut Rebuild<'_>, word| rebuild.broadcast(word, &[], extents.clone());
     let mut operands: Vec<InstrId> = state.iter().map(|word| everywhere(rebuild, *word)).collect();
     operands.extend([number, word]);
-    let op = Op::Map { dimensions: (0..bits.rank() as i64).collect(), to_apply };
-    let mut made = rebuild.add(Shape::array(ElementType::U32, bits.extents.clone()), op, operands);
-    if bits.element_type != ElementType::U32 {
-        made = rebuild.like(made, bits.element_type, Op::BitcastConvert, vec![made]);
+    let op = Op::Map { dimensions: (0..extents.len() as i64).collect(), to_apply };
+    let mut made = rebuild.add(Shape::array(ElementType::U32, extents.clone()), op, operands);
+    if !is_wide {
+        made = rebuild.converted(made, own);
+    }
+    if bits.element_type != rebuild.element_type(made) {
+        made = rebuild.add(Shape::array(bits.element_type, bits.extents), Op::BitcastConvert, vec![made]);
     }
 
     let [key_low, key_high, low, high] = state;
@@ -132,6 +142,11 @@ impl Places {
     /// A counter's four words follow each other.
     fn in_fours(count: i64) -> Self {
         Places { outer: 1, extent: count, words: 4, inner: 1 }
+    }
+
+    /// A counter's two words follow each other.
+    fn in_pairs(count: i64) -> Self {
+        Places { outer: 1, extent: count, words: 2, inner: 1 }
     }
 
     /// Elements in pairs along the first dimension that is even, or else along the first of the largest ones.

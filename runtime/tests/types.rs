@@ -81,7 +81,7 @@ struct Count {
 
 /// Instances of operations on elements of each type, `per_type` of each unless more are asked for, with numbers of that kind; sums may be
 /// off by so many units.
-fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) {
+fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) -> String {
     let device = device();
     let (mut report, mut counts) = (String::new(), BTreeMap::<(&str, &str), Count>::new());
     for ty in types() {
@@ -104,21 +104,23 @@ fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) {
             }
         }
     }
+    let mut summary = String::new();
     for ((opcode, ty), Count { made, refused, wrong }) in &counts {
-        println!("{opcode} {ty}: {made} made, {refused} refused, {wrong} wrong");
+        writeln!(summary, "{opcode} {ty}: {made} made, {refused} refused, {wrong} wrong").unwrap();
     }
     let of_all = |count: fn(&Count) -> u32| counts.values().map(count).sum::<u32>();
     let (made, refused) = (of_all(|count| count.made), of_all(|count| count.refused));
-    println!("{made} made, {refused} refused");
+    writeln!(summary, "{made} made, {refused} refused").unwrap();
     assert!(report.is_empty(), "{report}");
     assert!(refused * 10 <= made, "{refused} of {made} are refused");
+    summary
 }
 
 #[test]
 fn elementwise_operations_and_moves_agree_on_every_type() {
     let opcodes: Vec<Opcode> =
         weft_hlo::random::computed().chain([Opcode::Complex, Opcode::Real, Opcode::Imag]).collect();
-    check_all(&opcodes, 1, Numbers::Any, 4.0);
+    println!("{}", check_all(&opcodes, 1, Numbers::Any, 4.0));
 }
 
 /// At places that values tell, in windows, sums of products. Orders of summation are free, of numbers that are small here.
@@ -135,7 +137,7 @@ fn further_operations_agree_on_every_type() {
         Opcode::Map,
         Opcode::SelectAndScatter,
     ];
-    check_all(&opcodes, 1, Numbers::Small, 16.0);
+    println!("{}", check_all(&opcodes, 1, Numbers::Small, 16.0));
 }
 
 /// Numbers of a type that conversions can go wrong at: zero, the ends, powers of two and their neighbours, halves, NaNs.

@@ -42,20 +42,20 @@ impl Code {
             _ => Number::Plain(parts[0]),
         };
         match to {
-            ElementType::S64 | ElementType::U64 => self.to_pair(number, to.is_signed()).parts(),
-            ElementType::C64 => vec![self.to_plain(number, ElementType::F32), real(0.0)],
+            ElementType::S64 | ElementType::U64 => self.as_wide(number, to.is_signed()).parts(),
+            ElementType::C64 => vec![self.as_plain(number, ElementType::F32), real(0.0)],
             _ if FloatFormat::of(to).is_some() => {
-                let number = self.to_odd(number);
+                let number = self.as_odd(number);
                 vec![self.encode(number, to)]
             }
             _ => match Narrow::of(to) {
-                Some(narrow) => vec![self.to_narrow(number, narrow)],
-                None => vec![self.to_plain(number, to)],
+                Some(narrow) => vec![self.as_narrow(number, narrow)],
+                None => vec![self.as_plain(number, to)],
             },
         }
     }
 
-    fn to_plain(&mut self, number: Number, to: ElementType) -> Operand {
+    fn as_plain(&mut self, number: Number, to: ElementType) -> Operand {
         match (number, to) {
             (Number::Plain(operand), _) => self.convert(operand, to),
             (Number::Pair(pair, signed), ElementType::F32) => self.pair_to_float(signed, pair, false),
@@ -67,7 +67,7 @@ impl Code {
         }
     }
 
-    fn to_pair(&mut self, number: Number, signed: bool) -> Pair {
+    fn as_wide(&mut self, number: Number, signed: bool) -> Pair {
         let operand = match number {
             Number::Pair(pair, _) => return pair,
             Number::Plain(operand) => operand,
@@ -84,7 +84,7 @@ impl Code {
         }
     }
 
-    fn to_narrow(&mut self, number: Number, narrow: Narrow) -> Operand {
+    fn as_narrow(&mut self, number: Number, narrow: Narrow) -> Operand {
         let operand = match number {
             Number::Pair(pair, _) => pair.low,
             Number::Plain(operand) => operand,
@@ -106,7 +106,7 @@ impl Code {
     }
 
     /// An `f32` that is rounded to a small float as the number itself would be.
-    fn to_odd(&mut self, number: Number) -> Operand {
+    fn as_odd(&mut self, number: Number) -> Operand {
         let operand = match number {
             Number::Pair(pair, signed) => return self.pair_to_float(signed, pair, true),
             Number::Plain(operand) => operand,

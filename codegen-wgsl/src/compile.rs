@@ -1,12 +1,13 @@
 //! One fusion to one shader.
 
 use crate::emit::emit_loop;
-use crate::kernel::{Kernel, Space};
+use crate::kernel::{Kernel, Memory, Space};
 use crate::lower::Lowering;
 use crate::shader::{Binding, Content, Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Computation, InstrId, Instruction, Op};
@@ -39,7 +40,9 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
         if let Space::Buffer { binding, .. } = memory.space {
             let writable = kernel.may_change(id);
             let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
-            let first = || Binding { name, shape, writable, uniform, content };
+            let windows = windows(&kernel, memory)
+                .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+            let first = || Binding { name, shape, writable, uniform, content, windows };
             bindings.entry(binding).or_insert_with(first);
         }
     }
@@ -50,12 +53,26 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
         entry_point: wgsl::ENTRY_POINT.to_owned(),
         bindings: bindings.into_values().collect(),
         parameter_binding: wgsl::bindings(&kernel),
+        windows: u32::try_from(kernel.windows).unwrap_or(u32::MAX),
+        window_binding: kernel.has_windows().then(|| wgsl::bindings(&kernel) + 1),
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,
         proofs,
         module: naga_module,
         info,
     })
+}
+
+/// The words of a memory that each dispatch binds; none where each binds all.
+fn windows(kernel: &Kernel, memory: &Memory) -> Result<Vec<Range<u64>>, weft_affine::Error> {
+    let Some(window) = &memory.window else { return Ok(Vec::new()) };
+    let words = memory.words().unwrap_or(i64::MAX);
+    let of_dispatch = |number: i64| {
+        let Range { start, end } = window.words(number, words)?;
+        let [start, end] = [start, end].map(|position| u64::try_from(position).unwrap_or(0));
+        Ok(start..end)
+    };
+    (0..kernel.windows).map(of_dispatch).collect()
 }
 
 /// What the buffers of a kernel are to its fusion, in their order.

@@ -1,6 +1,7 @@
 //! A finished kernel: WGSL that naga has accepted.
 
 use crate::kernel::{Block, Finding, Kernel, Statement};
+use std::ops::Range;
 use weft_hlo::ir::ArrayShape;
 
 /// One kernel as WGSL, with what a runtime must know to bind and launch it.
@@ -17,9 +18,14 @@ pub struct Shader {
     pub bindings: Vec<Binding>,
     /// The binding of the uniform parameter block: 16 bytes, all zero (the run-time zero of [`crate::math`]).
     pub parameter_binding: u32,
+    /// How often to dispatch it, each time with other [windows](Binding::windows) of the bindings that have some.
+    pub windows: u32,
+    /// The binding of the uniform block that tells a dispatch of its windows, if it has any: a `u32` for the number of the dispatch, from 0
+    /// on, and then for each binding with windows the word at which its window begins.
+    pub window_binding: Option<u32>,
     /// Invocations per workgroup.
     pub workgroup_size: [u32; 3],
-    /// Workgroups to dispatch.
+    /// Workgroups of each dispatch.
     pub workgroups: [u32; 3],
     pub(crate) proofs: Proofs,
     pub(crate) module: naga::Module,
@@ -73,6 +79,9 @@ pub struct Binding {
     pub uniform: bool,
     /// What it is to the fusion.
     pub content: Content,
+    /// For each dispatch the words of 32 bits to bind, where the tensor is larger than what a kernel may bind; empty where all of it is bound. They begin
+    /// at multiples of the target's alignment of offsets.
+    pub windows: Vec<Range<u64>>,
 }
 
 /// What a buffer is to the fusion that a kernel computes.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use weft_codegen_wgsl::kernel::Kernel;
 
 /// Every construct once.
-const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8], inout %sums: f32[8] at binding 5 + 64, uniform %w: f32[3]) {
+const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": s32[], in %flag: pred[4], out %u: f32[4, 8], out %z: s32[4, 8] window(d0 * 16) of 16, inout %sums: f32[8] at binding 5 + 64, uniform %w: f32[3]) {
   tile %t: f32[4, 9]
   registers %r: u32[2]
   func @y(d0 in [0, 3], d1 in [0, 7]) -> (f32, s32) {

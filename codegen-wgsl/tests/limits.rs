@@ -19,13 +19,18 @@ const SUM: &str = "HloModule m\nf {\n  a = f32[1000] parameter(0)\n  b = f32[100
     ROOT c = f32[1000] add(a, b)\n}\nENTRY e {\n  a = f32[1000] parameter(0)\n  b = f32[1000] parameter(1)\n  \
     ROOT c = f32[1000] fusion(a, b), kind=kLoop, calls=f\n}\n";
 
+const TRANSPOSED: &str = "HloModule m\nf {\n  a = f32[20,50] parameter(0)\n  ROOT c = f32[50,20] transpose(a), dimensions={1,0}\n}\n\
+    ENTRY e {\n  a = f32[20,50] parameter(0)\n  ROOT c = f32[50,20] fusion(a), kind=kLoop, calls=f\n}\n";
+
 #[test]
 fn limits_are_kept() {
     let floor = Target::default;
     let buffers = refusal(SUM, &floor().with(|it| it.max_storage_buffers = 2));
     assert_eq!(buffers, "HLO417: c: the kernel binds 3 buffers and the target allows 2");
-    let bytes = refusal(SUM, &floor().with(|it| it.max_storage_binding_bytes = 3999));
-    assert_eq!(bytes, "HLO417: c: f32[1000] exceeds the 3999 bytes that the target lets a kernel bind");
+    let bytes = refusal(TRANSPOSED, &floor().with(|it| it.max_storage_binding_bytes = 3999));
+    let reason = "f32[50,20] exceeds the 3999 bytes that the target lets a kernel bind, and 1 elements of what is computed take 1000 \
+                  elements of %a";
+    assert_eq!(bytes, format!("HLO417: c: {reason}"));
     let groups =
         refusal(SUM, &floor().with(|it| (it.max_invocations_per_workgroup, it.max_workgroups_per_dimension) = (1, 9)));
     let reason = "the launch needs 1000 workgroups and the target allows 9 along each dimension";

@@ -14,3 +14,4 @@ mod translate;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
 mod vectors;
+mod windows;

@@ -93,7 +93,8 @@ fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
             entry(number, if binding.uniform { wgpu::BufferBindingType::Uniform } else { storage })
         })
         .collect();
-    entries.push(entry(shader.parameter_binding, wgpu::BufferBindingType::Uniform));
+    let blocks = [Some(shader.parameter_binding), shader.window_binding];
+    entries.extend(blocks.into_iter().flatten().map(|block| entry(block, wgpu::BufferBindingType::Uniform)));
     let layout = gpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
     let pipeline_layout = gpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label,

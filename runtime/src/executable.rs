@@ -2,10 +2,11 @@
 
 use crate::buffer::{Pooled, Use, read_all};
 use crate::cache::{Pipeline, Pipelines};
-use crate::program::layout::binding_bytes;
+use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
 use crate::program::{BufferKind, Copy, Launch, Step, Tensor};
 use crate::{Device, DeviceBuffer, Error, Program};
 use std::sync::Arc;
+use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{Literal, Shape};
 use weft_partition::Excess;
 
@@ -30,6 +31,8 @@ pub struct Executable {
     device: Device,
     program: Arc<Program>,
     pipelines: Vec<Pipeline>,
+    /// For each kernel that has windows the blocks that tell its dispatches of them.
+    windows: Vec<Option<wgpu::Buffer>>,
     constants: Vec<DeviceBuffer>,
 }
 
@@ -59,7 +62,9 @@ impl Executable {
         for (_, literal) in program.constants() {
             constants.push(DeviceBuffer::upload_async(device, literal).await?);
         }
-        Ok(Executable { device: device.clone(), program, pipelines, constants })
+        let blocks = |device: &Device| program.shaders().iter().map(|shader| window_blocks(device, shader)).collect();
+        let windows = device.scoped(&format!("loading {}", program.name()), blocks).await?;
+        Ok(Executable { device: device.clone(), program, pipelines, windows, constants })
     }
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
@@ -173,11 +178,13 @@ impl Executable {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 for step in stretch {
                     let Step::Launch(launch) = step else { continue };
-                    let bound = self.bind(launch, &memory);
                     let [x, y, z] = launch.workgroups;
                     pass.set_pipeline(&self.pipelines[launch.shader].pipeline);
-                    pass.set_bind_group(0, &bound, &[]);
-                    pass.dispatch_workgroups(x, y, z);
+                    for window in 0..launch.windows {
+                        let bound = self.bind(launch, window, &memory);
+                        pass.set_bind_group(0, &bound, &[]);
+                        pass.dispatch_workgroups(x, y, z);
+                    }
                 }
             }
             self.device.wgpu_queue().submit([encoder.finish()]);
@@ -189,25 +196,70 @@ impl Executable {
         self.program.results().iter().map(result).collect()
     }
 
-    fn bind(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
-        let tensors = launch.inputs.iter().chain(&launch.outputs);
+    /// What the dispatch of this number binds.
+    fn bind(&self, launch: &Launch, number: u32, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
+        let shader = &self.program.shaders()[launch.shader];
+        let tensors = launch.inputs.iter().chain(&launch.outputs).zip(&shader.bindings);
         let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
             .zip(tensors)
-            .map(|(binding, tensor)| {
+            .map(|(binding, (tensor, bound))| {
                 let buffer = &memory[tensor.buffer.index()].buffer;
-                let size = wgpu::BufferSize::new(binding_bytes(tensor.bytes));
-                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+                let bytes = match bound.windows.get(number as usize) {
+                    Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
+                    None => 0..tensor.bytes,
+                };
+                let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
+                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: bytes.start, size });
                 wgpu::BindGroupEntry { binding, resource }
             })
             .collect();
         entries.push(wgpu::BindGroupEntry {
-            binding: self.program.shaders()[launch.shader].parameter_binding,
+            binding: shader.parameter_binding,
             resource: self.device.parameter_block().as_entire_binding(),
         });
+        if let (Some(binding), Some(buffer)) = (shader.window_binding, &self.windows[launch.shader]) {
+            let offset = u64::from(number) * block_stride(shader);
+            let size = wgpu::BufferSize::new(block_bytes(shader));
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size });
+            entries.push(wgpu::BindGroupEntry { binding, resource });
+        }
         let layout = &self.pipelines[launch.shader].layout;
         let descriptor = wgpu::BindGroupDescriptor { label: Some(&launch.name), layout, entries: &entries };
         self.device.wgpu_device().create_bind_group(&descriptor)
     }
+}
+
+/// Bytes of the block that tells a dispatch of its windows.
+fn block_bytes(shader: &Shader) -> u64 {
+    let windowed = shader.bindings.iter().filter(|binding| !binding.windows.is_empty());
+    binding_bytes((1 + windowed.map(|_| 1).sum::<u64>()) * WORD_BYTES)
+}
+
+/// Bytes from one such block to the next.
+fn block_stride(shader: &Shader) -> u64 {
+    block_bytes(shader).next_multiple_of(BUFFER_ALIGNMENT)
+}
+
+/// The blocks for all dispatches of a kernel, if it has windows. To be called inside a scope.
+fn window_blocks(device: &Device, shader: &Shader) -> Option<wgpu::Buffer> {
+    shader.window_binding?;
+    let stride = usize::try_from(block_stride(shader)).ok()?;
+    let mut bytes: Vec<u8> = Vec::new();
+    for number in 0..shader.windows {
+        let end = bytes.len() + stride;
+        let firsts = shader.bindings.iter().filter_map(|binding| binding.windows.get(number as usize));
+        let firsts = firsts.map(|window| u32::try_from(window.start).unwrap_or(u32::MAX));
+        std::iter::once(number).chain(firsts).for_each(|word| bytes.extend(word.to_ne_bytes()));
+        bytes.resize(end, 0);
+    }
+    let buffer = device.wgpu_device().create_buffer(&wgpu::BufferDescriptor {
+        label: Some("windows"),
+        size: u64::try_from(bytes.len()).ok()?,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    device.wgpu_queue().write_buffer(&buffer, 0, &bytes);
+    Some(buffer)
 }
 
 /// Whether the device offers whatever the program was allowed to use.

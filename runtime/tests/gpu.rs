@@ -22,3 +22,4 @@ mod understood;
 mod uniforms;
 mod update_slice;
 mod vectors;
+mod windows;

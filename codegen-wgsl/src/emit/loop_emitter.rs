@@ -4,6 +4,7 @@ use super::function::emit_function;
 use super::grid::grid;
 use super::regions::Regions;
 use super::update_slice::update_entry;
+use super::windows::{Division, with_windows};
 use crate::kernel::{
     Access, Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, Space, Statement, Value,
     ValueId, ValueType,
@@ -14,7 +15,7 @@ use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Op, Shape};
-use weft_partition::{Emitter, Fused, FusionPlan, Target, Tiling};
+use weft_partition::{Emitter, Fused, FusionPlan, Target};
 
 /// The kernel of one fusion.
 ///
@@ -35,14 +36,27 @@ pub(crate) fn emit_loop(
     let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, &mut names)?;
     let functions = emit_functions(fused, computation, plan, &parameters, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
-    let entry = match plan.emitter() {
-        Emitter::Loop(tiling) => entry(computation, plan, first_result, &functions, tiling, target),
-        Emitter::UpdateSlice(tiling) => {
-            update_entry(computation, plan, (&parameters, first_result), &functions, tiling, target)
-        }
-        _ => Err("the plan is not that of a kernel".to_owned()),
+    let (Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling)) = plan.emitter() else {
+        return Err(broken("the plan is not that of a kernel".to_owned()).into());
     };
-    Ok(Kernel { name: fusion.name.clone(), memories, functions, entry: entry.map_err(broken)? })
+    let make = |division: Division| {
+        let launched = if plan.updates().is_empty() {
+            entry(computation, plan, first_result, &functions, division, target)
+        } else {
+            update_entry(computation, plan, (&parameters, first_result), &functions, division, target)
+        };
+        let Launched { entry, windows } = launched?;
+        let (name, memories, functions) = (fusion.name.clone(), memories.clone(), functions.clone());
+        Ok(Kernel { name, memories, functions, entry, windows })
+    };
+    let kernel = make(Division::whole(tiling)).and_then(|kernel| with_windows(kernel, tiling, target, make));
+    kernel.map_err(|message| broken(message).into())
+}
+
+/// The entry of a kernel, and the windows that it is run for.
+pub(super) struct Launched {
+    pub(super) entry: Function,
+    pub(super) windows: i64,
 }
 
 /// The buffers of a kernel.
@@ -115,7 +129,8 @@ fn buffer(
     }
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
-    Ok(Memory { name, shape, packed: None, space: Space::Buffer { binding, offset: 0, access } })
+    let space = Space::Buffer { binding, offset: 0, access };
+    Ok(Memory { name, shape, packed: None, space, window: None })
 }
 
 fn emit_functions(
@@ -188,20 +203,29 @@ pub(super) struct Launch {
     /// What is known of it.
     pub(super) known: Known,
     rounds: u32,
+    windows: i64,
 }
 
 impl Launch {
-    /// A launch for so many elements, or why none is large enough: in round `k`, of `n` invocations, invocation `i` computes element
-    /// `k n + i`.
-    pub(super) fn new(elements: i64, tiling: Tiling, target: &Target) -> Result<Launch, String> {
+    /// A launch for so many elements, or why none is large enough: in round `k` of `r`, of `n` invocations, invocation `i` of dispatch `w`
+    /// computes element `(w r + k) n + i`.
+    pub(super) fn new(elements: i64, division: Division, target: &Target) -> Result<Launch, String> {
+        let tiling = division.tiling;
         let rounds = tiling.elements.max(1);
-        let count = u64::try_from(elements).unwrap_or(0).div_ceil(u64::from(tiling.threads) * u64::from(rounds));
+        let all = u64::try_from(elements).unwrap_or(0).div_ceil(u64::from(tiling.threads) * u64::from(rounds));
+        let count = division.workgroups.map_or(all, |most| all.min(most));
         let workgroups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
             let most = target.max_workgroups_per_dimension;
             format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
         })?;
         let rank = workgroups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
         let mut extents: Vec<i64> = workgroups[..rank].iter().map(|groups| i64::from(*groups)).collect();
+        let launched = extents.iter().product::<i64>();
+        let windows = i64::try_from(all).unwrap_or(i64::MAX).saturating_add(launched - 1) / launched.max(1);
+        let windows = windows.max(1);
+        if windows > 1 {
+            extents.push(windows);
+        }
         extents.push(i64::from(tiling.threads));
         let entry = Function {
             name: "entry".to_owned(),
@@ -213,13 +237,18 @@ impl Launch {
         let mut position = entry.invocation().map_err(too_large)?;
         let mut known = Known::new(&entry.extents);
         if rounds > 1 {
-            // In each round the elements of a whole launch, so that neighbors are neighbors.
-            let launch = entry.extents.iter().product();
+            // In each round the elements of a whole dispatch, so that neighbors are neighbors.
+            let launch = launched.saturating_mul(i64::from(tiling.threads));
             let round = Expr::range(0).checked_mul(launch).map_err(too_large)?;
             position = round.checked_add(&position).map_err(too_large)?;
+            if windows > 1 {
+                let window = Expr::dim(u32::try_from(entry.extents.len() - 2).unwrap_or(u32::MAX));
+                let others = launch.saturating_mul(i64::from(rounds) - 1);
+                position = position.checked_add_scaled(&window, others).map_err(too_large)?;
+            }
             known = known.in_loop(&[i64::from(rounds)]);
         }
-        Ok(Launch { entry, position, known, rounds })
+        Ok(Launch { entry, position, known, rounds, windows })
     }
 
     /// Whether no invocation is needed.
@@ -228,7 +257,7 @@ impl Launch {
     }
 
     /// The entry: what is done once, then in each round.
-    pub(super) fn finish(mut self, before: Block, round: Block) -> Function {
+    pub(super) fn finish(mut self, before: Block, round: Block) -> Launched {
         self.entry.body = before;
         if self.rounds > 1 {
             let extents = vec![i64::from(self.rounds)];
@@ -237,7 +266,7 @@ impl Launch {
         } else {
             self.entry.body.statements.extend(round.statements);
         }
-        self.entry
+        Launched { entry: self.entry, windows: self.windows }
     }
 
     /// Calls a function for the element at the position.
@@ -294,14 +323,14 @@ fn entry(
     plan: &FusionPlan,
     first_result: usize,
     functions: &Arena<FunctionId, Function>,
-    tiling: Tiling,
+    division: Division,
     target: &Target,
-) -> Result<Function, String> {
+) -> Result<Launched, String> {
     let outputs = outputs(computation, plan, first_result);
     let elements = |output: &Output| functions[output.function].extents.iter().product::<i64>();
-    let mut launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), tiling, target)?;
+    let mut launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), division, target)?;
     if launch.is_empty() {
-        return Ok(launch.entry);
+        return Ok(launch.finish(Block::default(), Block::default()));
     }
     let mut round = Block::default();
     for output in outputs {

@@ -7,5 +7,6 @@ mod loop_emitter;
 mod loops;
 mod regions;
 mod update_slice;
+mod windows;
 
 pub(crate) use loop_emitter::emit_loop;

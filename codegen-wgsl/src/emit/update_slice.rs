@@ -1,12 +1,13 @@
 //! The emitter of updates in place: one invocation per element of the update.
 
-use super::loop_emitter::{Launch, too_large};
+use super::loop_emitter::{Launch, Launched, too_large};
+use super::windows::Division;
 use crate::elemental::{define, element_type};
 use crate::kernel::{Binding, Block, Function, FunctionId, MemoryId, Operand, OutOfBounds, ScalarOp, Statement};
 use crate::lower::indices_at;
 use weft_affine::{Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, Computation, InstrId, Op};
-use weft_partition::{FusionPlan, Target, Tiling, Update};
+use weft_partition::{FusionPlan, Target, Update};
 
 /// The entry, or why no launch is large enough: all invocations learn where the updates start; then each round computes one element of
 /// every update that has one, from the element that it replaces if the update is computed from it, and stores it.
@@ -15,14 +16,14 @@ pub(super) fn update_entry(
     plan: &FusionPlan,
     (parameters, first_result): (&[MemoryId], usize),
     functions: &Arena<FunctionId, Function>,
-    tiling: Tiling,
+    division: Division,
     target: &Target,
-) -> Result<Function, String> {
+) -> Result<Launched, String> {
     let elements = |function: &FunctionId| functions[*function].extents.iter().product::<i64>();
     let outputs: Vec<FunctionId> = plan.outputs().iter().map(|id| FunctionId::from_index(id.0 as usize)).collect();
-    let launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), tiling, target)?;
+    let launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), division, target)?;
     if launch.is_empty() {
-        return Ok(launch.entry);
+        return Ok(launch.finish(Block::default(), Block::default()));
     }
     let mut emission =
         Emission { computation, plan, parameters, functions, launch, starts: Block::default(), bound: Vec::new() };

@@ -41,7 +41,8 @@ impl Known {
         self.set(binding.variable, binding.bounds);
     }
 
-    fn set(&mut self, variable: u32, bounds: Interval) {
+    /// Makes the range of a runtime variable known.
+    pub(crate) fn set(&mut self, variable: u32, bounds: Interval) {
         let index = variable as usize;
         if self.ranges.runtime.len() <= index {
             self.ranges.runtime.resize(index + 1, Interval { lo: 0, hi: 0 });

@@ -13,10 +13,11 @@
 //!
 //! ```text
 //! kernel    := kernel @NAME( buffer, … ) { tile… function… entry }
-//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES]
+//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [window]
+//! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
-//! entry     := entry groups [X, Y, Z] threads N { block }           d0, d1, d2: the workgroup's coordinates, d3: the thread
+//! entry     := entry groups [X, Y, Z] [windows N] threads N { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
 //! block     := statement… [(return | yield) operand, …]
 //! statement := [value: TYPE, … =] call @NAME(INDEX, … [; operand, …])
 //!            | [value: TYPE, … =] if CONDITION { block } [else { block }]
@@ -54,6 +55,7 @@
 mod known;
 mod named;
 mod parse;
+mod reach;
 mod rounds;
 mod scalar_op;
 mod statement;
@@ -61,15 +63,18 @@ mod text;
 mod uniform_array;
 mod value_type;
 mod verify;
+mod window;
 
 pub(crate) use known::Known;
 pub(crate) use named::written_out;
+pub(crate) use reach::Reach;
 pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
 pub(crate) use uniform_array::{UNIFORM_LANES, UNIFORM_STRIDE, uniform_bytes};
 pub use value_type::ValueType;
 pub use verify::Finding;
 pub(crate) use verify::is_multiple;
+pub use window::Window;
 
 use weft_affine::Expr;
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType, Scalar};
@@ -111,8 +116,12 @@ pub struct Kernel {
     /// Its functions, callers before callees.
     pub functions: Arena<FunctionId, Function>,
     /// What each invocation does. The last index is the number of the invocation within its workgroup, those before it are
-    /// the coordinates of the workgroup: `x`, or `x` and `y`, or all three.
+    /// the coordinates of the workgroup: `x`, or `x` and `y`, or all three. Where there are several windows, the number of the window
+    /// stands between them.
     pub entry: Function,
+    /// The dispatches that the kernel is run in, one after the other, each with a [`Window`] of the memories that are too large to be bound
+    /// as a whole; 1 where one does everything.
+    pub windows: i64,
 }
 
 /// An array of elements, row-major.
@@ -127,6 +136,8 @@ pub struct Memory {
     pub packed: Option<ArrayShape>,
     /// Where it lies.
     pub space: Space,
+    /// What of it a dispatch binds; `None` where that is all of it.
+    pub window: Option<Window>,
 }
 
 /// Where a memory lies, and who sees it.
@@ -250,7 +261,8 @@ pub struct Block {
 }
 
 impl Function {
-    /// The number of an invocation in the launch of an entry, by the coordinates of its workgroup and its number there.
+    /// The number of an invocation in the launch of an entry, all windows one after the other, by the coordinates of its workgroup and its
+    /// number there.
     ///
     /// # Errors
     /// If it exceeds 64 bits.
@@ -279,9 +291,10 @@ impl Function {
 }
 
 impl Kernel {
-    /// Workgroups along `x`, `y` and `z`.
+    /// Workgroups of a dispatch along `x`, `y` and `z`.
     pub fn workgroups(&self) -> [i64; 3] {
         let groups = self.entry.extents.split_last().map(|(_, groups)| groups).unwrap_or_default();
+        let groups = &groups[..self.window_coordinate().unwrap_or(groups.len())];
         std::array::from_fn(|dimension| groups.get(dimension).copied().unwrap_or(1))
     }
 

@@ -3,7 +3,7 @@
 mod cursor;
 mod function;
 
-use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement, ValueType};
+use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement, ValueType, Window};
 use cursor::Cursor;
 use function::FunctionReader;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Reader<'_> {
         if !self.cursor.accept_word("entry") {
             return Err(self.cursor.expected("`func` or `entry`"));
         }
-        let mut entry = FunctionReader::new(&mut self).entry()?;
+        let (mut entry, windows) = FunctionReader::new(&mut self).entry()?;
         self.cursor.expect("}")?;
         if !self.cursor.at_end() {
             return Err(self.cursor.expected("the end"));
@@ -88,7 +88,7 @@ impl Reader<'_> {
         for function in functions.values_mut().chain([&mut entry]) {
             resolve(&mut function.body.statements, &resolved);
         }
-        Ok(Kernel { name, memories: self.memories, functions, entry })
+        Ok(Kernel { name, memories: self.memories, functions, entry, windows })
     }
 
     fn buffers(&mut self) -> Result<(), Diagnostic> {
@@ -113,6 +113,12 @@ impl Reader<'_> {
                 let offset = self.cursor.number("a number of bytes")?;
                 self.memories[id].space = Space::Buffer { binding, offset, access };
             }
+            if self.cursor.accept_word("window") {
+                let first = FunctionReader::new(self).parenthesized()?;
+                self.cursor.expect_word("of")?;
+                let size = self.cursor.number("the elements of a window")?;
+                self.memories[id].window = Some(Window { first, size });
+            }
         }
         Ok(())
     }
@@ -125,7 +131,7 @@ impl Reader<'_> {
         let shape = ArrayShape::new(self.element_type()?, self.extents()?);
         let is_packed = matches!(space, Space::Buffer { .. }) && self.cursor.accept_word("of");
         let packed = if is_packed { Some(ArrayShape::new(self.element_type()?, self.extents()?)) } else { None };
-        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space });
+        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space, window: None });
         if self.names.insert(name.clone(), id).is_some() {
             return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
         }

@@ -2,7 +2,7 @@
 
 use super::{
     Access, Binding, Block, Combination, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand,
-    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId,
+    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
 };
 use std::fmt::{self, Write};
 use weft_affine::text::Printer;
@@ -24,7 +24,8 @@ impl fmt::Display for Kernel {
                 (binding, 0) if usize::try_from(binding) == Ok(position) => String::new(),
                 (binding, offset) => format!(" at binding {binding} + {offset}"),
             };
-            buffers.push(format!("{role} {}{at}", memory_text(memory)));
+            let window = window_text(memory)?;
+            buffers.push(format!("{role} {}{at}{window}", memory_text(memory)));
         }
         writeln!(f, "kernel @{}({}) {{", Name(&self.name), buffers.join(", "))?;
         for memory in self.memories.values() {
@@ -61,6 +62,11 @@ fn memory_text(memory: &Memory) -> String {
 fn shape(shape: &ArrayShape) -> String {
     let extents: Vec<String> = shape.extents.iter().map(i64::to_string).collect();
     format!("{}[{}]", shape.element_type, extents.join(", "))
+}
+
+fn window_text(memory: &Memory) -> Result<String, fmt::Error> {
+    let Some(Window { first, size }) = &memory.window else { return Ok(String::new()) };
+    Ok(format!(" window({}) of {size}", list(std::slice::from_ref(first))?))
 }
 
 fn memory_name(memories: &Arena<MemoryId, Memory>, id: MemoryId) -> String {
@@ -126,8 +132,12 @@ impl FunctionText<'_> {
 
     fn entry(&mut self) -> fmt::Result {
         let (threads, groups) = self.function.extents.split_last().unwrap_or((&0, &[]));
+        let (groups, windows) = match (self.kernel.window_coordinate(), groups.split_last()) {
+            (Some(_), Some((windows, groups))) => (groups, format!(" windows {windows}")),
+            _ => (groups, String::new()),
+        };
         let groups: Vec<String> = groups.iter().map(i64::to_string).collect();
-        writeln!(self.out, "  entry groups [{}] threads {threads} {{", groups.join(", "))?;
+        writeln!(self.out, "  entry groups [{}]{windows} threads {threads} {{", groups.join(", "))?;
         self.body("return")
     }
 

@@ -7,6 +7,7 @@ mod reads;
 mod tiles;
 mod uniform;
 mod updates;
+mod windows;
 mod writes;
 
 use super::{FunctionId, Kernel, Space, ValueType};
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use weft_hlo::ir::ElementType;
 use weft_partition::Form;
+pub(super) use writes::indexed_extents;
 
 /// One broken rule, or something that could not be proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,7 @@ impl Kernel {
     /// - every element of every result is written exactly once, every index is within its memory, tiles are written before they are
     ///   read and by one invocation at a time;
     /// - vectors go to and from buffers only that are not updated in place, from positions on that are multiples of their lanes;
+    /// - a dispatch uses of memories what it binds of them, [windows](super::Window) of one buffer are the same, and begin at multiples of 4;
     /// - of a memory that is read and written an element is written by one invocation at most, which alone reads it.
     ///
     /// Returns what of the elements and indices could be neither proved nor refuted.
@@ -78,6 +81,7 @@ impl Kernel {
         reads::check(self, findings, unproved);
         writes::check(self, findings, unproved);
         updates::check(self, findings, unproved);
+        windows::check(self, unproved);
         tiles::check(self, findings, unproved);
     }
 
@@ -106,6 +110,7 @@ impl Kernel {
             if memory.shape.layout.is_some() || !memory.shape.dynamic.is_empty() {
                 findings.add(&place, "the shape has a layout or a dynamic dimension");
             }
+            windows::check_memory(self, memory, findings);
             match memory.space {
                 Space::Buffer { .. } if own => {
                     findings.add(&place, "a buffer comes after a memory of the kernel's own")
@@ -134,8 +139,14 @@ impl Kernel {
         if self.threads() < 1 {
             findings.add("entry", "a workgroup has no invocations");
         }
-        if !(1..=4).contains(&self.entry.extents.len()) {
+        let coordinates = self.entry.extents.len() - usize::from(self.window_coordinate().is_some());
+        if !(1..=4).contains(&coordinates) {
             findings.add("entry", "workgroups have one to three coordinates, and invocations a number");
+        }
+        let windows = self.window_coordinate().and_then(|coordinate| self.entry.extents.get(coordinate));
+        if self.windows < 1 || windows.is_some_and(|windows| *windows != self.windows) {
+            findings
+                .add("entry", format!("there are {} windows, and the entry has another number of them", self.windows));
         }
         let launched = elements(&self.entry.extents);
         if launched.is_none_or(|launched| launched > 1 << 32) {

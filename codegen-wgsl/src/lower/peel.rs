@@ -17,8 +17,8 @@ const MAX_STATEMENTS: u64 = 64;
 /// rounds in which the test holds whatever else the index depends on, without the test, and one over the rest.
 ///
 /// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
-/// or more, and the round has at most 64 statements. What is updated in place, or seen by other invocations, is still written by one
-/// statement: of several it is not proved that invocations do so apart.
+/// or more, and the round has at most 64 statements. What is updated in place, or seen by other invocations, or written window by
+/// window, is still written by one statement: of several it is not proved that invocations do so apart.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -103,11 +103,12 @@ impl Pass<'_> {
         pays.then_some(full)
     }
 
-    /// Whether nothing is written but results.
+    /// Whether nothing is written but results, in a single dispatch.
     fn only_results(&self, block: &Block) -> bool {
         block.statements.iter().all(|statement| match statement {
             Statement::Store { memory, .. } | Statement::Merge { memory, .. } => {
-                matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
+                self.kernel.windows == 1
+                    && matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
             }
             Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier => false,
             _ => statement.blocks().into_iter().all(|block| self.only_results(block)),

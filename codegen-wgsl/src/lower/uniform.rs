@@ -16,13 +16,14 @@ const MAX_BYTES: u64 = 64 << 10;
 ///
 /// A buffer becomes a uniform if
 /// - the kernel only reads it, through every memory in it, and an element takes a word;
+/// - each dispatch binds all of it;
 /// - it has elements, and no more bytes than `min(64 KiB, max_uniform_binding_bytes)`, rounded up to 16;
 /// - more elements are read of it than it has: over all reads, the points of the function, times the rounds of the loops around the read,
 ///   but no more than a condition around it lets through (an index that has all variables in sight takes each of its values once), times the
 ///   lanes; so some elements are read several times;
 /// - each of its reads is at an index that differs between invocations: drivers compile a kernel again for the values of uniforms
 ///   at constant positions, where branches depend on them, and compute with these values;
-/// - it is among the `max_uniform_buffers` of which most elements are read.
+/// - it is among the `max_uniform_buffers`, less one where there are windows, of which most elements are read.
 #[must_use]
 pub fn uniform(kernel: &Kernel, target: &Target) -> Kernel {
     let mut lowered = kernel.clone();
@@ -39,7 +40,8 @@ pub fn uniform(kernel: &Kernel, target: &Target) -> Kernel {
         let reads = reads.of_memory(id);
         let is_of_words = Form::of(memory.shape.element_type).is_some_and(|form| !form.is_packed());
         let buffer = buffers.entry(binding).or_insert(Buffer { may_be: true, elements: 0, read: 0 });
-        buffer.may_be &= access == Access::Read && bytes <= most && reads.may_be_uniform && is_of_words;
+        let may_be = access == Access::Read && is_of_words && memory.window.is_none();
+        buffer.may_be &= may_be && bytes <= most && reads.may_be_uniform;
         buffer.elements = buffer.elements.max(elements);
         buffer.read = buffer.read.saturating_add(reads.elements);
     }
@@ -49,7 +51,8 @@ pub fn uniform(kernel: &Kernel, target: &Target) -> Kernel {
         .map(|(binding, buffer)| (Reverse(buffer.read), *binding))
         .collect();
     chosen.sort_unstable();
-    chosen.truncate(usize::try_from(target.max_uniform_buffers).unwrap_or(usize::MAX));
+    let taken = u32::from(kernel.has_windows());
+    chosen.truncate(usize::try_from(target.max_uniform_buffers.saturating_sub(taken)).unwrap_or(usize::MAX));
     for memory in lowered.memories.values_mut() {
         if let Space::Buffer { binding, access, .. } = &mut memory.space
             && chosen.iter().any(|(_, chosen)| chosen == binding)

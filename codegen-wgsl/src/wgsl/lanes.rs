@@ -3,7 +3,7 @@
 use super::function::{FunctionText, strip};
 use super::index;
 use super::scalar::literal;
-use super::writer::{first_in_buffer, value_type};
+use super::writer::{first_in_buffer, first_of_window, value_type};
 use crate::kernel::{
     Block, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, UNIFORM_LANES, Value, ValueType,
 };
@@ -151,25 +151,33 @@ impl FunctionText<'_, '_> {
             Space::Buffer { offset, .. } => offset / 4,
             Space::Workgroup | Space::Thread => 0,
         };
+        // A window begins at a multiple of every number of lanes.
+        let window = match memory.space {
+            Space::Buffer { binding, .. } if memory.window.is_some() => {
+                let first = first_of_window(binding);
+                if of_array == 1 { format!(" - window.{first}") } else { format!(" - window.{first} / {of_array}u") }
+            }
+            _ => String::new(),
+        };
         let at = |position: &Expr, offset: u64| {
             let text = index::index(position, known, &self.variables)?;
             Ok::<_, Diagnostics>(if offset > 0 { format!("{offset}u + {text}") } else { text })
         };
         let Some(position) = indices.first() else { return Ok(format!("{name}[]")) };
         if of_array == 1 {
-            return Ok(format!("{name}[{}]", at(position, offset)?));
+            return Ok(format!("{name}[{}{window}]", at(position, offset)?));
         }
         let too_wide = |error: weft_affine::Error| Diagnostics::from(too_wide(position, &error));
         let simple = |expr: Expr| simplify(&expr, &known.ranges, known.facts());
         let (word, words) = (i64::from(of_array), u64::from(of_array));
         if lanes > 1 {
             let vector = simple(position.checked_floor_div(word).map_err(too_wide)?);
-            return Ok(format!("{name}[{}]", at(&vector, offset / words)?));
+            return Ok(format!("{name}[{}{window}]", at(&vector, offset / words)?));
         }
         let position = position.checked_add_constant(i64::try_from(offset).unwrap_or(i64::MAX)).map_err(too_wide)?;
         let vector = simple(position.checked_floor_div(word).map_err(too_wide)?);
         let lane = simple(position.checked_modulo(word).map_err(too_wide)?);
-        Ok(format!("{name}[{}][{}]", at(&vector, 0)?, at(&lane, 0)?))
+        Ok(format!("{name}[{}{window}][{}]", at(&vector, 0)?, at(&lane, 0)?))
     }
 
     /// A vector of these lanes, or of one scalar in all lanes.

@@ -15,7 +15,19 @@ impl Names {
     /// Identifiers of module scope: what the writer and the library declare is taken already.
     pub(crate) fn globals() -> Self {
         let mut names = Names::default();
-        let declared = ["params", "zeros", "Params", "keep", "keep_apart", "keep_chosen", "main", "group", "lane"];
+        let declared = [
+            "params",
+            "zeros",
+            "Params",
+            "window",
+            "Window",
+            "keep",
+            "keep_apart",
+            "keep_chosen",
+            "main",
+            "group",
+            "lane",
+        ];
         names.taken.extend(declared.iter().map(|name| (*name).to_owned()));
         names.taken.extend(crate::math::all().iter().map(|function| function.name.to_owned()));
         names

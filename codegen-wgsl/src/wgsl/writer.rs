@@ -17,7 +17,7 @@ pub const ENTRY_POINT: &str = "main";
 /// The WGSL of a kernel that has gone through all [lowerings](crate::lower::Lowering).
 ///
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer or uniform for each binding of the kernel's memories, then the
-/// parameter block.
+/// parameter block, then, where there are windows, the block that tells of them.
 ///
 /// # Errors
 /// `HLO413` for statements that a stage before should have lowered, `HLO414` for an operation that HLO does not define on its
@@ -44,6 +44,7 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let entry = writer.entry()?;
     let mut text = format!("// {}\n\n", kernel.name);
     text += &declarations(kernel, &writer.array_lanes, &writer.atomic)?;
+    text += &window_declaration(kernel);
     text += &math::prelude(bindings(kernel));
     text += &functions;
     text += "\n";
@@ -66,6 +67,37 @@ pub(crate) fn bindings(kernel: &Kernel) -> u32 {
         Space::Workgroup | Space::Thread => 0,
     };
     kernel.memories.values().map(binding).max().unwrap_or(0)
+}
+
+/// The bindings of which a dispatch binds a window, in order.
+pub(crate) fn windowed_bindings(kernel: &Kernel) -> Vec<u32> {
+    let binding = |memory: &Memory| match memory.space {
+        Space::Buffer { binding, .. } if memory.window.is_some() => Some(binding),
+        _ => None,
+    };
+    let bindings: BTreeSet<u32> = kernel.memories.values().filter_map(binding).collect();
+    bindings.into_iter().collect()
+}
+
+/// The uniform that tells the number of a window and where it begins in each of the memories that have one.
+fn window_declaration(kernel: &Kernel) -> String {
+    if !kernel.has_windows() {
+        return String::new();
+    }
+    let firsts = windowed_bindings(kernel).into_iter().map(first_of_window);
+    let fields: Vec<String> =
+        std::iter::once("number".to_owned()).chain(firsts).map(|it| format!("{it}: u32")).collect();
+    let binding = bindings(kernel) + 1;
+    format!(
+        "struct Window {{ {} }}\n@group(0) @binding({binding}) var<uniform> window: Window;  // {} in all\n",
+        fields.join(", "),
+        kernel.windows
+    )
+}
+
+/// The field for the word at which the window of a binding begins.
+pub(super) fn first_of_window(binding: u32) -> String {
+    format!("first_{binding}")
 }
 
 /// The memory that names a binding: the first one in its buffer.
@@ -103,7 +135,7 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
                     let access = if is_read { "read" } else { "read_write" };
                     format!("var<storage, {access}> {name}: array<{of_array}>")
                 };
-                let held: Vec<String> = shared.map(|memory| memory.held().to_string()).collect();
+                let held: Vec<String> = shared.map(held).collect();
                 text += &format!("@group(0) @binding({binding}) {declared};  // {}\n", held.join(", "));
             }
             Space::Workgroup => {
@@ -114,6 +146,14 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
         }
     }
     Ok(text)
+}
+
+/// What a memory holds, and how much of it is bound.
+fn held(memory: &Memory) -> String {
+    match &memory.window {
+        None => memory.held().to_string(),
+        Some(window) => format!("{} words of {}", window.size, memory.held()),
+    }
 }
 
 /// The type of an element in a buffer; `bool` is not host-shareable.
@@ -193,8 +233,9 @@ impl<'k> Writer<'k> {
     fn entry(&mut self) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let entry = &kernel.entry;
-        let groups = entry.extents.len() - 1;
-        let dims = ["group.x", "group.y", "group.z"][..groups].iter().chain(&["lane"]);
+        let groups = kernel.window_coordinate().unwrap_or(entry.extents.len() - 1);
+        let window = kernel.window_coordinate().map(|_| &"window.number");
+        let dims = ["group.x", "group.y", "group.z"][..groups].iter().chain(window).chain(&["lane"]);
         let known = Known::new(&entry.extents);
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
         let mut text = self.text(entry, variables);

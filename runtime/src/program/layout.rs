@@ -8,6 +8,9 @@ use weft_partition::Form;
 /// Bytes of a buffer's granularity: WebGPU's strictest offset alignment, so that buffers fit each other's places.
 pub(crate) const BUFFER_ALIGNMENT: u64 = 256;
 
+/// Bytes of the words that kernels' windows are told in.
+pub(crate) const WORD_BYTES: u64 = 4;
+
 /// Bytes a binding is rounded up to, so that a kernel may read a tensor as vectors of four.
 pub(crate) const BINDING_ALIGNMENT: u64 = 16;
 

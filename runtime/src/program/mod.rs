@@ -79,6 +79,9 @@ pub struct Launch {
     pub shader: usize,
     /// Workgroups in each dimension, none of them 0.
     pub workgroups: [u32; 3],
+    /// How often the kernel is dispatched, each time with other [windows](weft_codegen_wgsl::Binding::windows) of what is larger than a kernel
+    /// may bind.
+    pub windows: u32,
     /// What is read: bindings 0, 1, ….
     pub inputs: Vec<Tensor>,
     /// What is written: the bindings after the inputs. None of their buffers is one of an input.

@@ -1,11 +1,11 @@
 //! From a fused module to launches and buffers.
 
 use super::assign::{Tenant, assign};
-use super::layout::{buffer_bytes, tensor_bytes};
+use super::layout::{WORD_BYTES, binding_bytes, buffer_bytes, tensor_bytes};
 use super::{Buffer, BufferId, BufferKind, Copy, Launch, Program, Step, Tensor, Updated};
 use crate::Error;
 use indexmap::IndexMap;
-use weft_codegen_wgsl::{Content, Shader};
+use weft_codegen_wgsl::{Binding, Content, Shader};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Op, Shape};
 use weft_partition::{Form, Fused, Target};
@@ -83,7 +83,7 @@ pub(super) fn build(
         Updated { output: update.output, bytes }
     };
 
-    let mut distinct: IndexMap<(String, String), Shader> = IndexMap::new();
+    let mut distinct: IndexMap<_, Shader> = IndexMap::new();
     let mut steps = Vec::with_capacity(schedule.steps.len());
     for (step, shader) in schedule.steps.iter().zip(shaders) {
         let instruction = &schedule.entry.instructions[step.fusion];
@@ -93,8 +93,10 @@ pub(super) fn build(
                 steps.push(Step::Copy(Copy { from, to }));
             }
         }
-        let workgroups = shader.workgroups;
-        let slot = distinct.entry((shader.source.clone(), shader.entry_point.clone()));
+        let (workgroups, windows) = (shader.workgroups, shader.windows);
+        // One text may be run with windows of tensors of different sizes.
+        let of_bindings: Vec<_> = shader.bindings.iter().map(|binding| binding.windows.clone()).collect();
+        let slot = distinct.entry((shader.source.clone(), shader.entry_point.clone(), of_bindings));
         let index = slot.index();
         slot.or_insert(shader);
         if workgroups.contains(&0) {
@@ -105,6 +107,7 @@ pub(super) fn build(
             fusion: step.fusion,
             shader: index,
             workgroups,
+            windows,
             inputs: step.read.iter().map(tensor).collect(),
             outputs: step.outputs.iter().map(tensor).collect(),
             updated: step.updated.iter().map(|update| updated(step, update)).collect(),
@@ -293,19 +296,24 @@ impl<'a> Schedule<'a> {
         Ok(results)
     }
 
+    /// Whether every tensor fits in a buffer. What is allocated is rounded up; where even the rounding has no room, the tensor has none.
     fn check_limits(&self) -> Result<(), Error> {
-        let mut bound = vec![false; self.values.len()];
-        for step in &self.steps {
-            step.inputs.iter().chain(&step.outputs).for_each(|&value| bound[value] = true);
+        let limit = self.target.max_buffer_bytes;
+        let is_large = |value: &&Value| buffer_bytes(value.bytes).is_none_or(|bytes| bytes > limit);
+        match self.values.iter().find(is_large) {
+            Some(value) => Err(Error::too_large(&value.name, &value.shape, Some(value.bytes), limit)),
+            None => Ok(()),
         }
-        for (value, bound) in self.values.iter().zip(bound) {
-            let binding = if bound { self.target.max_storage_binding_bytes } else { u64::MAX };
-            let limit = self.target.max_buffer_bytes.min(binding);
-            // What is allocated and bound is rounded up; where even the rounding has no room, the tensor has none.
-            let needed = buffer_bytes(value.bytes).filter(|&bytes| bytes <= self.target.max_buffer_bytes);
-            if needed.is_none() || super::layout::binding_bytes(value.bytes) > limit {
-                return Err(Error::too_large(&value.name, &value.shape, Some(value.bytes), limit));
-            }
+    }
+
+    /// Whether a kernel may bind what it binds of a tensor, all of it or a window; what is bound is rounded up.
+    fn check_binding(&self, value: usize, binding: &Binding) -> Result<(), Error> {
+        let value = &self.values[value];
+        let words = binding.windows.iter().map(|window| window.end.saturating_sub(window.start)).max();
+        let bytes = words.map_or(value.bytes, |words| words.saturating_mul(WORD_BYTES));
+        let limit = self.target.max_storage_binding_bytes.min(self.target.max_buffer_bytes);
+        if !binding.uniform && binding_bytes(bytes) > limit {
+            return Err(Error::too_large(&value.name, &value.shape, Some(bytes), limit));
         }
         Ok(())
     }
@@ -313,6 +321,15 @@ impl<'a> Schedule<'a> {
     /// Takes from the kernels what they bind, and lets outputs that update an operand take over its buffer where nothing needs that
     /// operand any more: it is an intermediate value, this launch is the last that touches it, and reads nothing else of it.
     fn bind(&mut self, shaders: &[Shader]) -> Result<(), Error> {
+        for (step, shader) in self.steps.iter().zip(shaders) {
+            for binding in &shader.bindings {
+                let value = match binding.content {
+                    Content::Operand(operand) => step.inputs.get(operand),
+                    Content::Result(result) | Content::Updated { result, .. } => step.outputs.get(result),
+                };
+                value.map_or(Ok(()), |value| self.check_binding(*value, binding))?;
+            }
+        }
         for (number, (step, shader)) in self.steps.iter_mut().zip(shaders).enumerate() {
             let instruction = &self.entry.instructions[step.fusion];
             let (read, updated) = bindings(instruction, shader, step.inputs.len(), step.outputs.len())?;

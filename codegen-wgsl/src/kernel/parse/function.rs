@@ -63,14 +63,22 @@ impl<'r, 't> FunctionReader<'r, 't> {
         Ok(function)
     }
 
-    /// The entry, whose `entry` has been read.
-    pub(super) fn entry(mut self) -> Result<Function, Diagnostic> {
+    /// The entry, whose `entry` has been read, and the windows that it is run for.
+    pub(super) fn entry(mut self) -> Result<(Function, i64), Diagnostic> {
         self.reader.cursor.expect_word("groups")?;
         let mut extents = self.reader.extents()?;
+        let mut windows = 1;
+        if self.reader.cursor.accept_word("windows") {
+            windows = self
+                .reader
+                .cursor
+                .word("2 windows or more", |word| word.parse::<i64>().ok().filter(|windows| *windows > 1))?;
+            extents.push(windows);
+        }
         self.reader.cursor.expect_word("threads")?;
         extents.push(self.reader.cursor.number("the invocations of a workgroup")?);
         let (values, body) = self.body()?;
-        Ok(Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body })
+        Ok((Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body }, windows))
     }
 
     fn body(&mut self) -> Result<(Arena<ValueId, Value>, Block), Diagnostic> {
@@ -417,7 +425,7 @@ impl<'r, 't> FunctionReader<'r, 't> {
     }
 
     /// `(d0 + 1)`
-    fn parenthesized(&mut self) -> Result<Expr, Diagnostic> {
+    pub(super) fn parenthesized(&mut self) -> Result<Expr, Diagnostic> {
         self.reader.cursor.expect("(")?;
         let place = self.reader.cursor.place();
         let indices = self.indices(')')?;

@@ -5,18 +5,22 @@ use crate::kernel::{Access, Kernel, Memory, Space, uniform_bytes};
 use std::collections::BTreeSet;
 use weft_partition::{Form, Target};
 
+/// Bytes of a word.
+const WORD_BYTES: i128 = 4;
+
 impl Kernel {
     /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
     /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call.
     pub fn exceeds(&self, target: &Target) -> Vec<Finding> {
         let mut findings = Findings(Vec::new());
         let bytes = |memory: &Memory| {
-            let form = Form::of(memory.shape.element_type)?;
-            // Only buffers are packed.
+            // What lies in no buffer is not packed.
             if !memory.is_buffer() {
+                let form = Form::of(memory.shape.element_type)?;
                 return elements(&memory.shape.extents).map(|count| count * i128::from(4 * form.parts()));
             }
-            form.bytes(u64::try_from(elements(&memory.shape.extents)?).ok()?).map(i128::from)
+            let words = memory.window.as_ref().map_or_else(|| memory.words(), |window| Some(window.size))?;
+            Some(i128::from(words) * WORD_BYTES)
         };
         let most = i128::from(target.max_storage_binding_bytes.min(target.max_buffer_bytes));
         let (mut bindings, mut uniforms): (BTreeSet<u32>, BTreeSet<u32>) = Default::default();
@@ -35,6 +39,13 @@ impl Kernel {
                 }
                 Space::Buffer { binding, offset, .. } => {
                     bindings.insert(binding);
+                    if let Some(number) = self.unaligned(memory, target) {
+                        let alignment = target.min_storage_offset_alignment;
+                        let message = format!(
+                            "window {number} begins at no multiple of the {alignment} bytes that the target asks for"
+                        );
+                        findings.add(&format!("%{}", memory.name), message);
+                    }
                     if bytes.is_none_or(|bytes| bytes + i128::from(offset) > most) {
                         let message =
                             format!("{} exceeds the {most} bytes that the target lets a kernel bind", memory.shape);
@@ -52,8 +63,15 @@ impl Kernel {
             }
         };
         let count = |bindings: &BTreeSet<u32>| i128::try_from(bindings.len()).ok();
+        // Where windows begin is told by a uniform.
+        let of_windows = i128::from(self.has_windows());
         check("binds", "buffers", count(&bindings), i128::from(target.max_storage_buffers));
-        check("binds", "uniforms", count(&uniforms), i128::from(target.max_uniform_buffers));
+        check(
+            "binds",
+            "uniforms",
+            count(&uniforms).map(|count| count + of_windows),
+            i128::from(target.max_uniform_buffers),
+        );
         check("takes", "bytes of workgroup memory", shared, i128::from(target.max_workgroup_storage_bytes));
         check("takes", "bytes of arrays in an invocation", private, i128::from(target.max_private_array_bytes));
         let threads = i128::from(self.threads());
@@ -73,5 +91,14 @@ impl Kernel {
             findings.add("entry", message);
         }
         findings.0
+    }
+    /// The first window of a memory that begins where the target lets no binding begin.
+    fn unaligned(&self, memory: &Memory, target: &Target) -> Option<i64> {
+        let window = memory.window.as_ref()?;
+        let words = memory.words().unwrap_or(i64::MAX);
+        (0..self.windows).find(|number| {
+            let first = window.words(*number, words).map(|bound| i128::from(bound.start) * WORD_BYTES);
+            first.is_ok_and(|first| first % i128::from(target.min_storage_offset_alignment.max(1)) != 0)
+        })
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
 }
 
 /// The extents that so many indices are within: those of the dimensions, or all in one.
-pub(super) fn indexed_extents(memory: &Memory, indices: usize) -> Vec<i64> {
+pub(in crate::kernel) fn indexed_extents(memory: &Memory, indices: usize) -> Vec<i64> {
     let extents = &memory.shape.extents;
     if indices == extents.len() { extents.clone() } else { vec![extents.iter().product()] }
 }

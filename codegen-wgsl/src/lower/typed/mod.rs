@@ -50,7 +50,7 @@ pub fn typed(kernel: &Kernel) -> Result<Kernel, Diagnostics> {
     for memory in kernel.memories.values() {
         memories.push(typed_memory(memory)?);
     }
-    Ok(Kernel { name: kernel.name.clone(), memories, functions, entry })
+    Ok(Kernel { name: kernel.name.clone(), memories, functions, entry, windows: kernel.windows })
 }
 
 /// Whether all elements are of types that registers have.

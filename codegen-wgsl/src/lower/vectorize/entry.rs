@@ -19,14 +19,21 @@ pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
     if rounds % lanes != 0 || *rounds == 0 {
         return Err(Refusal::Rounds);
     }
-    let launch: i64 = entry.extents.iter().product();
+    let launch = kernel.invocations_of_dispatch();
     // As it stands in the indices: a coordinate that is always 0 is not in sight.
     let known = Known::new(&entry.extents);
     let invocation = simplify(&entry.invocation()?, &known.ranges, &[]);
-    let position = Expr::range(0).checked_mul(launch)?.checked_add(&invocation)?;
+    // An element of an invocation in a loop of so many rounds.
+    let position = |rounds: i64| {
+        let element = Expr::range(0).checked_mul(launch)?.checked_add(&invocation)?;
+        match kernel.window_coordinate().and_then(|coordinate| u32::try_from(coordinate).ok()) {
+            Some(window) => element.checked_add_scaled(&Expr::dim(window), launch.saturating_mul(rounds - 1)),
+            None => Ok(element),
+        }
+    };
     // The round as a function of the position alone.
-    let mut round = Function { extents: vec![launch * rounds], body: body.clone(), ..entry.clone() };
-    in_terms_of(&mut round.body, &position, launch)?;
+    let mut round = Function { extents: vec![launch * rounds * kernel.windows], body: body.clone(), ..entry.clone() };
+    in_terms_of(&mut round.body, &position(*rounds)?, launch)?;
     let mut pass = Pass::new(kernel);
     let mut vectors = vectorized(&mut pass, &round, Variant { axis: Some(0) }, entry.name.clone())?;
     let Gains { vectors: whole, shared, composed } = pass.gains;
@@ -38,7 +45,7 @@ pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
     }
     // Elements side by side, and what is left of the rounds a launch apart.
     let left = rounds / lanes;
-    let position = if left > 1 { position } else { invocation };
+    let position = if left > 1 { position(left)? } else { invocation };
     substitute(&mut vectors.body, &position)?;
     vectors.extents.clone_from(&entry.extents);
     if left > 1 {
@@ -50,7 +57,8 @@ pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
     for function in functions.values_mut().chain([&mut vectors]) {
         renumber(&mut function.body, &image);
     }
-    let vectors = Kernel { name: kernel.name.clone(), memories: kernel.memories.clone(), functions, entry: vectors };
+    let (name, memories, windows) = (kernel.name.clone(), kernel.memories.clone(), kernel.windows);
+    let vectors = Kernel { name, memories, functions, entry: vectors, windows };
     let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
     if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }

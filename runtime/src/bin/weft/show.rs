@@ -28,6 +28,7 @@ fn step(step: &Step) -> Value {
             "fusion": launch.name,
             "kernel": launch.shader,
             "workgroups": launch.workgroups,
+            "windows": launch.windows,
             "inputs": launch.inputs.iter().map(buffer).collect::<Vec<_>>(),
             "outputs": launch.outputs.iter().map(buffer).collect::<Vec<_>>(),
             "updated": launch.updated.iter().map(|updated| updated.output).collect::<Vec<_>>(),
@@ -57,7 +58,8 @@ pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Fail
         arguments.passes.explain_in(&mut value, program.passes());
         output::json(&value)?;
     } else {
-        output::text(&format!("{}{program}", arguments.passes.explanation(program.passes())))?;
+        let windows = if arguments.passes.explain { program.explanation() } else { String::new() };
+        output::text(&format!("{}{windows}{program}", arguments.passes.explanation(program.passes())))?;
     }
     Ok(Outcome::Done)
 }

@@ -1,0 +1,183 @@
+//! Tensors larger than what a kernel may bind, against the evaluator.
+
+use crate::count::{cases, first_seed};
+use crate::support;
+use std::fmt::Write;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{ElementType, Literal, Module, Opcode};
+use weft_hlo::random::{Options, inputs, module};
+use weft_hlo::text::print;
+use weft_partition::{DeviceKind, Target};
+use weft_runtime::{Device, Executable, Program, compile};
+
+/// As the device, but that kernels bind so many bytes of a buffer.
+fn narrow(device: &Device, bytes: u64) -> Target {
+    device.target().clone().with(|target| target.max_storage_binding_bytes = bytes)
+}
+
+/// Compiles a module, runs it twice, and compares; or why that is refused.
+fn check(device: &Device, target: &Target, module: &Module, arguments: &[Literal]) -> Result<Program, String> {
+    let program = compile(module, target).map_err(|error| error.to_string())?;
+    let text = print(module);
+    // Windows leave nothing unproved that is proved without them.
+    let whole = target.clone().with(|it| it.max_storage_binding_bytes = it.max_buffer_bytes);
+    let whole = compile(module, &whole).map_err(|error| error.to_string())?;
+    let known: Vec<_> = whole.shaders().iter().flat_map(|shader| &shader.proofs().unproved).collect();
+    for shader in program.shaders() {
+        for unproved in &shader.proofs().unproved {
+            assert!(known.contains(&unproved), "{unproved}\n{}\n{text}", shader.source);
+        }
+        for binding in &shader.bindings {
+            let bytes = |words: u64| words * 4;
+            let most = binding.windows.iter().map(|window| bytes(window.end - window.start)).max();
+            assert!(binding.uniform || most.unwrap_or(0) <= target.max_storage_binding_bytes, "{binding:?}\n{text}");
+        }
+    }
+    let expected = evaluate(module, arguments).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let executable = Executable::new(device, program.clone()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for _ in 0..2 {
+        let results = executable.run(arguments).unwrap_or_else(|error| panic!("{error}\n{program}\n{text}"));
+        for (result, expected) in results.iter().zip(&expected) {
+            assert_eq!(result.data, expected.data, "{program}\n{text}");
+        }
+    }
+    Ok(program)
+}
+
+/// The arguments of a module: integers.
+fn arguments(module: &Module) -> Vec<Literal> {
+    inputs(module, 1, &integers())
+}
+
+/// The program of some instructions for a target on which kernels bind 4 KiB, and the dispatches of each of its launches.
+fn windows(instructions: &str, kind: DeviceKind) -> Result<(Program, Vec<u32>), String> {
+    let device = support::device();
+    let add = "add {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT z = s32[] add(x, y)\n}\n";
+    let module = support::module(&format!("HloModule test\n{add}ENTRY main {{\n{instructions}\n}}\n"));
+    let target = narrow(&device, 4096).with(|target| target.kind = kind);
+    let program = check(&device, &target, &module, &arguments(&module))?;
+    let dispatches = program.launches().map(|launch| launch.windows).collect();
+    Ok((program, dispatches))
+}
+
+const KINDS: [DeviceKind; 2] = [DeviceKind::Software, DeviceKind::Discrete];
+
+#[test]
+fn elements_are_computed_window_by_window() {
+    for kind in KINDS {
+        let text = "a = s32[5000] parameter(0)\nb = s32[5000] parameter(1)\nROOT c = s32[5000] subtract(a, b)";
+        let (program, dispatches) = windows(text, kind).unwrap();
+        assert_eq!(dispatches, [5], "{program}");
+        let shader = &program.shaders()[0];
+        for binding in &shader.bindings {
+            let firsts: Vec<u64> = binding.windows.iter().map(|window| window.start).collect();
+            assert_eq!(firsts, [0, 1024, 2048, 3072, 4096], "{program}");
+        }
+        // Elements that lie side by side are vectors still.
+        assert_eq!(shader.source.contains("vec4<i32>"), kind == DeviceKind::Software, "{}", shader.source);
+    }
+}
+
+#[test]
+fn operands_have_windows_where_indices_allow() {
+    let cases = [
+        "r = s32[70] parameter(0)\nROOT c = s32[70,90] broadcast(r), dimensions={0}",
+        "r = s32[90] parameter(0)\nROOT c = s32[70,90] broadcast(r), dimensions={1}",
+        "r = s32[2000] parameter(0)\nROOT c = s32[2000,3] broadcast(r), dimensions={0}",
+        "a = s32[90,100] parameter(0)\nROOT c = s32[70,100] slice(a), slice={[11:81], [0:100]}",
+        "a = s32[90,100] parameter(0)\nROOT c = s32[70,80] slice(a), slice={[11:81], [5:85]}",
+        "a = s32[90,100] parameter(0)\nROOT c = s32[30,100] slice(a), slice={[0:90:3], [0:100]}",
+        "a = s32[90,100] parameter(0)\nROOT c = s32[3,10] slice(a), slice={[40:43], [5:15]}",
+        "a = s32[9000] parameter(0)\nROOT c = s32[30,30,10] reshape(a)",
+        "a = s32[9000] parameter(0)\nROOT c = s32[9000] reverse(a), dimensions={0}",
+        "a = s32[64,10,10] parameter(0)\nROOT c = s32[64,10,10] transpose(a), dimensions={0,2,1}",
+        "a = s32[64,100] parameter(0)\nb = s32[30,100] parameter(1)\nz = s32[] constant(7)\n\
+         c = s32[94,100] concatenate(a, b), dimensions={0}\nROOT p = s32[100,100] pad(c, z), padding=4_2x0_0",
+        "a = s32[64,100] parameter(0)\nz = s32[] constant(0)\nROOT r = s32[64] reduce(a, z), dimensions={1}, to_apply=add",
+        "a = s32[5000,3] parameter(0)\nz = s32[] constant(0)\n\
+         ROOT r = s32[5000] reduce(a, z), dimensions={1}, to_apply=add",
+        "ROOT i = s32[100,80] iota(), iota_dimension=0",
+        "a = s32[6000] parameter(0)\ns = s32[] parameter(1)\nt = s32[6000] broadcast(s), dimensions={}\n\
+         u = s32[6000] multiply(a, t)\nv = s32[6000] add(u, a)\n\
+         ROOT w = (s32[6000], s32[6000]) tuple(u, v)",
+    ];
+    for text in cases {
+        for kind in KINDS {
+            let (program, dispatches) = windows(text, kind).unwrap_or_else(|why| panic!("{why}\n{text}"));
+            let shaders = program.shaders();
+            let has_windows = shaders.iter().flat_map(|shader| &shader.bindings).any(|it| !it.windows.is_empty());
+            assert!(has_windows, "{program}");
+            assert!(dispatches.iter().all(|count| *count < 100), "{program}");
+            assert!(program.to_string().contains(" by "), "{program}");
+            assert!(program.explanation().contains("a kernel may bind 4096 bytes"), "{program}");
+        }
+    }
+}
+
+/// One text for windows of tensors of different sizes.
+#[test]
+fn equal_kernels_have_their_own_windows() {
+    let text = "a = s32[4096] parameter(0)\nn = s32[4096] negate(a)\nb = s32[3072] parameter(1)\nm = s32[3072] negate(b)\n\
+                ROOT t = (s32[4096], s32[3072]) tuple(n, m)";
+    for kind in KINDS {
+        let (program, dispatches) = windows(text, kind).unwrap();
+        assert!(dispatches.iter().sum::<u32>() >= 4, "{program}");
+    }
+}
+
+#[test]
+fn what_is_used_everywhere_is_refused() {
+    let cases = [
+        "a = s32[64,100] parameter(0)\nROOT c = s32[100,64] transpose(a), dimensions={1,0}",
+        "a = s32[64,100] parameter(0)\nz = s32[] constant(0)\nROOT r = s32[100] reduce(a, z), dimensions={0}, to_apply=add",
+    ];
+    for text in cases {
+        let why = windows(text, DeviceKind::Discrete).unwrap_err();
+        assert!(why.starts_with("HLO417") && why.contains("4096 bytes"), "{why}");
+    }
+}
+
+fn integers() -> Options {
+    let mut options = Options { instructions: 8, elements: 3000, ..Options::computed() };
+    options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred];
+    options.operations = vec![
+        Opcode::Add,
+        Opcode::Multiply,
+        Opcode::Compare,
+        Opcode::Select,
+        Opcode::Negate,
+        Opcode::Iota,
+        Opcode::Broadcast,
+        Opcode::Reshape,
+        Opcode::Slice,
+        Opcode::Concatenate,
+        Opcode::Pad,
+        Opcode::Reverse,
+        Opcode::Reduce,
+        Opcode::Transpose,
+        Opcode::DynamicSlice,
+        Opcode::DynamicUpdateSlice,
+    ];
+    options
+}
+
+#[test]
+fn modules_agree_with_the_evaluator() {
+    let device = support::device();
+    let (mut windowed, mut refused, mut report) = (0, 0, String::new());
+    let (first, count) = (700_000 + first_seed(), cases(200));
+    for seed in first..first + count {
+        let module = module(seed, &integers());
+        let arguments = inputs(&module, seed, &integers());
+        let kind = KINDS[usize::from(seed % 2 == 0)];
+        let target = narrow(&device, 512).with(|target| target.kind = kind);
+        match check(&device, &target, &module, &arguments) {
+            Ok(program) => windowed += u64::from(program.launches().any(|launch| launch.windows > 1)),
+            Err(why) if why.contains("512 bytes") => refused += 1,
+            Err(why) => writeln!(report, "seed {seed}: {why}\n{}", print(&module)).unwrap(),
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+    println!("{windowed} with windows, {refused} refused, of {count}");
+    assert!(windowed * 10 >= count, "{windowed} of {count} modules have windows, {refused} are refused");
+}

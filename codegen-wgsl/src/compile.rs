@@ -1,7 +1,7 @@
 //! One fusion to one shader.
 
 use crate::emit::emit_loop;
-use crate::kernel::{Kernel, Memory, Space};
+use crate::kernel::{Access, Kernel, Memory, MemoryId, Space};
 use crate::lower::Lowering;
 use crate::shader::{Binding, Content, Proofs, Shader};
 use crate::validate::validate;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{Computation, InstrId, Instruction, Op};
+use weft_hlo::ir::{Computation, InstrId, Instruction, Op, Span};
 use weft_partition::{Fused, FusionPlan, Target};
 
 /// The shader of one fusion of the entry computation.
@@ -24,24 +24,96 @@ use weft_partition::{Fused, FusionPlan, Target};
 pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, plan) = fusion(fused, id)?;
     let kernel = lower(fused, id, target, Lowering::LAST, |_, _| {})?;
-    let proofs = debug_span!("verify").in_scope(|| Proofs::of(&kernel));
-    let proofs = proofs.map_err(|broken| {
+    shader(&kernel, contents(fused, fusion, plan)).map_err(|findings| at(findings, fusion))
+}
+
+/// The shader of a kernel that was written as text, or made otherwise, after all lowerings. What it reads are the operands, in the order of its
+/// memories, and what it writes the results; a memory that it reads and writes is an operand and a result.
+///
+/// ```
+/// use weft_codegen_wgsl::{Target, compile_kernel, kernel::Kernel};
+///
+/// let kernel = Kernel::parse("kernel @sum(in %x: f32[64], out %y: f32[1]) {
+///   func @add(; %0: f32, %1: f32) -> (f32) { %2: f32 = add %0, %1 return %2 }
+///   entry groups [1] threads 64 {
+///     %0: f32 = extract %x[d1]
+///     %1: f32 = reduce workgroup @add %0
+///     if d1 in [0, 0] { store %y[0], %1 }
+///   }
+/// }")?;
+/// let shader = compile_kernel(&kernel, &Target::default())?;
+/// assert!(shader.proofs().are_complete());
+/// assert!(shader.source.contains("workgroupBarrier()"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks, `HLO417` if it breaks a limit of the target, and as [`compile`].
+pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagnostics> {
+    let refused = |code: &'static str, message: String| {
+        Diagnostics::from(Diagnostic::new(code, Span::default(), message).about(&kernel.name))
+    };
+    kernel
+        .verify()
+        .map_err(|broken| refused("HLO419", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;
+    if let Some(broken) = kernel.exceeds(target).into_iter().next() {
+        return Err(refused("HLO417", broken.message));
+    }
+    let mut lowered = with_identifiers(kernel);
+    for lowering in Lowering::ALL {
+        lowered = lowering.apply(&lowered, target)?;
+    }
+    let (mut operands, mut results) = (0.., 0..);
+    let content = |(id, memory): (MemoryId, &Memory)| {
+        let Space::Buffer { access, .. } = memory.space else { return None };
+        Some(match access {
+            Access::Read | Access::Uniform => Content::Operand(operands.next().unwrap_or(0)),
+            Access::Write => Content::Result(results.next().unwrap_or(0)),
+            Access::ReadWrite => Content::Updated {
+                result: results.next().unwrap_or(0),
+                operand: operands.next().unwrap_or(0),
+                elements: kernel.memories[id]
+                    .shape
+                    .element_count()
+                    .and_then(|count| count.try_into().ok())
+                    .unwrap_or(0),
+            },
+        })
+    };
+    let contents: Vec<Content> = kernel.memories.iter().filter_map(content).collect();
+    let shader = shader(&lowered, contents)?;
+    if shader.bindings.len() == usize::try_from(shader.parameter_binding).unwrap_or(usize::MAX) {
+        return Ok(shader);
+    }
+    Err(refused("HLO413", "the numbers of its bindings leave some out".to_owned()))
+}
+
+/// The kernel with names that WGSL can spell, as kernels of emitters have them.
+fn with_identifiers(kernel: &Kernel) -> Kernel {
+    let (mut kernel, mut names) = (kernel.clone(), wgsl::Names::globals());
+    kernel.memories.values_mut().for_each(|memory| memory.name = names.take(&memory.name));
+    kernel.functions.values_mut().for_each(|function| function.name = names.take(&function.name));
+    kernel
+}
+
+/// The shader of a kernel that has gone through all lowerings, given what its buffers are.
+fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics> {
+    let proofs = debug_span!("verify").in_scope(|| Proofs::of(kernel)).map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
-        Diagnostic::new("HLO419", fusion.span, message).about(&fusion.name)
+        Diagnostic::new("HLO419", Span::default(), message)
     })?;
-    let written = debug_span!("write").in_scope(|| wgsl::write(&kernel));
-    let source = written.map_err(|findings| at(findings, fusion))?;
-    let validated = debug_span!("validate").in_scope(|| validate(&source));
-    let (naga_module, info) =
-        validated.map_err(|reason| Diagnostic::new("HLO415", fusion.span, reason).about(&fusion.name))?;
+    let source = debug_span!("write").in_scope(|| wgsl::write(kernel))?;
+    let has_subgroups = wgsl::uses_subgroups(&kernel.entry.body);
+    let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups));
+    let (module, info) = validated.map_err(|reason| Diagnostic::new("HLO415", Span::default(), reason))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
     let buffers = kernel.memories.iter().filter(|(_, memory)| memory.is_buffer());
-    for ((id, memory), content) in buffers.zip(contents(fused, fusion, plan)) {
+    for ((id, memory), content) in buffers.zip(contents) {
         if let Space::Buffer { binding, .. } = memory.space {
             let writable = kernel.may_change(id);
             let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
-            let windows = windows(&kernel, memory)
-                .map_err(|error| Diagnostic::new("HLO302", fusion.span, error.to_string()).about(&fusion.name))?;
+            let windows = windows(kernel, memory)
+                .map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()))?;
             let first = || Binding { name, shape, writable, uniform, content, windows };
             bindings.entry(binding).or_insert_with(first);
         }
@@ -52,13 +124,13 @@ pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Di
         source,
         entry_point: wgsl::ENTRY_POINT.to_owned(),
         bindings: bindings.into_values().collect(),
-        parameter_binding: wgsl::bindings(&kernel),
+        parameter_binding: wgsl::bindings(kernel),
         windows: u32::try_from(kernel.windows).unwrap_or(u32::MAX),
-        window_binding: kernel.has_windows().then(|| wgsl::bindings(&kernel) + 1),
+        window_binding: kernel.has_windows().then(|| wgsl::bindings(kernel) + 1),
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,
         proofs,
-        module: naga_module,
+        module,
         info,
     })
 }

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | functions | which instructions share a function | [`functions_text`] |
 //! | kernel | element functions over indices, and an entry that stores | [`kernel()`], [`kernel::Kernel`] |
-//! | inlined, split, typed, legal, flat, uniform, vectorized, words, protected | the same after each [`Lowering`](lower::Lowering) | [`lowered`] |
+//! | inlined, split, typed, legal, collectives, flat, uniform, vectorized, words, protected | the same after each [`Lowering`](lower::Lowering) | [`lowered`] |
 //! | wgsl | the shader | [`Shader::source`] |
 //!
 //! ```
@@ -31,6 +31,6 @@ pub mod lower;
 pub mod math;
 pub mod wgsl;
 
-pub use compile::{compile, functions_text, kernel, lowered};
+pub use compile::{compile, compile_kernel, functions_text, kernel, lowered};
 pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::Target;

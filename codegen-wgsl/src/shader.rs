@@ -1,6 +1,6 @@
 //! A finished kernel: WGSL that naga has accepted.
 
-use crate::kernel::{Block, Finding, Kernel, Statement};
+use crate::kernel::{Block, Combiner, Finding, Kernel, Statement};
 use std::ops::Range;
 use weft_hlo::ir::ArrayShape;
 
@@ -37,7 +37,7 @@ pub struct Shader {
 pub struct Proofs {
     /// What could be neither proved nor refuted: of indices, of the elements written, of tiles.
     pub unproved: Vec<Finding>,
-    /// Whether every loop is known to end: none goes on for as long as a value holds.
+    /// Whether every loop is known to end: none goes on for as long as a value holds, or until an update succeeds.
     pub loops_end: bool,
 }
 
@@ -61,7 +61,9 @@ impl Proofs {
 
 fn all_loops_end(block: &Block) -> bool {
     block.statements.iter().all(|statement| {
-        !matches!(statement, Statement::While { .. }) && statement.blocks().into_iter().all(all_loops_end)
+        let goes_on =
+            matches!(statement, Statement::While { .. } | Statement::Update { combiner: Combiner::Function(_), .. });
+        !goes_on && statement.blocks().into_iter().all(all_loops_end)
     })
 }
 

@@ -98,6 +98,8 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
     %15: f32x4 = maximum %13, %14
     %16: f32 = lane 3 %15
     %17: f32x2 = extract %p0[d2 * 2]
+    %18: f32 = share %t[1, d0]
+    update %z[0, 0] by exchange s32 4
   }
 }
 "#;
@@ -199,9 +201,9 @@ fn errors_say_where_and_what() {
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();
     assert_eq!(found.join("\n"), expected.join("\n"));
     let truncated = Kernel::parse(&EVERYTHING[..EVERYTHING.len() - 3]).unwrap_err();
-    assert_eq!(truncated.to_string(), "91:4: HLO416: expected `}`, found the end");
+    assert_eq!(truncated.to_string(), "93:4: HLO416: expected `}`, found the end");
     let longer = Kernel::parse(&format!("{EVERYTHING}}}")).unwrap_err();
-    assert_eq!(longer.to_string(), "93:1: HLO416: expected the end, found `}`");
+    assert_eq!(longer.to_string(), "95:1: HLO416: expected the end, found `}`");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod operations;
 mod snapshots;
 mod stages;
 mod support;
+mod together;
 mod translate;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;

@@ -10,12 +10,17 @@ mod count;
 mod device;
 mod differential;
 mod drivers;
+#[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
+mod lockstep;
 mod math;
 mod program;
 mod random_bits;
 mod reductions;
 mod run;
 mod support;
+mod together;
+#[path = "../../codegen-wgsl/tests/support/together.rs"]
+mod together_support;
 mod types;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;

@@ -25,7 +25,8 @@
 //!            | [value: TYPE, … =] while [with value: TYPE = operand, …] { block } do { block }
 //!            | bind RT in [LO, HI] = {clamp | assume} operand  |  let RT = index(INDEX)
 //!            | merge %NAME[INDEX] at (PLACE), operand
-//!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by @NAME operand  |  barrier
+//!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by {@NAME | ATOMIC} operand  |  barrier
+//!            | value: TYPE = share %NAME[INDEX, …]
 //!            | value: TYPE, … = {reduce | scan | exclusive-scan} {workgroup | subgroup} @NAME operand, …
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
@@ -36,6 +37,7 @@
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
+//! ATOMIC    := add | minimum | maximum | and | or | xor | exchange
 //! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
 //! value     := %NUMBER[:NAME]
 //! TYPE      := an element type of HLO, in one lane, or in several: f32x2, f32x4
@@ -69,7 +71,7 @@ pub(crate) use known::Known;
 pub(crate) use named::written_out;
 pub(crate) use reach::Reach;
 pub use scalar_op::{Hiding, ScalarOp};
-pub use statement::{Binding, Combination, Condition, OutOfBounds, Scope, Statement};
+pub use statement::{AtomicOp, Binding, Combination, Combiner, Condition, OutOfBounds, Scope, Statement};
 pub(crate) use uniform_array::{UNIFORM_LANES, UNIFORM_STRIDE, uniform_bytes};
 pub use value_type::ValueType;
 pub use verify::Finding;

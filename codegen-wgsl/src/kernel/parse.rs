@@ -199,9 +199,7 @@ impl Reader<'_> {
 /// Replaces positions among the named functions by the functions.
 fn resolve(statements: &mut [Statement], functions: &[FunctionId]) {
     for statement in statements {
-        if let Statement::Call { function, .. }
-        | Statement::Update { function, .. }
-        | Statement::Collective { function, .. } = statement
+        if let Some(function) = statement.callee_mut()
             && let Some(resolved) = functions.get(function.index())
         {
             *function = *resolved;

@@ -3,18 +3,31 @@
 //! Drivers inline calls, so a loop counts as often as its function is called, and as often as the loops around those calls
 //! run. Where one invocation would make too many rounds, its longest loops handle several elements in each.
 
-use super::{Block, Function, Kernel, ScalarOp, Statement};
+use super::{Block, Combiner, Function, FunctionId, Kernel, ScalarOp, Statement};
 use crate::math;
 use weft_hlo::ir::ArenaId;
 
 /// Elements that one round of a loop handles at most.
 pub(crate) const MAX_COPIES: u64 = 512;
 
+/// Rounds that an update by a function is taken to make: each but the last is one that another invocation has overtaken, and on the devices
+/// that count rounds, which are software, few run at once.
+const UPDATE_ROUNDS: u64 = 64;
+
+/// Rounds of a collective of a subgroup of up to 128 invocations.
+const SUBGROUP_ROUNDS: u64 = 8;
+
+fn called(calls: &mut [u64], callee: FunctionId, times: u64) {
+    if let Some(calls) = calls.get_mut(callee.index()) {
+        *calls = calls.saturating_add(times);
+    }
+}
+
 /// The loops of a kernel that an invocation runs.
 struct Counted {
     /// Those that the kernel writes.
     loops: Vec<CountedLoop>,
-    /// Rounds of the loops in functions of the library.
+    /// Rounds of the loops in functions of the library, and of updates and collectives.
     library: u64,
 }
 
@@ -112,12 +125,16 @@ impl Counted {
                     let rounds = times.saturating_mul(library_rounds(function, op));
                     self.library = self.library.saturating_add(rounds);
                 }
-                Statement::Call { function: callee, .. }
-                | Statement::Update { function: callee, .. }
-                | Statement::Collective { function: callee, .. } => {
-                    if let Some(calls) = calls.get_mut(callee.index()) {
-                        *calls = calls.saturating_add(times);
-                    }
+                Statement::Call { function: callee, .. } => called(calls, *callee, times),
+                Statement::Update { combiner: Combiner::Function(callee), .. } => {
+                    let rounds = times.saturating_mul(UPDATE_ROUNDS);
+                    called(calls, *callee, rounds);
+                    self.library = self.library.saturating_add(rounds);
+                }
+                Statement::Collective { function: callee, .. } => {
+                    let rounds = times.saturating_mul(SUBGROUP_ROUNDS);
+                    called(calls, *callee, rounds);
+                    self.library = self.library.saturating_add(rounds);
                 }
                 // Neighbouring invocations may take different branches, and then all of them run through both.
                 Statement::If { then, otherwise, .. } => {
@@ -143,6 +160,8 @@ impl Counted {
                 | Statement::Name { .. }
                 | Statement::Store { .. }
                 | Statement::Merge { .. }
+                | Statement::Update { .. }
+                | Statement::Share { .. }
                 | Statement::Barrier => {}
             }
         }

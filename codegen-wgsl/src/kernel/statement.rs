@@ -2,6 +2,7 @@
 
 use super::{Block, FunctionId, MemoryId, Operand, ScalarOp, ValueId};
 use weft_affine::{Constraint, Expr, Interval};
+use weft_hlo::ir::ElementType;
 
 /// What must hold for the first block of an `if`.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,74 @@ pub enum Combination {
     Scan,
     /// Those before the invocation's own; the first gets its own value.
     ExclusiveScan,
+}
+
+/// What an update makes of the element that is there and a value.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Combiner {
+    /// What a function returns of the element, its first parameter, and the value.
+    Function(FunctionId),
+    /// What a device does in one step.
+    Atomic(AtomicOp),
+}
+
+/// What devices do to an element in memory in one step.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// The sum, modulo 2^32.
+    Add,
+    /// The lesser of both.
+    Minimum,
+    /// The greater of both.
+    Maximum,
+    /// The bits that both have, or whether both are true.
+    And,
+    /// The bits that one of both has, or whether one is true.
+    Or,
+    /// The bits in which they differ, or whether they do.
+    Xor,
+    /// The value, whatever was there.
+    Exchange,
+}
+
+impl AtomicOp {
+    /// All of them.
+    pub const ALL: [AtomicOp; 7] = [
+        AtomicOp::Add,
+        AtomicOp::Minimum,
+        AtomicOp::Maximum,
+        AtomicOp::And,
+        AtomicOp::Or,
+        AtomicOp::Xor,
+        AtomicOp::Exchange,
+    ];
+
+    /// The word of the text.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtomicOp::Add => "add",
+            AtomicOp::Minimum => "minimum",
+            AtomicOp::Maximum => "maximum",
+            AtomicOp::And => "and",
+            AtomicOp::Or => "or",
+            AtomicOp::Xor => "xor",
+            AtomicOp::Exchange => "exchange",
+        }
+    }
+
+    /// Whether every device does it to elements of this type, each in a word: to integers of 32 bits, where it is logic to `pred`, and
+    /// where nothing is computed to all.
+    pub fn takes(self, element_type: ElementType) -> bool {
+        match self {
+            AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum => {
+                matches!(element_type, ElementType::S32 | ElementType::U32)
+            }
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => {
+                matches!(element_type, ElementType::S32 | ElementType::U32 | ElementType::Pred)
+            }
+            AtomicOp::Exchange => true,
+        }
+    }
 }
 
 /// One statement.
@@ -146,16 +215,26 @@ pub enum Statement {
         /// The bits, the lowest ones of a `u32` whose others are 0.
         value: Operand,
     },
-    /// Replaces one element by what a function makes of it and a value, undivided.
+    /// Replaces one element by what it and a value combine to, undivided: no other invocation comes between.
     Update {
         /// The memory.
         memory: MemoryId,
         /// One index per dimension; after flattening a single one.
         indices: Vec<Expr>,
-        /// A function of the old element and the value.
-        function: FunctionId,
+        /// How they combine.
+        combiner: Combiner,
         /// The value.
         value: Operand,
+    },
+    /// Waits for all invocations of the workgroup, defines one value as the element of workgroup memory that all of them read alike, and
+    /// waits again.
+    Share {
+        /// The value, the same in all of them.
+        value: ValueId,
+        /// The memory.
+        memory: MemoryId,
+        /// One index per dimension, or a single one; the same in all of them.
+        indices: Vec<Expr>,
     },
     /// Defines what values of several invocations come to. All invocations of the scope come to it.
     Collective {
@@ -210,7 +289,7 @@ impl Statement {
     /// The values it defines, those of accumulators included, which are in sight of the blocks within only.
     pub fn defines(&self) -> Vec<ValueId> {
         match self {
-            Statement::Let { value, .. } => vec![*value],
+            Statement::Let { value, .. } | Statement::Share { value, .. } => vec![*value],
             Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {
                 values.clone()
             }
@@ -229,7 +308,7 @@ impl Statement {
     /// The same values, to be changed.
     pub fn defines_mut(&mut self) -> Vec<&mut ValueId> {
         match self {
-            Statement::Let { value, .. } => vec![value],
+            Statement::Let { value, .. } | Statement::Share { value, .. } => vec![value],
             Statement::Call { values, .. } | Statement::If { values, .. } | Statement::Collective { values, .. } => {
                 values.iter_mut().collect()
             }
@@ -257,7 +336,7 @@ impl Statement {
                 vec![*value]
             }
             Statement::Collective { operands, .. } => operands.clone(),
-            Statement::Name { .. } | Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier => Vec::new(),
         }
     }
 
@@ -277,7 +356,7 @@ impl Statement {
                 vec![value]
             }
             Statement::Collective { operands, .. } => operands.iter_mut().collect(),
-            Statement::Name { .. } | Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier => Vec::new(),
         }
     }
 
@@ -285,9 +364,10 @@ impl Statement {
     pub fn indices(&self) -> Vec<&Expr> {
         match self {
             Statement::Let { op, .. } => op.indices().iter().collect(),
-            Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
-                indices.iter().collect()
-            }
+            Statement::Call { indices, .. }
+            | Statement::Store { indices, .. }
+            | Statement::Update { indices, .. }
+            | Statement::Share { indices, .. } => indices.iter().collect(),
             Statement::Merge { indices, place, .. } => indices.iter().chain([place]).collect(),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition, .. } => condition.constraints().iter().map(|tested| &tested.expr).collect(),
@@ -303,9 +383,10 @@ impl Statement {
     pub fn indices_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Statement::Let { op, .. } => op.indices_mut().iter_mut().collect(),
-            Statement::Call { indices, .. } | Statement::Store { indices, .. } | Statement::Update { indices, .. } => {
-                indices.iter_mut().collect()
-            }
+            Statement::Call { indices, .. }
+            | Statement::Store { indices, .. }
+            | Statement::Update { indices, .. }
+            | Statement::Share { indices, .. } => indices.iter_mut().collect(),
             Statement::Merge { indices, place, .. } => indices.iter_mut().chain([place]).collect(),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition: Condition::Indices(constraints), .. } => {
@@ -320,25 +401,37 @@ impl Statement {
         }
     }
 
+    /// Whether it changes a memory or waits for others to; what is within it does not count.
+    pub(crate) fn is_effect(&self) -> bool {
+        self.waits() || matches!(self, Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. })
+    }
+
+    /// Whether it waits for other invocations; what is within it does not count.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self, Statement::Collective { .. } | Statement::Share { .. } | Statement::Barrier)
+    }
+
     /// Whether it, or a statement within it, changes a memory or waits for others to.
     pub fn has_effects(&self) -> bool {
-        let own = matches!(
-            self,
-            Statement::Store { .. }
-                | Statement::Merge { .. }
-                | Statement::Update { .. }
-                | Statement::Collective { .. }
-                | Statement::Barrier
-        );
-        own || self.blocks().into_iter().any(|block| block.statements.iter().any(Statement::has_effects))
+        self.is_effect() || self.blocks().into_iter().any(|block| block.statements.iter().any(Statement::has_effects))
     }
 
     /// The function it calls.
     pub fn callee(&self) -> Option<FunctionId> {
         match self {
             Statement::Call { function, .. }
-            | Statement::Update { function, .. }
+            | Statement::Update { combiner: Combiner::Function(function), .. }
             | Statement::Collective { function, .. } => Some(*function),
+            _ => None,
+        }
+    }
+
+    /// The function it calls, to be changed.
+    pub fn callee_mut(&mut self) -> Option<&mut FunctionId> {
+        match self {
+            Statement::Call { function, .. }
+            | Statement::Update { combiner: Combiner::Function(function), .. }
+            | Statement::Collective { function, .. } => Some(function),
             _ => None,
         }
     }

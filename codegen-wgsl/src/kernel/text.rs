@@ -1,7 +1,7 @@
 //! Writing the text of the kernel IR; total, so that a kernel with a defect can be looked at.
 
 use super::{
-    Access, Binding, Block, Combination, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand,
+    Access, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand,
     OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
 };
 use std::fmt::{self, Write};
@@ -239,10 +239,17 @@ impl FunctionText<'_> {
                     list(std::slice::from_ref(place))?
                 )
             }
-            Statement::Update { memory, indices, function, value } => {
+            Statement::Update { memory, indices, combiner, value } => {
                 let (name, value) = (memory_name(&self.kernel.memories, *memory), self.operand(*value));
-                let function = function_name(&self.kernel.functions, *function);
-                writeln!(self.out, "update {name}[{}] by {function} {value}", list(indices)?)
+                let combiner = match combiner {
+                    Combiner::Function(function) => function_name(&self.kernel.functions, *function),
+                    Combiner::Atomic(op) => op.name().to_owned(),
+                };
+                writeln!(self.out, "update {name}[{}] by {combiner} {value}", list(indices)?)
+            }
+            Statement::Share { value, memory, indices } => {
+                let (typed, name) = (self.typed(&[*value]), memory_name(&self.kernel.memories, *memory));
+                writeln!(self.out, "{typed} = share {name}[{}]", list(indices)?)
             }
             Statement::Collective { values, scope, combination, function, operands } => {
                 let combination = match combination {

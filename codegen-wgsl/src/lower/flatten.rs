@@ -88,7 +88,8 @@ impl Pass<'_> {
         match statement {
             Statement::Let { op: ScalarOp::Extract { memory, indices }, .. }
             | Statement::Store { memory, indices, .. }
-            | Statement::Update { memory, indices, .. } => {
+            | Statement::Update { memory, indices, .. }
+            | Statement::Share { memory, indices, .. } => {
                 let extents = &self.memories()[*memory].shape.extents;
                 *indices = vec![self.index(&position(indices, extents)?, known)?];
                 return Ok(());

@@ -191,7 +191,8 @@ impl Pass<'_, '_> {
     }
 }
 
-fn drop_functions(kernel: &mut Kernel, stays: &[bool]) {
+/// Leaves out the functions that do not stay.
+pub(super) fn drop_functions(kernel: &mut Kernel, stays: &[bool]) {
     let mut image: Vec<Option<FunctionId>> = Vec::with_capacity(stays.len());
     let mut kept: Arena<FunctionId, Function> = Arena::new();
     for (function, stays) in kernel.functions.values().zip(stays) {
@@ -206,9 +207,7 @@ fn drop_functions(kernel: &mut Kernel, stays: &[bool]) {
 /// Gives the functions that a block calls the numbers they have now.
 pub(super) fn renumber(block: &mut Block, image: &[Option<FunctionId>]) {
     for statement in &mut block.statements {
-        if let Statement::Call { function, .. }
-        | Statement::Update { function, .. }
-        | Statement::Collective { function, .. } = statement
+        if let Some(function) = statement.callee_mut()
             && let Some(kept) = image[function.index()]
         {
             *function = kept;

@@ -1,6 +1,7 @@
 //! Lowerings of the kernel IR, each from kernel to kernel.
 
 mod accumulators;
+mod collective;
 mod copy;
 mod flatten;
 mod hoist;
@@ -18,6 +19,7 @@ mod words;
 
 use crate::kernel::Kernel;
 pub use accumulators::split_accumulators;
+pub use collective::collective;
 pub use flatten::flatten;
 pub(crate) use flatten::indices_at;
 pub use hoist::hoist;
@@ -47,6 +49,8 @@ pub enum Lowering {
     Typed,
     /// Operations that WGSL does not have become those that it has: [`legalize`].
     Legal,
+    /// What invocations do together is done in workgroup memory and by atomic operations: [`collective`].
+    Collective,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
@@ -67,11 +71,12 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 12] = [
+    pub const ALL: [Lowering; 13] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
         Lowering::Legal,
+        Lowering::Collective,
         Lowering::Flat,
         Lowering::Uniform,
         Lowering::Vectorized,
@@ -92,6 +97,7 @@ impl Lowering {
             Lowering::Split => "split",
             Lowering::Typed => "typed",
             Lowering::Legal => "legal",
+            Lowering::Collective => "collectives",
             Lowering::Flat => "flat",
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
@@ -106,7 +112,7 @@ impl Lowering {
     /// The kernel after this lowering, for a target.
     ///
     /// # Errors
-    /// `HLO302` if an index leaves 64 bits, `HLO414` as [`typed`], `HLO418` as [`unroll`].
+    /// `HLO302` if an index leaves 64 bits, `HLO414` as [`typed`], `HLO413`, `HLO417` and `HLO420` as [`collective`], `HLO418` as [`unroll`].
     pub fn apply(self, kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
         let too_large =
             |error: weft_affine::Error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into();
@@ -115,6 +121,7 @@ impl Lowering {
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Typed => typed(kernel),
             Lowering::Legal => Ok(legalize(kernel)),
+            Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),

@@ -110,7 +110,7 @@ impl Pass<'_> {
                 self.kernel.windows == 1
                     && matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
             }
-            Statement::Update { .. } | Statement::Collective { .. } | Statement::Barrier => false,
+            _ if statement.is_effect() => false,
             _ => statement.blocks().into_iter().all(|block| self.only_results(block)),
         })
     }

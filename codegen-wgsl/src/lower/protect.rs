@@ -1,8 +1,10 @@
 //! Protection of floats from the algebra of drivers.
 
-use crate::kernel::{Block, Function, FunctionId, Hiding, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use crate::kernel::{
+    Block, Function, FunctionId, Hiding, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
+};
 use std::collections::BTreeMap;
-use weft_hlo::ir::{ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
 
 /// The kernel with what a driver may not compute with hidden from it (`keep`).
 ///
@@ -23,12 +25,12 @@ pub fn protect(kernel: &Kernel) -> Kernel {
     for function in kernel.functions.values() {
         mark_called(&function.body, &mut is_called);
     }
-    mark_used(&kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
+    mark_used(kernel, &kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
     let protections = Protection::of(kernel, |id| !is_called[id.index()]);
     for (function, protection) in kept.functions.values_mut().zip(&protections) {
         Rewrite { protection, source: function.clone(), function }.run();
     }
-    let protection = Protection::of_function(&kernel.entry, false, &BTreeMap::new());
+    let protection = Protection::of_function(&kernel.memories, &kernel.entry, false, &BTreeMap::new());
     Rewrite { protection: &protection, source: kept.entry.clone(), function: &mut kept.entry }.run();
     kept
 }
@@ -43,8 +45,8 @@ fn mark_called(block: &Block, called: &mut [bool]) {
     }
 }
 
-/// Marks the functions with whose results the entry does anything but store them.
-fn mark_used(block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called: &mut [bool]) {
+/// Marks the functions with whose results the entry does anything but store them in buffers.
+fn mark_used(kernel: &Kernel, block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called: &mut [bool]) {
     let mut used = |operand: &Operand, origins: &BTreeMap<ValueId, FunctionId>| {
         if let Operand::Value(value) = operand
             && let Some(function) = origins.get(value)
@@ -54,7 +56,8 @@ fn mark_used(block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called:
     };
     for statement in &block.statements {
         match statement {
-            Statement::Store { .. } | Statement::Merge { .. } => continue,
+            Statement::Merge { .. } => continue,
+            Statement::Store { memory, .. } if kernel.memories[*memory].is_buffer() => continue,
             Statement::Call { values, function, .. } => {
                 statement.operands().iter().for_each(|operand| used(operand, origins));
                 origins.extend(values.iter().map(|value| (*value, *function)));
@@ -68,7 +71,7 @@ fn mark_used(block: &Block, origins: &mut BTreeMap<ValueId, FunctionId>, called:
         if let (Some(callee), false) = (statement.callee(), matches!(statement, Statement::Call { .. })) {
             called[callee.index()] = true;
         }
-        statement.blocks().into_iter().for_each(|block| mark_used(block, origins, called));
+        statement.blocks().into_iter().for_each(|block| mark_used(kernel, block, origins, called));
     }
 }
 
@@ -188,7 +191,7 @@ impl Protection {
         let ids: Vec<FunctionId> = kernel.functions.ids().collect();
         for id in ids.into_iter().rev() {
             let function = &kernel.functions[id];
-            let protection = Protection::of_function(function, !is_output(id), &chosen);
+            let protection = Protection::of_function(&kernel.memories, function, !is_output(id), &chosen);
             let is_chosen = |result: &Operand| match result {
                 Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
                 Operand::Constant(_) => false,
@@ -201,13 +204,14 @@ impl Protection {
     }
 
     fn of_function(
+        memories: &Arena<MemoryId, Memory>,
         function: &Function,
         returns_to_code: bool,
         callees: &BTreeMap<FunctionId, Vec<bool>>,
     ) -> Protection {
         let count = function.values.len();
         let protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
-        let mut pass = Pass { function, callees, protection, needed: vec![false; count] };
+        let mut pass = Pass { memories, function, callees, protection, needed: vec![false; count] };
         pass.block(&function.body);
         if returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
@@ -276,6 +280,7 @@ impl Protection {
 }
 
 struct Pass<'f> {
+    memories: &'f Arena<MemoryId, Memory>,
     function: &'f Function,
     callees: &'f BTreeMap<FunctionId, Vec<bool>>,
     protection: Protection,
@@ -343,11 +348,14 @@ impl Pass<'_> {
                     operands.iter().for_each(|operand| self.need(*operand));
                     values.iter().for_each(|value| *self.origin(*value) = Origin::Opaque);
                 }
+                Statement::Share { value, .. } => *self.origin(*value) = Origin::Element,
+                Statement::Update { value, .. } => self.need(*value),
+                // What is read back later is opaque then.
+                Statement::Store { memory, value, .. } if !self.memories[*memory].is_buffer() => self.need(*value),
                 Statement::Bind { .. }
                 | Statement::Name { .. }
                 | Statement::Store { .. }
                 | Statement::Merge { .. }
-                | Statement::Update { .. }
                 | Statement::Barrier => {}
                 Statement::Loop { values, init, accumulators, body, .. } => {
                     init.iter().for_each(|operand| self.need(*operand));

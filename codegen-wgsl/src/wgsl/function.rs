@@ -4,10 +4,11 @@ use super::Names;
 use super::index::{self, Variables};
 use super::lanes::{type_text, vector_text, write_call};
 use super::scalar::literal;
+use super::together::element_of;
 use super::writer::{Writer, value_type};
 use crate::kernel::{
-    Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, Operand, OutOfBounds, ScalarOp, Statement,
-    ValueId,
+    Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, Operand, OutOfBounds, ScalarOp, Scope,
+    Statement, ValueId,
 };
 use crate::math;
 use weft_affine::{Expr, Interval};
@@ -108,6 +109,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             Statement::Store { memory, indices, value } => {
                 let lanes = Kernel::operand_lanes(self.function, *value);
                 let target = self.element(*memory, indices, lanes, known)?;
+                if self.writer.atomic[memory.index()] {
+                    let stored = self.atomic_store(*memory, &target, *value);
+                    self.line(depth, &stored);
+                    return Ok(());
+                }
                 let value = self.operand(*value);
                 let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
                 let value = if is_pred {
@@ -115,11 +121,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 } else {
                     strip(&value).to_owned()
                 };
-                if self.writer.atomic[memory.index()] {
-                    self.line(depth, &format!("atomicStore(&{target}, {value});"));
-                } else {
-                    self.line(depth, &format!("{target} = {value};"));
-                }
+                self.line(depth, &format!("{target} = {value};"));
             }
             Statement::Merge { memory, indices, place, value } => {
                 let word = self.element(*memory, indices, 1, known)?;
@@ -132,8 +134,23 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 self.line(depth, &format!("atomicOr(&{word}, {value} << {place});"));
             }
             Statement::Barrier => self.line(depth, "workgroupBarrier();"),
-            Statement::Update { .. } => return Err(not_lowered("an update")),
-            Statement::Collective { .. } => return Err(not_lowered("a collective")),
+            Statement::Update { memory, indices, combiner, value } => {
+                self.update(*memory, indices, *combiner, *value, known, depth)?;
+            }
+            Statement::Share { value, memory, indices } => {
+                let element = self.element(*memory, indices, 1, known)?;
+                let shared = format!("workgroupUniformLoad(&{element})");
+                let is_pred = self.function.values[*value].element_type == ElementType::Pred;
+                let shared = if is_pred { format!("{shared} != 0u") } else { shared };
+                let name = self.name(*value).to_owned();
+                self.line(depth, &format!("let {name} = {shared};"));
+            }
+            Statement::Collective { scope: Scope::Workgroup, .. } => {
+                return Err(not_lowered("a collective of a workgroup"));
+            }
+            Statement::Collective { values, combination, function, operands, .. } => {
+                self.subgroup(values, *combination, *function, operands, depth);
+            }
             Statement::Loop { values, extents, init, accumulators, body } => {
                 self.declare(accumulators, init, depth);
                 for extent in extents {
@@ -318,11 +335,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
                 let element = self.element(*memory, indices, lanes, known)?;
+                let element_type = self.writer.kernel.memories[*memory].shape.element_type;
                 if self.writer.atomic[memory.index()] {
-                    return Ok(format!("atomicLoad(&{element})"));
+                    return Ok(element_of(element_type, &format!("atomicLoad(&{element})")));
                 }
-                let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
-                return Ok(match (is_pred, lanes) {
+                return Ok(match (element_type == ElementType::Pred, lanes) {
                     (false, _) => element,
                     (true, 1) => format!("({element} != 0u)"),
                     (true, _) => format!("({element} != {}(0u))", vector_text("u32", lanes)),

@@ -86,23 +86,6 @@ fn differ(kernel: &Kernel, memory: MemoryId) -> Diagnostics {
     Diagnostic::new("HLO413", Span::default(), message).into()
 }
 
-/// For each memory whether its words are atomic: elements are merged into words of its buffer.
-pub(super) fn atomic(kernel: &Kernel) -> Vec<bool> {
-    fn find(block: &Block, merged: &mut [bool]) {
-        for statement in &block.statements {
-            if let Statement::Merge { memory, .. } = statement {
-                merged[memory.index()] = true;
-            }
-            statement.blocks().into_iter().for_each(|block| find(block, merged));
-        }
-    }
-    let mut merged = vec![false; kernel.memories.len()];
-    find(&kernel.entry.body, &mut merged);
-    let ids: Vec<MemoryId> = kernel.memories.ids().collect();
-    let in_one = |id: &MemoryId, other: &MemoryId| std::ptr::eq(first(kernel, *other), first(kernel, *id));
-    ids.iter().map(|id| ids.iter().any(|other| merged[other.index()] && in_one(id, other))).collect()
-}
-
 type Visit<'v> = dyn FnMut(MemoryId, Operand) -> Result<(), Diagnostics> + 'v;
 
 fn accesses(block: &Block, visit: &mut Visit<'_>) -> Result<(), Diagnostics> {

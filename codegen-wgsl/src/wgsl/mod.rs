@@ -6,8 +6,10 @@ mod inline;
 mod lanes;
 mod names;
 mod scalar;
+mod together;
 mod writer;
 
 pub(crate) use names::Names;
+pub(crate) use together::uses_subgroups;
 pub(crate) use writer::bindings;
 pub use writer::{ENTRY_POINT, write};

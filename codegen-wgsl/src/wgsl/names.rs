@@ -27,6 +27,8 @@ impl Names {
             "main",
             "group",
             "lane",
+            "member",
+            "members",
         ];
         names.taken.extend(declared.iter().map(|name| (*name).to_owned()));
         names.taken.extend(crate::math::all().iter().map(|function| function.name.to_owned()));
@@ -113,6 +115,14 @@ const RESERVED: &[&str] = &[
     "atanh",
     "atomic",
     "atomicAdd",
+    "atomicAnd",
+    "atomicCompareExchangeWeak",
+    "atomicLoad",
+    "atomicMax",
+    "atomicMin",
+    "atomicOr",
+    "atomicStore",
+    "atomicXor",
     "attribute",
     "auto",
     "await",
@@ -309,6 +319,9 @@ const RESERVED: &[&str] = &[
     "storage",
     "storageBarrier",
     "struct",
+    "subgroupMax",
+    "subgroupShuffle",
+    "subgroupShuffleUp",
     "subroutine",
     "super",
     "switch",
@@ -353,6 +366,7 @@ const RESERVED: &[&str] = &[
     "with",
     "workgroup",
     "workgroupBarrier",
+    "workgroupUniformLoad",
     "writeonly",
     "yield",
 ];

@@ -4,7 +4,8 @@ use super::Names;
 use super::function::FunctionText;
 use super::index::Variables;
 use super::inline::inlined;
-use super::lanes::{array_lanes, atomic, type_text, vector_text};
+use super::lanes::{array_lanes, type_text, vector_text};
+use super::together::{SUBGROUP_INPUTS, atomic_memories, atomic_type, uses_subgroups};
 use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
@@ -33,7 +34,8 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let structures =
         kernel.functions.values().map(|function| names.take(&format!("Result_{}", function.name))).collect();
     let names = names.into_outer();
-    let (array_lanes, atomic) = (array_lanes(kernel)?, atomic(kernel));
+    let array_lanes = array_lanes(kernel)?;
+    let atomic = atomic_memories(kernel, &array_lanes)?;
     let (library, of_lanes) = (BTreeSet::new(), BTreeSet::new());
     let mut writer = Writer { kernel, library, of_lanes, array_lanes, atomic, names, structures };
     let mut functions = String::new();
@@ -109,8 +111,13 @@ pub(super) fn first_in_buffer<'k>(kernel: &'k Kernel, memory: &'k Memory) -> &'k
 
 fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result<String, Diagnostics> {
     let mut text = String::new();
-    for ((memory, lanes), is_atomic) in kernel.memories.values().zip(array_lanes).zip(atomic) {
+    for ((memory, lanes), atomic) in kernel.memories.values().zip(array_lanes).zip(atomic) {
         let element = stored_type(memory.shape.element_type);
+        let declared_as = if *atomic {
+            format!("atomic<{}>", atomic_type(memory.shape.element_type))
+        } else {
+            vector_text(element, *lanes)
+        };
         let name = &memory.name;
         match memory.space {
             Space::Buffer { binding, .. } => {
@@ -124,23 +131,22 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
                 }
                 let shared =
                     kernel.memories.values().filter(|other| std::ptr::eq(first_in_buffer(kernel, other), memory));
-                let of_array = if *is_atomic { format!("atomic<{element}>") } else { vector_text(element, *lanes) };
                 let declared = if memory.is_uniform() {
                     // An array in a uniform has its size in its type.
                     let vectors =
                         shared.clone().map(|memory| uniform_bytes(memory).unwrap_or(u64::MAX) / UNIFORM_STRIDE);
-                    format!("var<uniform> {name}: array<{of_array}, {}>", vectors.max().unwrap_or(1).max(1))
+                    format!("var<uniform> {name}: array<{declared_as}, {}>", vectors.max().unwrap_or(1).max(1))
                 } else {
                     let is_read = shared.clone().all(|memory| !memory.is_writable());
                     let access = if is_read { "read" } else { "read_write" };
-                    format!("var<storage, {access}> {name}: array<{of_array}>")
+                    format!("var<storage, {access}> {name}: array<{declared_as}>")
                 };
                 let held: Vec<String> = shared.map(held).collect();
                 text += &format!("@group(0) @binding({binding}) {declared};  // {}\n", held.join(", "));
             }
             Space::Workgroup => {
                 let count = memory.shape.element_count().unwrap_or(0).max(1);
-                text += &format!("var<workgroup> {name}: array<{element}, {count}>;  // {}\n", memory.shape);
+                text += &format!("var<workgroup> {name}: array<{declared_as}, {count}>;  // {}\n", memory.shape);
             }
             Space::Thread => {}
         }
@@ -181,7 +187,7 @@ pub(super) struct Writer<'k> {
     pub(super) of_lanes: BTreeSet<(&'static str, u32)>,
     /// For each memory how many lanes the elements of its array have.
     pub(super) array_lanes: Vec<u32>,
-    /// For each memory whether its words are atomic.
+    /// For each memory whether its array is one of atomic words.
     pub(super) atomic: Vec<bool>,
     /// The names of module scope, as the scope around each function.
     names: Names,
@@ -239,9 +245,10 @@ impl<'k> Writer<'k> {
         let known = Known::new(&entry.extents);
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
         let mut text = self.text(entry, variables);
+        let of_subgroups = if uses_subgroups(&entry.body) { SUBGROUP_INPUTS } else { "" };
         text.out += &format!(
             "@compute @workgroup_size({})\nfn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, \
-             @builtin(local_invocation_index) lane: u32) {{\n",
+             @builtin(local_invocation_index) lane: u32{of_subgroups}) {{\n",
             kernel.threads()
         );
         for memory in kernel.memories.values().filter(|memory| memory.space == Space::Thread) {

@@ -2,7 +2,9 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
+pub(crate) mod lockstep;
 pub(crate) mod machine;
+pub(crate) mod together;
 
 use std::fs;
 use std::path::{Path, PathBuf};

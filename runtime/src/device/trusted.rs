@@ -29,7 +29,7 @@ pub(crate) fn module(
     // - bounds checks. `Kernel::verify` has proved for every access of the kernel that its index is within the extents of its
     //   memory (`Proofs::are_complete`), and every buffer that is bound has at least the bytes of these extents: `Executable` binds
     //   tensors of the shapes that the program was compiled for and compares those of its caller (`check_inputs`). The one array of
-    //   the library, in `two_over_pi_u32`, clamps its index. The text of a shader is made by `weft_codegen_wgsl::compile` alone: the
+    //   the library, in `two_over_pi_u32`, clamps its index. The text of a shader is made by `weft_codegen_wgsl` alone: the
     //   module, the proofs and the text of a `Shader` come from one kernel.
     // - bounds of loops, where no loop of the kernel goes on for as long as a value holds (`loops_end`): loops of the kernel IR count
     //   through their extents, and those of the library at most 33 rounds (`Call::rounds`).

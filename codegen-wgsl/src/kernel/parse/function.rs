@@ -2,8 +2,8 @@
 
 use super::{Called, Reader};
 use crate::kernel::{
-    Binding, Block, Combination, Condition, Function, FunctionId, Hiding, Kernel, MemoryId, Operand, OutOfBounds,
-    ScalarOp, Scope, Statement, Value, ValueId, ValueType,
+    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Hiding, Kernel, MemoryId,
+    Operand, OutOfBounds, ScalarOp, Scope, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval};
@@ -163,6 +163,10 @@ impl<'r, 't> FunctionReader<'r, 't> {
             return self.collective(values, combination);
         }
         match values.as_slice() {
+            [value] if self.reader.cursor.accept_word("share") => {
+                let (memory, indices) = self.element()?;
+                Ok(Statement::Share { value: *value, memory, indices })
+            }
             [value] => Ok(Statement::Let { value: *value, op: self.op()? }),
             [] => self.effect(last),
             _ => Err(self.reader.cursor.error_at(place, "an operation defines one value")),
@@ -206,10 +210,20 @@ impl<'r, 't> FunctionReader<'r, 't> {
         if cursor.accept_word("update") {
             let (memory, indices) = self.element()?;
             self.reader.cursor.expect_word("by")?;
-            let function = self.function_name()?;
-            return Ok(Statement::Update { memory, indices, function, value: self.operand()? });
+            let combiner = self.combiner()?;
+            return Ok(Statement::Update { memory, indices, combiner, value: self.operand()? });
         }
         Err(cursor.expected(&format!("a statement or `{last}`")))
+    }
+
+    /// `@add`, a function, or `add`, an operation of devices.
+    fn combiner(&mut self) -> Result<Combiner, Diagnostic> {
+        let word = self.reader.cursor.peek_word();
+        let Some(op) = AtomicOp::ALL.into_iter().find(|op| op.name() == word) else {
+            return Ok(Combiner::Function(self.function_name()?));
+        };
+        self.reader.cursor.expect_word(op.name())?;
+        Ok(Combiner::Atomic(op))
     }
 
     /// `%x[d0, d1]`

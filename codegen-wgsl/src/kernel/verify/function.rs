@@ -2,8 +2,8 @@
 
 use super::Findings;
 use crate::kernel::{
-    Binding, Block, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
-    ValueId, ValueType,
+    AtomicOp, Binding, Block, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp,
+    Space, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
@@ -177,15 +177,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
     fn statement(&mut self, statement: &Statement) {
         statement.operands().into_iter().for_each(|operand| self.used(operand));
         statement.indices().into_iter().for_each(|index| self.index(index));
-        let effects = matches!(
-            statement,
-            Statement::Store { .. }
-                | Statement::Merge { .. }
-                | Statement::Update { .. }
-                | Statement::Collective { .. }
-                | Statement::Barrier
-        );
-        if effects && self.id.is_some() {
+        if statement.is_effect() && self.id.is_some() {
             self.find("only the entry writes, waits and combines");
         }
         match statement {
@@ -241,9 +233,19 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                     self.find("an element is merged into a word that holds no packed elements");
                 }
             }
-            Statement::Update { memory, indices, function, value } => {
+            Statement::Update { memory, indices, combiner, value } => {
                 self.element(*memory, indices.len(), *value, "update");
-                self.combiner(*function, &[*value]);
+                match combiner {
+                    Combiner::Function(function) => self.combiner(*function, &[*value]),
+                    Combiner::Atomic(op) => self.atomic(*op, *memory),
+                }
+            }
+            Statement::Share { value, memory, indices } => {
+                self.op(*value, &ScalarOp::Extract { memory: *memory, indices: indices.clone() });
+                if self.kernel.memories.get(*memory).is_some_and(|memory| memory.space != Space::Workgroup) {
+                    self.find("what is shared is in no memory of the workgroup");
+                }
+                self.define(*value);
             }
             Statement::Collective { values, function, operands, .. } => {
                 self.combiner(*function, operands);
@@ -306,6 +308,17 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         if signature.indices != 0 || signature.parameters != twice || signature.results != types {
             let name = &self.kernel.functions[callee].name;
             self.find(format!("@{name} does not combine two values of the operands' types"));
+        }
+    }
+
+    /// An operation of devices on an element.
+    fn atomic(&mut self, op: AtomicOp, memory: MemoryId) {
+        let Some(memory) = self.kernel.memories.get(memory) else { return };
+        if !op.takes(memory.shape.element_type) {
+            self.find(format!("'{}' of %{}, {}, is no single step", op.name(), memory.name, memory.shape));
+        }
+        if memory.space == Space::Thread {
+            self.find(format!("%{} is each invocation's own, and updated in one step", memory.name));
         }
     }
 

@@ -8,23 +8,33 @@ use weft_partition::{Form, Target};
 /// Bytes of a word.
 const WORD_BYTES: i128 = 4;
 
+/// Bytes of a memory of the kernel's own: only buffers are packed.
+fn own_bytes(memory: &Memory) -> Option<i128> {
+    let form = Form::of(memory.shape.element_type)?;
+    elements(&memory.shape.extents).map(|count| count * i128::from(4 * form.parts()))
+}
+
 impl Kernel {
+    /// Bytes of workgroup memory; `None` where they cannot be counted.
+    pub(crate) fn workgroup_bytes(&self) -> Option<i128> {
+        let mut tiles = self.memories.values().filter(|memory| memory.space == Space::Workgroup);
+        tiles.try_fold(0, |sum, memory| Some(sum + own_bytes(memory)?))
+    }
+
     /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
     /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call.
     pub fn exceeds(&self, target: &Target) -> Vec<Finding> {
         let mut findings = Findings(Vec::new());
         let bytes = |memory: &Memory| {
-            // What lies in no buffer is not packed.
             if !memory.is_buffer() {
-                let form = Form::of(memory.shape.element_type)?;
-                return elements(&memory.shape.extents).map(|count| count * i128::from(4 * form.parts()));
+                return own_bytes(memory);
             }
             let words = memory.window.as_ref().map_or_else(|| memory.words(), |window| Some(window.size))?;
             Some(i128::from(words) * WORD_BYTES)
         };
         let most = i128::from(target.max_storage_binding_bytes.min(target.max_buffer_bytes));
         let (mut bindings, mut uniforms): (BTreeSet<u32>, BTreeSet<u32>) = Default::default();
-        let (mut shared, mut private) = (Some(0i128), Some(0i128));
+        let mut private = Some(0i128);
         for memory in self.memories.values() {
             let bytes = bytes(memory);
             match memory.space {
@@ -52,7 +62,7 @@ impl Kernel {
                         findings.add(&format!("%{}", memory.name), message);
                     }
                 }
-                Space::Workgroup => shared = shared.zip(bytes).map(|(sum, bytes)| sum + bytes),
+                Space::Workgroup => {}
                 Space::Thread => private = private.zip(bytes).map(|(sum, bytes)| sum + bytes),
             }
         }
@@ -72,7 +82,12 @@ impl Kernel {
             count(&uniforms).map(|count| count + of_windows),
             i128::from(target.max_uniform_buffers),
         );
-        check("takes", "bytes of workgroup memory", shared, i128::from(target.max_workgroup_storage_bytes));
+        check(
+            "takes",
+            "bytes of workgroup memory",
+            self.workgroup_bytes(),
+            i128::from(target.max_workgroup_storage_bytes),
+        );
         check("takes", "bytes of arrays in an invocation", private, i128::from(target.max_private_array_bytes));
         let threads = i128::from(self.threads());
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);

@@ -36,7 +36,8 @@ impl Reads<'_, '_> {
 
     fn statement(&mut self, statement: &Statement, known: &Known) {
         match statement {
-            Statement::Let { op: ScalarOp::Extract { memory, indices }, value } => {
+            Statement::Let { op: ScalarOp::Extract { memory, indices }, value }
+            | Statement::Share { memory, indices, value } => {
                 self.access(*memory, indices, Operand::Value(*value), known);
             }
             Statement::Store { memory, indices, value }

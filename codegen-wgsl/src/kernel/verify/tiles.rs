@@ -1,25 +1,31 @@
 //! Whether workgroup memory is written before it is read, and by one invocation at a time.
 //!
 //! Which elements an invocation touches follows from indices alone, so one workgroup is run with nothing but them: every
-//! invocation up to the next barrier, then the next ones.
+//! invocation up to the next barrier, then the next ones. What a value decides may happen or not: where all invocations decide alike, both
+//! ways are run, and a loop through two rounds, for its rounds touch the same elements; elsewhere it is asked whether it would be right in any case.
+
+mod state;
 
 use super::Findings;
 use crate::kernel::{Block, Condition, Kernel, MemoryId, ScalarOp, Scope, Space, Statement};
-use std::collections::{BTreeMap, BTreeSet};
+use state::{Doubt, Kind, State};
+use std::collections::BTreeSet;
 use weft_affine::{Expr, Point, Var};
 
 /// Accesses to elements that are looked at, for one kernel.
 const MAX_ACCESSES: usize = 1 << 20;
 
-/// Checks the tiles of a kernel. What a value decides, or the coordinates of the workgroup, stays unproved.
+/// Checks the tiles of a kernel. What a value decides, or the coordinates of the workgroup, may stay unproved.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
     let tiles = kernel.memories.iter().filter(|(_, memory)| memory.space == Space::Workgroup);
     let tiles: Vec<MemoryId> = tiles.map(|(id, _)| id).collect();
     if tiles.is_empty() {
         return;
     }
-    let mut run = Run { kernel, elements: BTreeMap::new(), phase: 0, accesses: 0, findings: BTreeSet::new() };
-    match run.block(&kernel.entry.body, &mut Vec::new()) {
+    let mut run = Run { kernel, state: State::default(), accesses: 0, findings: BTreeSet::new() };
+    let all: Vec<i64> = (0..kernel.threads()).collect();
+    let threads = Threads { these: &all, certain: true };
+    match run.block(&kernel.entry.body, &mut Vec::new(), threads) {
         Ok(()) => {
             for (memory, message) in run.findings {
                 findings.add(&format!("%{}", kernel.memories[memory].name), message);
@@ -34,63 +40,55 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
     }
 }
 
-/// What happened to an element last.
-#[derive(Clone, Default)]
-struct Element {
-    /// Since which barrier it was written, and by which invocation.
-    written: Option<(usize, i64)>,
-    /// The same of readers; two stand for all.
-    read: Vec<(usize, i64)>,
+/// The invocations that come to a statement.
+#[derive(Copy, Clone)]
+struct Threads<'t> {
+    these: &'t [i64],
+    /// Whether all of them do, or some of them, or none.
+    certain: bool,
 }
 
 struct Run<'k> {
     kernel: &'k Kernel,
-    elements: BTreeMap<(MemoryId, i64), Element>,
-    /// Barriers so far.
-    phase: usize,
+    state: State,
     accesses: usize,
     findings: BTreeSet<(MemoryId, &'static str)>,
 }
 
 impl Run<'_> {
-    /// Runs a block in all invocations, statement by statement; `ranges` are the loop variables around it.
-    fn block(&mut self, block: &Block, ranges: &mut Vec<i64>) -> Result<(), &'static str> {
-        let all: Vec<i64> = (0..self.kernel.threads()).collect();
-        self.among(block, ranges, &all)
-    }
-
-    fn among(&mut self, block: &Block, ranges: &mut Vec<i64>, threads: &[i64]) -> Result<(), &'static str> {
+    /// Runs a block in these invocations, statement by statement; `ranges` are the loop variables around it.
+    fn block(&mut self, block: &Block, ranges: &mut Vec<i64>, threads: Threads<'_>) -> Result<(), Doubt> {
         for statement in &block.statements {
             match statement {
                 Statement::Let { op: ScalarOp::Extract { memory, indices }, .. } => {
-                    self.touch(*memory, indices, ranges, threads, false)?;
+                    self.touch(Kind::Read, *memory, indices, ranges, threads)?;
                 }
-                Statement::Store { memory, indices, .. } => self.touch(*memory, indices, ranges, threads, true)?,
-                Statement::Update { memory, .. } if self.is_tile(*memory) => return Err("it is updated"),
-                Statement::Barrier | Statement::Collective { scope: Scope::Workgroup, .. } => self.phase += 1,
+                Statement::Store { memory, indices, .. } => {
+                    self.touch(Kind::Write, *memory, indices, ranges, threads)?;
+                }
+                Statement::Update { memory, indices, .. } => {
+                    self.touch(Kind::Update, *memory, indices, ranges, threads)?;
+                }
+                Statement::Share { memory, indices, .. } => {
+                    self.state.wait();
+                    self.touch(Kind::Read, *memory, indices, ranges, threads)?;
+                    self.state.wait();
+                }
+                Statement::Barrier | Statement::Collective { scope: Scope::Workgroup, .. } => self.state.wait(),
+                _ if !statement.blocks().into_iter().any(|block| self.concerns(block)) => {}
                 Statement::If { condition, then, otherwise, .. } => {
-                    let Condition::Indices(tests) = condition else {
-                        if self.touches(then) || self.touches(otherwise) {
-                            return Err("a value decides where");
-                        }
-                        continue;
-                    };
-                    let (mut inside, mut outside) = (Vec::new(), Vec::new());
-                    for &thread in threads {
-                        let mut holds = true;
-                        for test in tests {
-                            holds &= test.bounds.contains(self.index(&test.expr, ranges, thread)?);
-                        }
-                        if holds { inside.push(thread) } else { outside.push(thread) }
+                    self.branches(condition, [then, otherwise], ranges, threads)?;
+                }
+                Statement::Loop { extents, body, .. } => self.rounds(extents, body, ranges, threads)?,
+                Statement::While { condition, body, .. } => {
+                    let threads = Threads { certain: threads.certain && (waits(condition) || waits(body)), ..threads };
+                    self.block(condition, ranges, threads)?;
+                    let before = self.state.clone();
+                    for _ in 0..2 {
+                        self.block(body, ranges, threads)?;
+                        self.block(condition, ranges, threads)?;
                     }
-                    self.among(then, ranges, &inside)?;
-                    self.among(otherwise, ranges, &outside)?;
-                }
-                Statement::Loop { extents, body, .. } if self.touches(body) => {
-                    self.rounds(extents, body, ranges, threads)?;
-                }
-                Statement::While { condition, body, .. } if self.touches(condition) || self.touches(body) => {
-                    return Err("how many rounds a loop makes is not known");
+                    self.state.or(before);
                 }
                 _ => {}
             }
@@ -98,14 +96,53 @@ impl Run<'_> {
         Ok(())
     }
 
+    fn branches(
+        &mut self,
+        condition: &Condition,
+        [then, otherwise]: [&Block; 2],
+        ranges: &mut Vec<i64>,
+        threads: Threads<'_>,
+    ) -> Result<(), Doubt> {
+        if let Some([inside, outside]) = self.divided(condition, ranges, threads.these) {
+            self.block(then, ranges, Threads { these: &inside, ..threads })?;
+            return self.block(otherwise, ranges, Threads { these: &outside, ..threads });
+        }
+        if waits(then) || waits(otherwise) {
+            // All invocations take the same branch, or there would be a finding already.
+            let before = self.state.clone();
+            self.block(then, ranges, threads)?;
+            let after = std::mem::replace(&mut self.state, before);
+            self.block(otherwise, ranges, threads)?;
+            self.state.or(after);
+            return Ok(());
+        }
+        let threads = Threads { certain: false, ..threads };
+        self.block(then, ranges, threads)?;
+        self.block(otherwise, ranges, threads)
+    }
+
+    /// Those for which a condition holds, and the others; `None` where that is not known.
+    fn divided(&self, condition: &Condition, ranges: &[i64], threads: &[i64]) -> Option<[Vec<i64>; 2]> {
+        let Condition::Indices(tests) = condition else { return None };
+        let (mut inside, mut outside) = (Vec::new(), Vec::new());
+        for &thread in threads {
+            let mut holds = true;
+            for test in tests {
+                holds &= test.bounds.contains(self.index(&test.expr, ranges, thread)?);
+            }
+            if holds { inside.push(thread) } else { outside.push(thread) }
+        }
+        Some([inside, outside])
+    }
+
     fn rounds(
         &mut self,
         extents: &[i64],
         body: &Block,
         ranges: &mut Vec<i64>,
-        threads: &[i64],
-    ) -> Result<(), &'static str> {
-        let [outer, inner @ ..] = extents else { return self.among(body, ranges, threads) };
+        threads: Threads<'_>,
+    ) -> Result<(), Doubt> {
+        let [outer, inner @ ..] = extents else { return self.block(body, ranges, threads) };
         for round in 0..*outer {
             ranges.push(round);
             self.rounds(inner, body, ranges, threads)?;
@@ -119,86 +156,68 @@ impl Run<'_> {
     }
 
     /// Whether a block touches a tile, or waits.
-    fn touches(&self, block: &Block) -> bool {
+    fn concerns(&self, block: &Block) -> bool {
         block.statements.iter().any(|statement| match statement {
             Statement::Let { op: ScalarOp::Extract { memory, .. }, .. }
             | Statement::Store { memory, .. }
             | Statement::Update { memory, .. } => self.is_tile(*memory),
-            Statement::Barrier | Statement::Collective { .. } => true,
-            _ => statement.blocks().into_iter().any(|block| self.touches(block)),
+            _ => statement.waits() || statement.blocks().into_iter().any(|block| self.concerns(block)),
         })
     }
 
-    fn index(&self, index: &Expr, ranges: &[i64], thread: i64) -> Result<i64, &'static str> {
+    /// The value of an index; `None` where it differs from workgroup to workgroup, or depends on values.
+    fn index(&self, index: &Expr, ranges: &[i64], thread: i64) -> Option<i64> {
         let groups = self.kernel.entry.extents.len() - 1;
         let mut dims = vec![0; groups];
         dims.push(thread);
         let is_known = |variable: &Var| match variable {
-            Var::Dim(dimension) => *dimension as usize == groups,
+            // A workgroup that has no other beside it has known coordinates.
+            Var::Dim(dimension) => {
+                *dimension as usize == groups || self.kernel.entry.extents.get(*dimension as usize) == Some(&1)
+            }
             Var::Range(range) => (*range as usize) < ranges.len(),
             Var::Runtime(_) => false,
         };
-        // A workgroup that has no other beside it has known coordinates.
-        let single = |variable: &Var| match variable {
-            Var::Dim(dimension) => self.kernel.entry.extents.get(*dimension as usize) == Some(&1),
-            _ => false,
-        };
-        if !index.variables().iter().all(|variable| is_known(variable) || single(variable)) {
-            return Err("indices differ from workgroup to workgroup, or are values");
+        if !index.variables().iter().all(is_known) {
+            return None;
         }
-        let point = Point { dims: &dims, ranges, runtime: &[] };
-        index.evaluate_at(&point).map_err(|_| "an index leaves 64 bits")
+        index.evaluate_at(&Point { dims: &dims, ranges, runtime: &[] }).ok()
     }
 
     fn touch(
         &mut self,
+        kind: Kind,
         memory: MemoryId,
         indices: &[Expr],
         ranges: &[i64],
-        threads: &[i64],
-        writes: bool,
-    ) -> Result<(), &'static str> {
+        threads: Threads<'_>,
+    ) -> Result<(), Doubt> {
         if !self.is_tile(memory) {
             return Ok(());
         }
-        self.accesses += threads.len();
+        self.accesses += threads.these.len();
         if self.accesses > MAX_ACCESSES {
             return Err("there are too many accesses");
         }
         let extents = super::writes::indexed_extents(&self.kernel.memories[memory], indices.len());
-        for &thread in threads {
-            let mut position = 0i64;
-            for (index, extent) in indices.iter().zip(&extents) {
-                position = position.saturating_mul(*extent).saturating_add(self.index(index, ranges, thread)?);
-            }
-            let phase = self.phase;
-            let element = self.elements.entry((memory, position)).or_default();
-            let other_wrote = element.written.is_some_and(|(at, by)| at == phase && by != thread);
-            let message = if writes {
-                let other_read = element.read.iter().any(|(at, by)| *at == phase && *by != thread);
-                element.written = Some((phase, thread));
-                match (other_wrote, other_read) {
-                    (true, _) => Some("two invocations write an element without a barrier between"),
-                    (_, true) => Some("an element is written that another invocation reads without a barrier between"),
-                    _ => None,
-                }
-            } else {
-                element.read.retain(|(at, _)| *at == phase);
-                if element.read.len() < 2 && !element.read.contains(&(phase, thread)) {
-                    element.read.push((phase, thread));
-                }
-                match element.written {
-                    None => Some("an element is read that was never written"),
-                    Some(_) if other_wrote => {
-                        Some("an element is read that another invocation writes without a barrier between")
-                    }
-                    Some(_) => None,
-                }
+        for &thread in threads.these {
+            let position = indices.iter().zip(&extents).try_fold(0i64, |position, (index, extent)| {
+                Some(position.saturating_mul(*extent).saturating_add(self.index(index, ranges, thread)?))
+            });
+            let Some(position) = position else {
+                let elements: i64 = self.kernel.memories[memory].shape.extents.iter().product();
+                return self.state.touch_anywhere(kind, memory, elements, threads.these);
             };
-            if let Some(message) = message {
-                self.findings.insert((memory, message));
+            if let Some(finding) = self.state.touch(kind, (memory, position), thread, threads.certain)? {
+                self.findings.insert((memory, finding));
             }
         }
         Ok(())
     }
+}
+
+/// Whether invocations wait for others within a block.
+fn waits(block: &Block) -> bool {
+    let within = |statement: &Statement| statement.waits() || statement.blocks().into_iter().any(waits);
+    block.statements.iter().any(within)
 }

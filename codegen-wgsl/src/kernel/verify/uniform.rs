@@ -101,6 +101,14 @@ impl Uniformity<'_, '_> {
                 let whole = *scope == Scope::Workgroup && *combination == Combination::Reduce;
                 values.iter().for_each(|value| self.uniform[value.index()] = whole && reached);
             }
+            Statement::Share { value, .. } => {
+                if !reached {
+                    self.find("a shared read stands where not all invocations come");
+                } else if !same {
+                    self.find("a shared read is not of the same element in all invocations");
+                }
+                self.uniform[value.index()] = same && reached;
+            }
             Statement::Barrier if !reached => self.find("a barrier stands where not all invocations come"),
             Statement::Barrier | Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. } => {}
         }

@@ -1,4 +1,4 @@
-//! Whether what is updated in place is written by one invocation at most, which alone reads it.
+//! Whether what is updated in place is written by one invocation at most, which alone reads it, or by undivided updates alone.
 
 use super::writes::position;
 use super::{Findings, elements};
@@ -48,7 +48,9 @@ struct Touched {
     /// that it does.
     written: Vec<(Option<IndexingMap>, bool)>,
     read: Vec<Option<IndexingMap>>,
-    /// Something that is not looked into: a function that reads it, an update of single elements.
+    /// Whether it is updated, one element at a time, undivided.
+    updated: bool,
+    /// Something that is not looked into: a function that reads it.
     otherwise: Option<String>,
 }
 
@@ -59,6 +61,9 @@ impl Touched {
             return Err((false, reason.clone()));
         }
         let unknown = |what: &str| (false, format!("that invocations update it apart is not known: {what}"));
+        if self.updated && !(self.written.is_empty() && self.read.is_empty()) {
+            return Err(unknown("elements are updated one by one, and read or stored besides"));
+        }
         let (map, settled) = match self.written.as_slice() {
             [] => return Ok(()),
             [(Some(map), settled)] => (map, *settled),
@@ -124,10 +129,7 @@ impl Updates<'_> {
                     let position = element.and_then(|element| self.position(*memory, &[element], &known));
                     self.touched[memory.index()].written.push((position, settled));
                 }
-                Statement::Update { memory, .. } => {
-                    let reason = "whether its elements are updated as one is not looked into".to_owned();
-                    self.touched[memory.index()].otherwise = Some(reason);
-                }
+                Statement::Update { memory, .. } => self.touched[memory.index()].updated = true,
                 Statement::Bind { binding, .. } => {
                     known.bind(binding);
                     if shared {

@@ -230,16 +230,25 @@ impl Pass<'_, '_> {
                 }
                 return Ok(());
             }
-            Statement::Update { memory, indices, function, value } => {
+            Statement::Update { memory, indices, combiner, value } => {
                 let [value] = self.parts(*value)?[..] else {
                     return Err(refused("a pair of registers cannot be updated undivided".to_owned()));
                 };
-                Statement::Update { memory: *memory, indices: indices.clone(), function: *function, value }
+                Statement::Update { memory: *memory, indices: indices.clone(), combiner: *combiner, value }
             }
             Statement::Collective { values, scope, combination, function, operands } => {
                 let operands = self.registers(operands)?;
                 let (values, scope, combination) = (self.defined(values)?, *scope, *combination);
                 Statement::Collective { values, scope, combination, function: *function, operands }
+            }
+            Statement::Share { value, memory, indices } => {
+                let form = form(self.source.values[*value].element_type)?;
+                let values = self.defined(&[*value])?;
+                for (part, value) in values.into_iter().enumerate().take(form.parts() as usize) {
+                    let indices = self.indices(*memory, indices, part);
+                    self.code.statements.push(Statement::Share { value, memory: *memory, indices });
+                }
+                return Ok(());
             }
             Statement::Merge { .. } => {
                 return Err(refused("an element is merged into a word before it is held in registers".to_owned()));

@@ -153,11 +153,10 @@ impl Analysis {
             Statement::Store { .. } => {}
             Statement::Merge { .. }
             | Statement::Update { .. }
+            | Statement::Share { .. }
             | Statement::Collective { .. }
             | Statement::Name { .. }
-            | Statement::Barrier => {
-                return Err(Refusal::Effects);
-            }
+            | Statement::Barrier => return Err(Refusal::Effects),
         }
         Ok(())
     }

@@ -199,11 +199,10 @@ impl Growing<'_, '_> {
             }
             Statement::Merge { .. }
             | Statement::Update { .. }
+            | Statement::Share { .. }
             | Statement::Collective { .. }
             | Statement::Name { .. }
-            | Statement::Barrier => {
-                return Err(Refusal::Effects);
-            }
+            | Statement::Barrier => return Err(Refusal::Effects),
         }
         Ok(())
     }

@@ -262,6 +262,8 @@ pub(crate) enum Stage {
     Typed,
     /// The kernel with operations that WGSL has
     Legal,
+    /// The kernel with what invocations do together as trees in workgroup memory and atomic operations
+    Collectives,
     /// The kernel with row-major positions for indices
     Flat,
     /// The kernel with small operands bound as uniforms, where the target loads these sooner

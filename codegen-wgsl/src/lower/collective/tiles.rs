@@ -1,0 +1,56 @@
+//! The workgroup memory of collectives.
+
+use crate::kernel::{Kernel, Memory, MemoryId, Space};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType};
+
+/// Memory that the collectives of a kernel share: an element for each invocation and each operand of a type, two where there are scans.
+pub(super) struct Tiles {
+    names: BTreeSet<String>,
+    /// Memories of the kernel.
+    first: usize,
+    extents: Vec<i64>,
+    made: Vec<Memory>,
+    /// By type, and the number among the operands of this type.
+    known: BTreeMap<(&'static str, usize), MemoryId>,
+}
+
+impl Tiles {
+    pub(super) fn new(kernel: &Kernel, has_scans: bool) -> Self {
+        let names = kernel.memories.values().map(|memory| memory.name.clone());
+        Tiles {
+            names: names.chain(kernel.functions.values().map(|function| function.name.clone())).collect(),
+            first: kernel.memories.len(),
+            extents: vec![if has_scans { 2 } else { 1 }, kernel.threads()],
+            made: Vec::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// A tile for each operand of a collective, given their types.
+    pub(super) fn of(&mut self, types: &[ElementType]) -> Vec<MemoryId> {
+        let number = |position: usize| types[..position].iter().filter(|ty| **ty == types[position]).count();
+        (0..types.len()).map(|position| self.tile(types[position], number(position))).collect()
+    }
+
+    fn tile(&mut self, ty: ElementType, number: usize) -> MemoryId {
+        if let Some(known) = self.known.get(&(ty.name(), number)) {
+            return *known;
+        }
+        let mut name = format!("shared_{ty}");
+        while !self.names.insert(name.clone()) {
+            name.push_str("_v");
+        }
+        let shape = ArrayShape::new(ty, self.extents.clone());
+        let id = MemoryId::from_index(self.first + self.made.len());
+        self.made.push(Memory { name, shape, packed: None, window: None, space: Space::Workgroup });
+        self.known.insert((ty.name(), number), id);
+        id
+    }
+
+    pub(super) fn add_to(self, memories: &mut Arena<MemoryId, Memory>) {
+        for memory in self.made {
+            memories.push(memory);
+        }
+    }
+}

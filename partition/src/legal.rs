@@ -93,6 +93,10 @@ fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
 
 /// Whether kernels compute the operation in a region, where it is one of scalars.
 fn is_applied(op: &Op) -> bool {
+    // Elements of a constant that differ have no buffer there.
+    if let Op::Constant(literal) = op {
+        return literal.splat().is_some() || literal.data == Data::Elided;
+    }
     op.is_computed() || matches!(op, Op::ReducePrecision { .. } | Op::Map { .. } | Op::Complex | Op::Real | Op::Imag)
 }
 
@@ -316,12 +320,13 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
             is_complex.then_some((OPERATION, message))
         }
         Op::Dot { .. } | Op::Convolution { .. } => {
-            let types = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
-            let is = |shape: &Shape, ty: ElementType| shape.as_array().is_some_and(|array| array.element_type == ty);
-            let mixed =
-                is(&instruction.shape, ElementType::Pred) && !types.clone().all(|shape| is(shape, ElementType::Pred));
-            let message = format!("'{}' of numbers to pred cannot be compiled yet", instruction.op.name());
-            mixed.then_some((OPERATION, message))
+            let of = |shape: &Shape| shape.as_array().map(|array| array.element_type);
+            let mut types = instruction.operands.iter().map(|operand| of(&computation.instructions[*operand].shape));
+            // The verifier refuses it too.
+            let loses = of(&instruction.shape) == Some(ElementType::Pred)
+                && types.any(|ty| ty.is_some_and(|ty| !ty.is_integer() && ty != ElementType::Pred));
+            let message = format!("'{}' of fractions to pred has no meaning", instruction.op.name());
+            loses.then_some((OPERATION, message))
         }
         Op::Constant(literal) if literal.data == Data::Elided => {
             Some((ELIDED, "the text leaves out this constant's elements ('{...}')".to_owned()))

@@ -232,3 +232,76 @@ fn what_is_read_forwards_and_backwards_is_read_twice() {
     let inputs = [Literal::array([2, 1, 4], (1i32..9).collect::<Vec<_>>()), Literal::array([], vec![7i32])];
     assert_eq!(evaluate(&module, &inputs).expect("the evaluator knows it")[0], run(&module, &inputs));
 }
+
+/// Whether sums of products are 0 modulo 2^64, which their lower 32 bits do not tell.
+#[test]
+fn sums_of_integers_tell_whether_they_are_zero() {
+    const LEAST: i32 = i32::MIN;
+    let left: [[i32; 4]; 7] = [
+        [0, 0, 0, 0],
+        [1 << 16, 0, 0, 0],
+        [3, -3, 0, 0],
+        [LEAST, LEAST, LEAST, LEAST],
+        [LEAST, LEAST, LEAST, 0],
+        [-1, -1, 7, 0],
+        [0, 0, 0, 5],
+    ];
+    let right: [[i32; 4]; 5] =
+        [[1 << 16, 1, 1, 0], [1, 1, 0, 0], [LEAST, LEAST, LEAST, LEAST], [-1, 1, 0, 0], [7, 0, 1, 0]];
+    let types = [
+        ("s32", "s32"),
+        ("s32", "u32"),
+        ("u32", "s32"),
+        ("u32", "u32"),
+        ("pred", "s32"),
+        ("s64", "s32"),
+        ("u8", "s64"),
+    ];
+    for (first, second) in types {
+        let dot = module(&format!(
+            "HloModule m\nENTRY main {{\n  x = {first}[7,4] parameter(0)\n  y = {second}[5,4] parameter(1)\n  \
+             ROOT r = pred[7,5] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n}}\n"
+        ));
+        let convolution = module(&format!(
+            "HloModule m\nENTRY main {{\n  x = {first}[7,4] parameter(0)\n  y = {second}[5,4] parameter(1)\n  \
+             a = {first}[7,1,4] reshape(x)\n  b = {second}[5,1,4] reshape(y)\n  \
+             ROOT r = pred[7,5,6] convolution(a, b), window={{size=4 pad=3_2}}, dim_labels=bf0_oi0->bf0\n}}\n"
+        ));
+        let literal = |ty: &str, rows: &[[i32; 4]]| {
+            let numbers = rows.concat();
+            let extents = [i64::try_from(rows.len()).unwrap(), 4];
+            match ty {
+                "s32" => Literal::array(extents, numbers),
+                "u32" => Literal::array(extents, numbers.into_iter().map(i32::cast_unsigned).collect::<Vec<u32>>()),
+                "s64" => Literal::array(
+                    extents,
+                    numbers.into_iter().map(|number| i64::from(number) << 7).collect::<Vec<i64>>(),
+                ),
+                "u8" => {
+                    let bytes = numbers.into_iter().map(|number| number.cast_unsigned().to_be_bytes()[0]);
+                    Literal::array(extents, bytes.collect::<Vec<u8>>())
+                }
+                _ => Literal::array(extents, numbers.into_iter().map(|number| number != 0).collect::<Vec<bool>>()),
+            }
+        };
+        let inputs = [literal(first, &left), literal(second, &right)];
+        for module in [dot, convolution] {
+            let expected = evaluate(&module, &inputs).unwrap().swap_remove(0);
+            assert_eq!(run(&module, &inputs), expected, "{first} {second}");
+            let Data::Pred(found) = &expected.data else { panic!("{expected:?}") };
+            assert!(found.contains(&true) && found.contains(&false));
+        }
+    }
+}
+
+/// A complex sum of products has factors of both kinds.
+#[test]
+fn real_factors_of_complex_sums_are_complex() {
+    let module = module(
+        "HloModule m\nENTRY main {\n  x = f32[2,3] parameter(0)\n  y = f32[3] parameter(1)\n  z = c64[3] complex(y, y)\n  \
+         ROOT r = c64[2] dot(x, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+    );
+    let inputs =
+        [Literal::array([2, 3], vec![1.0f32, 2.0, -3.0, 0.5, 4.0, 8.0]), Literal::array([3], vec![1.0f32, 3.0, 5.0])];
+    assert_eq!(run(&module, &inputs), evaluate(&module, &inputs).unwrap().swap_remove(0));
+}

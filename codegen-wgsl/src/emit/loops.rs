@@ -73,8 +73,8 @@ impl Emission<'_, '_, '_> {
         Ok(Block { statements: vec![statement], results })
     }
 
-    /// A sum of products of the elements of two operands: of floats where one of the three types is a float, else in the
-    /// result's type, which wraps around as the sum would.
+    /// A sum of products of the elements of two operands: of complex numbers for a complex result, else of floats where one of the three types is a
+    /// float, else in the result's type, which wraps around as the sum would; a `pred` tells whether a sum of 64 bits is not 0.
     pub(super) fn products(
         &mut self,
         id: InstrId,
@@ -85,7 +85,14 @@ impl Emission<'_, '_, '_> {
         let result = element_type(instruction);
         let read = |operand: &InstrId| element_type(&self.computation.instructions[*operand]);
         let is_float = result.is_float() || instruction.operands.iter().map(read).any(ElementType::is_float);
-        let ty = if is_float { ElementType::F32 } else { result };
+        let is_mixed = instruction.operands.iter().any(|operand| read(operand) != result);
+        let ty = match result {
+            _ if result.is_complex() => result,
+            _ if is_float => ElementType::F32,
+            // Whether it is 0 the lowest bits of the sum do not tell.
+            ElementType::Pred if is_mixed => ElementType::S64,
+            _ => result,
+        };
         if (0..2).any(|position| *self.plan.read(id, position) == Read::Never) {
             return Ok(vec![Operand::Constant(zero(result))]);
         }

@@ -1,5 +1,5 @@
-//! Vectors keep what a kernel computes: kernels whose elements are shared out a launch apart are run on memories of symbols before and
-//! after.
+//! Vectors, and what rounds of them hold, keep what a kernel computes: kernels whose elements are shared out a launch apart are run on
+//! memories of symbols before and after.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use crate::support::{corpus, fused, make, verified};
 use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, ScalarOp, Statement};
-use weft_codegen_wgsl::lower::vectorize;
+use weft_codegen_wgsl::lower::{hold, peel, vectorize};
 use weft_partition::Fused;
 
 /// Elements that a kernel computes at most to be run.
@@ -106,9 +106,17 @@ fn check(name: &str, fused: &Fused) -> (usize, usize) {
             }
             vectors += 1;
             reads += usize::from(reads_vectors(&found));
-            found.verify().unwrap_or_else(|findings| panic!("{name}: {findings:?}\n{apart}\n{found}"));
-            assert_eq!(Kernel::parse(&found.to_string()).as_ref(), Ok(&found), "{name} is read back");
-            assert_eq!(writes(&found), expected, "{name}\n{apart}\n{found}");
+            // What the rounds have in common is held, and rounds are divided, without a difference.
+            let held = hold(&found).unwrap();
+            let divided = peel(&held).unwrap();
+            let unproved = found.verify().unwrap_or_else(|findings| panic!("{name}: {findings:?}\n{apart}\n{found}"));
+            let mut stages = vec![&found, &held, &divided];
+            stages.dedup();
+            for kernel in stages {
+                assert_eq!(kernel.verify().as_ref(), Ok(&unproved), "{name}\n{found}\n{kernel}");
+                assert_eq!(Kernel::parse(&kernel.to_string()).as_ref(), Ok(kernel), "{name} is read back");
+                assert_eq!(writes(kernel), expected, "{name}\n{apart}\n{kernel}");
+            }
         }
     }
     (vectors, reads)
@@ -131,6 +139,14 @@ fn what_moves_elements_computes_the_same_in_vectors() {
     for (name, body) in [
         ("ragged", "x = f32[7,13] parameter(0)\nROOT y = f32[7,13] negate(x)"),
         ("pad", "x = f32[6,16] parameter(0)\nv = f32[] parameter(1)\nROOT y = f32[9,24] pad(x, v), padding=2_1x4_4"),
+        (
+            "pad of a slice",
+            "x = f32[6,16] parameter(0)\ns = f32[5,10] slice(x), slice={[0:5], [3:13]}\nv = f32[] parameter(1)\nROOT y = f32[8,16] pad(s, v), padding=2_1x3_3",
+        ),
+        (
+            "pad of a narrow slice",
+            "x = f32[6,16] parameter(0)\ns = f32[6,3] slice(x), slice={[0:6], [5:8]}\nv = f32[] parameter(1)\nROOT y = f32[6,8] pad(s, v), padding=0_0x1_4",
+        ),
         (
             "odd pad",
             "x = f32[6,16] parameter(0)\nv = f32[] parameter(1)\nROOT y = f32[8,21] pad(x, v), padding=1_1x3_2",

@@ -15,13 +15,16 @@ pub(crate) struct Known {
     facts: Vec<Constraint>,
     /// Whether some condition around the block is not among the facts, so that fewer points may come here than they allow.
     is_loose: bool,
+    /// Whether indices alone decide who comes here, and how often.
+    is_settled: bool,
 }
 
 impl Known {
     /// Index `k` runs over `[0, extents[k] - 1]`.
     pub(crate) fn new(extents: &[i64]) -> Self {
         let dims = extents.iter().map(|extent| Interval { lo: 0, hi: extent - 1 }).collect();
-        Known { ranges: Ranges { dims, ranges: Vec::new(), runtime: Vec::new() }, facts: Vec::new(), is_loose: false }
+        let ranges = Ranges { dims, ranges: Vec::new(), runtime: Vec::new() };
+        Known { ranges, facts: Vec::new(), is_loose: false, is_settled: true }
     }
 
     /// The same inside a loop over `extents`, whose variables are numbered on from those in sight.
@@ -50,6 +53,16 @@ impl Known {
         self.ranges.runtime[index] = bounds;
     }
 
+    /// What is known in each block within a statement, in their order.
+    pub(crate) fn within(&self, statement: &Statement) -> Vec<Known> {
+        match statement {
+            Statement::If { condition, .. } => vec![self.inside(condition), self.outside(condition)],
+            Statement::Loop { extents, .. } => vec![self.in_loop(extents)],
+            // A value decides how often a `while` comes to its blocks.
+            _ => statement.blocks().iter().map(|_| Known { is_settled: false, ..self.clone() }).collect(),
+        }
+    }
+
     /// What is known after a statement of the block: what it binds or names.
     pub(crate) fn after(&mut self, statement: &Statement) {
         match statement {
@@ -69,21 +82,28 @@ impl Known {
     pub(crate) fn inside(&self, condition: &Condition) -> Self {
         let mut inner = self.when(condition.constraints());
         inner.is_loose |= matches!(condition, Condition::Value(_));
+        inner.is_settled &= matches!(condition, Condition::Indices(_));
         condition.bindings().iter().for_each(|binding| inner.bind(binding));
         inner
     }
 
     /// What is known in the block where a condition does not hold.
     pub(crate) fn outside(&self, condition: &Condition) -> Self {
-        match condition {
+        let outer = match condition {
             Condition::Indices(constraints) => self.unless(constraints),
             Condition::Value(_) | Condition::InBounds(_) => Known { is_loose: true, ..self.clone() },
-        }
+        };
+        Known { is_settled: self.is_settled && !outer.is_loose, ..outer }
     }
 
     /// Whether fewer points may come here than the ranges and facts allow: what does not hold at all of those may hold here.
     pub(crate) fn is_loose(&self) -> bool {
         self.is_loose
+    }
+
+    /// Whether indices alone decide who comes here, and how often: just the points that ranges and facts allow, each once.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_settled
     }
 
     /// The ranges of expressions that conditions have established.

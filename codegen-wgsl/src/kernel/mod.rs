@@ -75,7 +75,7 @@ pub use statement::{AtomicOp, Binding, Combination, Combiner, Condition, OutOfBo
 pub(crate) use uniform_array::{UNIFORM_LANES, UNIFORM_STRIDE, uniform_bytes};
 pub use value_type::ValueType;
 pub use verify::Finding;
-pub(crate) use verify::is_multiple;
+pub(crate) use verify::{is_multiple, is_within};
 pub use window::Window;
 
 use weft_affine::Expr;

@@ -13,6 +13,7 @@ mod writes;
 use super::{FunctionId, Kernel, Space, ValueType};
 use function::FunctionRules;
 pub(crate) use lanes::is_multiple;
+pub(crate) use reads::is_within;
 use std::collections::BTreeSet;
 use std::fmt;
 use weft_hlo::ir::ElementType;

@@ -104,20 +104,8 @@ impl Pass<'_> {
         for index in statement.indices_mut() {
             *index = self.index(index, known)?;
         }
-        match statement {
-            Statement::If { condition, then, otherwise, .. } => {
-                let (inside, outside) = (known.inside(condition), known.outside(condition));
-                self.block(then, inside)?;
-                self.block(otherwise, outside)?;
-            }
-            Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents))?,
-            _ => {
-                for block in statement.blocks_mut() {
-                    self.block(block, known.clone())?;
-                }
-            }
-        }
-        Ok(())
+        let within = known.within(statement);
+        statement.blocks_mut().into_iter().zip(within).try_for_each(|(block, known)| self.block(block, known))
     }
 
     fn memories(&self) -> &Arena<MemoryId, Memory> {

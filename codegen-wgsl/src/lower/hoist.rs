@@ -3,7 +3,7 @@
 mod names;
 mod values;
 
-use crate::kernel::Kernel;
+use crate::kernel::{Block, Kernel};
 use weft_affine::Error;
 
 /// The kernel in which each index expression that is needed more than once has a name, and what does not depend on a loop stands
@@ -31,4 +31,9 @@ pub fn hoist(kernel: &Kernel) -> Result<Kernel, Error> {
         "names stand for what they replace:\n{named}"
     );
     Ok(named)
+}
+
+/// Moves what every round of a loop computes alike before the loop.
+pub(super) fn alike_before(kernel: &Kernel, block: &mut Block) {
+    values::hoist(kernel, block, 0);
 }

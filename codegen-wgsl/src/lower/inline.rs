@@ -51,6 +51,31 @@ pub fn inline(kernel: &Kernel) -> Result<Kernel, Error> {
     Ok(kernel)
 }
 
+/// The kernel with the functions that the entry alone calls, and once, written in place of their calls, if they have at most so many
+/// statements; `None` where there are none.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub(super) fn inline_into_entry(kernel: &Kernel, most: usize) -> Result<Option<Kernel>, Error> {
+    let mut calls = vec![Calls::default(); kernel.functions.len()];
+    for function in kernel.functions.values() {
+        count(&function.body, &mut calls, false);
+    }
+    count(&kernel.entry.body, &mut calls, true);
+    let is_replaced = |(calls, function): (&Calls, &Function)| {
+        calls.times == 1 && calls.by_entry && !calls.combines && size(&function.body) <= most
+    };
+    let replaced: Vec<bool> = calls.iter().zip(kernel.functions.values()).map(is_replaced).collect();
+    if !replaced.contains(&true) {
+        return Ok(None);
+    }
+    let mut inlined = kernel.clone();
+    let mut stays: Vec<bool> = replaced.iter().map(|replaced| !replaced).collect();
+    rewrite(kernel, &replaced, &mut inlined.entry, &mut stays)?;
+    drop_functions(&mut inlined, &stays);
+    Ok(Some(inlined))
+}
+
 /// How a function is called.
 #[derive(Clone, Debug, Default)]
 struct Calls {
@@ -145,19 +170,9 @@ impl Pass<'_, '_> {
             if let Statement::Call { function, .. } = &statement {
                 self.stays[function.index()] = true;
             }
-            match &mut statement {
-                Statement::If { condition, then, otherwise, .. } => {
-                    self.block(then, &mut known.inside(condition), depth + 1, is_copy)?;
-                    self.block(otherwise, &mut known.outside(condition), depth + 1, is_copy)?;
-                }
-                Statement::Loop { extents, body, .. } => {
-                    self.block(body, &mut known.in_loop(extents), depth + 1, is_copy)?;
-                }
-                _ => {
-                    for inner in statement.blocks_mut() {
-                        self.block(inner, &mut known.clone(), depth + 1, is_copy)?;
-                    }
-                }
+            let within = known.within(&statement);
+            for (block, mut known) in statement.blocks_mut().into_iter().zip(within) {
+                self.block(block, &mut known, depth + 1, is_copy)?;
             }
             known.after(&statement);
             statements.push(statement);

@@ -5,9 +5,11 @@ mod collective;
 mod copy;
 mod flatten;
 mod hoist;
+mod hold;
 mod inline;
 mod legalize;
 mod peel;
+mod position;
 mod protect;
 mod rows;
 mod settle;
@@ -23,6 +25,7 @@ pub use collective::collective;
 pub use flatten::flatten;
 pub(crate) use flatten::indices_at;
 pub use hoist::hoist;
+pub use hold::hold;
 pub use inline::inline;
 pub use legalize::legalize;
 pub use peel::peel;
@@ -59,6 +62,8 @@ pub enum Lowering {
     Vectorized,
     /// Packed elements are bits of words: [`words`].
     Words,
+    /// What the rounds of an invocation have in common is read once: [`hold`].
+    Held,
     /// Loops have no bounds tests in full rounds: [`peel`].
     Peeled,
     /// Floats are hidden from the algebra of drivers: [`protect`].
@@ -71,7 +76,7 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 13] = [
+    pub const ALL: [Lowering; 14] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -81,6 +86,7 @@ impl Lowering {
         Lowering::Uniform,
         Lowering::Vectorized,
         Lowering::Words,
+        Lowering::Held,
         Lowering::Peeled,
         Lowering::Protected,
         Lowering::Unrolled,
@@ -102,6 +108,7 @@ impl Lowering {
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
             Lowering::Words => "words",
+            Lowering::Held => "held",
             Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
@@ -126,6 +133,7 @@ impl Lowering {
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),
             Lowering::Words => words(kernel).map_err(too_large),
+            Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel)),
             Lowering::Unrolled => unroll(kernel, target),

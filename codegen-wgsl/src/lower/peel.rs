@@ -17,8 +17,9 @@ const MAX_STATEMENTS: u64 = 64;
 /// rounds in which the test holds whatever else the index depends on, without the test, and one over the rest.
 ///
 /// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
-/// or more, and the round has at most 64 statements. What is updated in place, or seen by other invocations, or written window by
-/// window, is still written by one statement: of several it is not proved that invocations do so apart.
+/// or more, and the round has at most 64 statements. Where the test chooses between two computations, one full round is enough: it loses
+/// one of them. What is updated in place, or seen by other invocations, or written window by window, is still written by one statement:
+/// of several it is not proved that invocations do so apart.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -60,17 +61,9 @@ impl Pass<'_> {
     fn block(&mut self, block: &mut Block, known: &mut Known) -> Result<(), Error> {
         let mut statements = Vec::with_capacity(block.statements.len());
         for mut statement in std::mem::take(&mut block.statements) {
-            match &mut statement {
-                Statement::If { condition, then, otherwise, .. } => {
-                    self.block(then, &mut known.inside(condition))?;
-                    self.block(otherwise, &mut known.outside(condition))?;
-                }
-                Statement::Loop { extents, body, .. } => self.block(body, &mut known.in_loop(extents))?,
-                _ => {
-                    for inner in statement.blocks_mut() {
-                        self.block(inner, &mut known.clone())?;
-                    }
-                }
+            let within = known.within(&statement);
+            for (block, mut known) in statement.blocks_mut().into_iter().zip(within) {
+                self.block(block, &mut known)?;
             }
             known.after(&statement);
             match self.full_rounds(&statement, known) {
@@ -88,18 +81,21 @@ impl Pass<'_> {
         let rounds = *extents.first()?;
         let variable = Var::Range(u32::try_from(known.loops()).ok()?);
         let mut inner = known.in_loop(extents);
-        let mut full = 0;
+        let (mut full, mut chooses) = (0, false);
         for statement in &body.statements {
-            if let Statement::If { condition: Condition::Indices(tests), .. } = statement {
+            if let Statement::If { condition: Condition::Indices(tests), otherwise, .. } = statement {
                 let held = tests.iter().map(|test| held(test, variable, &inner)).min().unwrap_or(0);
-                full = full.max(if held < rounds { held } else { 0 });
+                if held < rounds && held > full {
+                    (full, chooses) = (held, !otherwise.statements.is_empty());
+                }
             }
             inner.after(statement);
         }
         if !self.only_results(body) {
             return None;
         }
-        let pays = full >= 2 && full >= rounds - full && size(body, self.sizes) <= MAX_STATEMENTS;
+        let is_worth_it = full >= 1 && chooses || full >= 2 && full >= rounds - full;
+        let pays = is_worth_it && size(body, self.sizes) <= MAX_STATEMENTS;
         pays.then_some(full)
     }
 

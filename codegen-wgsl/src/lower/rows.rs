@@ -129,29 +129,21 @@ impl Caller<'_> {
         let mut statements = Vec::with_capacity(block.statements.len());
         for mut statement in std::mem::take(&mut block.statements) {
             statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
-            match &mut statement {
-                Statement::Call { values, function, indices, arguments } => {
-                    if arguments.is_empty() && !indices.is_empty() {
-                        let given = self.call(*function, indices.clone(), known, &mut statements)?;
-                        self.known.extend(values.iter().copied().zip(given));
-                        continue;
-                    }
-                    for Need { function, indices: needed } in &self.needs[function.index()] {
-                        let at = composed(needed, indices, known)?;
-                        let given = self.call(*function, at, known, &mut statements)?;
-                        arguments.extend(given);
-                    }
+            if let Statement::Call { values, function, indices, arguments } = &mut statement {
+                if arguments.is_empty() && !indices.is_empty() {
+                    let given = self.call(*function, indices.clone(), known, &mut statements)?;
+                    self.known.extend(values.iter().copied().zip(given));
+                    continue;
                 }
-                Statement::If { condition, then, otherwise, .. } => {
-                    self.block(then, &mut known.inside(condition))?;
-                    self.block(otherwise, &mut known.outside(condition))?;
+                for Need { function, indices: needed } in &self.needs[function.index()] {
+                    let at = composed(needed, indices, known)?;
+                    let given = self.call(*function, at, known, &mut statements)?;
+                    arguments.extend(given);
                 }
-                Statement::Loop { extents, body, .. } => self.block(body, &mut known.in_loop(extents))?,
-                _ => {
-                    for inner in statement.blocks_mut() {
-                        self.block(inner, &mut known.clone())?;
-                    }
-                }
+            }
+            let within = known.within(&statement);
+            for (block, mut known) in statement.blocks_mut().into_iter().zip(within) {
+                self.block(block, &mut known)?;
             }
             known.after(&statement);
             statements.push(statement);

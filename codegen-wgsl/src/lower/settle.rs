@@ -49,23 +49,13 @@ impl Pass {
                     return;
                 }
                 *tests = open;
-                let condition = Condition::Indices(std::mem::take(tests));
-                self.block(then, &mut known.inside(&condition));
-                self.block(otherwise, &mut known.outside(&condition));
-                if let Condition::Indices(open) = condition {
-                    *tests = open;
-                }
             }
-            Statement::If { condition, then, otherwise, .. } => {
-                self.block(then, &mut known.inside(condition));
-                self.block(otherwise, &mut known.outside(condition));
-            }
-            Statement::Loop { extents, body, .. } => self.block(body, &mut known.in_loop(extents)),
-            _ => {
-                statement.blocks_mut().into_iter().for_each(|block| self.block(block, &mut known.clone()));
-                known.after(&statement);
-            }
+            _ => {}
         }
+        let blocks = known.within(&statement);
+        let blocks = statement.blocks_mut().into_iter().zip(blocks);
+        blocks.for_each(|(block, mut known)| self.block(block, &mut known));
+        known.after(&statement);
         out.push(statement);
     }
 }

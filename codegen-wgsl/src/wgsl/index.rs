@@ -17,6 +17,8 @@ const WORD: i128 = 1 << 32;
 /// Binding strength of the outermost operator, weakest first.
 #[derive(Copy, Clone, PartialEq, PartialOrd)]
 enum Strength {
+    /// A shift or a mask.
+    Bits,
     Sum,
     Product,
     Atom,
@@ -132,7 +134,8 @@ fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result
         return Ok(None);
     }
     if is_word(range) {
-        let text = sum(expr, known, variables)?.0;
+        let (text, strength) = sum(expr, known, variables)?;
+        let text = within_sum(&text, strength);
         return Ok(Some(match (lo > range.lo, hi < range.hi) {
             _ if lo == hi => format!("{text} == {lo}u"),
             (true, true) => format!("{text} >= {lo}u && {text} <= {hi}u"),
@@ -146,7 +149,8 @@ fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result
         return Err(too_wide(expr, range));
     }
     let shifted = expr.checked_sub(&Expr::constant(lo)).map_err(|_| too_wide(expr, range))?;
-    let text = sum(&shifted, known, variables)?.0;
+    let (text, strength) = sum(&shifted, known, variables)?;
+    let text = within_sum(&text, strength);
     Ok(Some(match distance(hi, lo) {
         0 => format!("{text} == 0u"),
         width => format!("{text} <= {width}u"),
@@ -164,38 +168,30 @@ fn too_wide(expr: &Expr, range: Interval) -> Diagnostics {
 }
 
 fn sum(expr: &Expr, known: &Known, variables: &Variables) -> Result<(String, Strength), Diagnostics> {
-    let mut text = String::new();
-    let mut strength = Strength::Atom;
-    let mut parts = 0;
     // Positive terms first, so that no text begins with a sign.
     let (positive, negative): (Vec<_>, Vec<_>) = expr.terms().iter().partition(|term| term.coefficient > 0);
+    let mut parts = Vec::with_capacity(positive.len() + 1);
     for term in &positive {
-        let (product, product_strength) = product(term.coefficient, &term.atom, known, variables)?;
-        if parts > 0 {
-            text += " + ";
-        }
-        text += &product;
-        strength = product_strength;
-        parts += 1;
+        parts.push(product(term.coefficient, &term.atom, known, variables)?);
     }
     let constant = expr.constant_term();
-    if constant > 0 || parts == 0 {
-        if parts > 0 {
-            text += " + ";
-        }
-        text += &literal(constant);
-        parts += 1;
-    } else if constant < 0 {
+    if constant > 0 || parts.is_empty() {
+        parts.push((literal(constant), Strength::Atom));
+    }
+    if let (1, true, 0..) = (parts.len(), negative.is_empty(), constant) {
+        return Ok(parts.swap_remove(0));
+    }
+    let parts: Vec<String> = parts.iter().map(|(text, strength)| within_sum(text, *strength)).collect();
+    let mut text = parts.join(" + ");
+    if constant < 0 && !positive.is_empty() {
         text += &format!(" - {}", literal(constant.wrapping_neg()));
-        parts += 1;
     }
     for term in &negative {
         let (product, strength) = product(term.coefficient.wrapping_neg(), &term.atom, known, variables)?;
         // A remainder by 2^32 is written as its operand, which may be a sum.
-        text += &if strength == Strength::Sum { format!(" - ({product})") } else { format!(" - {product}") };
-        parts += 1;
+        text += &if strength <= Strength::Sum { format!(" - ({product})") } else { format!(" - {product}") };
     }
-    Ok((text, if parts > 1 { Strength::Sum } else { strength }))
+    Ok((text, Strength::Sum))
 }
 
 fn product(
@@ -220,7 +216,7 @@ fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String
         Atom::Mod(expr, divisor) => (expr, *divisor, false),
     };
     // A power of two divides 2^32, so its remainders are right whatever was wrapped.
-    let wraps_well = !is_quotient && divisor & (divisor - 1) == 0 && i128::from(divisor) < WORD;
+    let wraps_well = !is_quotient && is_power_of_two(divisor) && i128::from(divisor) < WORD;
     let range = variables.range(expr, known)?;
     // Taken from the operand, this multiple of the divisor leaves a number from zero on.
     let base = if wraps_well || is_word(range) { 0 } else { range.lo.div_euclid(divisor) };
@@ -236,13 +232,28 @@ fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String
         return Ok(if is_quotient { (literal(base), Strength::Atom) } else { (text, strength) });
     }
     let operand = if strength == Strength::Atom { text } else { format!("({text})") };
-    let operator = if is_quotient { "/" } else { "%" };
-    let result = format!("{operand} {operator} {}", literal(divisor));
+    // Drivers in software divide even where a shift would do.
+    let (result, strength) = match (is_quotient, is_power_of_two(divisor)) {
+        (true, true) => (format!("{operand} >> {}u", divisor.trailing_zeros()), Strength::Bits),
+        (false, true) => (format!("{operand} & {}", literal(divisor - 1)), Strength::Bits),
+        (true, false) => (format!("{operand} / {}", literal(divisor)), Strength::Product),
+        (false, false) => (format!("{operand} % {}", literal(divisor)), Strength::Product),
+    };
+    let summand = within_sum(&result, strength);
     Ok(match (is_quotient, base) {
-        (true, i64::MIN..=-1) => (format!("({result} - {})", literal(base.wrapping_neg())), Strength::Atom),
-        (true, 1..) => (format!("({result} + {})", literal(base)), Strength::Atom),
-        _ => (result, Strength::Product),
+        (true, i64::MIN..=-1) => (format!("({summand} - {})", literal(base.wrapping_neg())), Strength::Atom),
+        (true, 1..) => (format!("({summand} + {})", literal(base)), Strength::Atom),
+        _ => (result, strength),
     })
+}
+
+fn is_power_of_two(divisor: i64) -> bool {
+    divisor & (divisor - 1) == 0
+}
+
+/// Text that may stand in a sum, or beside a comparison.
+fn within_sum(text: &str, strength: Strength) -> String {
+    if strength < Strength::Sum { format!("({text})") } else { text.to_owned() }
 }
 
 /// A constant as `u32`, modulo 2^32 like everything around it.

@@ -143,8 +143,9 @@ impl FunctionText<'_, '_> {
             _ => String::new(),
         };
         let at = |position: &Expr, offset: u64| {
-            let text = index::index(position, known, &self.variables)?;
-            Ok::<_, Diagnostics>(if offset > 0 { format!("{offset}u + {text}") } else { text })
+            let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+            let position = position.checked_add_constant(offset).map_err(|error| too_wide(position, &error))?;
+            index::index(&position, known, &self.variables)
         };
         let Some(position) = indices.first() else { return Ok(format!("{name}[]")) };
         if of_array == 1 {

@@ -19,9 +19,9 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn part(d0: u32) -> f32 {
-    let i0 = (d0 / 16u) % 5u;
+    let i0 = (d0 >> 4u) % 5u;
     let rows = i32(14u - i0 * 3u);
-    let i1 = d0 % 16u;
+    let i1 = d0 & 15u;
     let columns = i32(i1);
     let past = columns <= rows;
     return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[i1 + d0 / 80u * 256u + 224u - i0 * 48u], past);

@@ -30,13 +30,10 @@ impl Lanes<'_, '_> {
                     self.access(*memory, indices, Operand::Value(*value), &known);
                 }
                 Statement::Store { memory, indices, value } => self.access(*memory, indices, *value, &known),
-                Statement::If { condition, then, otherwise, .. } => {
-                    self.block(then, known.inside(condition));
-                    self.block(otherwise, known.outside(condition));
-                }
-                Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents)),
-                _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone())),
+                _ => {}
             }
+            let blocks = statement.blocks().into_iter().zip(known.within(statement));
+            blocks.for_each(|(block, known)| self.block(block, known));
             known.after(statement);
         }
     }

@@ -30,6 +30,9 @@ impl Reads<'_, '_> {
     fn block(&mut self, block: &Block, mut known: Known) {
         for statement in &block.statements {
             self.statement(statement, &known);
+            let is_entered = !matches!(statement, Statement::Loop { extents, .. } if extents.contains(&0));
+            let blocks = statement.blocks().into_iter().zip(known.within(statement));
+            blocks.filter(|_| is_entered).for_each(|(block, known)| self.block(block, known));
             known.after(statement);
         }
     }
@@ -49,16 +52,7 @@ impl Reads<'_, '_> {
                 let callee = &self.kernel.functions[*function];
                 self.indices(indices, &callee.extents, &format!("@{}", callee.name), known);
             }
-            Statement::If { condition, then, otherwise, .. } => {
-                self.block(then, known.inside(condition));
-                self.block(otherwise, known.outside(condition));
-            }
-            Statement::Loop { extents, body, .. } => {
-                if !extents.contains(&0) {
-                    self.block(body, known.in_loop(extents));
-                }
-            }
-            _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone())),
+            _ => {}
         }
     }
 
@@ -73,17 +67,10 @@ impl Reads<'_, '_> {
 
     fn indices(&mut self, indices: &[Expr], extents: &[i64], what: &str, known: &Known) {
         for (index, extent) in indices.iter().zip(extents) {
-            let within = Interval { lo: 0, hi: extent - 1 };
-            let range = known.range(index);
-            if range.is_empty() || (range.lo >= within.lo && range.hi <= within.hi) {
+            if is_in_range(index, *extent, known) {
                 continue;
             }
-            if by_facts(index, known).is_some_and(|range| within.contains_interval(range)) {
-                continue;
-            }
-            let below = Interval { lo: i64::MIN, hi: -1 };
-            let above = Interval { lo: *extent, hi: i64::MAX };
-            let beyond = [below, above].map(|beyond| reaches(index, beyond, known));
+            let beyond = beyond(index, *extent, known);
             let message = format!("the index {index} into {what} is not within [0, {}]", extent - 1);
             let reaches = beyond.iter().any(|answer| matches!(answer, Some(true)));
             if reaches && !known.is_loose() {
@@ -93,6 +80,27 @@ impl Reads<'_, '_> {
             }
         }
     }
+}
+
+/// Whether an index is known to be within an extent.
+pub(crate) fn is_within(index: &Expr, extent: i64, known: &Known) -> bool {
+    is_in_range(index, extent, known) || beyond(index, extent, known) == [Some(false); 2]
+}
+
+/// Whether ranges and facts alone tell that.
+fn is_in_range(index: &Expr, extent: i64, known: &Known) -> bool {
+    let within = Interval::of_extent(extent);
+    let range = known.range(index);
+    range.is_empty()
+        || within.contains_interval(range)
+        || by_facts(index, known).is_some_and(|range| within.contains_interval(range))
+}
+
+/// Whether an index leaves an extent at its lower and at its upper end; `None` where that is not known.
+fn beyond(index: &Expr, extent: i64, known: &Known) -> [Option<bool>; 2] {
+    let below = Interval { lo: i64::MIN, hi: -1 };
+    let above = Interval { lo: extent, hi: i64::MAX };
+    [below, above].map(|beyond| reaches(index, beyond, known))
 }
 
 /// The range of an index as a sum of multiples of the conditions around it, whose bounds are known, and of a rest: of padded windows

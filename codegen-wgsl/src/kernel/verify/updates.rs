@@ -2,9 +2,7 @@
 
 use super::writes::position;
 use super::{Findings, elements};
-use crate::kernel::{
-    Access, Block, Condition, Function, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
-};
+use crate::kernel::{Access, Block, Function, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
 use weft_hlo::ir::ArenaId;
@@ -24,7 +22,7 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
         agreed: BTreeSet::new(),
         touched: vec![Touched::default(); kernel.memories.len()],
     };
-    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents), true);
+    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents));
     for function in kernel.functions.values() {
         pass.reads_of(function, &function.body);
     }
@@ -101,8 +99,7 @@ struct Updates<'k> {
 }
 
 impl Updates<'_> {
-    /// `settled`: indices alone decide whether an invocation comes here.
-    fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
+    fn block(&mut self, block: &Block, mut known: Known) {
         for statement in &block.statements {
             let is_fixed = |index: &Expr| index.variables().iter().all(|variable| self.is_agreed(variable));
             let shared = statement.operands().iter().all(|operand| self.is_shared(operand))
@@ -121,31 +118,23 @@ impl Updates<'_> {
                 }
                 Statement::Store { memory, indices, .. } => {
                     let position = self.position(*memory, indices, &known);
-                    self.touched[memory.index()].written.push((position, settled));
+                    self.touched[memory.index()].written.push((position, known.is_settled()));
                 }
                 Statement::Merge { memory, indices, place, .. } => {
                     // Elements of words: the place within them is one more digit of the position.
                     let element = element(&self.kernel.memories[*memory], indices, place);
                     let position = element.and_then(|element| self.position(*memory, &[element], &known));
-                    self.touched[memory.index()].written.push((position, settled));
+                    self.touched[memory.index()].written.push((position, known.is_settled()));
                 }
                 Statement::Update { memory, .. } => self.touched[memory.index()].updated = true,
-                Statement::Bind { binding, .. } => {
-                    known.bind(binding);
-                    if shared {
-                        self.agreed.insert(binding.variable);
-                    }
+                Statement::Bind { binding, .. } if shared => {
+                    self.agreed.insert(binding.variable);
                 }
-                Statement::If { condition, then, otherwise, .. } => {
-                    let by_indices = matches!(condition, Condition::Indices(_));
-                    self.block(then, known.inside(condition), settled && by_indices);
-                    let outside = known.outside(condition);
-                    let is_exact = !outside.is_loose();
-                    self.block(otherwise, outside, settled && is_exact);
-                }
-                Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents), settled),
-                _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),
+                _ => {}
             }
+            let blocks = statement.blocks().into_iter().zip(known.within(statement));
+            blocks.for_each(|(block, known)| self.block(block, known));
+            known.after(statement);
         }
     }
 

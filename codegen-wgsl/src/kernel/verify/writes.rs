@@ -2,7 +2,7 @@
 
 use super::reads::domain;
 use super::{Findings, elements};
-use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
+use crate::kernel::{Access, Block, Kernel, Known, Memory, MemoryId, Space, Statement};
 use weft_affine::{Constraint, Expr, Interval, range_of};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
@@ -10,7 +10,7 @@ use weft_indexing::{Answer, IndexingMap, Limits};
 /// Finds elements of results that are written never or more than once.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
     let mut pass = Writes { kernel, stores: vec![Vec::new(); kernel.memories.len()] };
-    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents), true);
+    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents));
     for (id, memory) in kernel.memories.iter() {
         if !matches!(memory.space, Space::Buffer { access: Access::Write, .. }) {
             continue;
@@ -107,42 +107,32 @@ impl Stored {
 }
 
 impl Writes<'_> {
-    /// `settled`: indices alone decide whether an invocation comes here.
-    fn block(&mut self, block: &Block, mut known: Known, settled: bool) {
+    fn block(&mut self, block: &Block, mut known: Known) {
         let mut stored: Vec<Stored> = Vec::new();
         for statement in &block.statements {
-            match statement {
-                Statement::Store { memory, .. } | Statement::Merge { memory, .. } => {
-                    match self.elements(statement).filter(|_| settled) {
-                        Some((position, count)) => {
-                            let constant = position.constant_term();
-                            let base = position.checked_add_constant(-constant).unwrap_or(position);
-                            let constants = constant..constant.saturating_add(count);
-                            let same = |stored: &&mut Stored| stored.memory == *memory && stored.base == base;
-                            match stored.iter_mut().rev().find(same) {
-                                Some(stored) => stored.constants.extend(constants),
-                                None => stored.push(Stored {
-                                    memory: *memory,
-                                    base,
-                                    constants: constants.collect(),
-                                    known: known.clone(),
-                                }),
-                            }
+            if let Statement::Store { memory, .. } | Statement::Merge { memory, .. } = statement {
+                match self.elements(statement).filter(|_| known.is_settled()) {
+                    Some((position, count)) => {
+                        let constant = position.constant_term();
+                        let base = position.checked_add_constant(-constant).unwrap_or(position);
+                        let constants = constant..constant.saturating_add(count);
+                        let same = |stored: &&mut Stored| stored.memory == *memory && stored.base == base;
+                        match stored.iter_mut().rev().find(same) {
+                            Some(stored) => stored.constants.extend(constants),
+                            None => stored.push(Stored {
+                                memory: *memory,
+                                base,
+                                constants: constants.collect(),
+                                known: known.clone(),
+                            }),
                         }
-                        None => self.stores[memory.index()].push(None),
                     }
+                    None => self.stores[memory.index()].push(None),
                 }
-                Statement::Bind { binding, .. } => known.bind(binding),
-                Statement::If { condition, then, otherwise, .. } => {
-                    let by_indices = matches!(condition, Condition::Indices(_));
-                    self.block(then, known.inside(condition), settled && by_indices);
-                    let outside = known.outside(condition);
-                    let is_exact = !outside.is_loose();
-                    self.block(otherwise, outside, settled && is_exact);
-                }
-                Statement::Loop { extents, body, .. } => self.block(body, known.in_loop(extents), settled),
-                _ => statement.blocks().into_iter().for_each(|block| self.block(block, known.clone(), false)),
             }
+            let blocks = statement.blocks().into_iter().zip(known.within(statement));
+            blocks.for_each(|(block, known)| self.block(block, known));
+            known.after(statement);
         }
         for stored in stored {
             for (first, count) in stored.stretches() {

@@ -1,14 +1,15 @@
 //! What differs from lane to lane in a function.
 
-use super::steps::{Step, Stepped, Substitution, Test};
+use super::steps::{Selection, Step, Stepped, Substitution, Test};
 use super::{Refusal, Variant};
-use crate::kernel::{Block, Condition, Function, Known, Operand, ScalarOp, Statement, ValueId};
+use crate::kernel::{Block, Condition, Function, Kernel, Known, Operand, ScalarOp, Statement, ValueId, is_within};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_affine::Expr;
+use weft_affine::{Error, Expr};
 use weft_hlo::ir::ArenaId;
 
 /// What is known of a function about to become one of vectors.
-pub(super) struct Analysis {
+pub(super) struct Analysis<'k> {
+    kernel: &'k Kernel,
     pub(super) substitution: Substitution,
     /// For each value whether it differs from lane to lane.
     varying: Vec<bool>,
@@ -24,13 +25,18 @@ fn place<T>(held: &T) -> usize {
     std::ptr::from_ref(held).addr()
 }
 
-impl Analysis {
+impl<'k> Analysis<'k> {
     /// The analysis of a variant of a function.
-    pub(super) fn of(function: &Function, variant: Variant, known: &Known) -> Result<Analysis, Refusal> {
+    pub(super) fn of(
+        kernel: &'k Kernel,
+        function: &Function,
+        variant: Variant,
+        known: &Known,
+    ) -> Result<Self, Refusal> {
         let substitution = Substitution { axis: variant.axis, varying: BTreeSet::new() };
         let varying = vec![false; function.values.len()];
         let mut analysis =
-            Analysis { substitution, varying, indices: BTreeMap::new(), tests: BTreeMap::new(), changed: true };
+            Analysis { kernel, substitution, varying, indices: BTreeMap::new(), tests: BTreeMap::new(), changed: true };
         function.parameters.iter().for_each(|parameter| analysis.varying[parameter.index()] = true);
         // Loops carry what differs from their ends to their beginnings.
         while analysis.changed {
@@ -103,13 +109,21 @@ impl Analysis {
                 let (mut inside, mut outside) = (known.clone(), known.clone());
                 match condition {
                     Condition::Indices(constraints) => {
-                        let test = self.substitution.test(constraints, known)?;
-                        let (Test::Uniform(tested) | Test::Split(tested)) = &test;
+                        let mut test = self.substitution.test(constraints, known)?;
+                        if let (Test::Split(_), true) = (&test, otherwise.statements.is_empty())
+                            && let Some(selection) = self.substitution.selection(constraints, known)?
+                            && self.is_speculative(then, &known.when(&selection.any))?
+                        {
+                            test = Test::Selected(selection);
+                        }
+                        let (Test::Uniform(tested)
+                        | Test::Split(tested)
+                        | Test::Selected(Selection { any: tested, .. })) = &test;
                         inside = known.when(tested);
                         if matches!(test, Test::Uniform(_)) {
                             outside = known.unless(tested);
                         }
-                        differs = matches!(test, Test::Split(_));
+                        differs = !matches!(test, Test::Uniform(_));
                         self.tests.insert(place(then), test);
                     }
                     Condition::Value(_) if differs => return Err(Refusal::Branch),
@@ -159,6 +173,25 @@ impl Analysis {
             | Statement::Barrier => return Err(Refusal::Effects),
         }
         Ok(())
+    }
+
+    /// Whether a block may be run in all lanes, also in those that its condition does not hold in: it reads within memories, and does
+    /// nothing else but compute values.
+    fn is_speculative(&self, block: &Block, known: &Known) -> Result<bool, Error> {
+        for statement in &block.statements {
+            let Statement::Let { op, .. } = statement else { return Ok(false) };
+            let (memory, index) = match (op, op.indices()) {
+                (_, []) => continue,
+                (ScalarOp::Extract { memory, .. }, [index]) => (&self.kernel.memories[*memory], index),
+                _ => return Ok(false),
+            };
+            let Some(count) = memory.shape.element_count() else { return Ok(false) };
+            let lanes = self.substitution.stepped(index, known)?.lanes;
+            if !lanes.iter().all(|index| is_within(index, count, known)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What differs before a round differs after the loop.

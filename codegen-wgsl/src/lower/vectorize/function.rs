@@ -1,7 +1,7 @@
 //! One function with vectors for what differs from lane to lane.
 
 use super::analysis::Analysis;
-use super::steps::{Step, Stepped, Test};
+use super::steps::{Selection, Step, Stepped, Test};
 use super::{LANES, Pass, Refusal, Variant};
 use crate::kernel::{
     Access, Binding, Block, Condition, Function, FunctionId, Known, MemoryId, Operand, ScalarOp, Space, Statement,
@@ -15,7 +15,7 @@ use weft_hlo::ir::{Arena, ArenaId};
 pub(super) struct Growing<'p, 'k> {
     pub(super) pass: &'p mut Pass<'k>,
     pub(super) source: &'p Function,
-    pub(super) analysis: &'p Analysis,
+    pub(super) analysis: &'p Analysis<'k>,
     pub(super) values: Arena<ValueId, Value>,
     /// For each value of the source what it is here: a vector if it differs from lane to lane.
     pub(super) images: Vec<Option<Operand>>,
@@ -38,7 +38,7 @@ pub(super) fn vectorized(
         }
     }
     let known = Known::new(&extents);
-    let analysis = Analysis::of(source, variant, &known)?;
+    let analysis = Analysis::of(pass.kernel, source, variant, &known)?;
     let next_runtime = (unbound(&source.body) + 1) * LANES;
     let images = vec![None; source.values.len()];
     let mut growing = Growing { pass, source, analysis: &analysis, values: Arena::new(), images, next_runtime };
@@ -323,6 +323,9 @@ impl Growing<'_, '_> {
                     Err(open) => Condition::Indices(open),
                 },
                 Test::Split(tested) => return self.split(statement, values, &tested, then, known, out),
+                Test::Selected(selection) => {
+                    return self.selected(values, &selection, [then, otherwise], known, out);
+                }
             },
             Condition::Value(operand) => Condition::Value(self.image(*operand)),
             Condition::InBounds(bindings) => {
@@ -358,6 +361,70 @@ impl Growing<'_, '_> {
             self.images[value.index()] = Some(image);
         }
         Ok(())
+    }
+
+    /// A condition that may hold in some lanes only: vectors wherever it holds in any, of which each lane takes its own where it holds
+    /// there. The other block yields what is known already.
+    fn selected(
+        &mut self,
+        values: &[ValueId],
+        selection: &Selection,
+        [then, otherwise]: [&Block; 2],
+        known: &Known,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        let any = match decided(&selection.any, known) {
+            Ok(true) => None,
+            Ok(false) => return self.inlined(values, otherwise, known, out),
+            Err(open) => Some(Condition::Indices(open)),
+        };
+        let inside = any.as_ref().map_or_else(|| known.clone(), |any| known.inside(any));
+        let mut statements = Vec::new();
+        self.statements(then, inside.clone(), &mut statements)?;
+        let mut lanes: Vec<Vec<Operand>> = vec![Vec::new(); values.len()];
+        for (lane, tested) in (0..).zip(&selection.lanes) {
+            let [mut here, mut there] = [Block::default(), Block::default()];
+            here.results = self.lanes_of(then, lane, &mut here.statements);
+            there.results = self.lanes_of(otherwise, lane, &mut there.statements);
+            let chosen = match decided(tested, &inside) {
+                Ok(holds) => {
+                    let block = if holds { here } else { there };
+                    statements.extend(block.statements);
+                    block.results
+                }
+                Err(open) => {
+                    let like = |value: &ValueId| Value { lanes: 1, ..self.source.values[*value].clone() };
+                    let own: Vec<Value> = values.iter().map(like).collect();
+                    let own: Vec<ValueId> = own.into_iter().map(|value| self.values.push(value)).collect();
+                    let results = own.iter().copied().map(Operand::Value).collect();
+                    let condition = Condition::Indices(open);
+                    statements.push(Statement::If { values: own, condition, then: here, otherwise: there });
+                    results
+                }
+            };
+            lanes.iter_mut().zip(chosen).for_each(|(lanes, chosen)| lanes.push(chosen));
+        }
+        let Some(condition) = any else {
+            out.extend(statements);
+            for (value, lanes) in values.iter().zip(lanes) {
+                self.compose(*value, lanes, out);
+            }
+            return Ok(());
+        };
+        let mut results = Vec::with_capacity(values.len());
+        for (value, operands) in values.iter().zip(lanes) {
+            results.push(self.push(Operand::Value(*value), LANES, ScalarOp::Compose { operands }, &mut statements));
+        }
+        let then = Block { statements, results };
+        let otherwise = self.block(otherwise, values, known.outside(&condition))?;
+        let values = self.defined(values);
+        out.push(Statement::If { values, condition, then, otherwise });
+        Ok(())
+    }
+
+    /// One lane of what a block yields.
+    fn lanes_of(&mut self, block: &Block, lane: u32, out: &mut Vec<Statement>) -> Vec<Operand> {
+        block.results.iter().map(|result| self.lane(*result, lane, out)).collect()
     }
 
     /// A condition that may hold in some lanes only: vectors where it holds in all, else each lane for itself.

@@ -4,7 +4,8 @@
 //! functions that compute them functions of vectors: what an operand differs in from lane to lane is known from its index, which is an
 //! expression. Where an index begins at a multiple of the lanes and is one more in each further lane, one vector is read; where it is the
 //! same in all lanes, one element; else an element for each lane. A condition on indices that holds in all lanes or in none stays; one
-//! that may hold in some is tested for all lanes first, and lane by lane where that fails.
+//! that may hold in some selects among lanes of what is read wherever it holds in any, if that lies within its memory; else it is tested for
+//! all lanes first, and lane by lane where that fails.
 
 mod analysis;
 mod entry;

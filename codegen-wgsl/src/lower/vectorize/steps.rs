@@ -38,6 +38,17 @@ pub(super) enum Test {
     Uniform(Vec<Constraint>),
     /// In all lanes where these constraints hold, else perhaps in some.
     Split(Vec<Constraint>),
+    /// In some lanes; what is computed where it holds may be computed for all lanes wherever it holds in any.
+    Selected(Selection),
+}
+
+/// Where a conjunction holds, lane by lane.
+#[derive(Clone, Debug)]
+pub(super) struct Selection {
+    /// What holds wherever the conjunction does in any lane.
+    pub(super) any: Vec<Constraint>,
+    /// By lane when it holds there.
+    pub(super) lanes: Vec<Vec<Constraint>>,
 }
 
 /// What variables of a function are in the lanes of its vector form.
@@ -55,13 +66,19 @@ impl Substitution {
         variable * LANES + if self.varying.contains(&variable) { lane } else { 0 }
     }
 
-    /// An index in one lane.
-    pub(super) fn in_lane(&self, index: &Expr, lane: u32, known: &Known) -> Result<Expr, Error> {
+    /// An index in one lane; `own` is what runtime variables are that are bound for that lane by itself.
+    pub(super) fn in_lane(
+        &self,
+        index: &Expr,
+        lane: u32,
+        own: &dyn Fn(u32) -> Option<u32>,
+        known: &Known,
+    ) -> Result<Expr, Error> {
         let of_axis = |axis: u32| Expr::dim(axis).checked_mul(i64::from(LANES))?.checked_add_constant(i64::from(lane));
         let axis = self.axis.map(of_axis).transpose()?;
         let substituted = index.substitute(|variable| match variable {
             Var::Dim(dimension) if Some(dimension) == self.axis => axis.clone(),
-            Var::Runtime(number) => Some(Expr::runtime(self.runtime(number, lane))),
+            Var::Runtime(number) => Some(Expr::runtime(own(number).unwrap_or_else(|| self.runtime(number, lane)))),
             Var::Dim(_) | Var::Range(_) => None,
         })?;
         Ok(simplify(&substituted, &known.ranges, known.facts()))
@@ -74,13 +91,14 @@ impl Substitution {
             Var::Runtime(number) => self.varying.contains(&number),
             Var::Range(_) => false,
         });
-        let first = self.in_lane(index, 0, known)?;
+        let none = |_: u32| None;
+        let first = self.in_lane(index, 0, &none, known)?;
         if !varies {
             return Ok(Stepped { lanes: vec![first; LANES as usize], step: Step::Uniform });
         }
         let mut lanes = vec![first];
         for lane in 1..LANES {
-            lanes.push(self.in_lane(index, lane, known)?);
+            lanes.push(self.in_lane(index, lane, &none, known)?);
         }
         let step = match differences(&lanes, known).as_deref() {
             Some([0, 0, 0, 0]) => Step::Uniform,
@@ -119,6 +137,26 @@ impl Substitution {
         }
         let tested = tested.into_iter().map(divided).collect();
         Ok(if is_uniform { Test::Uniform(tested) } else { Test::Split(tested) })
+    }
+
+    /// Where a conjunction holds, lane by lane, if the lanes are apart by constants.
+    pub(super) fn selection(&self, constraints: &[Constraint], known: &Known) -> Result<Option<Selection>, Error> {
+        let mut selection = Selection { any: Vec::new(), lanes: vec![Vec::new(); LANES as usize] };
+        for Constraint { expr, bounds } in constraints {
+            let Stepped { lanes, .. } = self.stepped(expr, known)?;
+            let Some(differences) = differences(&lanes, known) else { return Ok(None) };
+            let from_first = |more: i64, less: i64| Constraint {
+                expr: lanes[0].clone(),
+                bounds: Interval { lo: bounds.lo.saturating_sub(more), hi: bounds.hi.saturating_sub(less) },
+            };
+            let least = differences.iter().copied().min().unwrap_or(0);
+            let most = differences.iter().copied().max().unwrap_or(0);
+            selection.any.push(divided(from_first(most, least)));
+            for (own, lane) in selection.lanes.iter_mut().zip(&differences) {
+                own.push(divided(from_first(*lane, *lane)));
+            }
+        }
+        Ok(Some(selection))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::kernel::Known;
 use proptest::prelude::*;
 use weft_affine::{Atom, Constraint, Expr, Interval, Term, Var};
 
-/// Evaluates the expressions this module writes: `u32` arithmetic that wraps, comparisons, `&&`.
+/// Evaluates the expressions this module writes: `u32` arithmetic that wraps, shifts and masks, comparisons, `&&`.
 struct Wgsl<'t> {
     tokens: Vec<&'t str>,
     next: usize,
@@ -19,7 +19,8 @@ impl<'t> Wgsl<'t> {
         while let Some(first) = rest.chars().next() {
             let length = match first {
                 c if c.is_ascii_alphanumeric() => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
-                '=' | '<' | '>' | '&' => 2,
+                '=' | '<' | '>' => 2,
+                '&' if rest.starts_with("&&") => 2,
                 _ => 1,
             };
             tokens.push(&rest[..length]);
@@ -38,7 +39,7 @@ impl<'t> Wgsl<'t> {
     }
 
     fn number(mut self) -> u32 {
-        let value = self.sum();
+        let value = self.bits();
         assert_eq!(self.next, self.tokens.len(), "{:?}", self.tokens);
         value
     }
@@ -65,6 +66,23 @@ impl<'t> Wgsl<'t> {
             "<=" => left <= right,
             ">=" => left >= right,
             other => panic!("no relation {other}"),
+        }
+    }
+
+    /// A shift or a mask of one factor, or a sum.
+    fn bits(&mut self) -> u32 {
+        let (first, value) = (self.next, self.sum());
+        let is_factor = self.next == first + 1 || self.tokens[self.next - 1] == ")";
+        match self.peek() {
+            ">>" if is_factor => {
+                self.take();
+                value >> self.factor()
+            }
+            "&" if is_factor => {
+                self.take();
+                value & self.factor()
+            }
+            _ => value,
         }
     }
 
@@ -109,7 +127,7 @@ impl<'t> Wgsl<'t> {
     fn factor(&mut self) -> u32 {
         let token = self.take();
         if token == "(" {
-            let value = self.sum();
+            let value = self.bits();
             assert_eq!(self.take(), ")");
             return value;
         }
@@ -335,11 +353,14 @@ fn text_is_what_one_would_write() {
     assert_eq!(text("7 - d0", &[8]), "7u - d0");
     assert_eq!(text("-d0", &[1]), "0u - d0");
     assert_eq!(text("(d0 - 3) floordiv 5", &[8]), "((d0 + 2u) / 5u - 1u)");
+    assert_eq!(text("d0 floordiv 4", &[8]), "d0 >> 2u");
+    assert_eq!(text("(d0 - 3) floordiv 4 + d1", &[8, 8]), "d1 + (((d0 + 1u) >> 2u) - 1u)");
+    assert_eq!(text("(d0 mod 4) * 3 - d0 floordiv 8", &[64]), "(d0 & 3u) * 3u - (d0 >> 3u)");
     assert_eq!(text("(d0 - 3) mod 5", &[8]), "(d0 + 2u) % 5u");
-    assert_eq!(text("(d0 - 3) mod 4", &[8]), "(d0 - 3u) % 4u");
+    assert_eq!(text("(d0 - 3) mod 4", &[8]), "(d0 - 3u) & 3u");
     assert_eq!(tested("d0 - 3", Interval::new(0, 4), &[16]), "d0 - 3u <= 4u");
     assert_eq!(tested("d0", Interval::new(2, 4), &[16]), "d0 >= 2u && d0 <= 4u");
-    assert_eq!(tested("d0 mod 4", Interval::point(0), &[16]), "d0 % 4u == 0u");
+    assert_eq!(tested("d0 mod 4", Interval::point(0), &[16]), "(d0 & 3u) == 0u");
     assert_eq!(tested("d0", Interval::new(-5, -1), &[16]), "false");
     assert_eq!(tested("d0", Interval::new(-5, 99), &[16]), "true");
 }

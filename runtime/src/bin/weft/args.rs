@@ -272,6 +272,8 @@ pub(crate) enum Stage {
     Vectorized,
     /// The kernel with packed elements as bits of words
     Words,
+    /// The kernel with what rounds of an invocation have in common read once
+    Held,
     /// The kernel with loops that test no bounds in full rounds
     Peeled,
     /// The kernel with floats hidden from the algebra of drivers

@@ -5,6 +5,7 @@
 
 use crate::count::{cases, first_seed};
 use crate::support::device;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Op, Opcode};
@@ -77,13 +78,16 @@ fn run(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) ->
     Executable::new(device, program)?.run(inputs)
 }
 
-/// Runs `standard` seeds, or many more, and reports up to three failures with their modules.
-fn check_all(first: u64, standard: u64, options: &Options) {
+/// Runs `standard` seeds, or many more, and fails with up to three modules that differ; returns what the modules hold, which
+/// `-- --nocapture` prints.
+fn check_all(first: u64, standard: u64, options: &Options) -> String {
     let (first, modules) = (first + first_seed(), cases(standard));
     let device = device();
     let (mut failures, mut refused, mut report) = (0, 0, String::new());
+    let mut held = Distribution::default();
     for seed in first..first + modules {
         let module = module(seed, options);
+        held.add(&module);
         let inputs = inputs(&module, seed, options);
         let results = module.entry_computation().result_shape().leaves().len();
         let errors = match options.numbers {
@@ -114,6 +118,7 @@ fn check_all(first: u64, standard: u64, options: &Options) {
     }
     assert!(refused * 20 <= modules, "{refused} of {modules} modules are refused");
     assert!(failures == 0, "{failures} modules of {modules} differ on {}\n{report}", device.info().name);
+    format!("{modules} modules from seed {first} on {}, {refused} refused\n{held}", device.info().name)
 }
 
 fn tame() -> Options {
@@ -122,17 +127,17 @@ fn tame() -> Options {
 
 #[test]
 fn small_modules_agree_with_the_evaluator() {
-    check_all(0, 400, &Options { instructions: 8, ..tame() });
+    println!("{}", check_all(0, 400, &Options { instructions: 8, ..tame() }));
 }
 
 #[test]
 fn modules_agree_with_the_evaluator() {
-    check_all(100_000, 250, &tame());
+    println!("{}", check_all(100_000, 250, &tame()));
 }
 
 #[test]
 fn large_modules_agree_with_the_evaluator() {
-    check_all(200_000, 40, &Options { instructions: 90, ..tame() });
+    println!("{}", check_all(200_000, 40, &Options { instructions: 90, ..tame() }));
 }
 
 /// NaN, infinities and numbers of every size, in chains too short for rounding to matter.
@@ -140,7 +145,7 @@ fn large_modules_agree_with_the_evaluator() {
 fn special_numbers_agree_with_the_evaluator() {
     // Which bits a NaN has is not fixed.
     let options = Options::computed().without(Opcode::BitcastConvert);
-    check_all(300_000, 300, &Options { instructions: 6, nesting: 1, elements: 60, ..options });
+    println!("{}", check_all(300_000, 300, &Options { instructions: 6, nesting: 1, elements: 60, ..options }));
 }
 
 /// Operations that kernels compute besides those of [`Options::computed`]: at places that values tell, sums of products, windows, random
@@ -177,7 +182,7 @@ const INTEGERS: (u64, u64) = (500_000, 400);
 
 #[test]
 fn integers_agree_exactly() {
-    check_all(INTEGERS.0, INTEGERS.1, &integers());
+    println!("{}", check_all(INTEGERS.0, INTEGERS.1, &integers()));
 }
 
 /// What the modules of [`integers_agree_exactly`] hold; `-- --nocapture` prints it.
@@ -213,26 +218,30 @@ fn the_modules_hold_every_operation_and_extent() {
 }
 
 /// One operation each of small numbers, whose sums are long enough to tell orders of summation apart and too short for these to
-/// matter.
+/// matter. `-- --nocapture` prints how many there are of each, and why some are refused.
 #[test]
 fn single_operations_agree_with_the_evaluator() {
     let device = device();
     let options = Options { numbers: Numbers::Small, elements: 120, ..Options::computed() };
-    let (mut report, mut made, mut refused) = (String::new(), 0, 0);
+    let (mut report, mut made, mut reasons) = (String::new(), 0, BTreeMap::<String, usize>::new());
     for opcode in FURTHER {
+        let before = made;
         for seed in first_seed()..first_seed() + cases(25) {
             let Some(module) = instance(seed, opcode, &options) else { continue };
             let inputs = inputs(&module, seed, &options);
             let errors = vec![0.0; module.entry_computation().result_shape().leaves().len()];
             made += 1;
             match check(&device, device.target(), &module, &inputs, &errors) {
-                Err(found) if is_refused(&found) => refused += 1,
+                Err(found) if is_refused(&found) => *reasons.entry(found).or_default() += 1,
                 Err(found) => writeln!(report, "{opcode}, seed {seed}: {found}\n{}", print(&module))
                     .expect("strings can be written to"),
                 Ok(()) => {}
             }
         }
+        println!("{:7} {opcode}", made - before);
     }
+    reasons.iter().for_each(|(reason, count)| println!("{count:7} refused: {reason}"));
+    let refused: usize = reasons.values().sum();
     assert!(report.is_empty(), "{report}");
     assert!(made > 100 && refused * 20 <= made, "{refused} of {made} modules are refused");
 }

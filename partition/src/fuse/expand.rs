@@ -15,22 +15,29 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
-    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter, &BitcastWidths] {
-        let rewritten = pass.run(&expanded)?;
-        for change in &rewritten.changes {
-            let (computation, name) = change.place.split_once('/').unwrap_or(("", &change.place));
-            let is_entry = computation == module.entry_computation().name;
-            let instruction = if is_entry { name.to_owned() } else { change.place.clone() };
-            decisions.push(Decision { instruction, verdict: Verdict::Rewritten, reason: change.rule.to_owned() });
-        }
-        if !rewritten.changes.is_empty() {
-            expanded = Cow::Owned(rewritten.module);
-        }
+    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter] {
+        run(pass, &mut expanded, decisions)?;
     }
-    if let Cow::Borrowed(_) = expanded {
-        return Ok(expanded);
+    if let Cow::Owned(changed) = &expanded {
+        // What stood between a state and its words is needed no longer.
+        let taken_apart = Tuples.run(changed)?.module;
+        expanded = Cow::Owned(DeadCode.run(&taken_apart)?.module);
     }
-    // What stood between a state and its words is needed no longer.
-    let taken_apart = Tuples.run(&expanded)?.module;
-    Ok(Cow::Owned(DeadCode.run(&taken_apart)?.module))
+    run(&BitcastWidths, &mut expanded, decisions)?;
+    Ok(expanded)
+}
+
+/// Runs a pass, and tells what it rewrote.
+fn run(pass: &dyn Pass, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) -> Result<(), Diagnostics> {
+    let rewritten = pass.run(module)?;
+    for change in &rewritten.changes {
+        let (computation, name) = change.place.split_once('/').unwrap_or(("", &change.place));
+        let is_entry = computation == module.entry_computation().name;
+        let instruction = if is_entry { name.to_owned() } else { change.place.clone() };
+        decisions.push(Decision { instruction, verdict: Verdict::Rewritten, reason: change.rule.to_owned() });
+    }
+    if !rewritten.changes.is_empty() {
+        *module = Cow::Owned(rewritten.module);
+    }
+    Ok(())
 }

@@ -1,15 +1,15 @@
 //! Packed elements as the words that hold them.
 
 use crate::kernel::{
-    Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement, Value, is_multiple,
+    Block, Condition, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement, Value, is_multiple,
 };
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::{ArenaId, ArrayShape, BinaryOp, ComparisonDirection, ElementType, FloatFormat, Scalar};
 use weft_partition::Form;
 
-/// The kernel with memories of packed elements as memories of words. A vector that fills words is stored as these; any other
-/// element that is stored replaces its bits of a word, undivided: other invocations may replace others. Memories of the kernel's own hold a
-/// register for each element.
+/// The kernel with memories of packed elements as memories of words. A vector that fills words is stored as these, and so are
+/// elements side by side that are stored one by one under one condition. Any other element that is stored replaces its bits of a word,
+/// undivided: other invocations may replace others. Memories of the kernel's own hold a register for each element.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -77,10 +77,57 @@ impl Packed {
     }
 }
 
+/// A word whose elements are stored one by one, by statements that follow each other: each an `if` of the same indices that computes one and
+/// stores it, as the last ones of a tensor are that do not fill a vector.
+struct Gathered {
+    memory: MemoryId,
+    packed: Packed,
+    /// The position of the word's first element.
+    position: i64,
+    /// How many statements there are: as many as the word has elements.
+    count: usize,
+}
+
+impl Gathered {
+    /// What the first of some statements begins.
+    fn of(statements: &[Statement], packed: &[Option<Packed>]) -> Option<Gathered> {
+        let (condition, memory, position) = stored_alone(statements.first()?)?;
+        let packed = packed[memory.index()]?;
+        let count = packed.per_word().min(packed.elements - position);
+        let is_next = |(offset, statement): (i64, &Statement)| {
+            stored_alone(statement).is_some_and(|(own, own_memory, own_position)| {
+                own == condition && own_memory == memory && own_position == position + offset
+            })
+        };
+        let count = usize::try_from(count).ok().filter(|_| position % packed.per_word() == 0)?;
+        let all = (0..).zip(statements.get(..count)?).all(is_next);
+        all.then_some(Gathered { memory, packed, position, count })
+    }
+}
+
+/// The condition, the memory and the position of a statement that does nothing but store one element at a known position under a
+/// condition on indices.
+fn stored_alone(statement: &Statement) -> Option<(&Condition, MemoryId, i64)> {
+    let Statement::If { values, condition: condition @ Condition::Indices(_), then, otherwise } = statement else {
+        return None;
+    };
+    let Some((Statement::Store { memory, indices, .. }, before)) = then.statements.split_last() else { return None };
+    let [position] = indices.as_slice() else { return None };
+    let is_pure = values.is_empty() && *otherwise == Block::default() && !before.iter().any(Statement::has_effects);
+    Some((condition, *memory, position.as_constant().filter(|_| is_pure)?))
+}
+
 /// Finds the memories of which an element is stored that does not fill words.
 fn find_merged(entry: &Function, block: &Block, packed: &[Option<Packed>], known: &Known, merged: &mut [bool]) {
     let mut known = known.clone();
-    for statement in &block.statements {
+    let mut gathered = 0;
+    for (place, statement) in block.statements.iter().enumerate() {
+        if let Some(word) = Gathered::of(&block.statements[place..], packed).filter(|_| gathered <= place) {
+            gathered = place + word.count;
+        }
+        if place < gathered {
+            continue;
+        }
         if let Statement::Store { memory, indices, value } = statement
             && let (Some(packed), [position]) = (packed[memory.index()], indices.as_slice())
         {
@@ -112,7 +159,16 @@ struct Pass<'p> {
 impl Pass<'_> {
     fn block(&mut self, block: Block, mut known: Known) -> Result<Block, Error> {
         let mut out = Vec::with_capacity(block.statements.len());
-        for mut statement in block.statements {
+        let mut rest = block.statements.as_slice();
+        while let Some((statement, behind)) = rest.split_first() {
+            if let Some(word) = Gathered::of(rest, self.packed) {
+                let (statements, behind) = rest.split_at(word.count);
+                out.push(self.gathered(statements, &word, &known)?);
+                rest = behind;
+                continue;
+            }
+            rest = behind;
+            let mut statement = statement.clone();
             match &mut statement {
                 Statement::If { condition, then, otherwise, .. } => {
                     *then = self.block(std::mem::take(then), known.inside(condition))?;
@@ -131,6 +187,34 @@ impl Pass<'_> {
             self.statement(statement, &known, &mut out)?;
         }
         Ok(Block { statements: out, results: block.results })
+    }
+
+    /// The statements that store the elements of a word as one that stores the word.
+    fn gathered(&mut self, statements: &[Statement], word: &Gathered, known: &Known) -> Result<Statement, Error> {
+        let (mut together, mut whole) = (Vec::new(), None);
+        let mut tested = Condition::always();
+        for (statement, place) in statements.iter().zip(0..) {
+            let Statement::If { condition, then, .. } = statement else { continue };
+            let Some((Statement::Store { value, .. }, before)) = then.statements.split_last() else { continue };
+            tested.clone_from(condition);
+            let before = Block { statements: before.to_vec(), results: Vec::new() };
+            together.extend(self.block(before, known.inside(condition))?.statements);
+            let mut elements = Elements { name: "bits".to_owned(), lanes: 1, pass: self, out: &mut together };
+            let bits = elements.bits(word.packed, *value);
+            whole = Some(match whole {
+                None => bits,
+                Some(whole) => {
+                    let places = self::word(word.packed.form.stored_bits() * place);
+                    let moved = elements.binary(BinaryOp::ShiftLeft, 1, bits, places);
+                    elements.binary(BinaryOp::Or, 1, whole, moved)
+                }
+            });
+        }
+        let indices = vec![Expr::constant(word.position / word.packed.per_word())];
+        let value = whole.unwrap_or(self::word(0));
+        together.push(Statement::Store { memory: word.memory, indices, value });
+        let then = Block { statements: together, results: Vec::new() };
+        Ok(Statement::If { values: Vec::new(), condition: tested, then, otherwise: Block::default() })
     }
 
     fn statement(&mut self, statement: Statement, known: &Known, out: &mut Vec<Statement>) -> Result<(), Error> {

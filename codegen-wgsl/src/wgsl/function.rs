@@ -127,7 +127,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 let word = self.element(*memory, indices, 1, known)?;
                 let bits = 32 / self.writer.kernel.memories[*memory].per_word();
                 let mask = u32::MAX >> (32 - bits);
-                let place = index::index(place, known, &self.variables)?;
+                let place = index::operand(place, known, &self.variables)?;
                 // Other invocations change other bits of the word: taking the old bits away and putting the new ones in can be two steps.
                 self.line(depth, &format!("atomicAnd(&{word}, ~({mask:#x}u << {place}));"));
                 let value = self.operand(*value);

@@ -86,6 +86,24 @@ pub(super) fn index(expr: &Expr, known: &Known, variables: &Variables) -> Result
     Ok(sum(expr, known, variables)?.0)
 }
 
+/// The same as an expression that something may be added to or subtracted from.
+///
+/// # Errors
+/// As [`index`].
+pub(super) fn summand(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
+    let (text, strength) = sum(expr, known, variables)?;
+    Ok(within_sum(&text, strength))
+}
+
+/// The same as an expression that any operator may stand beside.
+///
+/// # Errors
+/// As [`index`].
+pub(super) fn operand(expr: &Expr, known: &Known, variables: &Variables) -> Result<String, Diagnostics> {
+    let (text, strength) = sum(expr, known, variables)?;
+    Ok(if strength == Strength::Atom { text } else { format!("({text})") })
+}
+
 /// The index of an element as a `u32` expression that is right as a number. Where the condition around it holds no element has
 /// an index below 0, so it does not matter what such ones become.
 ///

@@ -138,30 +138,34 @@ impl FunctionText<'_, '_> {
         let window = match memory.space {
             Space::Buffer { binding, .. } if memory.window.is_some() => {
                 let first = first_of_window(binding);
-                if of_array == 1 { format!(" - window.{first}") } else { format!(" - window.{first} / {of_array}u") }
+                Some(if of_array == 1 { format!("window.{first}") } else { format!("window.{first} / {of_array}u") })
             }
-            _ => String::new(),
+            _ => None,
         };
         let at = |position: &Expr, offset: u64| {
             let offset = i64::try_from(offset).unwrap_or(i64::MAX);
             let position = position.checked_add_constant(offset).map_err(|error| too_wide(position, &error))?;
-            index::index(&position, known, &self.variables)
+            match &window {
+                Some(first) => Ok(format!("{} - {first}", index::summand(&position, known, &self.variables)?)),
+                None => index::index(&position, known, &self.variables),
+            }
         };
         let Some(position) = indices.first() else { return Ok(format!("{name}[]")) };
         if of_array == 1 {
-            return Ok(format!("{name}[{}{window}]", at(position, offset)?));
+            return Ok(format!("{name}[{}]", at(position, offset)?));
         }
         let too_wide = |error: weft_affine::Error| Diagnostics::from(too_wide(position, &error));
         let simple = |expr: Expr| simplify(&expr, &known.ranges, known.facts());
         let (word, words) = (i64::from(of_array), u64::from(of_array));
         if lanes > 1 {
             let vector = simple(position.checked_floor_div(word).map_err(too_wide)?);
-            return Ok(format!("{name}[{}{window}]", at(&vector, offset / words)?));
+            return Ok(format!("{name}[{}]", at(&vector, offset / words)?));
         }
         let position = position.checked_add_constant(i64::try_from(offset).unwrap_or(i64::MAX)).map_err(too_wide)?;
         let vector = simple(position.checked_floor_div(word).map_err(too_wide)?);
         let lane = simple(position.checked_modulo(word).map_err(too_wide)?);
-        Ok(format!("{name}[{}{window}][{}]", at(&vector, 0)?, at(&lane, 0)?))
+        let lane = index::index(&lane, known, &self.variables)?;
+        Ok(format!("{name}[{}][{lane}]", at(&vector, 0)?))
     }
 
     /// A vector of these lanes, or of one scalar in all lanes.

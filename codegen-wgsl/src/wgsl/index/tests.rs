@@ -1,6 +1,6 @@
 //! Printed indices and conditions are evaluated as WGSL means them and compared with the expressions themselves.
 
-use super::{Variables, condition, exact_index, index};
+use super::{Variables, condition, exact_index, index, summand};
 use crate::kernel::Known;
 use proptest::prelude::*;
 use weft_affine::{Atom, Constraint, Expr, Interval, Term, Var};
@@ -266,6 +266,10 @@ fn check(
         };
         for text in texts.iter().flatten() {
             prop_assert_eq!(Wgsl::new(text, &names).number(), word(expected), "{} as {} at {:?}", expr, text, point);
+        }
+        if let Ok(text) = summand(expr, &known, &plain) {
+            let less = format!("{text} - 5u");
+            prop_assert_eq!(Wgsl::new(&less, &names).number(), word(expected).wrapping_sub(5), "{}", less);
         }
         // No element has an index below 0.
         if texts[2].is_ok() && expected >= 0 {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
     ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module,
-    Op, Shape, UnaryOp,
+    Op, Shape,
 };
 
 /// A code, and a sentence.
@@ -313,8 +313,7 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
             let message = "'bitcast-convert' between elements of different widths cannot be compiled yet";
             (given != bits(&instruction.shape)).then(|| (OPERATION, message.to_owned()))
         }
-        Op::Unary(UnaryOp::Acos | UnaryOp::Acosh | UnaryOp::Asin | UnaryOp::Asinh | UnaryOp::Atanh)
-        | Op::Binary(BinaryOp::Atan2) => {
+        Op::Binary(BinaryOp::Atan2) => {
             let is_complex = instruction.shape.as_array().is_some_and(|array| array.element_type.is_complex());
             let message = format!("'{}' of complex numbers cannot be compiled yet", instruction.op.name());
             is_complex.then_some((OPERATION, message))

@@ -88,6 +88,10 @@ fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) ->
         let options = Options { numbers, elements: 40, types: vec![ty], same_width: true, ..Options::computed() };
         for &opcode in opcodes {
             for seed in first_seed()..first_seed() + cases(per_type) {
+                // What a map applies may multiply what its floats are off by.
+                if opcode == Opcode::Map && !ty.is_integer() && ty != ElementType::Pred {
+                    continue;
+                }
                 let Some(module) = instance(seed, opcode, &options) else { continue };
                 let inputs = inputs(&module, seed, &options);
                 let count = counts.entry((opcode.name(), ty.name())).or_default();

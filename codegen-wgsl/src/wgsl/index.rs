@@ -72,7 +72,7 @@ impl Variables {
         match variable {
             Var::Dim(index) => self.dims.get(index as usize).cloned().unwrap_or_else(|| format!("d{index}")),
             Var::Range(index) => format!("s{index}"),
-            Var::Runtime(index) if self.named.contains_key(&index) => format!("i{index}"),
+            Var::Runtime(index) if self.named.contains_key(&index) => format!("at{index}"),
             Var::Runtime(index) => format!("rt{index}"),
         }
     }

@@ -66,15 +66,18 @@ fn identifier(wanted: &str) -> String {
     if !starts_well {
         name.insert(0, 'v');
     }
-    // Variables of the writer (d0, s1) are the only other identifiers in a function.
-    let is_variable = name.len() > 1
-        && (name.starts_with('d') || name.starts_with('s') || name.starts_with('i'))
-        && name[1..].chars().all(|c| c.is_ascii_digit());
-    if is_variable || is_reserved(&name) || is_of_lanes(&name) {
+    if is_variable(&name) || is_reserved(&name) || is_of_lanes(&name) {
         name.push('_');
         name.push('v');
     }
     name
+}
+
+/// Whether the writer calls a variable so: an index (`d0`), a loop's (`s1`), a runtime variable (`rt2`), or an index that has a name (`at3`). They are
+/// the only other identifiers in a function. None of them is a type's, as `i32` would be.
+fn is_variable(name: &str) -> bool {
+    let mut numbers = ["d", "s", "rt", "at"].into_iter().filter_map(|prefix| name.strip_prefix(prefix));
+    numbers.any(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// Whether a function of the library has this name where it takes vectors.
@@ -373,14 +376,26 @@ const RESERVED: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, RESERVED};
+    use super::{Names, RESERVED, is_reserved, is_variable};
 
     #[test]
     fn names_become_identifiers() {
         let mut names = Names::default();
-        let taken: Vec<String> =
-            ["add.1", "add_1", "max", "d0", "1x", "_", "a..b", "é"].iter().map(|name| names.take(name)).collect();
-        assert_eq!(taken, ["add_1", "add_1_2", "max_v", "d0_v", "v1x", "v_", "a_b", "v_2"]);
+        let taken: Vec<String> = ["add.1", "add_1", "max", "d0", "1x", "_", "a..b", "é", "rt7", "at3", "i32"]
+            .iter()
+            .map(|name| names.take(name))
+            .collect();
+        assert_eq!(taken, ["add_1", "add_1_2", "max_v", "d0_v", "v1x", "v_", "a_b", "v_2", "rt7_v", "at3_v", "i32_v"]);
+    }
+
+    /// A kernel of many indices has one of every number.
+    #[test]
+    fn no_variable_is_called_as_a_type() {
+        for name in
+            ["d", "s", "rt", "at"].iter().flat_map(|prefix| (0..200).map(move |number| format!("{prefix}{number}")))
+        {
+            assert!(is_variable(&name) && !is_reserved(&name), "{name}");
+        }
     }
 
     #[test]

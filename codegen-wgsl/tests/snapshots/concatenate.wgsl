@@ -20,17 +20,17 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn joined(d0: u32) -> f32 {
-    let i0 = d0 % 10u;
-    let i1 = d0 / 10u;
+    let at0 = d0 % 10u;
+    let at1 = d0 / 10u;
     var joined_3: f32;
-    if i0 <= 2u {
-        joined_3 = x[d0 - i1 * 7u];
+    if at0 <= 2u {
+        joined_3 = x[d0 - at1 * 7u];
     } else {
         var joined_2: f32;
-        if i0 <= 4u {
+        if at0 <= 4u {
             joined_2 = 1.0f;
         } else {
-            joined_2 = keep(-y[d0 - 5u - i1 * 5u]);
+            joined_2 = keep(-y[d0 - 5u - at1 * 5u]);
         }
         joined_3 = joined_2;
     }

@@ -33,8 +33,8 @@ fn log_v(d0: u32, d1: u32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    let i0 = group.x * 64u + lane;
-    if i0 <= 399u {
-        add_out[i0] = add(i0, transpose_v(i0));
+    let at0 = group.x * 64u + lane;
+    if at0 <= 399u {
+        add_out[at0] = add(at0, transpose_v(at0));
     }
 }

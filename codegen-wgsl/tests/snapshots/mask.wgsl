@@ -19,19 +19,19 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn part(d0: u32) -> f32 {
-    let i0 = (d0 >> 4u) % 5u;
-    let rows = i32(14u - i0 * 3u);
-    let i1 = d0 & 15u;
-    let columns = i32(i1);
+    let at0 = (d0 >> 4u) % 5u;
+    let rows = i32(14u - at0 * 3u);
+    let at1 = d0 & 15u;
+    let columns = i32(at1);
     let past = columns <= rows;
-    return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[i1 + d0 / 80u * 256u + 224u - i0 * 48u], past);
+    return select(bitcast<f32>(0xff800000u ^ zeros.zero_constant), scores[at1 + d0 / 80u * 256u + 224u - at0 * 48u], past);
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    let i0 = group.x * 64u + lane;
-    if i0 <= 159u {
-        part_out[i0] = part(i0);
+    let at0 = group.x * 64u + lane;
+    if at0 <= 159u {
+        part_out[at0] = part(at0);
     }
 }

@@ -21,11 +21,11 @@ fn keep_chosen(x: f32) -> f32 {
 
 fn padded(d0: u32) -> f32 {
     let value_value = value[0u];
-    let i0 = d0 / 5u;
-    let i1 = d0 % 5u;
+    let at0 = d0 / 5u;
+    let at1 = d0 % 5u;
     var padded_2: f32;
-    if i0 >= 1u && i0 <= 10u && i1 >= 1u && (i0 + 2u) % 3u == 0u {
-        let x_value = x[i1 + d0 / 15u * 6u - 1u];
+    if at0 >= 1u && at0 <= 10u && at1 >= 1u && (at0 + 2u) % 3u == 0u {
+        let x_value = x[at1 + d0 / 15u * 6u - 1u];
         padded_2 = keep(x_value + x_value);
     } else {
         padded_2 = value_value;

@@ -159,17 +159,17 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn softmax(d0: u32) -> f32 {
-    let i0 = d0 / 129u;
-    let shifted = x[d0] - max_v[i0];
+    let at0 = d0 / 129u;
+    let shifted = x[d0] - max_v[at0];
     let exp_v = keep(exp_f32(shifted));
-    return exp_v / total[i0];
+    return exp_v / total[at0];
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    let i0 = group.x * 64u + lane;
-    if i0 <= 2192u {
-        softmax_out[i0] = softmax(i0);
+    let at0 = group.x * 64u + lane;
+    if at0 <= 2192u {
+        softmax_out[at0] = softmax(at0);
     }
 }

@@ -33,7 +33,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
     let rt0 = u32(clamp(row(0u), 0i, 5i));
     if lane <= 17u {
-        let i1 = lane + rt0 * 6u;
-        updated_out[i1] = sum(lane, updated_out[i1]);
+        let at1 = lane + rt0 * 6u;
+        updated_out[at1] = sum(lane, updated_out[at1]);
     }
 }

@@ -40,16 +40,7 @@ fn check(name: &str, text: &str, operands: &[Vec<u32>], targets: &[&str]) {
 
 #[test]
 fn collectives_compute_what_they_say() {
-    for combination in together::COMBINATIONS {
-        for function in together::FUNCTIONS {
-            for threads in together::SIZES {
-                let text = together::collective(combination, "workgroup", function, threads);
-                let operands: Vec<Vec<u32>> =
-                    (0..).zip(function.1).map(|(seed, ty)| together::words(ty, 2 * threads, seed)).collect();
-                check(&format!("{combination} {} {threads}", function.0), &text, &operands, &["floor"]);
-            }
-        }
-    }
+    together::for_each_collective("workgroup", |name, text, operands| check(name, text, operands, &["floor"]));
 }
 
 #[test]

@@ -115,30 +115,12 @@ fn subgroup() -> usize {
 
 #[test]
 fn workgroups_combine_their_values() {
-    for combination in together::COMBINATIONS {
-        for function in together::FUNCTIONS {
-            for threads in together::SIZES {
-                let text = together::collective(combination, "workgroup", function, threads);
-                let operands: Vec<Vec<u32>> =
-                    (0..).zip(function.1).map(|(seed, ty)| together::words(ty, 2 * threads, seed)).collect();
-                check(&format!("{combination} {} {threads}", function.0), &text, &operands, DEVICE.target());
-            }
-        }
-    }
+    together::for_each_collective("workgroup", |name, text, operands| check(name, text, operands, DEVICE.target()));
 }
 
 #[test]
 fn subgroups_combine_their_values() {
-    for combination in together::COMBINATIONS {
-        for function in together::FUNCTIONS {
-            for threads in together::SIZES {
-                let text = together::collective(combination, "subgroup", function, threads);
-                let operands: Vec<Vec<u32>> =
-                    (0..).zip(function.1).map(|(seed, ty)| together::words(ty, 2 * threads, seed)).collect();
-                check(&format!("{combination} {} {threads}", function.0), &text, &operands, DEVICE.target());
-            }
-        }
-    }
+    together::for_each_collective("subgroup", |name, text, operands| check(name, text, operands, DEVICE.target()));
 }
 
 #[test]

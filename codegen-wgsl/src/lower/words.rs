@@ -1,7 +1,8 @@
 //! Packed elements as the words that hold them.
 
 use crate::kernel::{
-    Block, Condition, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Space, Statement, Value, is_multiple,
+    Block, Condition, Function, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value,
+    is_multiple,
 };
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::{ArenaId, ArrayShape, BinaryOp, ComparisonDirection, ElementType, FloatFormat, Scalar};
@@ -14,7 +15,7 @@ use weft_partition::Form;
 /// # Errors
 /// If an index leaves 64 bits.
 pub fn words(kernel: &Kernel) -> Result<Kernel, Error> {
-    let packed: Vec<Option<Packed>> = kernel.memories.values().map(|memory| Packed::of(&memory.shape)).collect();
+    let packed: Vec<Option<Packed>> = kernel.memories.values().map(Packed::of).collect();
     if packed.iter().all(Option::is_none) {
         return Ok(kernel.clone());
     }
@@ -51,12 +52,15 @@ struct Packed {
     element_type: ElementType,
     form: Form,
     elements: i64,
+    /// Whether the kernel reads the memory, so that it matters when something is stored.
+    is_read: bool,
 }
 
 impl Packed {
-    fn of(shape: &ArrayShape) -> Option<Packed> {
-        let form = Form::of(shape.element_type).filter(|form| form.is_packed())?;
-        Some(Packed { element_type: shape.element_type, form, elements: shape.element_count()? })
+    fn of(memory: &Memory) -> Option<Packed> {
+        let element_type = memory.shape.element_type;
+        let form = Form::of(element_type).filter(|form| form.is_packed())?;
+        Some(Packed { element_type, form, elements: memory.shape.element_count()?, is_read: memory.is_readable() })
     }
 
     fn per_word(self) -> i64 {
@@ -92,7 +96,7 @@ impl Gathered {
     /// What the first of some statements begins.
     fn of(statements: &[Statement], packed: &[Option<Packed>]) -> Option<Gathered> {
         let (condition, memory, position) = stored_alone(statements.first()?)?;
-        let packed = packed[memory.index()]?;
+        let packed = packed[memory.index()].filter(|packed| !packed.is_read)?;
         let count = packed.per_word().min(packed.elements - position);
         let is_next = |(offset, statement): (i64, &Statement)| {
             stored_alone(statement).is_some_and(|(own, own_memory, own_position)| {
@@ -134,16 +138,8 @@ fn find_merged(entry: &Function, block: &Block, packed: &[Option<Packed>], known
             let lanes = Kernel::operand_lanes(entry, *value);
             merged[memory.index()] |= !packed.fills_words(position, lanes, &known);
         }
-        match statement {
-            Statement::If { condition, then, otherwise, .. } => {
-                find_merged(entry, then, packed, &known.inside(condition), merged);
-                find_merged(entry, otherwise, packed, &known.outside(condition), merged);
-            }
-            Statement::Loop { extents, body, .. } => {
-                find_merged(entry, body, packed, &known.in_loop(extents), merged);
-            }
-            _ => statement.blocks().into_iter().for_each(|block| find_merged(entry, block, packed, &known, merged)),
-        }
+        let blocks = statement.blocks().into_iter().zip(known.within(statement));
+        blocks.for_each(|(block, known)| find_merged(entry, block, packed, &known, merged));
         known.after(statement);
     }
 }
@@ -169,19 +165,9 @@ impl Pass<'_> {
             }
             rest = behind;
             let mut statement = statement.clone();
-            match &mut statement {
-                Statement::If { condition, then, otherwise, .. } => {
-                    *then = self.block(std::mem::take(then), known.inside(condition))?;
-                    *otherwise = self.block(std::mem::take(otherwise), known.outside(condition))?;
-                }
-                Statement::Loop { extents, body, .. } => {
-                    *body = self.block(std::mem::take(body), known.in_loop(extents))?;
-                }
-                _ => {
-                    for inner in statement.blocks_mut() {
-                        *inner = self.block(std::mem::take(inner), known.clone())?;
-                    }
-                }
+            let inside = known.within(&statement);
+            for (block, known) in statement.blocks_mut().into_iter().zip(inside) {
+                *block = self.block(std::mem::take(block), known)?;
             }
             known.after(&statement);
             self.statement(statement, &known, &mut out)?;

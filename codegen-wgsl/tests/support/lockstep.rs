@@ -438,9 +438,11 @@ fn scalar(frame: &Frame<'_>, op: &ScalarOp, thread: usize) -> Word {
     match op {
         ScalarOp::Index { index, element_type } => {
             let index = i32::try_from(frame.index(index, thread)).unwrap();
-            #[allow(clippy::cast_precision_loss, reason = "indices of tests are small")]
-            let float = index as f32;
-            if *element_type == ElementType::F32 { float.to_bits() } else { index.cast_unsigned() }
+            match element_type {
+                // Those of tests are small.
+                ElementType::F32 => f32::from(i16::try_from(index).unwrap()).to_bits(),
+                _ => index.cast_unsigned(),
+            }
         }
         ScalarOp::Binary { op, .. } => binary(*op, ty, operands[0], operands[1]),
         ScalarOp::Unary { op: UnaryOp::Not, .. } if ty == ElementType::Pred => 1 - operands[0],

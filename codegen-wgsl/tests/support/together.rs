@@ -18,10 +18,24 @@ pub(crate) const FUNCTIONS: [(&str, &[&str], &str); 6] = [
 ];
 
 /// How many invocations workgroups have.
-pub(crate) const SIZES: [usize; 6] = [1, 2, 31, 64, 100, 256];
+const SIZES: [usize; 6] = [1, 2, 31, 64, 100, 256];
 
 /// How values are combined.
-pub(crate) const COMBINATIONS: [&str; 3] = ["reduce", "scan", "exclusive-scan"];
+const COMBINATIONS: [&str; 3] = ["reduce", "scan", "exclusive-scan"];
+
+/// Calls a test with the name, the text and the operands of each collective of a scope: all combinations, functions and sizes.
+pub(crate) fn for_each_collective(scope: &str, mut test: impl FnMut(&str, &str, &[Vec<u32>])) {
+    for combination in COMBINATIONS {
+        for function in FUNCTIONS {
+            for threads in SIZES {
+                let operands: Vec<Vec<u32>> =
+                    (0..).zip(function.1).map(|(seed, ty)| words(ty, 2 * threads, seed)).collect();
+                let name = format!("{combination} {} {threads}", function.0);
+                test(&name, &collective(combination, scope, function, threads), &operands);
+            }
+        }
+    }
+}
 
 /// A kernel of two workgroups that combines the values of each by a function, twice: first as they are, then what that gave.
 pub(crate) fn collective(

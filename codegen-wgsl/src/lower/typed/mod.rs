@@ -53,11 +53,25 @@ pub fn typed(kernel: &Kernel) -> Result<Kernel, Diagnostics> {
     Ok(Kernel { name: kernel.name.clone(), memories, functions, entry, windows: kernel.windows })
 }
 
-/// Whether all elements are of types that registers have.
+/// Whether all elements are of types that registers have, those of literals among them.
 fn is_typed(kernel: &Kernel) -> bool {
     let is_own = |ty: ElementType| matches!(Kind::of(ty), Ok(Kind::Own));
     let of_values = kernel.bodies().flat_map(|function| function.values.values()).map(|value| value.element_type);
     of_values.chain(kernel.memories.values().map(|memory| memory.shape.element_type)).all(is_own)
+        && kernel.bodies().all(|function| has_literals_of(&function.body, &is_own))
+}
+
+/// Whether all literals that statements of a block are given, and those within them, are of such types.
+fn has_literals_of(block: &Block, is_own: &dyn Fn(ElementType) -> bool) -> bool {
+    let is_fine = |operand: &Operand| match operand {
+        Operand::Constant(literal) => is_own(literal.element_type()),
+        Operand::Value(_) => true,
+    };
+    block.results.iter().all(is_fine)
+        && block.statements.iter().all(|statement| {
+            let within = || statement.blocks().into_iter().all(|block| has_literals_of(block, is_own));
+            statement.operands().iter().all(is_fine) && within()
+        })
 }
 
 fn typed_memory(memory: &Memory) -> Result<Memory, Diagnostics> {

@@ -10,7 +10,6 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use weft_codegen_wgsl::compile;
-use weft_hlo::ir::{InstrId, Op};
 use weft_hlo::passes::Pipeline;
 use weft_hlo::text::parse;
 use weft_partition::{Fused, Target, fuse};
@@ -24,9 +23,9 @@ fn main() {
         let Ok(module) = parse(&program) else { continue };
         let Ok(optimized) = Pipeline::default().run(&module) else { continue };
         let Ok(fused) = fuse(&optimized.module, &target) else { continue };
-        for id in fusions(&fused) {
-            let one = || timed(|| compile(&fused, id, &target).map(drop).unwrap());
-            let fusion = &fused.module.entry_computation().instructions[id].name;
+        for site in fused.fusions() {
+            let one = || timed(|| compile(&fused, site, &target).map(drop).unwrap());
+            let fusion = fused.name(site);
             times.push(((0..REPEATED).map(|_| one()).min().unwrap(), format!("{name}/{fusion}")));
         }
     }
@@ -53,9 +52,9 @@ fn report(name: &str, steps: usize, text: &str, target: &Target) {
     let mut planned = None;
     let plan = timed(|| planned = Some(Fused::of(module.clone(), target).unwrap()));
     let fused = planned.unwrap();
-    let id = fusions(&fused)[0];
+    let site = fused.fusions().next().unwrap();
     let mut bytes = 0;
-    let compiled = timed(|| bytes = compile(&fused, id, target).unwrap().source.len());
+    let compiled = timed(|| bytes = compile(&fused, site, target).unwrap().source.len());
     let each = (plan + compiled).as_secs_f64() * 1e6 / steps as f64;
     println!("{name:<10}{steps:>8} {:>10} {:>12} {each:>14.1} {bytes:>12}", millis(plan), millis(compiled));
 }
@@ -90,11 +89,6 @@ fn whole(body: &str, shape: &str) -> String {
         "HloModule growth\nf {{\n{body}}}\nENTRY main {{\nx = {shape} parameter(0)\n\
          ROOT all = {shape} fusion(x), kind=kLoop, calls=f\n}}"
     )
-}
-
-fn fusions(fused: &Fused) -> Vec<InstrId> {
-    let instructions = fused.module.entry_computation().instructions.iter();
-    instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. })).map(|(id, _)| id).collect()
 }
 
 fn corpus() -> Vec<(String, String)> {

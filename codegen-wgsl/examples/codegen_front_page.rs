@@ -15,7 +15,8 @@ fn main() -> Result<(), weft_hlo::diagnostic::Diagnostics> {
     )?;
     let target = Target::default();
     let fused = fuse(&module, &target)?;
-    let shader = weft_codegen_wgsl::compile(&fused, fused.module.entry_computation().root, &target)?;
+    let kernel = fused.fusions().next().expect("the program is one fusion");
+    let shader = weft_codegen_wgsl::compile(&fused, kernel, &target)?;
     assert!(shader.source.contains("x_2[i] * 2.0f") || shader.source.contains("* 2.0f"));
     assert_eq!(shader.bindings.len(), 2);
     Ok(())

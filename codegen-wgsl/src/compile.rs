@@ -11,19 +11,19 @@ use std::ops::Range;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Computation, InstrId, Instruction, Op, Span};
-use weft_partition::{Fused, FusionPlan, Target};
+use weft_partition::{Fused, FusionPlan, Site, Target};
 
-/// The shader of one fusion of the entry computation.
+/// The shader of one fusion of a program ([`Fused::fusions`]).
 ///
 /// Each step is a span of its own, at level `DEBUG`: `emit`, `lower`, `verify`, `write` and `validate`.
 ///
 /// # Errors
-/// `HLO410` if `id` is no fusion, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
+/// `HLO410` if there is no fusion at `site`, `HLO411`–`HLO414` for what cannot be emitted, `HLO417`, `HLO418` where the kernel would break
 /// a limit of the target, `HLO415` if naga refuses the text: that is a defect of this crate, reported with naga's reason, as is
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
-pub fn compile(fused: &Fused, id: InstrId, target: &Target) -> Result<Shader, Diagnostics> {
-    let (fusion, plan) = fusion(fused, id)?;
-    let kernel = lower(fused, id, target, Lowering::LAST, |_, _| {})?;
+pub fn compile(fused: &Fused, site: Site, target: &Target) -> Result<Shader, Diagnostics> {
+    let (fusion, plan) = fusion(fused, site)?;
+    let kernel = lower(fused, site, target, Lowering::LAST, |_, _| {})?;
     shader(&kernel, contents(fused, fusion, plan)).map_err(|findings| at(findings, fusion))
 }
 
@@ -169,8 +169,8 @@ fn contents(fused: &Fused, fusion: &Instruction, plan: &FusionPlan) -> Vec<Conte
 ///
 /// # Errors
 /// As [`compile`].
-pub fn kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Diagnostics> {
-    let (fusion, plan) = fusion(fused, id)?;
+pub fn kernel(fused: &Fused, site: Site, target: &Target) -> Result<Kernel, Diagnostics> {
+    let (fusion, plan) = fusion(fused, site)?;
     let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target))?;
     debug_assert!(kernel.verify().is_ok(), "emission keeps the rules of the kernel IR:\n{kernel}");
     match kernel.exceeds(target).into_iter().next() {
@@ -185,25 +185,25 @@ pub fn kernel(fused: &Fused, id: InstrId, target: &Target) -> Result<Kernel, Dia
 /// As [`compile`].
 pub fn lowered(
     fused: &Fused,
-    id: InstrId,
+    site: Site,
     target: &Target,
     last: Lowering,
 ) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
     let mut stages = Vec::with_capacity(Lowering::ALL.len());
-    lower(fused, id, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
+    lower(fused, site, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
     Ok(stages)
 }
 
 /// The kernel of one fusion after all lowerings up to and with `last`, each of which is shown.
 fn lower(
     fused: &Fused,
-    id: InstrId,
+    site: Site,
     target: &Target,
     last: Lowering,
     mut show: impl FnMut(Lowering, &Kernel),
 ) -> Result<Kernel, Diagnostics> {
-    let (fusion, _) = fusion(fused, id)?;
-    let mut kernel = kernel(fused, id, target)?;
+    let (fusion, _) = fusion(fused, site)?;
+    let mut kernel = kernel(fused, site, target)?;
     let _span = debug_span!("lower").entered();
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
         kernel = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
@@ -221,23 +221,22 @@ fn lower(
 ///
 /// # Errors
 /// As [`compile`].
-pub fn functions_text(fused: &Fused, id: InstrId) -> Result<String, Diagnostics> {
-    let (fusion, plan) = fusion(fused, id)?;
+pub fn functions_text(fused: &Fused, site: Site) -> Result<String, Diagnostics> {
+    let (fusion, plan) = fusion(fused, site)?;
     let Op::Fusion { calls, .. } = fusion.op else { return Ok(String::new()) };
     Ok(plan.text(&fused.module.computations[calls]))
 }
 
-/// A fusion of the entry, and its plan.
-fn fusion(fused: &Fused, id: InstrId) -> Result<(&Instruction, &FusionPlan), Diagnostics> {
-    let module = &fused.module;
-    let Some(fusion) = module.entry_computation().instructions.get(id) else {
+/// A fusion, and its plan.
+fn fusion(fused: &Fused, site: Site) -> Result<(&Instruction, &FusionPlan), Diagnostics> {
+    let Some(fusion) = fused.instruction(site) else {
         return Err(Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into());
     };
     let Op::Fusion { calls, .. } = fusion.op else {
         let message = format!("'{}' is no fusion; fuse the module first", fusion.op.name());
         return Err(Diagnostic::new("HLO410", fusion.span, message).about(&fusion.name).into());
     };
-    let refused = fused.uncompiled.iter().find(|one| one.computation == module.entry && one.instruction == id);
+    let refused = fused.uncompiled.iter().find(|one| one.site == site);
     if let Some(refused) = refused {
         return Err(refused.reason.clone().into());
     }

@@ -33,4 +33,4 @@ pub mod wgsl;
 
 pub use compile::{compile, compile_kernel, functions_text, kernel, lowered};
 pub use shader::{Binding, Content, Proofs, Shader};
-pub use weft_partition::Target;
+pub use weft_partition::{Site, Target};

@@ -2,13 +2,13 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use weft_codegen_wgsl::{Target, compile};
+use weft_codegen_wgsl::{Site, Target, compile};
 use weft_hlo::text::parse;
 use weft_partition::Fused;
 
 fn refusal(text: &str, target: &Target) -> String {
     let module = parse(text).unwrap_or_else(|findings| panic!("{findings}"));
-    let root = module.entry_computation().root;
+    let root = Site { computation: module.entry, instruction: module.entry_computation().root };
     match Fused::of(module, target).and_then(|fused| compile(&fused, root, target)) {
         Ok(shader) => panic!("a kernel was made:\n{}", shader.source),
         Err(findings) => findings.to_string(),
@@ -47,7 +47,7 @@ fn only_fusions_are_kernels() {
 fn a_tensor_given_twice_is_bound_once() {
     let text = SUM.replace("fusion(a, b)", "fusion(a, a)");
     let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
-    let root = module.entry_computation().root;
+    let root = Site { computation: module.entry, instruction: module.entry_computation().root };
     let target = Target::default().with(|it| it.max_storage_buffers = 2);
     let fused = Fused::of(module, &target).unwrap_or_else(|findings| panic!("{findings}"));
     let kernel = weft_codegen_wgsl::kernel(&fused, root, &target).unwrap_or_else(|findings| panic!("{findings}"));

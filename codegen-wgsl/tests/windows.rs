@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use weft_codegen_wgsl::kernel::Kernel;
-use weft_codegen_wgsl::{Shader, Target, compile, kernel};
+use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel};
 use weft_hlo::text::parse;
 use weft_partition::Fused;
 
@@ -95,7 +95,7 @@ fn made(parameters: &str, body: &str) -> (Kernel, Shader) {
     );
     let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
     let target = Target::default().with(|it| it.max_storage_binding_bytes = 4096);
-    let root = module.entry_computation().root;
+    let root = Site { computation: module.entry, instruction: module.entry_computation().root };
     let fused = Fused::of(module, &target).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
     let kernel = kernel(&fused, root, &target).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
     (kernel, compile(&fused, root, &target).unwrap_or_else(|findings| panic!("{findings}\n{text}")))

@@ -45,6 +45,9 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
     if let Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Tuple | Op::Fusion { .. } = instruction.op {
         return Support::Stays(None);
     }
+    if is_control_flow(&instruction.op) {
+        return Support::Stays(None);
+    }
     if let Op::Constant(_) = instruction.op {
         return Support::Stays(finding.filter(|(code, _)| *code == ELIDED));
     }
@@ -172,6 +175,11 @@ fn is_compiled(op: &Op) -> bool {
     }
 }
 
+/// Whether the operation decides which programs run, and how often: a step of the program that it stands in, around kernels.
+pub(crate) fn is_control_flow(op: &Op) -> bool {
+    matches!(op, Op::While { .. } | Op::Conditional { .. })
+}
+
 /// The computations that an operation runs with whole values of its own: programs like the entry.
 pub(crate) fn programs_of(op: &Op) -> Vec<ComputationId> {
     match op {
@@ -196,13 +204,20 @@ pub(crate) fn programs(module: &Module) -> Vec<bool> {
     programs
 }
 
+/// An instruction of a module, and where it stands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The computation: of what a program runs, the entry, or one that a `while`, a `conditional` or the like runs.
+    pub computation: ComputationId,
+    /// The instruction.
+    pub instruction: InstrId,
+}
+
 /// Something of a fused module that cannot be compiled yet: a kernel, or an instruction that stands between kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncompiled {
-    /// The computation that it stands in: the entry, or one that a `while`, a `conditional` or the like runs.
-    pub computation: ComputationId,
     /// The fusion or other instruction.
-    pub instruction: InstrId,
+    pub site: Site,
     /// Why, with the code that a refusal to compile it has.
     pub reason: Diagnostic,
 }
@@ -221,7 +236,7 @@ pub(crate) fn uncompiled(fused: &Module) -> Vec<Uncompiled> {
             if let Some((code, message)) = reason {
                 let about = format!("{}/{}", owner.name, instruction.name);
                 let reason = Diagnostic::new(code, instruction.span, message).about(about);
-                found.push(Uncompiled { computation, instruction: id, reason });
+                found.push(Uncompiled { site: Site { computation, instruction: id }, reason });
             }
         }
     }
@@ -242,6 +257,7 @@ fn no_kernel(op: &Op) -> Reason {
 /// `HLO401` for an operation, `HLO402` for an element type or a dynamic shape, `HLO403` for a constant whose elements
 /// the text left out.
 pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
+    let programs = programs(module);
     let mut needed = vec![false; module.computations.len()];
     // Which of them are applied to elements, rather than run with whole values.
     let mut applied = vec![false; module.computations.len()];
@@ -260,7 +276,8 @@ pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
                 needed[callee.index()] = true;
                 applied[callee.index()] |= is_region || !runs;
             }
-            let own = finding(computation, instruction);
+            let is_step = programs[id.index()] && is_control_flow(&instruction.op);
+            let own = if is_step { None } else { finding(computation, instruction) };
             let reason =
                 own.or_else(|| (is_region && !is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
             if let Some((code, message)) = reason {

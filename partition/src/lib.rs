@@ -42,7 +42,7 @@ pub use cost::{Budget, operation_cost};
 pub use form::Form;
 pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
 pub use hero::{HeroKind, HeroTiling};
-pub use legal::Uncompiled;
+pub use legal::{Site, Uncompiled};
 pub use live::live;
 pub use monoid::identity;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};

@@ -128,8 +128,7 @@ fn loops_and_branches_are_programs() {
     assert_eq!(named("step"), [kernel("j_fusion", 2), kernel("e_y_fusion", 2)]);
     assert_eq!((named("up"), named("down")), (vec![kernel("a_m_fusion", 2)], vec![kernel("n_fusion", 1)]));
     assert_eq!(fused.programs.len(), 5);
-    let apart: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.instruction.as_str()).collect();
-    assert_eq!(apart, ["main/w", "main/b"]);
+    assert!(fused.uncompiled.is_empty(), "{:?}", fused.uncompiled);
     let decision = |name: &str| fused.decisions.iter().find(|decision| decision.instruction == name);
     assert_eq!(decision("w").map(|decision| decision.verdict), Some(Verdict::Stays));
     assert_eq!(decision("step/e").map(|decision| decision.verdict), Some(Verdict::Fused));

@@ -1,10 +1,10 @@
 //! Devices answer with errors, never with panics.
 
-use crate::support;
+use crate::support::{self, compile};
 use std::borrow::Cow;
 use weft_hlo::ir::{ArrayShape, ElementType, Literal};
 use weft_partition::{DeviceKind, Target};
-use weft_runtime::{Device, DeviceBuffer, Error, Executable, Selection, compile};
+use weft_runtime::{Device, DeviceBuffer, Error, Executable, Selection};
 
 fn scoped<T>(device: &Device, work: impl FnOnce(&Device) -> T) -> Result<T, Error> {
     pollster::block_on(device.scoped("testing", work))

@@ -4,7 +4,7 @@
 //! they are tame: nothing discontinuous is applied to a number that is not known exactly, and their errors have bounds.
 
 use crate::count::{cases, first_seed};
-use crate::support::device;
+use crate::support::{compile, device};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
@@ -12,7 +12,7 @@ use weft_hlo::ir::{Data, ElementType, Literal, Module, Op, Opcode};
 use weft_hlo::random::{Distribution, Numbers, Options, error_bounds, inputs, instance, module};
 use weft_hlo::text::print;
 use weft_partition::Target;
-use weft_runtime::{Device, Error, Executable, compile};
+use weft_runtime::{Device, Error, Executable};
 
 /// The first difference; `error` is what the result may be off by, whatever its size. `flushed` is what is expected of a device
 /// that takes subnormal numbers for zeros, which WGSL allows: the root of a negative one is a zero, not NaN.

@@ -1,13 +1,13 @@
 //! What drivers get wrong when they are let: each program here once gave a wrong number on llvmpipe or SwiftShader, or
 //! might give one under fast mathematics.
 
-use crate::support;
+use crate::support::{self, compile};
 use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
 use weft_hlo::shape::unary_accepts;
 use weft_partition::Target;
-use weft_runtime::{Device, Executable, Options, compile, compile_with};
+use weft_runtime::{Device, Executable, Options, compile_with};
 
 /// One device for all tests: some drivers take long to open one.
 static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
@@ -78,7 +78,7 @@ fn uniforms_do_not_tell_what_is_hidden() {
             let module = support::module(&text);
             let expected = evaluate(&module, &[]).expect("the evaluator knows it");
             // As it is written: the passes would fold it.
-            let options = Options { optimize: false };
+            let options = Options { optimize: false, host: false };
             let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
             let found = Executable::new(&DEVICE, program).expect("the program loads").run(&[]).expect("it runs");
             let close = |(found, expected): (&u32, &u32)| {

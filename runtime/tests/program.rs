@@ -1,59 +1,113 @@
 //! Programs: schedules and buffers, without any device.
 
-use crate::support;
+use crate::support::{self, compile};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use weft_hlo::ir::{InstrId, Module};
 use weft_partition::Target;
-use weft_runtime::program::{BufferKind, Step};
-use weft_runtime::{Error, Program, compile};
+use weft_runtime::program::{BufferId, BufferKind, Step, Tensor};
+use weft_runtime::{Error, Program};
 
 /// Follows the steps and the contents of each buffer: every launch has to find in its input buffers what it is said
 /// to read, may write only where nothing it reads lies, and the results must still be there at the end. What is updated in place has to
-/// be there as well.
+/// be there as well. Every loop makes two rounds, and every branch is taken, each as if the others were not there.
 fn check_buffers(program: &Program) {
-    let mut holds: HashMap<usize, String> = HashMap::new();
+    let mut holds = Holds::new();
     let constants = program.constants().map(|(tensor, _)| tensor);
     for tensor in program.parameters().iter().chain(constants) {
         holds.insert(tensor.buffer.index(), tensor.name.clone());
     }
+    follow(program, program.steps(), &mut holds);
+    for result in program.results() {
+        assert!(result.bytes == 0 || holds.get(&result.buffer.index()) == Some(&result.name));
+        assert_ne!(program.buffers()[result.buffer.index()].kind, BufferKind::Temporary);
+    }
+}
+
+/// What lies in each buffer, by name.
+type Holds = HashMap<usize, String>;
+
+fn follow(program: &Program, steps: &[Step], holds: &mut Holds) {
     let is_writable =
         |buffer: usize| matches!(program.buffers()[buffer].kind, BufferKind::Result | BufferKind::Temporary);
-    for step in program.steps() {
+    let expect = |holds: &Holds, tensor: &Tensor, reader: &str| {
+        let held = holds.get(&tensor.buffer.index());
+        assert!(tensor.bytes == 0 || held == Some(&tensor.name), "{reader}: {} {held:?}\n{program}", tensor.name);
+    };
+    for step in steps {
         let launch = match step {
             Step::Launch(launch) => launch,
             Step::Copy(copy) => {
                 assert_ne!(copy.from.buffer, copy.to.buffer);
-                assert_eq!(holds.get(&copy.from.buffer.index()), Some(&copy.from.name));
+                expect(holds, &copy.from, "copy");
                 assert!(is_writable(copy.to.buffer.index()) && copy.from.bytes == copy.to.bytes);
                 holds.insert(copy.to.buffer.index(), copy.from.name.clone());
                 continue;
             }
+            Step::While(step) => {
+                for round in 0..3 {
+                    for carried in &step.carried {
+                        assert!(is_writable(carried.buffer.index()));
+                        holds.insert(carried.buffer.index(), carried.name.clone());
+                    }
+                    follow(program, &step.condition, holds);
+                    step.flag.iter().for_each(|flag| expect(holds, flag, &step.name));
+                    if round < 2 {
+                        follow(program, &step.body, holds);
+                        let before = holds.clone();
+                        for exchange in &step.exchanges {
+                            let [to, from] = [exchange.buffer, exchange.with].map(BufferId::index);
+                            let bytes = [to, from].map(|buffer| program.buffers()[buffer].bytes);
+                            assert!(bytes[0] == bytes[1] && is_writable(to) && is_writable(from));
+                            holds.remove(&to);
+                            before.get(&from).map(|held| holds.insert(to, held.clone()));
+                        }
+                    }
+                }
+                continue;
+            }
+            Step::Conditional(step) => {
+                expect(holds, &step.selector, &step.name);
+                let before = holds.clone();
+                for branch in &step.branches {
+                    holds.clone_from(&before);
+                    follow(program, branch, holds);
+                    for output in &step.outputs {
+                        assert!(is_writable(output.buffer.index()));
+                        holds.insert(output.buffer.index(), output.name.clone());
+                    }
+                }
+                // What any branch may have overwritten is gone.
+                continue;
+            }
+            Step::Host(step) => {
+                step.inputs.iter().for_each(|input| expect(holds, input, "host"));
+                for output in &step.outputs {
+                    assert!(is_writable(output.buffer.index()));
+                    holds.insert(output.buffer.index(), output.name.clone());
+                }
+                continue;
+            }
             other => panic!("{other:?}"),
         };
-        for input in &launch.inputs {
-            let empty = input.bytes == 0;
-            assert!(empty || holds.get(&input.buffer.index()) == Some(&input.name), "{}: {}", launch.name, input.name);
-        }
-        let fusion = &program.module().entry_computation().instructions[launch.fusion];
+        launch.inputs.iter().for_each(|input| expect(holds, input, &launch.name));
+        let owner = &program.module().computations[launch.fusion.computation];
+        let fusion = &owner.instructions[launch.fusion.instruction];
         for (position, output) in launch.outputs.iter().enumerate() {
             let buffer = &program.buffers()[output.buffer.index()];
             assert!(output.bytes <= buffer.bytes);
             assert!(is_writable(output.buffer.index()));
             let others = launch.inputs.iter().chain(&launch.outputs[..position]);
             assert!(others.into_iter().all(|other| other.buffer != output.buffer), "{}", launch.name);
-            if launch.updated.iter().any(|updated| updated.output == position) {
+            let is_updated = launch.updated.iter().any(|updated| updated.output == position);
+            if is_updated && launch.fusion.computation == program.module().entry {
                 let held = holds.get(&output.buffer.index());
-                let name = |id: &InstrId| program.module().entry_computation().instructions[*id].name.clone();
+                let name = |id: &InstrId| owner.instructions[*id].name.clone();
                 assert!(fusion.operands.iter().map(name).any(|name| held == Some(&name)), "{} {held:?}", launch.name);
             }
             holds.insert(output.buffer.index(), output.name.clone());
         }
-    }
-    for result in program.results() {
-        assert!(result.bytes == 0 || holds.get(&result.buffer.index()) == Some(&result.name));
-        assert_ne!(program.buffers()[result.buffer.index()].kind, BufferKind::Temporary);
     }
 }
 

@@ -1,9 +1,10 @@
 //! `rng-bit-generator` on the default adapter, bit for bit against the evaluator.
 
+use crate::support::compile;
 use crate::support::{device, module};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::Literal;
-use weft_runtime::{Executable, compile};
+use weft_runtime::Executable;
 
 #[test]
 fn random_bits_agree_exactly() {

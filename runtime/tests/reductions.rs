@@ -1,12 +1,13 @@
 //! Long reductions, in one pass with several accumulators or in two, against the evaluator and against sums of `f64`.
 
+use crate::support::compile;
 use crate::support::{device, module};
 use std::fmt::Write;
 use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::Rng;
-use weft_runtime::{Device, Executable, compile};
+use weft_runtime::{Device, Executable};
 
 static DEVICE: LazyLock<Device> = LazyLock::new(device);
 

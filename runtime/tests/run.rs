@@ -1,8 +1,8 @@
 //! Programs on a device, compared with the reference evaluator.
 
-use crate::support;
+use crate::support::{self, compile};
 use weft_hlo::ir::{Data, Literal, Module, Scalar};
-use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile, compile_with};
+use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile_with};
 
 fn load(module: &Module) -> Executable {
     let device = support::device();
@@ -177,7 +177,8 @@ fn a_tensor_given_twice_is_bound_once() {
     let module = weft_hlo::text::parse(text).expect("the text is right");
     let device = support::device();
     let fused = weft_partition::Fused::of(module.clone(), device.target()).expect("it has a plan");
-    let program = weft_runtime::program::compile_fused(fused, device.target()).expect("it compiles");
+    let program =
+        weft_runtime::program::compile_fused(fused, device.target(), &Options::default()).expect("it compiles");
     assert_eq!(program.launches().map(|launch| launch.inputs.len()).sum::<usize>(), 2);
     let executable = Executable::new(&device, program).expect("it loads");
     let inputs = [Literal::array([6, 4], numbers(24)), Literal::array([4], vec![1.0f32, -2.0, 0.5, 3.0])];
@@ -224,7 +225,8 @@ fn bits_are_converted_alike_with_and_without_passes() {
     let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
     let device = support::device();
     for optimize in [true, false] {
-        let program = compile_with(&module, device.target(), &Options { optimize }).expect("the module compiles");
+        let program =
+            compile_with(&module, device.target(), &Options { optimize, host: false }).expect("the module compiles");
         let executable = Executable::new(&device, program).expect("the program loads");
         assert_eq!(executable.run(&inputs).expect("it runs"), expected, "{optimize}");
     }

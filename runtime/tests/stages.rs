@@ -106,26 +106,27 @@ fn partitions_are_structured() {
 fn what_has_no_kernel_is_shown() {
     let text = "HloModule m
 less {
-  s = (s32[], f64[4,4]) parameter(0)
+  s = (s32[], f32[4,4]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=0
   d = s32[] multiply(i, n)
   ROOT l = pred[] compare(i, d), direction=LT
 }
 step {
-  s = (s32[], f64[4,4]) parameter(0)
+  s = (s32[], f32[4,4]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
-  x = f64[4,4] get-tuple-element(s), index=1
+  x = f32[4,4] get-tuple-element(s), index=1
   j = s32[] add(i, i)
-  y = f64[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT t = (s32[], f64[4,4]) tuple(j, y)
+  y = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[4,4] cholesky(y)
+  ROOT t = (s32[], f32[4,4]) tuple(j, z)
 }
 ENTRY e {
   k = s32[] parameter(0)
-  x = f64[4,4] parameter(1)
-  s = (s32[], f64[4,4]) tuple(k, x)
-  w = (s32[], f64[4,4]) while(s), condition=less, body=step
-  ROOT r = f64[4,4] get-tuple-element(w), index=1
+  x = f32[4,4] parameter(1)
+  s = (s32[], f32[4,4]) tuple(k, x)
+  w = (s32[], f32[4,4]) while(s), condition=less, body=step
+  ROOT r = f32[4,4] get-tuple-element(w), index=1
 }";
     let shown = |arguments: &[&str]| {
         let output = fed(arguments, text);
@@ -133,31 +134,39 @@ ENTRY e {
         stdout(&output)
     };
     let fused = shown(&["fuse", "-", "--no-opt"]);
-    assert!(
-        fused.contains("// e/w: not yet compiled: HLO401: 'while' cannot be compiled to a kernel yet\n"),
-        "{fused}"
-    );
-    assert!(fused.contains("// step/y_fusion: not yet compiled: HLO402: elements of type f64 cannot"), "{fused}");
+    let reason = "// step/z_fusion: not yet compiled: HLO401: 'cholesky' cannot be compiled to a kernel yet\n";
+    assert!(fused.contains(reason) && !fused.contains("// e/w"), "{fused}");
     assert!(stdout(&fed(&["verify", "-"], &fused)).starts_with("valid: "), "{fused}");
     let divided = shown(&["partition", "-", "--no-opt"]);
-    assert!(divided.contains("instruction w = while\n  not yet compiled: HLO401: "), "{divided}");
-    assert!(divided.contains("fusion step/y_fusion\n  not yet compiled: HLO402: "), "{divided}");
+    assert!(divided.contains("fusion step/z_fusion\n  not yet compiled: HLO401: "), "{divided}");
     assert!(divided.contains("  output function j [] -> %j\n"), "{divided}");
     let value: Value = serde_json::from_str(&shown(&["partition", "-", "--no-opt", "--format", "json"])).expect("JSON");
-    let dot = value["fusions"].as_array().into_iter().flatten().find(|fusion| fusion["fusion"] == "y_fusion");
-    let dot = dot.expect("the dot is a fusion");
-    assert_eq!((&dot["compiled"], &dot["reason"]["code"]), (&false.into(), &"HLO402".into()));
-    let reads = &dot["functions"][0]["members"][0]["reads"];
+    let fusion = |name: &str| {
+        let mut all = value["fusions"].as_array().into_iter().flatten();
+        all.find(|fusion| fusion["fusion"] == name).unwrap_or_else(|| panic!("{name} is a fusion"))
+    };
+    assert_eq!(
+        (&fusion("z_fusion")["compiled"], &fusion("z_fusion")["reason"]["code"]),
+        (&false.into(), &"HLO401".into())
+    );
+    let reads = &fusion("y_fusion")["functions"][0]["members"][0]["reads"];
     let map = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]";
     assert_eq!(reads[0]["maps"][0], map);
-    assert_eq!(value["instructions"][0]["operation"], "while");
     assert!(shown(&["indexing", "-"]).contains("instruction step/y"));
-    // What runs or writes kernels refuses it, with the place.
-    for command in ["compile", "emit"] {
-        let output = fed(&[command, "-"], text);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("error[HLO40"), "{}", stderr(&output));
-    }
+    // The host computes it, between kernels, unless that is forbidden; there is no code of it to write.
+    let program = shown(&["compile", "-", "--no-opt", "--explain"]);
+    assert!(program.contains("host 0: cholesky (b"), "{program}");
+    assert!(program.contains("// host 0: step/z_fusion: HLO401: "), "{program}");
+    let value: Value = serde_json::from_str(&shown(&["compile", "-", "--no-opt", "--format", "json"])).expect("JSON");
+    let looped = value["steps"].as_array().into_iter().flatten().find(|step| step["while"] == "w");
+    let body = looped.and_then(|looped| looped["body"].as_array()).expect("there is a loop");
+    assert!(body.iter().any(|step| step["host"] == serde_json::json!(["cholesky"])), "{value}");
+    let forbidden = fed(&["compile", "-", "--no-host"], text);
+    assert_eq!(forbidden.status.code(), Some(1));
+    assert!(stderr(&forbidden).contains("error[HLO401]"), "{}", stderr(&forbidden));
+    let written = fed(&["emit", "-", "--no-opt"], text);
+    assert!(stdout(&written).contains("// kernel 0: step/"), "{}", stdout(&written));
+    assert!(stderr(&written).contains("step/z_fusion has no kernel: HLO401: "), "{}", stderr(&written));
 }
 
 /// No program of the corpus is refused by what only looks at it.

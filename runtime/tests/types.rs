@@ -1,7 +1,7 @@
 //! Operations on elements of every type on the default adapter against the reference evaluator, and what is moved bit for bit.
 
 use crate::count::{cases, first_seed};
-use crate::support::device;
+use crate::support::{compile, device};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
@@ -9,7 +9,7 @@ use weft_hlo::ir::{Data, ElementType, FloatFormat, Literal, Module, Opcode, Scal
 use weft_hlo::random::{Numbers, Options, inputs, instance};
 use weft_hlo::text::{parse, print};
 use weft_partition::Form;
-use weft_runtime::{Device, Executable, compile};
+use weft_runtime::{Device, Executable};
 
 /// The types that devices hold.
 fn types() -> impl Iterator<Item = ElementType> {

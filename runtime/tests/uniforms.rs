@@ -1,10 +1,10 @@
 //! Operands bound as uniforms against the evaluator.
 
-use crate::support;
+use crate::support::{self, compile};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 use weft_partition::DeviceKind;
-use weft_runtime::{Executable, Program, compile};
+use weft_runtime::{Executable, Program};
 
 /// Numbers of either sign, beyond the ends of what they index.
 fn argument(shape: &ArrayShape, seed: i64) -> Literal {

@@ -1,13 +1,13 @@
 //! Updates of slices: in place where nothing needs what they replace any more, else in a copy.
 
 use crate::count::{cases, first_seed};
-use crate::support;
+use crate::support::{self, compile};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode};
 use weft_hlo::random::{self, Options};
 use weft_hlo::text::print;
 use weft_runtime::program::Step;
-use weft_runtime::{Executable, Program, compile};
+use weft_runtime::{Executable, Program};
 
 /// Runs a program and compares it with the evaluator, to the bit.
 fn check(module: &Module, inputs: &[Literal]) -> Program {
@@ -242,4 +242,22 @@ fn random_updates_agree_with_the_evaluator() {
         }
     }
     assert!(updated > 30, "only {updated} updates in place");
+}
+
+/// A start that is a number of 64 bits is one also where the kernel holds nothing else of that type.
+#[test]
+fn literal_starts_of_any_type_are_clamped() {
+    for (ty, start) in [("u64", "6"), ("s64", "-7"), ("u8", "255"), ("s8", "-128"), ("u32", "4294967295"), ("s64", "1")]
+    {
+        let text = format!(
+            "iota = u32[6] iota(), iota_dimension=0\nc = {ty}[] constant({start})\nk = u32[4] parameter(0)\n\
+             ROOT d = u32[6] dynamic-update-slice(iota, k, c)"
+        );
+        let module = support::entry(&text);
+        let device = support::device();
+        let input = [Literal::array([4], vec![10u32, 11, 12, 13])];
+        let program = compile(&module, device.target()).unwrap();
+        let actual = Executable::new(&device, program).unwrap().run(&input).unwrap();
+        assert_eq!(actual[0].data, evaluate(&module, &input).unwrap()[0].data, "{ty} {start}");
+    }
 }

@@ -2,10 +2,10 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use crate::support;
+use crate::support::{self, compile};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Module, Shape};
-use weft_runtime::{Device, DeviceBuffer, Executable, compile};
+use weft_runtime::{Device, DeviceBuffer, Executable};
 
 /// Numbers of either sign that differ from element to element.
 fn argument(shape: &ArrayShape, seed: i64) -> Literal {

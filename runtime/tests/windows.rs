@@ -1,14 +1,14 @@
 //! Tensors larger than what a kernel may bind, against the evaluator.
 
 use crate::count::{cases, first_seed};
-use crate::support;
+use crate::support::{self, compile};
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ElementType, Literal, Module, Opcode};
 use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::print;
 use weft_partition::{DeviceKind, Target};
-use weft_runtime::{Device, Executable, Program, compile};
+use weft_runtime::{Device, Executable, Program};
 
 /// As the device, but that kernels bind so many bytes of a buffer.
 fn narrow(device: &Device, bytes: u64) -> Target {

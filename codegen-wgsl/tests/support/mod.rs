@@ -10,9 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::lower::Lowering;
-use weft_codegen_wgsl::{Shader, Target, compile, kernel, lower, lowered};
+use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel, lower, lowered};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{InstrId, Op};
 use weft_hlo::text;
 use weft_hlo::verify::verify;
 use weft_partition::{Fused, fuse};
@@ -37,9 +36,8 @@ pub(crate) fn corpus() -> Vec<(String, PathBuf)> {
 }
 
 /// The fusions of a fused module.
-pub(crate) fn fusions(fused: &Fused) -> Vec<InstrId> {
-    let instructions = fused.module.entry_computation().instructions.iter();
-    instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. })).map(|(id, _)| id).collect()
+pub(crate) fn fusions(fused: &Fused) -> Vec<Site> {
+    fused.fusions().collect()
 }
 
 /// A text read and fused.
@@ -68,7 +66,7 @@ pub(crate) struct Made {
 /// Every kernel of a fused module.
 pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
     let target = Target::default();
-    let one = |id: InstrId| {
+    let one = |id: Site| {
         let kernel = kernel(fused, id, &target)?;
         let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
         let shader = compile(fused, id, &target)?;

@@ -1,23 +1,26 @@
 //! Builds the fused module from the decisions.
 
 use super::greedy::{Greedy, Kernel};
+use crate::Site;
 use crate::legal::{Support, supports};
 use crate::splat::splats;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::eval::converted;
 use weft_hlo::ir::UniqueNames;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, FusionKind, InstrId, Instruction, Literal, Module, Op,
     Scalar, Shape,
 };
+use weft_hlo::passes::trip_count;
 
-/// The module whose programs call one fusion per kernel.
-pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy>>) -> Module {
+/// The module whose programs call one fusion per kernel, and how many rounds the loops of these programs make where that is known.
+pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy>>) -> (Module, BTreeMap<Site, u64>) {
     let mut assembly = Assembly {
         flat,
         computations: Arena::new(),
         copied: vec![None; flat.computations.len()],
         names: UniqueNames::default(),
+        trip_counts: BTreeMap::new(),
     };
     // What a program runs stands before it.
     for (id, greedy) in fused.iter() {
@@ -29,7 +32,7 @@ pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy
     let mut module = Module::new(&flat.name, assembly.computations, entry);
     module.attributes.clone_from(&flat.attributes);
     module.tables.clone_from(&flat.tables);
-    module
+    (module, assembly.trip_counts)
 }
 
 struct Assembly<'m> {
@@ -37,6 +40,7 @@ struct Assembly<'m> {
     computations: Arena<ComputationId, Computation>,
     copied: Vec<Option<ComputationId>>,
     names: UniqueNames,
+    trip_counts: BTreeMap<Site, u64>,
 }
 
 impl Assembly<'_> {
@@ -49,6 +53,7 @@ impl Assembly<'_> {
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
+        let mut counted: Vec<(InstrId, u64)> = Vec::new();
         for (id, instruction) in source.instructions.iter() {
             let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
                 let kernel = kernels.next().expect("it was just seen");
@@ -77,14 +82,20 @@ impl Assembly<'_> {
                 copy.op.rename_computations(|callee| self.copy(callee));
                 copy
             };
-            image[id.index()] = Some(instructions.push(made));
+            let new = instructions.push(made);
+            let count = trip_count(&flat.computations, &source.instructions, instruction);
+            counted.extend(count.map(|count| (new, count)));
+            image[id.index()] = Some(new);
         }
         let root = image[source.root.index()].expect("the root is an output and therefore stays");
         let name = self.names.take(&source.name);
         let mut computation = Computation::new(name, instructions, root);
         computation.attributes.clone_from(&source.attributes);
         computation.span = source.span;
-        self.computations.push(computation)
+        let made = self.computations.push(computation);
+        let sites = counted.into_iter().map(|(instruction, count)| (Site { computation: made, instruction }, count));
+        self.trip_counts.extend(sites);
+        made
     }
 
     /// The computation of a kernel, and the name of the fusion that calls it.

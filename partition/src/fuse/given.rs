@@ -5,7 +5,7 @@ use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::MAX_DEPTH;
 use crate::cost::Budget;
-use crate::legal::{Support, programs, supports};
+use crate::legal::{Support, is_control_flow, programs, supports};
 use crate::plan::{FusionPlan, roots};
 use crate::splat::splats;
 use weft_hlo::diagnostic::Diagnostics;
@@ -94,6 +94,9 @@ fn objection(
     if buffers > target.max_storage_buffers as usize {
         let limit = target.max_storage_buffers;
         return Ok(Some(format!("it binds {buffers} buffers and the target allows {limit}")));
+    }
+    if let Some(step) = computation.instructions.values().find(|instruction| is_control_flow(&instruction.op)) {
+        return Ok(Some(format!("it holds a '{}', whose computations are kernels of their own", step.op.name())));
     }
     let known = splats(computation);
     let is_table = |(instruction, splat): (&weft_hlo::ir::Instruction, &Option<_>)| {

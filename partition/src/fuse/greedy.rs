@@ -5,7 +5,7 @@ use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, is_loop, operand_access, reads_at_values};
 use crate::cost::{Budget, operation_cost};
-use crate::legal::{Support, supports};
+use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::splat::splats;
 use indexmap::IndexMap;
@@ -100,6 +100,8 @@ impl Walk<'_> {
         if let Support::Stays(reason) = &self.supports[id.index()] {
             if let Some((_, reason)) = reason.clone() {
                 self.decide(id, Verdict::Stays, format!("not yet compiled: {reason}"));
+            } else if is_control_flow(&self.entry.instructions[id].op) {
+                self.decide(id, Verdict::Stays, "what it runs is fused by itself".to_owned());
             }
             return Ok(());
         }

@@ -19,12 +19,12 @@ mod two_passes;
 
 use crate::cost::Budget;
 use crate::plan::FusionPlan;
-use crate::{Target, Uncompiled, legal};
+use crate::{Site, Target, Uncompiled, legal};
 use greedy::Greedy;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Arena, ArenaId, ComputationId, InstrId, Module, Op};
+use weft_hlo::ir::{Arena, ArenaId, ComputationId, Instruction, Module, Op};
 use weft_hlo::passes;
 
 /// What became of one instruction of the program, and why.
@@ -51,7 +51,7 @@ pub enum Verdict {
     Kept,
     /// It was written as other operations, which decisions of their own follow.
     Rewritten,
-    /// It stays in the program as it is: no kernel computes it yet.
+    /// It stays in the program as it is: no kernel computes it yet, or it decides which programs run.
     Stays,
 }
 
@@ -68,6 +68,8 @@ pub struct Fused {
     pub programs: BTreeSet<ComputationId>,
     /// The kernels and other instructions that cannot be compiled yet, and why; the entry's first.
     pub uncompiled: Vec<Uncompiled>,
+    /// How many rounds a `while` makes, where it followed from the text before its counter was fused.
+    pub trip_counts: BTreeMap<Site, u64>,
     plans: BTreeMap<ComputationId, FusionPlan>,
 }
 
@@ -78,7 +80,34 @@ impl Fused {
     /// What cannot be compiled is refused: `HLO401`–`HLO403`, and the errors of [`FusionPlan::new`].
     pub fn of(module: Module, target: &Target) -> Result<Fused, Diagnostics> {
         legal::check(&module)?;
-        Fused::planned(module, Vec::new(), target)
+        let mut trip_counts = BTreeMap::new();
+        for (computation, owner) in module.computations.iter() {
+            for (id, instruction) in owner.instructions.iter() {
+                if let Some(count) = passes::trip_count(&module.computations, &owner.instructions, instruction) {
+                    trip_counts.insert(Site { computation, instruction: id }, count);
+                }
+            }
+        }
+        Fused::planned(module, trip_counts, Vec::new(), target)
+    }
+
+    /// The fusions of all programs, each of which is a kernel: the entry's first.
+    pub fn fusions(&self) -> impl Iterator<Item = Site> {
+        self.programs.iter().rev().flat_map(|&computation| {
+            let instructions = self.module.computations[computation].instructions.iter();
+            let fusions = instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. }));
+            fusions.map(move |(instruction, _)| Site { computation, instruction })
+        })
+    }
+
+    /// The instruction at a site; `None` where there is none.
+    pub fn instruction(&self, site: Site) -> Option<&Instruction> {
+        self.module.computations.get(site.computation)?.instructions.get(site.instruction)
+    }
+
+    /// What is said of a site to a reader: the name of an instruction of the entry, `computation/instruction` of another.
+    pub fn name(&self, site: Site) -> String {
+        given::name_in(&self.module, site.computation, site.instruction)
     }
 
     /// The plan of a computation that a fusion calls, or that an operation of one applies to elements; `None` for any other,
@@ -87,31 +116,36 @@ impl Fused {
         self.plans.get(&computation)
     }
 
-    fn planned(module: Module, decisions: Vec<Decision>, target: &Target) -> Result<Fused, Diagnostics> {
+    fn planned(
+        module: Module,
+        trip_counts: BTreeMap<Site, u64>,
+        decisions: Vec<Decision>,
+        target: &Target,
+    ) -> Result<Fused, Diagnostics> {
         let known = legal::programs(&module);
         let programs: BTreeSet<ComputationId> = module.computations.ids().filter(|id| known[id.index()]).collect();
         let uncompiled = legal::uncompiled(&module);
-        let refused: BTreeSet<(ComputationId, InstrId)> =
-            uncompiled.iter().map(|one| (one.computation, one.instruction)).collect();
+        let refused: BTreeSet<Site> = uncompiled.iter().map(|one| one.site).collect();
         let _span = tracing::debug_span!("plan").entered();
         let mut plans = BTreeMap::new();
         for &program in &programs {
             for (id, instruction) in module.computations[program].instructions.iter() {
+                let site = Site { computation: program, instruction: id };
                 let Op::Fusion { calls, .. } = instruction.op else { continue };
                 let computation = &module.computations[calls];
                 let plan = match FusionPlan::new(computation, target) {
                     Ok(plan) => plan,
                     // What has no code yet may have no maps either.
-                    Err(_) if refused.contains(&(program, id)) => continue,
+                    Err(_) if refused.contains(&site) => continue,
                     Err(findings) => return Err(findings),
                 };
                 plans.insert(calls, plan);
-                if !refused.contains(&(program, id)) {
+                if !refused.contains(&site) {
                     plan_applied(&module, calls, &mut plans)?;
                 }
             }
         }
-        Ok(Fused { module, decisions, programs, uncompiled, plans })
+        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, plans })
     }
 }
 
@@ -178,5 +212,6 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
             "fusion decision"
         );
     }
-    Fused::planned(assemble::assemble(&flat, &fused), decisions, target)
+    let (module, trip_counts) = assemble::assemble(&flat, &fused);
+    Fused::planned(module, trip_counts, decisions, target)
 }

@@ -1,19 +1,21 @@
-//! Programs: what to launch, in which order, on which buffers. No device is needed to make one.
+//! Programs: what to launch, in which order and how often, on which buffers. No device is needed to make one.
 
 mod assign;
 mod front;
 pub(crate) mod layout;
 mod schedule;
+mod step;
 mod text;
 
 pub use layout::tensor_bytes;
+pub use step::{Conditional, Copy, Exchange, Host, Launch, Step, Updated, While};
 
 use crate::Error;
 use std::fmt;
 use weft_codegen_wgsl::Shader;
-use weft_hlo::ir::{ArrayShape, InstrId, Literal, Module, Op};
+use weft_hlo::ir::{ArrayShape, Literal, Module, Op};
 use weft_hlo::passes::{Optimized, PassRun, Pipeline};
-use weft_partition::{Fused, Target};
+use weft_partition::{Fused, Site, Target};
 
 /// A buffer of a [`Program`], printed as `b3`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,66 +70,6 @@ pub struct Tensor {
     pub bytes: u64,
 }
 
-/// One launch of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// The name of the fusion.
-    pub name: String,
-    /// The fusion in the entry of [`Program::module`].
-    pub fusion: InstrId,
-    /// The kernel, an index into [`Program::shaders`].
-    pub shader: usize,
-    /// Workgroups in each dimension, none of them 0.
-    pub workgroups: [u32; 3],
-    /// How often the kernel is dispatched, each time with other [windows](weft_codegen_wgsl::Binding::windows) of what is larger than a kernel
-    /// may bind.
-    pub windows: u32,
-    /// What is read: bindings 0, 1, ….
-    pub inputs: Vec<Tensor>,
-    /// What is written: the bindings after the inputs. None of their buffers is one of an input.
-    pub outputs: Vec<Tensor>,
-    /// The outputs that are updated in place.
-    pub updated: Vec<Updated>,
-}
-
-/// An output whose buffer holds what it is an update of when the kernel starts.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Updated {
-    /// Which output.
-    pub output: usize,
-    /// Bytes that the kernel writes.
-    pub bytes: u64,
-}
-
-impl Launch {
-    /// Bytes of what is read, each tensor once, and of what is written.
-    pub fn bytes_moved(&self) -> u64 {
-        let updated = |output: usize| self.updated.iter().find(|updated| updated.output == output);
-        let written = self.outputs.iter().enumerate();
-        let written = written.map(|(output, tensor)| updated(output).map_or(tensor.bytes, |updated| updated.bytes));
-        self.inputs.iter().map(|tensor| tensor.bytes).chain(written).fold(0, u64::saturating_add)
-    }
-}
-
-/// A tensor that is copied into another buffer, because a kernel updates it there and it is needed still.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copy {
-    /// What is copied.
-    pub from: Tensor,
-    /// What it becomes: a tensor of the same shape in another buffer.
-    pub to: Tensor,
-}
-
-/// One step of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Step {
-    /// A kernel runs.
-    Launch(Launch),
-    /// A tensor is copied.
-    Copy(Copy),
-}
-
 /// Bytes of all buffers of a program, by what they are for.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferTotals {
@@ -167,7 +109,7 @@ pub struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) parameters: Vec<Tensor>,
-    pub(crate) constants: Vec<(InstrId, Tensor)>,
+    pub(crate) constants: Vec<(Site, Tensor)>,
     pub(crate) results: Vec<Tensor>,
     pub(crate) temporaries_without_reuse: u64,
     pub(crate) passes: Vec<PassRun>,
@@ -179,12 +121,15 @@ pub struct Options {
     /// Whether the passes of the default [`Pipeline`] simplify the module before it is fused. They keep every value bit for bit,
     /// as the evaluator computes it; what they fold, the device no longer computes.
     pub optimize: bool,
+    /// Whether the host may compute what has no kernel, between launches ([`Host`]). Else a program with such instructions is refused, with all
+    /// of them.
+    pub host: bool,
 }
 
-/// With passes.
+/// With passes, and with the host's help.
 impl Default for Options {
     fn default() -> Self {
-        Options { optimize: true }
+        Options { optimize: true, host: true }
     }
 }
 
@@ -201,14 +146,14 @@ pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> 
 }
 
 /// Compiles `module` for `target`, with the default [`Options`]: verifies it, simplifies it, fuses it, writes a kernel for each
-/// fusion and assigns buffers.
+/// fusion and assigns buffers. What has no kernel the host will compute between launches; [`Program::host_steps`] tells what and why.
 ///
 /// Pure: the same module and target give the same program on every machine, and no device is touched. The module is
 /// simplified and fused first, so it may hold calls, tuples and any nesting the passes can remove.
 ///
 /// # Errors
-/// [`Error::Program`] with all findings where the module is invalid or holds an operation without a kernel;
-/// [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
+/// [`Error::Program`] with all findings where the module is invalid or holds an operation that has no kernel and that the evaluator does not
+/// compute either; [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
 /// kernel can hold; [`Error::Target`] for a target that no device can be.
 pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
     compile_with(module, target, &Options::default())
@@ -223,17 +168,17 @@ pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Resu
     target.check()?;
     weft_hlo::verify::verify(module)?;
     let Optimized { module, runs, .. } = optimize(module, options)?;
-    Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target)? })
+    Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target, options)? })
 }
 
-/// Compiles a module that is fused already, as [`weft_partition::fuse`] leaves it; [`Fused::of`] takes those that others fused.
+/// Compiles a module that is fused already, as [`weft_partition::fuse_explained`] leaves it; [`Fused::of`] takes those that others fused. Of the
+/// options those about passes play no part.
 ///
 /// # Errors
-/// As [`compile`]; an entry that holds anything but parameters, constants, fusions, their elements and a flat tuple of
-/// results is refused.
-pub fn compile_fused(fused: Fused, target: &Target) -> Result<Program, Error> {
+/// As [`compile`].
+pub fn compile_fused(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
     target.check()?;
-    schedule::build(fused, target, front::kernels)
+    schedule::build(fused, target, options)
 }
 
 impl Program {
@@ -270,9 +215,8 @@ impl Program {
 
     /// Constants that lie in buffers, with their values.
     pub fn constants(&self) -> impl ExactSizeIterator<Item = (&Tensor, &Literal)> {
-        let entry = self.module.entry_computation();
-        self.constants.iter().map(move |(id, tensor)| {
-            let literal = match &entry.instructions[*id].op {
+        self.constants.iter().map(move |(site, tensor)| {
+            let literal = match &self.module.computations[site.computation].instructions[site.instruction].op {
                 Op::Constant(literal) => Some(literal),
                 _ => None,
             };
@@ -290,26 +234,31 @@ impl Program {
         &self.shaders[launch.shader]
     }
 
-    /// The steps in order.
+    /// The steps in order; those of loops and branches within them.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The launches among the steps, in order.
+    /// The launches among the steps, in order, each once however often it runs: those of a loop's condition before those of its body.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
-        self.steps.iter().filter_map(|step| match step {
+        step::all(&self.steps).filter_map(|step| match step {
             Step::Launch(launch) => Some(launch),
-            Step::Copy(_) => None,
+            _ => None,
         })
     }
 
-    /// Bytes that launches read and write, and copies.
+    /// The steps that the host computes, in order, each once however often it runs.
+    pub fn host_steps(&self) -> impl Iterator<Item = &Host> {
+        step::all(&self.steps).filter_map(|step| match step {
+            Step::Host(host) => Some(host),
+            _ => None,
+        })
+    }
+
+    /// Bytes that launches read and write, and copies, each as often as it runs where that is known. What a loop moves whose rounds are
+    /// known only when it runs is counted for one round, and of a conditional the branch that moves most.
     pub fn bytes_moved(&self) -> u64 {
-        let bytes = |step: &Step| match step {
-            Step::Launch(launch) => launch.bytes_moved(),
-            Step::Copy(copy) => copy.from.bytes.saturating_add(copy.to.bytes),
-        };
-        self.steps.iter().map(bytes).fold(0, u64::saturating_add)
+        step::bytes_moved(&self.steps)
     }
 
     /// The buffers.

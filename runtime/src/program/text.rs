@@ -1,7 +1,7 @@
 //! The text of a program: its schedule and its buffers.
 
 use super::layout::WORD_BYTES;
-use super::{BufferKind, Copy, Program, Step, Tensor, Updated};
+use super::{BufferKind, Copy, Launch, Program, Step, Tensor, Updated, While};
 use std::fmt;
 use weft_codegen_wgsl::Binding;
 use weft_hlo::ir::ArrayShape;
@@ -26,7 +26,7 @@ fn bound_bytes(binding: &Binding) -> Option<u64> {
     words.checked_mul(WORD_BYTES)
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
@@ -35,16 +35,137 @@ fn plain(shape: &ArrayShape) -> ArrayShape {
     ArrayShape { layout: None, ..shape.clone() }
 }
 
+/// Steps as they are written, and the numbers of the next ones.
+#[derive(Default)]
+struct Steps {
+    launches: usize,
+    loops: usize,
+    conditionals: usize,
+    hosts: usize,
+    depth: usize,
+}
+
+/// The number that is next, of which there is one more now.
+fn next(count: &mut usize) -> usize {
+    *count += 1;
+    *count - 1
+}
+
+impl Steps {
+    fn write(&mut self, f: &mut fmt::Formatter<'_>, program: &Program, steps: &[Step]) -> fmt::Result {
+        for step in steps {
+            self.indent(f)?;
+            match step {
+                Step::Copy(Copy { from, to }) => {
+                    writeln!(f, "copy: {} -> {}: {}", from.buffer, to.buffer, plain(&to.shape))?;
+                }
+                Step::Launch(launch) => self.launch(f, program, launch)?,
+                Step::While(step) => self.repeated(f, program, step)?,
+                Step::Conditional(step) => {
+                    let number = next(&mut self.conditionals);
+                    let selector = &step.selector;
+                    write!(
+                        f,
+                        "conditional {number}: {} by {}: {} -> ",
+                        step.name,
+                        selector.buffer,
+                        plain(&selector.shape)
+                    )?;
+                    list(f, &step.outputs, &[], &[])?;
+                    f.write_str(" {\n")?;
+                    for (number, branch) in step.branches.iter().enumerate() {
+                        self.block(f, program, &format!("branch {number}"), branch)?;
+                    }
+                    self.indent(f)?;
+                    f.write_str("}\n")?;
+                }
+                Step::Host(step) => {
+                    let number = next(&mut self.hosts);
+                    write!(f, "host {number}: {} ", step.operations().join(", "))?;
+                    list(f, &step.inputs, &[], &[])?;
+                    f.write_str(" -> ")?;
+                    list(f, &step.outputs, &[], &[])?;
+                    f.write_str("\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn indent(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:1$}", "", 2 * self.depth)
+    }
+
+    fn block(&mut self, f: &mut fmt::Formatter<'_>, program: &Program, head: &str, steps: &[Step]) -> fmt::Result {
+        self.depth += 1;
+        self.indent(f)?;
+        if steps.is_empty() {
+            writeln!(f, "{head} {{}}")?;
+        } else {
+            writeln!(f, "{head} {{")?;
+            self.depth += 1;
+            self.write(f, program, steps)?;
+            self.depth -= 1;
+            self.indent(f)?;
+            f.write_str("}\n")?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn launch(&mut self, f: &mut fmt::Formatter<'_>, program: &Program, launch: &Launch) -> fmt::Result {
+        let number = next(&mut self.launches);
+        let [x, y, z] = launch.workgroups;
+        write!(f, "launch {number}: {} [kernel {}, {x}x{y}x{z} workgroups", launch.name, launch.shader)?;
+        if launch.windows > 1 {
+            write!(f, ", {} windows", launch.windows)?;
+        }
+        f.write_str("] ")?;
+        let (inputs, outputs) = program.shader(launch).bindings.split_at(launch.inputs.len());
+        list(f, &launch.inputs, inputs, &[])?;
+        f.write_str(" -> ")?;
+        list(f, &launch.outputs, outputs, &launch.updated)?;
+        f.write_str("\n")
+    }
+
+    fn repeated(&mut self, f: &mut fmt::Formatter<'_>, program: &Program, step: &While) -> fmt::Result {
+        write!(f, "while {}: {} ", next(&mut self.loops), step.name)?;
+        list(f, &step.carried, &[], &[])?;
+        match (step.trip_count, &step.flag) {
+            (Some(count), _) => writeln!(f, ", {} {{", counted(count, "round", "rounds"))?,
+            (None, Some(flag)) => writeln!(f, ", while {} {{", flag.buffer)?,
+            (None, None) => f.write_str(" {\n")?,
+        }
+        if step.trip_count.is_none() {
+            self.block(f, program, "condition", &step.condition)?;
+        }
+        self.block(f, program, "body", &step.body)?;
+        if !step.exchanges.is_empty() {
+            let exchanges: Vec<String> = step.exchanges.iter().map(ToString::to_string).collect();
+            self.depth += 1;
+            self.indent(f)?;
+            writeln!(f, "exchange {}", exchanges.join(", "))?;
+            self.depth -= 1;
+        }
+        self.indent(f)?;
+        f.write_str("}\n")
+    }
+}
+
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
+        write!(
             f,
             "program {}: {}, {}, {}",
             self.name(),
-            counted(self.launches().count(), "launch", "launches"),
-            counted(self.shaders.len(), "kernel", "kernels"),
-            counted(self.buffers.len(), "buffer", "buffers"),
+            counted(self.launches().count() as u64, "launch", "launches"),
+            counted(self.shaders.len() as u64, "kernel", "kernels"),
+            counted(self.buffers.len() as u64, "buffer", "buffers"),
         )?;
+        match self.host_steps().count() {
+            0 => writeln!(f)?,
+            count => writeln!(f, ", {}", counted(count as u64, "host step", "host steps"))?,
+        }
         for (number, parameter) in self.parameters.iter().enumerate() {
             let shape = plain(&parameter.shape);
             writeln!(f, "parameter {number}: {} = {shape} {}", parameter.buffer, parameter.name)?;
@@ -52,27 +173,7 @@ impl fmt::Display for Program {
         for (_, constant) in &self.constants {
             writeln!(f, "constant: {} = {} {}", constant.buffer, plain(&constant.shape), constant.name)?;
         }
-        let mut launches = 0..;
-        for step in &self.steps {
-            let (launch, number) = match step {
-                Step::Copy(Copy { from, to }) => {
-                    writeln!(f, "copy: {} -> {}: {}", from.buffer, to.buffer, plain(&to.shape))?;
-                    continue;
-                }
-                Step::Launch(launch) => (launch, launches.next().unwrap_or(0)),
-            };
-            let [x, y, z] = launch.workgroups;
-            write!(f, "launch {number}: {} [kernel {}, {x}x{y}x{z} workgroups", launch.name, launch.shader)?;
-            if launch.windows > 1 {
-                write!(f, ", {} windows", launch.windows)?;
-            }
-            f.write_str("] ")?;
-            let (inputs, outputs) = self.shader(launch).bindings.split_at(launch.inputs.len());
-            list(f, &launch.inputs, inputs, &[])?;
-            f.write_str(" -> ")?;
-            list(f, &launch.outputs, outputs, &launch.updated)?;
-            writeln!(f)?;
-        }
+        Steps::default().write(f, self, &self.steps)?;
         for (number, result) in self.results.iter().enumerate() {
             let shape = plain(&result.shape);
             writeln!(f, "result {number}: {} = {shape} {}", result.buffer, result.name)?;
@@ -92,7 +193,8 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Why launches have windows, in comments that may stand before the text of the program; nothing where none has.
+    /// Why launches have windows and why the host computes what it does, in comments that may stand before the text of the program; nothing
+    /// where there are none.
     pub fn explanation(&self) -> String {
         let most = self.target.max_storage_binding_bytes.min(self.target.max_buffer_bytes);
         let mut text = String::new();
@@ -106,12 +208,17 @@ impl Program {
             });
             let windowed: String = windowed.collect();
             if !windowed.is_empty() {
-                let windows = counted(launch.windows as usize, "window", "windows");
+                let windows = counted(u64::from(launch.windows), "window", "windows");
                 text += &format!(
                     "// launch {number}: {}: {windows}, for a kernel may bind {most} bytes of a buffer\n",
                     launch.name
                 );
                 text += &windowed;
+            }
+        }
+        for (number, host) in self.host_steps().enumerate() {
+            for reason in &host.reasons {
+                text += &format!("// host {number}: {}: {}: {}\n", reason.instruction, reason.code, reason.message);
             }
         }
         text

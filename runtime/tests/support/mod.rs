@@ -1,7 +1,13 @@
 //! What the tests of this crate share.
 
 use weft_hlo::ir::Module;
-use weft_runtime::{Device, Selection};
+use weft_partition::Target;
+use weft_runtime::{Device, Error, Options, Program, Selection, compile_with};
+
+/// Compiles without the host's help: what it computed would be compared with itself.
+pub(crate) fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
+    compile_with(module, target, &Options { host: false, ..Options::default() })
+}
 
 /// The adapter that the environment variable `WEFT_TEST_ADAPTER` names, or else the best there is. Without one, tests that need
 /// it fail: a skipped test proves nothing.

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     /// Run a program on the best GPU there is
     Run(Run),
     /// Show a program as launches and buffers, as it would run
-    Compile(Shown),
+    Compile(Compile),
     /// Show a program as it was read, as canonical text
     Fmt(File),
     /// Show the kernels of a program at a stage of their making
@@ -95,6 +95,16 @@ pub(crate) struct Shown {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) passes: Passes,
+}
+
+/// A program to compile whole.
+#[derive(Args, Debug)]
+pub(crate) struct Compile {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Refuse a program of which the host would compute something, with all of it
+    #[arg(long)]
+    pub(crate) no_host: bool,
 }
 
 /// What is done to a program before it is fused.
@@ -216,6 +226,9 @@ pub(crate) struct Run {
     /// reference for what rounding costs
     #[arg(long, conflicts_with = "check")]
     pub(crate) precise: bool,
+    /// Refuse a program of which the host would compute something, between kernels, with all of it: what has no kernel
+    #[arg(long, conflicts_with = "precise")]
+    pub(crate) no_host: bool,
     /// Let all kernels check their indices and loops while they run, also those of which it is proved that they need not
     #[arg(long, conflicts_with = "precise")]
     pub(crate) sanitize: bool,

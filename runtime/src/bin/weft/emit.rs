@@ -10,9 +10,9 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use weft_codegen_wgsl::lower::Lowering;
 use weft_codegen_wgsl::{functions_text, kernel, lowered};
-use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{InstrId, Module, Op};
-use weft_partition::{Fused, Target};
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::Op;
+use weft_partition::{Fused, Site, Target, Uncompiled};
 
 /// A kernel at the stage asked for.
 enum Code {
@@ -38,21 +38,31 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let target = device::target(&arguments.target)?;
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
-    let fused = weft_partition::fuse(&optimized.module, &target).map_err(failed)?;
-    let fusions = selected(&fused.module, arguments.kernel.as_deref())?;
+    let fused = weft_partition::fuse_explained(&optimized.module, &target).map_err(failed)?;
+    let fusions = selected(&fused, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
     if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {
         let count = fusions.len();
         return Err(Failure::Misuse(format!("{count} kernels do not fit one SPIR-V binary; take one with --kernel")));
     }
     let mut kernels = Vec::with_capacity(fusions.len());
-    for (number, id) in fusions {
-        let name = fused.module.entry_computation().instructions[id].name.clone();
-        let code = code(&fused, id, &target, arguments.stage).map_err(|trouble| match trouble {
-            Trouble::Program(findings) => failed(findings),
-            Trouble::Writer(message) => Failure::message(message),
-        })?;
-        kernels.push((number, name, code));
+    let is_refused =
+        |one: &&Uncompiled| !matches!(fused.instruction(one.site).map(|it| &it.op), Some(Op::Fusion { .. }));
+    let mut missing: Vec<Diagnostic> =
+        fused.uncompiled.iter().filter(is_refused).map(|one| one.reason.clone()).collect();
+    for (number, site) in fusions {
+        match code(&fused, site, &target, arguments.stage) {
+            Ok(code) => kernels.push((number, fused.name(site), code)),
+            Err(Trouble::Program(findings)) => missing.extend(findings.0),
+            Err(Trouble::Writer(message)) => return Err(Failure::message(message)),
+        }
+    }
+    // What the host computes has no code, and nobody asked for it by name unless there is nothing else.
+    if kernels.is_empty() && !missing.is_empty() {
+        return Err(failed(Diagnostics(missing)));
+    }
+    for Diagnostic { instruction, code, message, .. } in &missing {
+        note(&format!("{instruction} has no kernel: {code}: {message}"), format)?;
     }
     if is_json(format) {
         let kernels: Vec<Value> = kernels.iter().map(|(number, name, code)| kernel_json(*number, name, code)).collect();
@@ -88,48 +98,45 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-/// The fusions of the entry with their numbers, or the one that `wanted` names or numbers.
-fn selected(fused: &Module, wanted: Option<&str>) -> Result<Vec<(usize, InstrId)>, Failure> {
-    let entry = fused.entry_computation();
-    let fusions = entry.instructions.iter().filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. }));
-    let mut all: Vec<(usize, InstrId)> = fusions.map(|(id, _)| id).enumerate().collect();
+/// The fusions of the program with their numbers, the entry's first, or the one that `wanted` names or numbers.
+fn selected(fused: &Fused, wanted: Option<&str>) -> Result<Vec<(usize, Site)>, Failure> {
+    let mut all: Vec<(usize, Site)> = fused.fusions().enumerate().collect();
     let Some(wanted) = wanted else { return Ok(all) };
     let name = wanted.strip_prefix('%').unwrap_or(wanted);
     let number = wanted.parse().ok();
-    let found = all.iter().position(|&(index, id)| entry.instructions[id].name == name || Some(index) == number);
+    let found = all.iter().position(|&(index, site)| fused.name(site) == name || Some(index) == number);
     match found {
         Some(position) => Ok(vec![all.swap_remove(position)]),
         None => {
-            let names: Vec<String> =
-                all.iter().map(|&(index, id)| format!("{index} {}", entry.instructions[id].name)).collect();
+            let names: Vec<String> = all.iter().map(|&(index, site)| format!("{index} {}", fused.name(site))).collect();
             let names = if names.is_empty() { "none".into() } else { names.join(", ") };
             Err(Failure::message(format!("there is no kernel {wanted}; there are: {names}")))
         }
     }
 }
 
-fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+fn code(fused: &Fused, site: Site, target: &Target, stage: Stage) -> Result<Code, Trouble> {
     match stage {
-        Stage::Functions => return Ok(Code::Text(functions_text(fused, id)?)),
-        Stage::Kernel => return Ok(Code::Text(kernel(fused, id, target)?.to_string())),
-        Stage::Inlined => return lowered_text(fused, id, target, Lowering::Inlined),
-        Stage::Split => return lowered_text(fused, id, target, Lowering::Split),
-        Stage::Typed => return lowered_text(fused, id, target, Lowering::Typed),
-        Stage::Legal => return lowered_text(fused, id, target, Lowering::Legal),
-        Stage::Collectives => return lowered_text(fused, id, target, Lowering::Collective),
-        Stage::Flat => return lowered_text(fused, id, target, Lowering::Flat),
-        Stage::Uniform => return lowered_text(fused, id, target, Lowering::Uniform),
-        Stage::Vectorized => return lowered_text(fused, id, target, Lowering::Vectorized),
-        Stage::Words => return lowered_text(fused, id, target, Lowering::Words),
-        Stage::Held => return lowered_text(fused, id, target, Lowering::Held),
-        Stage::Peeled => return lowered_text(fused, id, target, Lowering::Peeled),
-        Stage::Protected => return lowered_text(fused, id, target, Lowering::Protected),
-        Stage::Unrolled => return lowered_text(fused, id, target, Lowering::Unrolled),
-        Stage::Hoisted => return lowered_text(fused, id, target, Lowering::Hoisted),
-        Stage::All => return all_stages(fused, id, target),
+        Stage::Functions => return Ok(Code::Text(functions_text(fused, site)?)),
+        Stage::Kernel => return Ok(Code::Text(kernel(fused, site, target)?.to_string())),
+        Stage::Inlined => return lowered_text(fused, site, target, Lowering::Inlined),
+        Stage::Split => return lowered_text(fused, site, target, Lowering::Split),
+        Stage::Typed => return lowered_text(fused, site, target, Lowering::Typed),
+        Stage::Legal => return lowered_text(fused, site, target, Lowering::Legal),
+        Stage::Collectives => return lowered_text(fused, site, target, Lowering::Collective),
+        Stage::Flat => return lowered_text(fused, site, target, Lowering::Flat),
+        Stage::Uniform => return lowered_text(fused, site, target, Lowering::Uniform),
+        Stage::Vectorized => return lowered_text(fused, site, target, Lowering::Vectorized),
+        Stage::Words => return lowered_text(fused, site, target, Lowering::Words),
+        Stage::Held => return lowered_text(fused, site, target, Lowering::Held),
+        Stage::Peeled => return lowered_text(fused, site, target, Lowering::Peeled),
+        Stage::Protected => return lowered_text(fused, site, target, Lowering::Protected),
+        Stage::Unrolled => return lowered_text(fused, site, target, Lowering::Unrolled),
+        Stage::Hoisted => return lowered_text(fused, site, target, Lowering::Hoisted),
+        Stage::All => return all_stages(fused, site, target),
         _ => {}
     }
-    let shader = weft_codegen_wgsl::compile(fused, id, target)?;
+    let shader = weft_codegen_wgsl::compile(fused, site, target)?;
     let written = match stage {
         Stage::Spirv => shader.to_spirv().map(Code::Words),
         Stage::Msl => shader.to_msl().map(Code::Text),
@@ -143,17 +150,17 @@ fn code(fused: &Fused, id: InstrId, target: &Target, stage: Stage) -> Result<Cod
 }
 
 /// A kernel after a lowering.
-fn lowered_text(fused: &Fused, id: InstrId, target: &Target, last: Lowering) -> Result<Code, Trouble> {
-    let stages = lowered(fused, id, target, last)?;
+fn lowered_text(fused: &Fused, site: Site, target: &Target, last: Lowering) -> Result<Code, Trouble> {
+    let stages = lowered(fused, site, target, last)?;
     Ok(Code::Text(stages.last().map(|(_, kernel)| kernel.to_string()).unwrap_or_default()))
 }
 
 /// Every stage of a kernel with its name; of those that changed nothing only the name.
-fn all_stages(fused: &Fused, id: InstrId, target: &Target) -> Result<Code, Trouble> {
-    let mut text = format!("// stage functions\n{}", functions_text(fused, id)?);
-    let mut last = kernel(fused, id, target)?;
+fn all_stages(fused: &Fused, site: Site, target: &Target) -> Result<Code, Trouble> {
+    let mut text = format!("// stage functions\n{}", functions_text(fused, site)?);
+    let mut last = kernel(fused, site, target)?;
     text += &format!("\n// stage kernel\n{last}");
-    for (lowering, kernel) in lowered(fused, id, target, Lowering::LAST)? {
+    for (lowering, kernel) in lowered(fused, site, target, Lowering::LAST)? {
         if kernel == last {
             text += &format!("\n// stage {lowering}: as before\n");
         } else {
@@ -161,7 +168,7 @@ fn all_stages(fused: &Fused, id: InstrId, target: &Target) -> Result<Code, Troub
         }
         last = kernel;
     }
-    text += &format!("\n// stage wgsl\n{}", weft_codegen_wgsl::compile(fused, id, target)?.source);
+    text += &format!("\n// stage wgsl\n{}", weft_codegen_wgsl::compile(fused, site, target)?.source);
     Ok(Code::Text(text))
 }
 

@@ -11,7 +11,7 @@ use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Analysis, Direction, Relation};
 use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Op};
 use weft_hlo::passes::PassRun;
-use weft_partition::{Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Uncompiled};
+use weft_partition::{Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Uncompiled};
 
 /// The program, simplified and fused for its target, with the reasons.
 fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
@@ -61,8 +61,7 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
 /// `weft partition`
 pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
     let (_, runs, fused) = fused(arguments)?;
-    let reasons: BTreeMap<(ComputationId, InstrId), &Diagnostic> =
-        fused.uncompiled.iter().map(|one| ((one.computation, one.instruction), &one.reason)).collect();
+    let reasons: BTreeMap<Site, &Diagnostic> = fused.uncompiled.iter().map(|one| (one.site, &one.reason)).collect();
     let mut analysis = Analysis::new(&fused.module);
     let (mut fusions, mut others) = (Vec::new(), Vec::new());
     let mut whole = arguments.passes.explanation(&runs);
@@ -70,7 +69,7 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
     for (program, owner) in fused.module.computations.iter().rev().filter(|(id, _)| fused.programs.contains(id)) {
         let within = if program == fused.module.entry { String::new() } else { format!("{}/", owner.name) };
         for (id, instruction) in owner.instructions.iter() {
-            let reason = reasons.get(&(program, id)).copied();
+            let reason = reasons.get(&Site { computation: program, instruction: id }).copied();
             let about = Within { owner, instruction, reason };
             if let Op::Fusion { calls, .. } = instruction.op {
                 let computation = &fused.module.computations[calls];

@@ -12,7 +12,7 @@ use weft_runtime::Options;
 impl Passes {
     /// What the library is asked for.
     pub(crate) fn options(&self) -> Options {
-        Options { optimize: !self.no_opt }
+        Options { optimize: !self.no_opt, ..Options::default() }
     }
 
     /// The program after the passes that were asked for.

@@ -9,13 +9,15 @@ use crate::report::{Failure, Outcome, note, say};
 use crate::source::Source;
 use crate::{inputs, is_json, npy, output, target};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
 use weft_partition::Target;
-use weft_runtime::{Checks, Device, Executable, compile_with};
+use weft_runtime::{Checks, Device, Executable, Options, Program, compile_with};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
@@ -44,6 +46,9 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
         if !told.is_empty() {
             say(told.trim_end())?;
         }
+    }
+    if let Ran::On(executable) = &place {
+        tell_of_host(executable.program(), format)?;
     }
     let inputs = inputs::read(&source, &module, arguments, format)?;
     if let Some(directory) = &arguments.output_dir {
@@ -115,9 +120,22 @@ fn executable(
     let failed = |error| Failure::from_runtime(source, error);
     let _compiling = Progress::start("compiling");
     let target = target.unwrap_or(device.target());
-    let program = compile_with(module, target, &arguments.passes.options()).map_err(failed)?;
+    let options = Options { host: !arguments.no_host, ..arguments.passes.options() };
+    let program = compile_with(module, target, &options).map_err(failed)?;
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
     Executable::with_checks(device, program, checks).map_err(failed)
+}
+
+/// What the host computes, and why: each reason once.
+fn tell_of_host(program: &Program, format: Format) -> Result<(), Failure> {
+    let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for reason in program.host_steps().flat_map(|host| &host.reasons) {
+        if told.insert((&reason.instruction, &reason.message)) {
+            let Diagnostic { instruction, code, message, .. } = reason;
+            note(&format!("the host computes {instruction}: {code}: {message}"), format)?;
+        }
+    }
+    Ok(())
 }
 
 fn on_device(source: &Arc<Source>, executable: &Executable, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {

@@ -1,13 +1,13 @@
 //! The commands that show a program or the system and change nothing.
 
-use crate::args::{Devices, File, Format, Shown, Verify};
+use crate::args::{Compile, Devices, File, Format, Verify};
 use crate::report::{Failure, Outcome, findings_json, note, render};
 use crate::source::Source;
 use crate::{device, is_json, output, shapes, target};
 use serde_json::{Value, json};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_runtime::program::{Step, Tensor};
-use weft_runtime::{AdapterInfo, Error, Selection, adapters};
+use weft_runtime::{AdapterInfo, Error, Options, Selection, adapters};
 
 /// `weft fmt`
 pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> {
@@ -34,23 +34,49 @@ fn step(step: &Step) -> Value {
             "updated": launch.updated.iter().map(|updated| updated.output).collect::<Vec<_>>(),
         }),
         Step::Copy(copy) => json!({ "copy": [buffer(&copy.from), buffer(&copy.to)], "bytes": copy.to.bytes }),
+        Step::While(step) => json!({
+            "while": step.name,
+            "rounds": step.trip_count,
+            "condition": steps(&step.condition),
+            "flag": step.flag.as_ref().map(buffer),
+            "carried": step.carried.iter().map(buffer).collect::<Vec<_>>(),
+            "body": steps(&step.body),
+            "exchanges": step.exchanges.iter().map(|it| [it.buffer.index(), it.with.index()]).collect::<Vec<_>>(),
+        }),
+        Step::Conditional(step) => json!({
+            "conditional": step.name,
+            "selector": buffer(&step.selector),
+            "branches": step.branches.iter().map(|branch| steps(branch)).collect::<Vec<_>>(),
+            "outputs": step.outputs.iter().map(buffer).collect::<Vec<_>>(),
+        }),
+        Step::Host(step) => json!({
+            "host": step.operations(),
+            "reasons": step.reasons.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "inputs": step.inputs.iter().map(buffer).collect::<Vec<_>>(),
+            "outputs": step.outputs.iter().map(buffer).collect::<Vec<_>>(),
+        }),
         other => json!({ "unknown": format!("{other:?}") }),
     }
 }
 
+fn steps(all: &[Step]) -> Vec<Value> {
+    all.iter().map(step).collect()
+}
+
 /// `weft compile`
-pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
+pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Failure> {
+    let Compile { shown: arguments, no_host } = arguments;
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
     let target = device::target(&arguments.target)?;
-    let options = arguments.passes.options();
+    let options = Options { host: !no_host, ..arguments.passes.options() };
     let program = weft_runtime::compile_with(&module, &target, &options)
         .map_err(|error| Failure::from_runtime(&source, error))?;
     if is_json(format) {
         let totals = program.totals();
         let mut value = json!({
             "program": program.name(),
-            "steps": program.steps().iter().map(step).collect::<Vec<_>>(),
+            "steps": steps(program.steps()),
             "buffers": program.buffers().iter().map(|buffer| buffer.bytes).collect::<Vec<_>>(),
             "bytes": totals.allocated(),
             "bytes_without_reuse": totals.without_reuse(),
@@ -58,8 +84,8 @@ pub(crate) fn compile(arguments: &Shown, format: Format) -> Result<Outcome, Fail
         arguments.passes.explain_in(&mut value, program.passes());
         output::json(&value)?;
     } else {
-        let windows = if arguments.passes.explain { program.explanation() } else { String::new() };
-        output::text(&format!("{}{windows}{program}", arguments.passes.explanation(program.passes())))?;
+        let reasons = if arguments.passes.explain { program.explanation() } else { String::new() };
+        output::text(&format!("{}{reasons}{program}", arguments.passes.explanation(program.passes())))?;
     }
     Ok(Outcome::Done)
 }

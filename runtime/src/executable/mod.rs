@@ -1,18 +1,18 @@
 //! Programs on devices.
 
-use crate::buffer::{Pooled, Use, read_all};
+mod recorder;
+mod run;
+
+use crate::buffer::read_all;
 use crate::cache::{Pipeline, Pipelines};
+use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
-use crate::program::{BufferKind, Copy, Launch, Step, Tensor};
 use crate::{Device, DeviceBuffer, Error, Program};
+use run::Run;
 use std::sync::Arc;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{Literal, Shape};
 use weft_partition::Excess;
-
-/// Steps recorded before they are handed to the device, so that it starts early and no single submission grows
-/// long enough for a driver's watchdog.
-const STEPS_PER_SUBMISSION: usize = 256;
 
 /// What kernels check while they run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,8 +83,9 @@ impl Executable {
         read_all(&self.device, &results).await
     }
 
-    /// Runs on tensors that lie on the device and leaves the results there. Returns once the work is queued; a result
-    /// may share its memory with an input or with another result.
+    /// Runs on tensors that lie on the device and leaves the results there. Returns once the work is queued, for which a program whose
+    /// steps depend on values waits for these: loops whose rounds are not known, conditionals, what the host computes. A result may share
+    /// its memory with an input or with another result.
     ///
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], [`Error::Validation`] if a kernel reads an input as a
@@ -98,8 +99,7 @@ impl Executable {
             }
         }
         self.check_usages(inputs)?;
-        let what = format!("running {}", self.program.name());
-        self.device.scoped(&what, |_| self.submit(inputs)).await
+        Run::new(self, inputs).await?.finish().await
     }
 
     /// The program.
@@ -132,8 +132,7 @@ impl Executable {
 
     /// Whether inputs that kernels read as uniforms can be bound as such; those made here can.
     fn check_usages(&self, inputs: &[DeviceBuffer]) -> Result<(), Error> {
-        for step in self.program.steps() {
-            let Step::Launch(launch) = step else { continue };
+        for launch in self.program.launches() {
             let shader = &self.program.shaders()[launch.shader];
             for (tensor, binding) in launch.inputs.iter().zip(&shader.bindings) {
                 let BufferKind::Parameter(number) = self.program.buffers()[tensor.buffer.index()].kind else {
@@ -151,81 +150,6 @@ impl Executable {
             }
         }
         Ok(())
-    }
-
-    /// Records and submits all steps. To be called inside a scope.
-    fn submit(&self, inputs: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
-        let _span = tracing::debug_span!("submit", program = self.program.name()).entered();
-        let gpu = self.device.wgpu_device();
-        let memory: Vec<Arc<Pooled>> = (self.program.buffers().iter())
-            .map(|buffer| match buffer.kind {
-                BufferKind::Parameter(number) => Arc::clone(inputs[number].memory()),
-                BufferKind::Constant(number) => Arc::clone(self.constants[number].memory()),
-                BufferKind::Result | BufferKind::Temporary => {
-                    Arc::new(self.device.pool().take(gpu, Use::Tensor, buffer.bytes))
-                }
-            })
-            .collect();
-        for steps in self.program.steps().chunks(STEPS_PER_SUBMISSION) {
-            let mut encoder =
-                gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(self.program.name()) });
-            for stretch in steps.chunk_by(|one, other| matches!((one, other), (Step::Launch(_), Step::Launch(_)))) {
-                if let [Step::Copy(Copy { from, to })] = stretch {
-                    let [from_memory, to_memory] = [from, to].map(|tensor| &memory[tensor.buffer.index()].buffer);
-                    encoder.copy_buffer_to_buffer(from_memory, 0, to_memory, 0, to.bytes);
-                    continue;
-                }
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                for step in stretch {
-                    let Step::Launch(launch) = step else { continue };
-                    let [x, y, z] = launch.workgroups;
-                    pass.set_pipeline(&self.pipelines[launch.shader].pipeline);
-                    for window in 0..launch.windows {
-                        let bound = self.bind(launch, window, &memory);
-                        pass.set_bind_group(0, &bound, &[]);
-                        pass.dispatch_workgroups(x, y, z);
-                    }
-                }
-            }
-            self.device.wgpu_queue().submit([encoder.finish()]);
-        }
-        let result = |tensor: &Tensor| {
-            let memory = Arc::clone(&memory[tensor.buffer.index()]);
-            DeviceBuffer::new(&self.device, memory, tensor.shape.clone(), tensor.bytes)
-        };
-        self.program.results().iter().map(result).collect()
-    }
-
-    /// What the dispatch of this number binds.
-    fn bind(&self, launch: &Launch, number: u32, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
-        let shader = &self.program.shaders()[launch.shader];
-        let tensors = launch.inputs.iter().chain(&launch.outputs).zip(&shader.bindings);
-        let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
-            .zip(tensors)
-            .map(|(binding, (tensor, bound))| {
-                let buffer = &memory[tensor.buffer.index()].buffer;
-                let bytes = match bound.windows.get(number as usize) {
-                    Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
-                    None => 0..tensor.bytes,
-                };
-                let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
-                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: bytes.start, size });
-                wgpu::BindGroupEntry { binding, resource }
-            })
-            .collect();
-        entries.push(wgpu::BindGroupEntry {
-            binding: shader.parameter_binding,
-            resource: self.device.parameter_block().as_entire_binding(),
-        });
-        if let (Some(binding), Some(buffer)) = (shader.window_binding, &self.windows[launch.shader]) {
-            let offset = u64::from(number) * block_stride(shader);
-            let size = wgpu::BufferSize::new(block_bytes(shader));
-            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size });
-            entries.push(wgpu::BindGroupEntry { binding, resource });
-        }
-        let layout = &self.pipelines[launch.shader].layout;
-        let descriptor = wgpu::BindGroupDescriptor { label: Some(&launch.name), layout, entries: &entries };
-        self.device.wgpu_device().create_bind_group(&descriptor)
     }
 }
 

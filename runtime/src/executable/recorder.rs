@@ -1,0 +1,148 @@
+//! What is recorded for the device and not yet handed to it.
+
+use super::{Executable, block_bytes, block_stride};
+use crate::Error;
+use crate::buffer::Pooled;
+use crate::program::Launch;
+use crate::program::layout::{WORD_BYTES, binding_bytes};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Commands recorded before they are handed to the device, so that it starts early and no single submission grows
+/// long enough for a driver's watchdog.
+const COMMANDS_PER_SUBMISSION: usize = 256;
+
+/// Bind groups that are kept for the rounds of loops.
+const MAX_KEPT: usize = 4096;
+
+enum Command<'a> {
+    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>> },
+    Copy { from: Arc<Pooled>, to: Arc<Pooled>, bytes: u64 },
+}
+
+/// Commands in order.
+pub(super) struct Recorder<'a> {
+    executable: &'a Executable,
+    what: String,
+    commands: Vec<Command<'a>>,
+    /// What launches bound before, by the addresses of launch and memory: rounds of a loop bind the same again.
+    bound: HashMap<(usize, Vec<usize>), Kept>,
+}
+
+/// What the dispatches of a launch bind, and the memory that this keeps in its place.
+struct Kept {
+    groups: Vec<wgpu::BindGroup>,
+    _memory: Vec<Arc<Pooled>>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(executable: &'a Executable) -> Self {
+        let what = format!("running {}", executable.program.name());
+        Recorder { executable, what, commands: Vec::new(), bound: HashMap::new() }
+    }
+
+    /// Records a launch on these memories: those of its inputs, then those of its outputs.
+    pub(super) async fn launch(&mut self, launch: &'a Launch, memory: Vec<Arc<Pooled>>) -> Result<(), Error> {
+        self.push(Command::Launch { launch, memory }).await
+    }
+
+    /// Records a copy.
+    pub(super) async fn copy(&mut self, from: Arc<Pooled>, to: Arc<Pooled>, bytes: u64) -> Result<(), Error> {
+        self.push(Command::Copy { from, to, bytes }).await
+    }
+
+    async fn push(&mut self, command: Command<'a>) -> Result<(), Error> {
+        self.commands.push(command);
+        if self.commands.len() < COMMANDS_PER_SUBMISSION { Ok(()) } else { self.submit().await }
+    }
+
+    /// Hands to the device what is recorded.
+    pub(super) async fn submit(&mut self) -> Result<(), Error> {
+        if self.commands.is_empty() {
+            return Ok(());
+        }
+        let device = &self.executable.device;
+        let what = std::mem::take(&mut self.what);
+        let outcome = device.scoped(&what, |_| self.record()).await;
+        self.what = what;
+        outcome
+    }
+
+    /// Records and submits all commands. To be called inside a scope.
+    fn record(&mut self) {
+        let _span = tracing::debug_span!("submit", program = self.executable.program.name()).entered();
+        let device = &self.executable.device;
+        let label = Some(self.executable.program.name());
+        let mut encoder = device.wgpu_device().create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+        let commands = std::mem::take(&mut self.commands);
+        let are_launches = |one: &Command<'_>, other: &Command<'_>| {
+            matches!((one, other), (Command::Launch { .. }, Command::Launch { .. }))
+        };
+        for stretch in commands.chunk_by(are_launches) {
+            if let [Command::Copy { from, to, bytes }] = stretch {
+                encoder.copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, *bytes);
+                continue;
+            }
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for command in stretch {
+                let Command::Launch { launch, memory } = command else { continue };
+                let [x, y, z] = launch.workgroups;
+                pass.set_pipeline(&self.executable.pipelines[launch.shader].pipeline);
+                for group in self.bound(launch, memory) {
+                    pass.set_bind_group(0, group, &[]);
+                    pass.dispatch_workgroups(x, y, z);
+                }
+            }
+        }
+        device.wgpu_queue().submit([encoder.finish()]);
+    }
+
+    /// What the dispatches of a launch bind.
+    fn bound(&mut self, launch: &'a Launch, memory: &[Arc<Pooled>]) -> &[wgpu::BindGroup] {
+        if self.bound.len() >= MAX_KEPT {
+            self.bound.clear();
+        }
+        let addresses = memory.iter().map(|memory| Arc::as_ptr(memory).addr()).collect();
+        let key = (std::ptr::from_ref(launch).addr(), addresses);
+        let executable = self.executable;
+        let bind = || Kept {
+            groups: (0..launch.windows).map(|window| executable.bind(launch, window, memory)).collect(),
+            _memory: memory.to_vec(),
+        };
+        &self.bound.entry(key).or_insert_with(bind).groups
+    }
+}
+
+impl Executable {
+    /// What the dispatch of this number binds.
+    fn bind(&self, launch: &Launch, number: u32, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
+        let shader = &self.program.shaders()[launch.shader];
+        let tensors = launch.inputs.iter().chain(&launch.outputs).zip(memory).zip(&shader.bindings);
+        let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
+            .zip(tensors)
+            .map(|(binding, ((tensor, memory), bound))| {
+                let buffer = &memory.buffer;
+                let bytes = match bound.windows.get(number as usize) {
+                    Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
+                    None => 0..tensor.bytes,
+                };
+                let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
+                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: bytes.start, size });
+                wgpu::BindGroupEntry { binding, resource }
+            })
+            .collect();
+        entries.push(wgpu::BindGroupEntry {
+            binding: shader.parameter_binding,
+            resource: self.device.parameter_block().as_entire_binding(),
+        });
+        if let (Some(binding), Some(buffer)) = (shader.window_binding, &self.windows[launch.shader]) {
+            let offset = u64::from(number) * block_stride(shader);
+            let size = wgpu::BufferSize::new(block_bytes(shader));
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size });
+            entries.push(wgpu::BindGroupEntry { binding, resource });
+        }
+        let layout = &self.pipelines[launch.shader].layout;
+        let descriptor = wgpu::BindGroupDescriptor { label: Some(&launch.name), layout, entries: &entries };
+        self.device.wgpu_device().create_bind_group(&descriptor)
+    }
+}

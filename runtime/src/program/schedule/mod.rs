@@ -1,0 +1,184 @@
+//! From a fused module to steps and buffers.
+//!
+//! The entry and what it runs are walked once ([`visit`]): what comes out are steps on values, numbered in the order in which they come
+//! to be, and for each value where it is used. Then it is decided which values lie in one buffer because one is an update, a result or a
+//! successor of another ([`alias`]), with a copy where they cannot, and which share one because they do not live at the same time
+//! ([`place`]).
+//!
+//! Time is the number of a step, counted through loops and branches as they stand in the text. A value lives from the step that makes it
+//! to the last that uses it; what is used in a loop that it comes from outside of lives until that loop ends.
+
+mod alias;
+mod host;
+mod order;
+mod place;
+mod region;
+mod visit;
+
+use super::step::all;
+use super::{Options, Program, Step, Tensor, front};
+use crate::Error;
+use alias::Aliases;
+use region::{Region, Regions};
+use std::collections::BTreeMap;
+use visit::Visit;
+use weft_codegen_wgsl::Shader;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::ir::{ArrayShape, InstrId, Module};
+use weft_partition::{Fused, Site, Target};
+
+/// A tensor before it has a buffer, known by its number in [`Schedule::values`].
+struct Value {
+    name: String,
+    shape: ArrayShape,
+    bytes: u64,
+    origin: Origin,
+    /// Where it is made.
+    region: Region,
+    /// The step that makes it.
+    made: usize,
+    /// The steps that use it, ascending, and where they stand.
+    uses: Vec<(usize, Region)>,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Origin {
+    Parameter(usize),
+    Constant(Site),
+    /// A step makes it.
+    Made,
+}
+
+/// A step before its tensors have buffers.
+enum Planned {
+    Launch(PlannedLaunch),
+    Copy { from: usize, to: usize },
+    While(PlannedWhile),
+    Conditional(PlannedConditional),
+    Host(PlannedHost),
+}
+
+struct PlannedLaunch {
+    site: Site,
+    /// Its number.
+    at: usize,
+    region: Region,
+    /// The operands.
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// The operands that the kernel reads, in the order of its bindings.
+    read: Vec<usize>,
+    /// The outputs that the kernel updates.
+    updated: Vec<Update>,
+    /// Which of the outputs are copied from an operand first.
+    copied: Vec<(usize, usize)>,
+}
+
+/// An output that a kernel updates.
+#[derive(Copy, Clone)]
+struct Update {
+    output: usize,
+    /// The operand that it is an update of.
+    operand: usize,
+    /// How many elements are written.
+    elements: u64,
+}
+
+struct PlannedWhile {
+    site: Site,
+    start: usize,
+    end: usize,
+    region: Region,
+    /// Of the body.
+    body_region: Region,
+    trip_count: Option<u64>,
+    condition: Vec<Planned>,
+    flag: Option<usize>,
+    carried: Vec<Carried>,
+    body: Vec<Planned>,
+    /// After each round the first takes the buffer of the second.
+    exchanges: Vec<(usize, usize)>,
+}
+
+/// An element of the state of a loop that the body does not pass on as it is.
+#[derive(Copy, Clone)]
+struct Carried {
+    initial: usize,
+    /// What condition and body are given.
+    state: usize,
+    /// What the body makes of it.
+    next: usize,
+    /// What is left of it after the loop.
+    last: usize,
+}
+
+struct PlannedConditional {
+    site: Site,
+    selector: usize,
+    branches: Vec<Branch>,
+    outputs: Vec<usize>,
+}
+
+struct Branch {
+    start: usize,
+    steps: Vec<Planned>,
+    /// One for each output.
+    results: Vec<usize>,
+}
+
+struct PlannedHost {
+    reasons: Vec<Diagnostic>,
+    module: Module,
+    inputs: Vec<usize>,
+    /// What its instructions make, with the instructions of the module that yield it.
+    outputs: Vec<(usize, InstrId)>,
+}
+
+/// What kernels were made for which fusions, and why none was for others.
+type Kernels = BTreeMap<Site, Result<Shader, Diagnostics>>;
+
+/// Values and steps.
+struct Schedule<'a> {
+    fused: &'a Fused,
+    target: &'a Target,
+    values: Vec<Value>,
+    regions: Regions,
+    steps: Vec<Planned>,
+    parameters: Vec<usize>,
+    results: Vec<usize>,
+}
+
+/// Schedules the entry of a fused module, and what it runs.
+pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
+    let sites = visit::fusions(&fused);
+    let kernels: Kernels = front::kernels(&fused, &sites, target);
+    let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
+    host::settle(&mut schedule, options)?;
+    place::check_limits(&schedule)?;
+    let aliases = Aliases::decide(&mut schedule, &kernels)?;
+    let placed = place::place(&schedule, &aliases, &kernels)?;
+    let place::Placed { steps, shaders, buffers, tensors, temporaries_without_reuse } = placed;
+    let tensor = |value: &usize| tensors[*value].clone();
+    let parameters = schedule.parameters.iter().map(tensor).collect();
+    let results = schedule.results.iter().map(tensor).collect();
+    let constants: Vec<(Site, Tensor)> = (schedule.values.iter().zip(&tensors))
+        .filter_map(|(value, tensor)| match value.origin {
+            Origin::Constant(site) => Some((site, tensor.clone())),
+            _ => None,
+        })
+        .collect();
+    let launches = all(&steps).filter(|step| matches!(step, Step::Launch(_))).count();
+    tracing::debug!(launches, kernels = shaders.len(), buffers = buffers.len(), "scheduled");
+    Ok(Program {
+        target: target.clone(),
+        shaders,
+        steps,
+        buffers,
+        parameters,
+        constants,
+        results,
+        temporaries_without_reuse,
+        passes: Vec::new(),
+        module: fused.module,
+    })
+}

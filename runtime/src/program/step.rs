@@ -1,0 +1,195 @@
+//! What a program does, step by step.
+
+use super::{BufferId, Tensor};
+use std::fmt;
+use weft_hlo::diagnostic::Diagnostic;
+use weft_hlo::ir::{Computation, Module, Op};
+use weft_partition::Site;
+
+/// One step of a program.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// A kernel runs.
+    Launch(Launch),
+    /// A tensor is copied.
+    Copy(Copy),
+    /// Steps run over and over.
+    While(While),
+    /// The steps of one of several branches run.
+    Conditional(Conditional),
+    /// The host computes what has no kernel.
+    Host(Host),
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The name of the fusion, behind that of its computation where that is not the entry.
+    pub name: String,
+    /// The fusion in [`Program::module`](super::Program::module).
+    pub fusion: Site,
+    /// The kernel, an index into [`Program::shaders`](super::Program::shaders).
+    pub shader: usize,
+    /// Workgroups in each dimension, none of them 0.
+    pub workgroups: [u32; 3],
+    /// How often the kernel is dispatched, each time with other [windows](weft_codegen_wgsl::Binding::windows) of what is larger than a kernel
+    /// may bind.
+    pub windows: u32,
+    /// What is read: bindings 0, 1, ….
+    pub inputs: Vec<Tensor>,
+    /// What is written: the bindings after the inputs. None of their buffers is one of an input.
+    pub outputs: Vec<Tensor>,
+    /// The outputs that are updated in place.
+    pub updated: Vec<Updated>,
+}
+
+/// An output whose buffer holds what it is an update of when the kernel starts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Updated {
+    /// Which output.
+    pub output: usize,
+    /// Bytes that the kernel writes.
+    pub bytes: u64,
+}
+
+impl Launch {
+    /// Bytes of what is read, each tensor once, and of what is written.
+    pub fn bytes_moved(&self) -> u64 {
+        let updated = |output: usize| self.updated.iter().find(|updated| updated.output == output);
+        let written = self.outputs.iter().enumerate();
+        let written = written.map(|(output, tensor)| updated(output).map_or(tensor.bytes, |updated| updated.bytes));
+        self.inputs.iter().map(|tensor| tensor.bytes).chain(written).fold(0, u64::saturating_add)
+    }
+}
+
+/// A tensor that is copied into another buffer: a kernel updates it there and it is needed still, or a loop or a branch needs it there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// What is copied.
+    pub from: Tensor,
+    /// What it becomes: a tensor of the same shape in another buffer.
+    pub to: Tensor,
+}
+
+/// Steps that run over and over: as often as is known, or while a condition holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct While {
+    /// The name of the instruction, behind that of its computation where that is not the entry.
+    pub name: String,
+    /// How many rounds there are, where that is known. Then the condition is never computed.
+    pub trip_count: Option<u64>,
+    /// What computes the condition; nothing where the number of rounds is known.
+    pub condition: Vec<Step>,
+    /// The condition, of one `pred`.
+    pub flag: Option<Tensor>,
+    /// What is carried from round to round: before the first round its initial values, after the last its final ones. What the body passes
+    /// on as it is does not belong to it.
+    pub carried: Vec<Tensor>,
+    /// A round.
+    pub body: Vec<Step>,
+    /// What follows each round, all at once: so what a round made becomes what the next one is given, and nothing is copied.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// The memory of one buffer becomes that of another.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// The buffer whose memory it has from now on. Over all exchanges of a round these are the same buffers.
+    pub with: BufferId,
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} <- {}", self.buffer, self.with)
+    }
+}
+
+/// The steps of one of several branches run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditional {
+    /// The name of the instruction, behind that of its computation where that is not the entry.
+    pub name: String,
+    /// What decides: one `pred`, whose truth takes the first of two branches, or one `s32`, the number of the branch; a number that
+    /// there is no branch for takes the last one.
+    pub selector: Tensor,
+    /// The branches. Each leaves its results in the same buffers.
+    pub branches: Vec<Vec<Step>>,
+    /// What the branches yield.
+    pub outputs: Vec<Tensor>,
+}
+
+/// Instructions that have no kernel, which the evaluator computes on the host, between launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// What is computed there, and why.
+    pub reasons: Vec<Diagnostic>,
+    /// The instructions, as a program of their own: its parameters are the inputs, its results the outputs.
+    pub module: Module,
+    /// What is copied from the device.
+    pub inputs: Vec<Tensor>,
+    /// What is copied to the device.
+    pub outputs: Vec<Tensor>,
+}
+
+impl Host {
+    /// The names of the operations that the host computes, each once; what a fusion stands for is told by what it computes.
+    pub fn operations(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.operations_of(self.module.entry_computation(), &mut names);
+        names
+    }
+
+    fn operations_of(&self, computation: &Computation, names: &mut Vec<String>) {
+        for instruction in computation.instructions.values() {
+            match &instruction.op {
+                Op::Parameter { .. } | Op::Constant(_) | Op::Tuple | Op::GetTupleElement { .. } | Op::AfterAll => {}
+                Op::Fusion { calls, .. } => self.operations_of(&self.module.computations[*calls], names),
+                op if names.contains(&op.name().into_owned()) => {}
+                op => names.push(op.name().into_owned()),
+            }
+        }
+    }
+}
+
+impl Step {
+    /// The steps within it, block by block.
+    pub(crate) fn blocks(&self) -> Vec<&[Step]> {
+        match self {
+            Step::While(While { condition, body, .. }) => vec![condition, body],
+            Step::Conditional(Conditional { branches, .. }) => branches.iter().map(Vec::as_slice).collect(),
+            Step::Launch(_) | Step::Copy(_) | Step::Host(_) => Vec::new(),
+        }
+    }
+}
+
+/// All steps, those within others behind them.
+pub(crate) fn all(steps: &[Step]) -> impl Iterator<Item = &Step> {
+    let mut pending: Vec<&Step> = steps.iter().rev().collect();
+    std::iter::from_fn(move || {
+        let step = pending.pop()?;
+        pending.extend(step.blocks().into_iter().flatten().rev());
+        Some(step)
+    })
+}
+
+/// Bytes that steps move: see [`Program::bytes_moved`](super::Program::bytes_moved).
+pub(crate) fn bytes_moved(steps: &[Step]) -> u64 {
+    let of_step = |step: &Step| match step {
+        Step::Launch(launch) => launch.bytes_moved(),
+        Step::Copy(copy) => copy.from.bytes.saturating_add(copy.to.bytes),
+        Step::While(While { trip_count, condition, body, .. }) => {
+            let round = bytes_moved(condition).saturating_add(bytes_moved(body));
+            round.saturating_mul(trip_count.unwrap_or(1))
+        }
+        Step::Conditional(Conditional { branches, .. }) => {
+            branches.iter().map(|branch| bytes_moved(branch)).max().unwrap_or(0)
+        }
+        Step::Host(Host { inputs, outputs, .. }) => {
+            inputs.iter().chain(outputs).map(|tensor| tensor.bytes).fold(0, u64::saturating_add)
+        }
+    };
+    steps.iter().map(of_step).fold(0, u64::saturating_add)
+}

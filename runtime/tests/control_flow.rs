@@ -1,0 +1,320 @@
+//! Loops, branches and what the host computes, on the default adapter against the evaluator.
+
+use crate::count::{cases, first_seed};
+use crate::support::{self, compile, device};
+use std::fmt::Write;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode};
+use weft_hlo::random::{Distribution, Options, inputs, module};
+use weft_hlo::text::print;
+use weft_runtime::program::Step;
+use weft_runtime::{Device, Executable, Program, compile_with};
+
+/// What tensors hold, whatever layout their shapes have.
+fn data(literals: &[Literal]) -> Vec<&Data> {
+    literals.iter().map(|literal| &literal.data).collect()
+}
+
+/// What a program gives that was compiled without the host's help, and the evaluator's answer.
+fn agrees(text: &str, inputs: &[Literal]) -> Program {
+    let module = support::module(text);
+    weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
+    let device = device();
+    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+    let executable = Executable::new(&device, program.clone()).unwrap_or_else(|error| panic!("{error}"));
+    let expected = evaluate(&module, inputs).unwrap_or_else(|findings| panic!("{findings}"));
+    // What a run leaves in pooled buffers must not matter to the next.
+    for _ in 0..2 {
+        let actual = executable.run(inputs).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(data(&actual), data(&expected), "{program}");
+    }
+    program
+}
+
+fn numbers(values: &[i32]) -> Literal {
+    Literal::array([i64::try_from(values.len()).unwrap()], values.to_vec())
+}
+
+fn loops(program: &Program) -> Vec<Option<u64>> {
+    let counts = program.steps().iter().filter_map(|step| match step {
+        Step::While(step) => Some(step.trip_count),
+        _ => None,
+    });
+    counts.collect()
+}
+
+/// A loop over a counter and `state`, a list of shapes; `body` yields `n0`, `n1`, … of `v0`, `v1`, … and may read the counter `i`.
+fn looped(state: &[&str], initial: &str, body: &str, rounds: &str) -> String {
+    let shapes = [&["s32[]"], state].concat().join(", ");
+    let taken = |from: &str| -> String {
+        let each = state.iter().enumerate();
+        each.map(|(at, shape)| format!("v{at} = {shape} get-tuple-element({from}), index={}\n", at + 1)).collect()
+    };
+    let next: String = (0..state.len()).map(|at| format!(", n{at}")).collect();
+    let results: String = (0..state.len()).map(|at| format!("v{at}")).collect::<Vec<_>>().join(", ");
+    format!(
+        "HloModule m
+         condition {{
+            p = ({shapes}) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            k = s32[] constant({rounds})
+            ROOT c = pred[] compare(i, k), direction=LT
+         }}
+         body {{
+            p = ({shapes}) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            {}
+            one = s32[] constant(1)
+            next = s32[] add(i, one)
+            {body}
+            ROOT t = ({shapes}) tuple(next{next})
+         }}
+         ENTRY main {{
+            x = s32[3] parameter(0)
+            y = s32[3] parameter(1)
+            start = s32[] constant(0)
+            init = ({shapes}) tuple(start, {initial})
+            w = ({shapes}) while(init), condition=condition, body=body
+            {}
+            ROOT r = ({}) tuple({results})
+         }}",
+        taken("p"),
+        taken("w"),
+        state.join(", "),
+    )
+}
+
+fn inputs_of_two() -> [Literal; 2] {
+    [numbers(&[1, 2, 3]), numbers(&[10, 20, 30])]
+}
+
+#[test]
+fn state_is_carried_through_every_kind_of_exchange() {
+    let bodies = [
+        // Each made anew, one passed on, one handed to the other, both swapped, turned in a circle.
+        "n0 = s32[3] add(v0, v1)\nn1 = s32[3] multiply(v1, v0)",
+        "n0 = s32[3] add(v0, v1)\nn1 = s32[3] copy(v1)",
+        "n0 = s32[3] copy(v1)\nn1 = s32[3] add(v0, v1)",
+    ];
+    for body in bodies {
+        for rounds in ["0", "1", "2", "5"] {
+            let program = agrees(&looped(&["s32[3]", "s32[3]"], "x, y", body, rounds), &inputs_of_two());
+            assert_eq!(loops(&program).len(), usize::from(rounds != "0" && rounds != "1"), "{program}");
+        }
+    }
+}
+
+/// A body that returns `list` of the elements of its state.
+fn returning(list: &str, rounds: &str) -> String {
+    let state = ["s32[3]", "s32[3]", "s32[3]"];
+    let text = looped(&state, "x, y, x", "sum = s32[3] add(v0, v1)", rounds);
+    text.replace("tuple(next, n0, n1, n2)", &format!("tuple(next, {list})"))
+}
+
+#[test]
+fn state_is_returned_in_any_order_and_more_than_once() {
+    for list in [
+        "v1, v0, v2",
+        "v1, v2, v0",
+        "v0, v0, v0",
+        "v1, v1, sum",
+        "sum, sum, sum",
+        "sum, v0, v1",
+        "v2, sum, v2",
+        "v0, sum, v1",
+    ] {
+        for rounds in ["2", "3", "4"] {
+            agrees(&returning(list, rounds), &inputs_of_two());
+        }
+    }
+}
+
+#[test]
+fn constants_and_arguments_stay_what_they_are() {
+    let state = ["s32[3]", "s32[3]"];
+    let text =
+        looped(&state, "x, x", "c = s32[3] constant({7, 8, 9})\nn0 = s32[3] add(v0, v1)\nn1 = s32[3] add(v0, c)", "4");
+    agrees(&text, &inputs_of_two());
+    let constant = text.replace("n1 = s32[3] add(v0, c)", "").replace("n0, n1)", "n0, c)");
+    agrees(&constant, &inputs_of_two());
+}
+
+#[test]
+fn updates_of_the_state_are_made_in_place() {
+    let body = "one_of = s32[1] broadcast(i), dimensions={}\nn0 = s32[64] dynamic-update-slice(v0, one_of, i)";
+    let text = looped(&["s32[64]"], "zeros", body, "40").replace(
+        "start = s32[] constant(0)",
+        "start = s32[] constant(0)\nzero = s32[] constant(0)\nzeros = s32[64] broadcast(zero), dimensions={}",
+    );
+    let program = agrees(&text, &inputs_of_two());
+    let Some(Step::While(step)) = program.steps().iter().find(|step| matches!(step, Step::While(_))) else {
+        panic!("there is no loop: {program}")
+    };
+    // Neither copied nor exchanged.
+    assert!(step.body.iter().all(|step| matches!(step, Step::Launch(_))), "{program}");
+    assert_eq!(step.exchanges.len() % 2, 0, "{program}");
+    assert_eq!(step.trip_count, Some(40));
+}
+
+#[test]
+fn what_is_updated_and_read_again_is_copied() {
+    let body = "one_of = s32[1] broadcast(i), dimensions={}\nu = s32[3] dynamic-update-slice(v0, one_of, i)\n\
+                n0 = s32[3] add(u, v0)\nn1 = s32[3] add(u, v1)";
+    agrees(&looped(&["s32[3]", "s32[3]"], "x, y", body, "3"), &inputs_of_two());
+}
+
+#[test]
+fn rounds_are_counted_or_decided_by_values() {
+    let known = looped(&["s32[3]"], "x", "n0 = s32[3] add(v0, v0)", "6");
+    assert_eq!(loops(&agrees(&known, &inputs_of_two())), [Some(6)]);
+    let start = "start = s32[] reduce(x, zero), dimensions={0}, to_apply=add";
+    let add = "add {\na = s32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = s32[] add(a, b)\n}\ncondition {";
+    let unknown = known.replace("start = s32[] constant(0)", &format!("zero = s32[] constant(0)\n{start}"));
+    assert_eq!(loops(&agrees(&unknown.replacen("condition {", add, 1), &inputs_of_two())), [None]);
+}
+
+#[test]
+fn branches_may_return_what_they_are_given() {
+    for (p, list) in [("true", "a, b"), ("false", "a, b"), ("true", "b, b"), ("true", "s, s"), ("false", "s, a")] {
+        let text = format!(
+            "HloModule m
+             one {{
+                p = (s32[3], s32[3]) parameter(0)
+                a = s32[3] get-tuple-element(p), index=0
+                b = s32[3] get-tuple-element(p), index=1
+                s = s32[3] multiply(a, b)
+                ROOT t = (s32[3], s32[3]) tuple({list})
+             }}
+             other {{
+                x = s32[3] parameter(0)
+                c = s32[3] constant({{4, 5, 6}})
+                n = s32[3] negate(x)
+                ROOT t = (s32[3], s32[3]) tuple(n, c)
+             }}
+             ENTRY main {{
+                x = s32[3] parameter(0)
+                y = s32[3] parameter(1)
+                d = s32[3] subtract(x, y)
+                given = (s32[3], s32[3]) tuple(d, y)
+                first = s32[1] slice(x), slice={{[0:1]}}
+                scalar = s32[] reshape(first)
+                one = s32[] constant(1)
+                is = pred[] compare(scalar, one), direction=EQ
+                taken = pred[] constant({p})
+                both = pred[] compare(is, taken), direction=EQ
+                r = (s32[3], s32[3]) conditional(both, given, x), true_computation=one, false_computation=other
+                r0 = s32[3] get-tuple-element(r), index=0
+                r1 = s32[3] get-tuple-element(r), index=1
+                after = s32[3] add(d, r0)
+                ROOT t = (s32[3], s32[3], s32[3]) tuple(r0, r1, after)
+             }}"
+        );
+        let program = agrees(&text, &inputs_of_two());
+        assert!(program.steps().iter().any(|step| matches!(step, Step::Conditional(_))), "{program}");
+    }
+}
+
+/// What no kernel computes is computed on the host, in the same order with everything else, inside of loops as well.
+#[test]
+fn the_host_computes_what_has_no_kernel() {
+    let body = "up = s32[3] add(v0, v1)\nsorted = s32[3] sort(up), dimensions={0}, to_apply=less\nn0 = s32[3] reverse(sorted), dimensions={0}\n\
+                n1 = s32[3] add(v1, sorted)";
+    let less = "less {\na = s32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=LT\n}\ncondition {";
+    let text = looped(&["s32[3]", "s32[3]"], "x, y", body, "3").replacen("condition {", less, 1);
+    let module = support::module(&text);
+    let device = device();
+    let program = compile_with(&module, device.target(), &weft_runtime::Options::default()).unwrap();
+    let on_host: Vec<String> = program.host_steps().flat_map(|host| host.operations()).collect();
+    if !on_host.is_empty() {
+        assert_eq!(on_host, ["sort"], "{program}");
+        let error = compile(&module, device.target()).expect_err("the host is needed");
+        assert_eq!(error.code(), "HLO401", "{error}");
+    }
+    let actual = Executable::new(&device, program).unwrap().run(&inputs_of_two()).unwrap();
+    assert_eq!(data(&actual), data(&evaluate(&module, &inputs_of_two()).unwrap()));
+}
+
+/// Whole numbers and truth values, so that results agree in every bit.
+fn whole(operations: impl IntoIterator<Item = Opcode>) -> Options {
+    let mut options = Options { instructions: 12, elements: 40, nesting: 3, ..Options::computed() };
+    options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred, ElementType::S8, ElementType::U64];
+    options.operations.extend(operations);
+    options
+}
+
+/// What the programs of random modules hold.
+#[derive(Debug, Default)]
+struct Held {
+    loops: usize,
+    conditionals: usize,
+    host_steps: usize,
+    without_host: usize,
+}
+
+impl Held {
+    fn add(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::While(step) => {
+                    self.loops += 1;
+                    self.add(&step.condition);
+                    self.add(&step.body);
+                }
+                Step::Conditional(step) => {
+                    self.conditionals += 1;
+                    step.branches.iter().for_each(|branch| self.add(branch));
+                }
+                Step::Host(_) => self.host_steps += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn difference(device: &Device, module: &Module, inputs: &[Literal], held: &mut Held) -> Result<(), String> {
+    let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
+    let options = weft_runtime::Options::default();
+    let program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
+    held.without_host += usize::from(program.host_steps().next().is_none());
+    held.add(program.steps());
+    let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;
+    for _ in 0..2 {
+        let actual = executable.run(inputs).map_err(|error| error.to_string())?;
+        if data(&actual) != data(&expected) {
+            return Err(format!("{expected:?}\nbecame\n{actual:?}\n{program}"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `standard` seeds, or many more; what their modules and programs hold, which `-- --nocapture` prints.
+fn agree(first: u64, standard: u64, options: &Options) -> String {
+    let (first, modules) = (first + first_seed(), cases(standard));
+    let device = device();
+    let (mut failures, mut report, mut steps) = (0, String::new(), Held::default());
+    let mut held = Distribution::default();
+    for seed in first..first + modules {
+        let module = module(seed, options);
+        held.add(&module);
+        let inputs = inputs(&module, seed, options);
+        if let Err(found) = difference(&device, &module, &inputs, &mut steps) {
+            failures += 1;
+            if failures <= 3 {
+                writeln!(report, "seed {seed}: {found}\n{}", print(&module)).expect("strings can be written to");
+            }
+        }
+    }
+    assert!(failures == 0, "{failures} modules of {modules} differ on {}\n{report}", device.info().name);
+    format!("{modules} modules from seed {first}: {steps:?}\n{held}")
+}
+
+#[test]
+fn random_loops_and_branches_agree_exactly() {
+    let control = [Opcode::While, Opcode::Conditional].into_iter().flat_map(|opcode| std::iter::repeat_n(opcode, 40));
+    println!("{}", agree(700_000, 200, &whole(control.chain([Opcode::DynamicUpdateSlice; 20]))));
+}
+
+#[test]
+fn random_modules_of_all_operations_agree_exactly() {
+    println!("{}", agree(800_000, 100, &whole(weft_hlo::random::operations())));
+}

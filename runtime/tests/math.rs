@@ -1,5 +1,6 @@
 //! The WGSL functions of `weft_codegen_wgsl::math` on the default adapter, against `f64` and whole-number arithmetic.
 
+mod double;
 mod gpu;
 mod reference;
 mod sweep;

@@ -37,6 +37,10 @@ impl Call {
             Some("power_i32" | "power_u32") => 33,
             // A round for each eight of at most 253 binary places.
             Some("remainder_f32") => 33,
+            // A round for each eleven of at most 2045 binary places.
+            Some("remainder_f64") => 187,
+            // A round for each word of a product.
+            Some("sin_f64" | "cos_f64" | "tan_f64") => 11,
             _ => 0,
         }
     }

@@ -11,6 +11,8 @@
 //! has been seen to take some of them for subnormal numbers. Constants stand in constructors (`f32(2.0)`) wherever a vector could not be
 //! mixed with a number, so that one text serves both: [`lane_wise`] makes the functions of vectors.
 //!
+//! Functions of `f64` are for devices that have it and integers of 64 bits. There are none of vectors, and subnormal numbers count as what they are.
+//!
 //! Each [`Function`] is plain text. A shader that calls some of them contains, in any order:
 //!
 //! - the [`prelude`]: the parameter block that holds run-time zeros, and `keep`, which hides a value from the driver's

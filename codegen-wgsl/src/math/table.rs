@@ -1,4 +1,5 @@
-//! Which call each HLO operation is, for each element type that kernels hold: `pred`, `s32`, `u32`, `f32`.
+//! Which call each HLO operation is, for each element type that registers have: `pred`, `s32`, `u32`, `f32`; and for `f64`, whose signs, orders
+//! and conversions are found in its bits before.
 //!
 //! `None` means that HLO does not define the operation on that type, or that kernels do not hold the type yet.
 
@@ -20,6 +21,7 @@ pub fn unary(op: UnaryOp, ty: ElementType) -> Option<Call> {
             _ => unary_bits(op),
         },
         ElementType::F32 => unary_f32(op),
+        ElementType::F64 => unary_f64(op),
         _ => None,
     }
 }
@@ -68,6 +70,39 @@ fn unary_f32(op: UnaryOp) -> Option<Call> {
     })
 }
 
+fn unary_f64(op: UnaryOp) -> Option<Call> {
+    Some(match op {
+        UnaryOp::Abs => Builtin("abs"),
+        UnaryOp::Acos => Function("acos_f64"),
+        UnaryOp::Acosh => Function("acosh_f64"),
+        UnaryOp::Asin => Function("asin_f64"),
+        UnaryOp::Asinh => Function("asinh_f64"),
+        UnaryOp::Atanh => Function("atanh_f64"),
+        UnaryOp::Cbrt => Function("cbrt_f64"),
+        UnaryOp::Ceil => Builtin("ceil"),
+        UnaryOp::Cosine => Function("cos_f64"),
+        UnaryOp::Cosh => Function("cosh_f64"),
+        UnaryOp::Erf => Function("erf_f64"),
+        UnaryOp::Exponential => Function("exp_f64"),
+        UnaryOp::ExponentialMinusOne => Function("expm1_f64"),
+        UnaryOp::Floor => Builtin("floor"),
+        UnaryOp::IsFinite => Function("is_finite_f64"),
+        UnaryOp::Log => Function("log_f64"),
+        UnaryOp::LogPlusOne => Function("log1p_f64"),
+        UnaryOp::Logistic => Function("logistic_f64"),
+        UnaryOp::Negate => Operator("-"),
+        UnaryOp::RoundNearestAfz => Function("round_away_f64"),
+        UnaryOp::RoundNearestEven => Builtin("round"),
+        UnaryOp::Rsqrt => Function("rsqrt_f64"),
+        UnaryOp::Sine => Function("sin_f64"),
+        UnaryOp::Sinh => Function("sinh_f64"),
+        UnaryOp::Sqrt => Function("sqrt_f64"),
+        UnaryOp::Tan => Function("tan_f64"),
+        UnaryOp::Tanh => Function("tanh_f64"),
+        _ => return None,
+    })
+}
+
 /// How an operation of two operands is written on elements of type `ty`.
 pub fn binary(op: BinaryOp, ty: ElementType) -> Option<Call> {
     match ty {
@@ -107,6 +142,16 @@ pub fn binary(op: BinaryOp, ty: ElementType) -> Option<Call> {
             BinaryOp::Subtract => Some(Operator("-")),
             _ => None,
         },
+        ElementType::F64 => match op {
+            BinaryOp::Add => Some(Operator("+")),
+            BinaryOp::Atan2 => Some(Function("atan2_f64")),
+            BinaryOp::Divide => Some(Operator("/")),
+            BinaryOp::Multiply => Some(Operator("*")),
+            BinaryOp::Power => Some(Function("power_f64")),
+            BinaryOp::Remainder => Some(Function("remainder_f64")),
+            BinaryOp::Subtract => Some(Operator("-")),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -137,6 +182,10 @@ pub fn compare(direction: ComparisonDirection, order: Option<ComparisonType>, ty
             _ => Some(Operator(operator)),
         },
         (ElementType::F32, Some(ComparisonType::TotalOrder)) => Some(Keyed { key: "total_order_f32", operator }),
+        (ElementType::F64, None | Some(ComparisonType::Float)) => match direction {
+            ComparisonDirection::Ne => Some(Function("ne_f64")),
+            _ => Some(Operator(operator)),
+        },
         (ElementType::S32, None | Some(ComparisonType::Signed))
         | (ElementType::U32, None | Some(ComparisonType::Unsigned)) => Some(Operator(operator)),
         (ElementType::Pred, None | Some(ComparisonType::Unsigned)) => match direction {
@@ -163,7 +212,7 @@ fn operator(direction: ComparisonDirection) -> &'static str {
 
 /// How `convert` is written from elements of type `from` to elements of type `to`.
 pub fn convert(from: ElementType, to: ElementType) -> Option<Call> {
-    use ElementType::{F32, Pred, S32, U32};
+    use ElementType::{F32, F64, Pred, S32, U32};
     Some(match (from, to) {
         (Pred, Pred) | (S32, S32) | (U32, U32) | (F32, F32) => Identity,
         (F32, S32) => Function("f32_to_i32"),
@@ -171,6 +220,7 @@ pub fn convert(from: ElementType, to: ElementType) -> Option<Call> {
         (F32, Pred) => Function("f32_to_bool"),
         (U32, F32) => Function("u32_to_f32"),
         (Pred | S32, F32) => Builtin("f32"),
+        (S32, F64) => Builtin("f64"),
         (Pred | U32, S32) => Builtin("i32"),
         (Pred | S32, U32) => Builtin("u32"),
         (S32 | U32, Pred) => Builtin("bool"),

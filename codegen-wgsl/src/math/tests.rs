@@ -1,10 +1,20 @@
 //! Every function parses and validates with what it needs, and the tables name only what exists.
 
-use super::{Call, LaneWise, all, binary, closure, compare, convert, function, lane_wise, prelude, unary};
+use super::{Call, Function, LaneWise, all, binary, closure, compare, convert, function, lane_wise, prelude, unary};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
 
 const TYPES: [ElementType; 4] = [ElementType::Pred, ElementType::S32, ElementType::U32, ElementType::F32];
+
+/// Those that not all devices compute with, too.
+fn all_types() -> impl Iterator<Item = ElementType> {
+    TYPES.into_iter().chain([ElementType::F64])
+}
+
+/// Whether a function has no other form than that of single numbers, on few devices.
+fn is_of_doubles(function: &Function) -> bool {
+    function.name.ends_with("_f64")
+}
 
 fn wgsl(ty: ElementType) -> &'static str {
     match ty {
@@ -12,6 +22,7 @@ fn wgsl(ty: ElementType) -> &'static str {
         ElementType::S32 => "i32",
         ElementType::U32 => "u32",
         ElementType::F32 => "f32",
+        ElementType::F64 => "f64",
         other => panic!("{other} is not held by kernels"),
     }
 }
@@ -24,7 +35,9 @@ fn validate(functions: &[&str], rest: &str) {
     }
     source += rest;
     let module = naga::front::wgsl::parse_str(&source).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
-    Validator::new(ValidationFlags::all(), Capabilities::empty())
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::FLOAT64 | Capabilities::SHADER_INT64, source.contains("f64"));
+    Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .unwrap_or_else(|e| panic!("{}", e.emit_to_string(&source)));
 }
@@ -48,7 +61,7 @@ fn each_function_is_valid_with_what_it_needs() {
 #[test]
 fn each_function_is_valid_in_lanes() {
     for lanes in [2, 4] {
-        for function in all() {
+        for function in all().iter().filter(|function| !is_of_doubles(function)) {
             let of_lanes = lane_wise([(function.name, lanes), ("keep", lanes)]);
             validate(&of_lanes.scalar, &of_lanes.declarations.concat());
         }
@@ -61,13 +74,14 @@ fn all_functions_together_are_valid() {
     validate(&all().iter().map(|function| function.name).collect::<Vec<_>>(), "");
 }
 
-/// Metal's and Direct3D's languages have what the library is written with.
+/// Metal's and Direct3D's languages have what the library is written with, but for numbers of 64 bits.
 #[test]
 #[cfg(all(feature = "msl", feature = "hlsl"))]
 fn all_functions_can_be_translated() {
     use naga::back::{hlsl, msl};
     let mut source = prelude(0);
-    closure(all().iter().map(|function| function.name)).iter().for_each(|function| source += function.source);
+    let known = all().iter().filter(|function| !is_of_doubles(function));
+    closure(known.map(|function| function.name)).iter().for_each(|function| source += function.source);
     let module = naga::front::wgsl::parse_str(&source).expect("they are valid together");
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).expect("and sound");
     let options = msl::Options { fake_missing_bindings: true, ..msl::Options::default() };
@@ -119,7 +133,7 @@ fn a_closure_puts_callees_first_and_each_once() {
 
 #[test]
 fn unary_calls_are_valid() {
-    for ty in TYPES {
+    for ty in all_types() {
         for op in UnaryOp::ALL {
             let result = if *op == UnaryOp::IsFinite { ElementType::Pred } else { ty };
             if let Some(call) = unary(*op, ty) {
@@ -131,7 +145,7 @@ fn unary_calls_are_valid() {
 
 #[test]
 fn binary_calls_are_valid() {
-    for ty in TYPES {
+    for ty in all_types() {
         for op in BinaryOp::ALL {
             if let Some(call) = binary(*op, ty) {
                 validate_call(call, &[ty, ty], ty);
@@ -142,7 +156,7 @@ fn binary_calls_are_valid() {
 
 #[test]
 fn calls_of_functions_that_loop_say_how_long() {
-    for ty in TYPES {
+    for ty in all_types() {
         let unary = UnaryOp::ALL.iter().filter_map(|op| unary(*op, ty));
         let binary = BinaryOp::ALL.iter().filter_map(|op| binary(*op, ty));
         for call in unary.chain(binary) {
@@ -179,7 +193,7 @@ fn least_and_greatest_floats_are_selected() {
 fn comparisons_are_valid() {
     let orders = ComparisonType::ALL.iter().copied().map(Some).chain([None]);
     for order in orders {
-        for ty in TYPES {
+        for ty in all_types() {
             for direction in ComparisonDirection::ALL {
                 if let Some(call) = compare(*direction, order, ty) {
                     validate_call(call, &[ty, ty], ElementType::Pred);
@@ -202,8 +216,10 @@ fn conversions_are_total_and_valid() {
 fn tables_cover_what_hlo_defines() {
     let count = |ty| UnaryOp::ALL.iter().filter(|op| unary(**op, ty).is_some()).count();
     assert_eq!(TYPES.map(count), [1, 6, 4, 28]);
+    assert_eq!(count(ElementType::F64), 27);
     let count = |ty| BinaryOp::ALL.iter().filter(|op| binary(**op, ty).is_some()).count();
     assert_eq!(TYPES.map(count), [7, 14, 14, 9]);
+    assert_eq!(count(ElementType::F64), 7);
     // Without an order in the text, every comparison has a default; types that kernels do not hold have none.
     for ty in TYPES {
         assert!(ComparisonDirection::ALL.iter().all(|direction| compare(*direction, None, ty).is_some()));

@@ -11,6 +11,9 @@ use weft_hlo::ir::ElementType;
 const NO_ADAPTER: &str = "these tests need a GPU or a software Vulkan driver; \
     on Debian and Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1";
 
+/// What a device needs for numbers of 64 bits.
+const DOUBLES: wgpu::Features = wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64);
+
 struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -19,8 +22,9 @@ struct Gpu {
 static GPU: LazyLock<Gpu> = LazyLock::new(|| {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = wait(instance.request_adapter(&wgpu::RequestAdapterOptions::default())).expect(NO_ADAPTER);
-    let (device, queue) =
-        wait(adapter.request_device(&wgpu::DeviceDescriptor::default())).expect("the adapter gives a device");
+    let required_features = adapter.features() & DOUBLES;
+    let descriptor = wgpu::DeviceDescriptor { required_features, ..wgpu::DeviceDescriptor::default() };
+    let (device, queue) = wait(adapter.request_device(&descriptor)).expect("the adapter gives a device");
     Gpu { device, queue }
 });
 
@@ -63,6 +67,35 @@ pub(crate) fn run(call: math::Call, operands: &[ElementType], result: ElementTyp
         source += function.source;
     }
     execute(&format!("{source}{}", entry(&word)), inputs)
+}
+
+/// `call` on each of the pairs of numbers of 64 bits, of which it takes one or both; `None` where the device has none.
+pub(crate) fn run_on_doubles(call: math::Call, operands: usize, inputs: [&[f64]; 2]) -> Option<Vec<f64>> {
+    if !GPU.device.features().contains(DOUBLES) {
+        return None;
+    }
+    let bits = inputs.map(|numbers| -> Vec<u32> {
+        let words = |number: &f64| [number.to_bits() as u32, (number.to_bits() >> 32) as u32];
+        numbers.iter().flat_map(words).collect()
+    });
+    let value = call.write(&["x", "y"][..operands]);
+    let mut source = math::prelude(0);
+    let called = call.function().into_iter().chain(["join_f64", "low_f64", "high_f64"]);
+    math::closure(called).iter().for_each(|function| source += function.source);
+    source += "
+fn half(i: u32) -> u32 {
+    let at = i & ~1u;
+    let x = join_f64(a[at], a[at + 1u]);
+    let y = join_f64(b[at], b[at + 1u]);
+    let z = VALUE;
+    return select(low_f64(z), high_f64(z), (i & 1u) == 1u);
+}
+"
+    .replace("VALUE", &value)
+    .as_str();
+    let words = execute(&format!("{source}{}", entry("half(i)")), [&bits[0], &bits[1]]);
+    let number = |pair: &[u32]| f64::from_bits(u64::from(pair[0]) | u64::from(pair[1]) << 32);
+    Some(words.chunks_exact(2).map(number).collect())
 }
 
 /// The same of a function of the library, on vectors of four neighbors; the last one stands for those beyond it.

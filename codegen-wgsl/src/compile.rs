@@ -104,7 +104,7 @@ fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics
     })?;
     let source = debug_span!("write").in_scope(|| wgsl::write(kernel))?;
     let has_subgroups = wgsl::uses_subgroups(&kernel.entry.body);
-    let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups));
+    let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups, kernel.has_f64()));
     let (module, info) = validated.map_err(|reason| Diagnostic::new("HLO415", Span::default(), reason))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
     let buffers = kernel.memories.iter().filter(|(_, memory)| memory.is_buffer());

@@ -87,6 +87,13 @@ fn what_a_target_lacks_is_refused() {
         entry groups [1] threads 8 { %0: f32x4 = splat f32 1.0 %1: f32x4 = reduce workgroup @f %0 }
     }";
     assert_eq!(refused(vectors, &Target::default()), "HLO413: a collective of vectors cannot be compiled yet");
+    let double = "kernel @k(in %x: f64[8], out %y: f64[8]) { entry groups [1] threads 8 {
+        %0: f64 = extract %x[d0 + d1] %1: f64 = OP %0 store %y[d0 + d1], %1
+    } }";
+    let reason = "HLO420: numbers of 64 bits cannot be compiled for a target without shader_f64 and shader_int64";
+    assert_eq!(refused(&double.replace("OP", "floor"), &Target::default()), reason);
+    let negated = Kernel::parse(&double.replace("OP", "negate")).unwrap();
+    assert!(compile_kernel(&negated, &Target::default()).is_ok(), "signs are bits");
     let packed = "kernel @k(inout %m: pred[8]) { entry groups [1] threads 8 { update %m[0] by or true } }";
     let reason = "HLO413: updates of elements of type pred, which share words, cannot be compiled yet";
     assert_eq!(refused(packed, &Target::default()), reason);

@@ -8,8 +8,9 @@ const WORD_BITS: u32 = 32;
 /// How the elements of a type are held in registers and in memory.
 ///
 /// Languages of shaders have values of 32 bits, and arrays of those. So
-/// - a **wide** element (`s64`, `u64`, `c64`) is a pair of registers: the low and the high half, or the real and the imaginary part. In
-///   memory the two stand side by side, in this order;
+/// - a **wide** element (`s64`, `u64`, `f64`, `c64`) is a pair of registers: the low and the high word, or the real and the imaginary part. In
+///   memory the two stand side by side, in this order. An `f64` is its bits: it is a number only for the length of an operation. A `c128` is
+///   four words, those of its real part first;
 /// - a **packed** element takes less than a word of memory: as many as fit stand in a word, the first in its lowest bits, and rows are
 ///   not padded, so that memory has the layout of NumPy's arrays on little-endian hosts. A `pred` takes a byte, a float of six bits
 ///   too. In a register an integer is extended to 32 bits, by its sign if it has one, a `pred` is a truth value, and a float is its bits: moving
@@ -23,14 +24,15 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form of a type, or `None` where devices hold none of its elements: `f64` and `c128`.
+    /// The form of a type, or `None` where devices hold none of its elements: of `token` and the like.
     pub fn of(element_type: ElementType) -> Option<Form> {
-        use ElementType::{C64, F32, Pred, S32, S64, U32, U64};
+        use ElementType::{C64, C128, F32, F64, Pred, S32, S64, U32, U64};
         let form = |register, parts, stored_bits| Some(Form { register, parts, stored_bits });
         match element_type {
             Pred => form(Pred, 1, 8),
             F32 | S32 | U32 => form(element_type, 1, WORD_BITS),
-            S64 | U64 => form(U32, 2, WORD_BITS),
+            F64 | S64 | U64 => form(U32, 2, WORD_BITS),
+            C128 => form(U32, 4, WORD_BITS),
             C64 => form(F32, 2, WORD_BITS),
             _ if FloatFormat::of(element_type).is_some() => form(U32, 1, element_type.bits().next_power_of_two()),
             _ if element_type.is_signed() => form(S32, 1, element_type.bits()),
@@ -44,7 +46,7 @@ impl Form {
         self.register
     }
 
-    /// How many registers an element takes: 1 or 2.
+    /// How many registers an element takes: 1, 2 or 4.
     pub fn parts(self) -> u32 {
         self.parts
     }
@@ -95,7 +97,8 @@ mod tests {
         assert_eq!(form(ElementType::Bf16), ("u32", 1, 16));
         assert_eq!(form(ElementType::U64), ("u32", 2, 32));
         assert_eq!(form(ElementType::C64), ("f32", 2, 32));
-        assert_eq!((Form::of(ElementType::F64), Form::of(ElementType::C128)), (None, None));
+        assert_eq!(form(ElementType::F64), ("u32", 2, 32));
+        assert_eq!(form(ElementType::C128), ("u32", 4, 32));
     }
 
     #[test]

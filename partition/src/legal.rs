@@ -2,11 +2,12 @@
 
 use crate::form::Form;
 use crate::live::live;
+use crate::target::{Features, Target};
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
     ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module,
-    Op, Shape,
+    Op, Shape, UnaryOp,
 };
 
 /// A code, and a sentence.
@@ -17,7 +18,8 @@ pub(crate) type Reason = (&'static str, String);
 pub(crate) enum Support {
     /// As a part of any kernel that can be compiled.
     Compiled,
-    /// Only its types, or those of what it reads, have no form in kernels yet: it is divided as if they had, among its like.
+    /// Only its types, or those of what it reads, have no form in kernels, or none that the target computes with: it is divided as if they
+    /// had, among its like.
     Typed(Reason),
     /// There is no code for it yet, but one kernel would compute it.
     Alone(Reason),
@@ -35,13 +37,13 @@ impl Support {
     }
 }
 
-/// How far kernels can compute each instruction of a flattened computation.
-pub(crate) fn supports(module: &Module, computation: &Computation) -> Vec<Support> {
-    computation.instructions.values().map(|instruction| support(module, computation, instruction)).collect()
+/// How far kernels of a target can compute each instruction of a flattened computation.
+pub(crate) fn supports(module: &Module, computation: &Computation, target: &Target) -> Vec<Support> {
+    computation.instructions.values().map(|instruction| support(module, computation, instruction, target)).collect()
 }
 
-fn support(module: &Module, computation: &Computation, instruction: &Instruction) -> Support {
-    let finding = finding(computation, instruction);
+fn support(module: &Module, computation: &Computation, instruction: &Instruction, target: &Target) -> Support {
+    let finding = finding(computation, instruction, target);
     if let Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Tuple | Op::Fusion { .. } = instruction.op {
         return Support::Stays(None);
     }
@@ -63,17 +65,17 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
         _ if !is_kernel => Support::Stays(finding.or_else(|| Some(no_kernel(&instruction.op)))),
         Some(reason) if reason.0 != TYPE || !is_static => Support::Alone(reason),
         // What it reads may be of another type than what it yields.
-        _ => match arrays.filter_map(Shape::as_array).find_map(type_finding) {
+        found => match found.or_else(|| arrays.filter_map(Shape::as_array).find_map(type_finding)) {
             Some(reason) if is_static => Support::Typed(reason),
             Some(reason) => Support::Alone(reason),
-            None => region_finding(module, &instruction.op).map_or(Support::Compiled, Support::Alone),
+            None => region_finding(module, &instruction.op, target).map_or(Support::Compiled, Support::Alone),
         },
     }
 }
 
 /// What cannot be compiled of the computations that an operation applies to elements, and of those that these apply: these are of
 /// scalars.
-fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
+fn region_finding(module: &Module, op: &Op, target: &Target) -> Option<Reason> {
     let mut reached: BTreeSet<ComputationId> = BTreeSet::new();
     let mut pending = op.called_computations();
     while let Some(id) = pending.pop() {
@@ -83,7 +85,7 @@ fn region_finding(module: &Module, op: &Op) -> Option<Reason> {
         let region = &module.computations[id];
         let live = live(region);
         for (_, instruction) in region.instructions.iter().filter(|(id, _)| live[id.index()]) {
-            let own = finding(region, instruction);
+            let own = finding(region, instruction, target);
             let found = own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
             if found.is_some() {
                 return found;
@@ -109,10 +111,10 @@ fn within_region(op: &Op) -> Reason {
 }
 
 /// What cannot be compiled of a computation and of those that its instructions apply.
-pub(crate) fn findings_within(module: &Module, id: ComputationId) -> impl Iterator<Item = Reason> {
+pub(crate) fn findings_within(module: &Module, id: ComputationId, target: &Target) -> impl Iterator<Item = Reason> {
     let computation = &module.computations[id];
     let own = computation.instructions.values().filter_map(move |instruction| {
-        finding(computation, instruction).or_else(|| region_finding(module, &instruction.op))
+        finding(computation, instruction, target).or_else(|| region_finding(module, &instruction.op, target))
     });
     own.collect::<Vec<_>>().into_iter()
 }
@@ -222,16 +224,16 @@ pub struct Uncompiled {
     pub reason: Diagnostic,
 }
 
-/// What of a fused module cannot be compiled yet, for whatever target.
-pub(crate) fn uncompiled(fused: &Module) -> Vec<Uncompiled> {
+/// What of a fused module cannot be compiled yet for a target.
+pub(crate) fn uncompiled(fused: &Module, target: &Target) -> Vec<Uncompiled> {
     let programs = programs(fused);
     let mut found = Vec::new();
     for (computation, owner) in fused.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
         for (id, instruction) in owner.instructions.iter() {
             let reason = match instruction.op {
                 // An operation says more than the types of what it reads.
-                Op::Fusion { calls, .. } => findings_within(fused, calls).min_by_key(|(code, _)| *code == TYPE),
-                _ => support(fused, owner, instruction).reason().cloned(),
+                Op::Fusion { calls, .. } => findings_within(fused, calls, target).min_by_key(|(code, _)| *code == TYPE),
+                _ => support(fused, owner, instruction, target).reason().cloned(),
             };
             if let Some((code, message)) = reason {
                 let about = format!("{}/{}", owner.name, instruction.name);
@@ -251,12 +253,12 @@ fn no_kernel(op: &Op) -> Reason {
     (OPERATION, format!("'{}' cannot be compiled to a kernel yet", op.name()))
 }
 
-/// Refuses what no kernel can express yet, all findings at once.
+/// Refuses what no kernel of a target can express yet, all findings at once.
 ///
 /// # Errors
-/// `HLO401` for an operation, `HLO402` for an element type or a dynamic shape, `HLO403` for a constant whose elements
-/// the text left out.
-pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
+/// `HLO401` for an operation, `HLO402` for an element type, also one that the target does not compute with, or a dynamic shape, `HLO403` for a
+/// constant whose elements the text left out.
+pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Diagnostics> {
     let programs = programs(module);
     let mut needed = vec![false; module.computations.len()];
     // Which of them are applied to elements, rather than run with whole values.
@@ -277,7 +279,7 @@ pub(crate) fn check(module: &Module) -> Result<(), Diagnostics> {
                 applied[callee.index()] |= is_region || !runs;
             }
             let is_step = programs[id.index()] && is_control_flow(&instruction.op);
-            let own = if is_step { None } else { finding(computation, instruction) };
+            let own = if is_step { None } else { finding(computation, instruction, target) };
             let reason =
                 own.or_else(|| (is_region && !is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
             if let Some((code, message)) = reason {
@@ -301,7 +303,37 @@ fn type_finding(array: &ArrayShape) -> Option<Reason> {
     None
 }
 
-fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reason> {
+/// Whether an instruction computes with numbers of 64 bits, or with complex ones of such parts, other than by looking at their bits.
+fn computes_with_f64(computation: &Computation, instruction: &Instruction) -> bool {
+    let is_f64 = |instruction: &Instruction| {
+        instruction
+            .shape
+            .leaves()
+            .into_iter()
+            .filter_map(Shape::as_array)
+            .any(|array| matches!(array.element_type, ElementType::F64 | ElementType::C128))
+    };
+    let looks_at_bits = match &instruction.op {
+        Op::Unary(op) => {
+            let is_complex = instruction.operands.first().is_some_and(|operand| {
+                let array = computation.instructions[*operand].shape.as_array();
+                array.is_some_and(|array| array.element_type.is_complex())
+            });
+            match op {
+                UnaryOp::Abs | UnaryOp::Sign | UnaryOp::IsFinite => !is_complex,
+                UnaryOp::Negate => true,
+                _ => false,
+            }
+        }
+        Op::Binary(op) => matches!(op, BinaryOp::Maximum | BinaryOp::Minimum),
+        Op::Dot { .. } | Op::Convolution { .. } | Op::ReducePrecision { .. } => false,
+        _ => true,
+    };
+    let read = || instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
+    !looks_at_bits && (is_f64(instruction) || read().any(is_f64))
+}
+
+fn finding(computation: &Computation, instruction: &Instruction, target: &Target) -> Option<Reason> {
     if !is_compiled(&instruction.op) {
         return Some(no_kernel(&instruction.op));
     }
@@ -311,6 +343,19 @@ fn finding(computation: &Computation, instruction: &Instruction) -> Option<Reaso
         };
         if let Some(reason) = type_finding(array) {
             return Some(reason);
+        }
+    }
+    if computes_with_f64(computation, instruction) {
+        let Features { shader_f64, shader_int64, .. } = target.features;
+        let missing: Vec<&str> = [(shader_f64, "shader_f64"), (shader_int64, "shader_int64")]
+            .into_iter()
+            .filter_map(|(has, name)| (!has).then_some(name))
+            .collect();
+        if !missing.is_empty() {
+            let name = instruction.op.name();
+            let message =
+                format!("'{name}' of f64 needs features that the target does not have: {}", missing.join(" and "));
+            return Some((TYPE, message));
         }
     }
     // Kernels see row-major elements; where tiles put them in memory is not known to the maps.

@@ -138,7 +138,7 @@ fn loops_and_branches_are_programs() {
     assert_eq!(difference(&expected, &actual), None);
 }
 
-/// Types without a form in kernels are fused with their like; operations without code are kernels of their own.
+/// What a target does not compute with is fused with its like; operations without code are kernels of their own.
 #[test]
 fn types_and_operations_without_code_stand_apart() {
     let module = read(
@@ -157,10 +157,65 @@ fn types_and_operations_without_code_stand_apart() {
     let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
     let own = kernels(&fused.module, fused.module.entry_computation());
     let sizes: Vec<(&str, usize)> = own.iter().map(|(name, size)| (name.as_str(), *size)).collect();
-    assert_eq!(sizes, [("a_b_n_fusion", 3), ("t_fusion", 1), ("d_fusion", 1), ("s_u_fusion", 2)]);
+    assert_eq!(sizes, [("a_fusion", 1), ("b_n_t_fusion", 3), ("d_fusion", 1), ("s_u_fusion", 2)]);
     let reasons: Vec<(&str, &str)> =
         fused.uncompiled.iter().map(|one| (one.reason.code, one.reason.instruction.as_str())).collect();
-    assert_eq!(reasons, [("HLO402", "main/a_b_n_fusion"), ("HLO401", "main/d_fusion")]);
+    assert_eq!(reasons, [("HLO402", "main/a_fusion"), ("HLO401", "main/d_fusion")]);
     let found = fuse(&module, &Target::default()).expect_err("kernels cannot be made of all of it");
     assert!(found.0.iter().any(|finding| finding.code == "HLO401"), "{found}");
+    let message = "'exponential' of f64 needs features that the target does not have: shader_f64 and shader_int64";
+    assert!(found.0.iter().any(|finding| finding.code == "HLO402" && finding.message == message), "{found}");
+    let able =
+        Target::default().with(|target| (target.features.shader_f64, target.features.shader_int64) = (true, true));
+    let fused = fuse_explained(&module, &able).unwrap_or_else(|found| panic!("{found}"));
+    let names: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.instruction.as_str()).collect();
+    assert_eq!(names, ["main/d_fusion"]);
+}
+
+/// On every target bits of 64-bit floats are moved, compared and converted, and nothing else is done with them but where they are computed
+/// with.
+#[test]
+fn bits_of_doubles_need_no_feature() {
+    let check = |instructions: &str| {
+        let text = format!(
+            "HloModule bits
+            add {{
+                p = f64[] parameter(0)
+                q = f64[] parameter(1)
+                ROOT s = f64[] add(p, q)
+            }}
+            ENTRY main {{
+                x = f64[4,4] parameter(0)
+                y = f64[4,4] parameter(1)
+                z = c128[4,4] parameter(2)
+                zero = f64[] constant(0)
+                {instructions}
+            }}"
+        );
+        fuse(&read(&text), &Target::default()).err().map(|found| found.0[0].code)
+    };
+    let allowed = [
+        "ROOT r = f64[4,4] maximum(x, y)",
+        "ROOT r = pred[4,4] compare(x, y), direction=LT",
+        "ROOT r = pred[4,4] is-finite(x)",
+        "ROOT r = bf16[4,4] convert(x)",
+        "ROOT r = f64[4,4] transpose(x), dimensions={1,0}",
+        "ROOT r = f64[4,4] imag(z)",
+        "ROOT r = c128[4,4] negate(z)",
+        "ROOT r = f64[4,4] iota(), iota_dimension=0",
+    ];
+    for instructions in allowed {
+        assert_eq!(check(instructions), None, "{instructions}");
+    }
+    let refused = [
+        "ROOT r = f64[4,4] add(x, y)",
+        "ROOT r = f64[4,4] abs(z)",
+        "ROOT r = f64[4,4] ceil(x)",
+        "ROOT r = f64[4,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "ROOT r = f64[4] reduce(x, zero), dimensions={1}, to_apply=add",
+        "ROOT r = f64[4,4] reduce-precision(x), exponent_bits=5, mantissa_bits=10",
+    ];
+    for instructions in refused {
+        assert_eq!(check(instructions), Some("HLO402"), "{instructions}");
+    }
 }

@@ -24,6 +24,11 @@ fn run_for(target: &Target, module: &Module, inputs: &[Literal]) -> Vec<Literal>
 /// Bits of every element, with one pattern for all NaNs.
 fn bits(literal: &Literal) -> Vec<u32> {
     match &literal.data {
+        Data::F64(values) => values
+            .iter()
+            .map(|value| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
+            .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+            .collect(),
         Data::F32(values) => {
             values.iter().map(|value| if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }).collect()
         }
@@ -35,17 +40,24 @@ fn bits(literal: &Literal) -> Vec<u32> {
 const SPECIAL: [f32; 12] =
     [0.0, -0.0, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.5, -2.5, 1e30, -1e30, 7.0];
 
-/// Evaluates `result` over the special values `x`, on the device and in the evaluator, and compares all bits.
+/// Evaluates `result` over the special values `x`, on the device and in the evaluator, and compares all bits: of `f32`, and likewise of `f64`
+/// where the device computes with it.
 fn check(definitions: &str, result: &str) {
     let text = format!(
         "  x = f32[12] parameter(0)\n  zero = f32[] constant(0)\n  zeros = f32[12] broadcast(zero), dimensions={{}}\n\
          \x20 big = f32[] constant(1e8)\n  bigs = f32[12] broadcast(big), dimensions={{}}\n{definitions}  ROOT r = {result}"
     );
-    let module = support::entry(&text);
-    let inputs = [Literal::array([12], SPECIAL.to_vec())];
-    let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
-    let found = run(&module, &inputs);
-    assert_eq!(bits(&found[0]), bits(&expected[0]), "{definitions}{result}: {:?} for {:?}", found[0], expected[0]);
+    let check = |text: &str, input: Literal| {
+        let module = support::entry(text);
+        let expected = evaluate(&module, std::slice::from_ref(&input)).expect("the evaluator knows it");
+        let found = run(&module, &[input]);
+        assert_eq!(bits(&found[0]), bits(&expected[0]), "{text}: {:?} for {:?}", found[0], expected[0]);
+    };
+    check(&text, Literal::array([12], SPECIAL.to_vec()));
+    if DEVICE.target().features.shader_f64 {
+        let text = text.replace("f32", "f64").replace("1e8", "1e17");
+        check(&text, Literal::array([12], SPECIAL.map(f64::from).to_vec()));
+    }
 }
 
 #[test]

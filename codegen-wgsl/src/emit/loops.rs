@@ -74,7 +74,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// A sum of products of the elements of two operands: of complex numbers for a complex result, else of floats where one of the three types is a
-    /// float, else in the result's type, which wraps around as the sum would; a `pred` tells whether a sum of 64 bits is not 0.
+    /// float, of 64 bits where one has them, else in the result's type, which wraps around as the sum would; a `pred` tells whether a sum of 64 bits is not 0.
     pub(super) fn products(
         &mut self,
         id: InstrId,
@@ -84,11 +84,12 @@ impl Emission<'_, '_, '_> {
         let instruction = &self.computation.instructions[id];
         let result = element_type(instruction);
         let read = |operand: &InstrId| element_type(&self.computation.instructions[*operand]);
-        let is_float = result.is_float() || instruction.operands.iter().map(read).any(ElementType::is_float);
+        let types = || instruction.operands.iter().map(read).chain([result]);
         let is_mixed = instruction.operands.iter().any(|operand| read(operand) != result);
         let ty = match result {
             _ if result.is_complex() => result,
-            _ if is_float => ElementType::F32,
+            _ if types().any(|ty| ty == ElementType::F64) => ElementType::F64,
+            _ if types().any(ElementType::is_float) => ElementType::F32,
             // Whether it is 0 the lowest bits of the sum do not tell.
             ElementType::Pred if is_mixed => ElementType::S64,
             _ => result,

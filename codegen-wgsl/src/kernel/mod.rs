@@ -32,8 +32,9 @@
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
 //!            | value: TYPE = complex operand, operand  |  value: TYPE = {real | imag} operand
 //!            | value: u32 = encode TYPE operand  |  value: f32 = decode TYPE operand
+//!            | value: f64 = join operand, operand  |  value: u32 = {low | high} operand
 //!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
-//!            | value: f32 = {keep | keep-chosen | keep-apart} operand
+//!            | value: TYPE = {keep | keep-chosen | keep-apart} operand
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
@@ -324,6 +325,11 @@ impl Kernel {
     /// The functions and, last, the entry.
     pub fn bodies(&self) -> impl Iterator<Item = &Function> {
         self.functions.values().chain([&self.entry])
+    }
+
+    /// Whether numbers of 64 bits are computed with, which not all devices do: then they need `f64` and integers of 64 bits.
+    pub fn has_f64(&self) -> bool {
+        self.bodies().flat_map(|function| function.values.values()).any(|value| value.element_type == ElementType::F64)
     }
 
     /// The type of an operand in a function, or that of its lanes.

@@ -99,6 +99,18 @@ pub enum ScalarOp {
         /// The type whose bits they are.
         from: ElementType,
     },
+    /// The `f64` that has these bits.
+    Join {
+        /// The low and the high word, each a `u32`.
+        operands: [Operand; 2],
+    },
+    /// A word of an `f64`'s bits, a `u32`.
+    Half {
+        /// The operand.
+        operand: Operand,
+        /// Whether it is the high word.
+        is_high: bool,
+    },
     /// The float nearest to the operand in a format with fewer bits; the type is that of the operand.
     ReducePrecision {
         /// The operand.
@@ -108,7 +120,7 @@ pub enum ScalarOp {
         /// Bits of the mantissa.
         mantissa_bits: u32,
     },
-    /// The `f32` itself, so that a driver cannot know what it is.
+    /// The `f32` or `f64` itself, so that a driver cannot know what it is.
     Keep {
         /// The operand.
         operand: Operand,
@@ -171,14 +183,16 @@ impl ScalarOp {
             | ScalarOp::Imag { operand }
             | ScalarOp::Encode { operand, .. }
             | ScalarOp::Decode { operand, .. }
+            | ScalarOp::Half { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
             | ScalarOp::Lane { operand, .. } => vec![*operand],
             ScalarOp::Compose { operands } => operands.clone(),
-            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } | ScalarOp::Complex { operands } => {
-                operands.to_vec()
-            }
+            ScalarOp::Binary { operands, .. }
+            | ScalarOp::Compare { operands, .. }
+            | ScalarOp::Complex { operands }
+            | ScalarOp::Join { operands } => operands.to_vec(),
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
         }
     }
@@ -194,14 +208,16 @@ impl ScalarOp {
             | ScalarOp::Imag { operand }
             | ScalarOp::Encode { operand, .. }
             | ScalarOp::Decode { operand, .. }
+            | ScalarOp::Half { operand, .. }
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
             | ScalarOp::Lane { operand, .. } => std::slice::from_mut(operand),
             ScalarOp::Compose { operands } => operands,
-            ScalarOp::Binary { operands, .. } | ScalarOp::Compare { operands, .. } | ScalarOp::Complex { operands } => {
-                operands
-            }
+            ScalarOp::Binary { operands, .. }
+            | ScalarOp::Compare { operands, .. }
+            | ScalarOp::Complex { operands }
+            | ScalarOp::Join { operands } => operands,
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
         }
     }

@@ -319,6 +319,8 @@ impl FunctionText<'_> {
             ScalarOp::Imag { .. } => format!("imag {operands}"),
             ScalarOp::Encode { to, .. } => format!("encode {to} {operands}"),
             ScalarOp::Decode { from, .. } => format!("decode {from} {operands}"),
+            ScalarOp::Join { .. } => format!("join {operands}"),
+            ScalarOp::Half { is_high, .. } => format!("{} {operands}", if *is_high { "high" } else { "low" }),
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } => {
                 format!("reduce-precision e{exponent_bits}m{mantissa_bits} {operands}")
             }

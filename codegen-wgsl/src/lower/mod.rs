@@ -119,14 +119,15 @@ impl Lowering {
     /// The kernel after this lowering, for a target.
     ///
     /// # Errors
-    /// `HLO302` if an index leaves 64 bits, `HLO414` as [`typed`], `HLO413`, `HLO417` and `HLO420` as [`collective`], `HLO418` as [`unroll`].
+    /// `HLO302` if an index leaves 64 bits, `HLO414` as [`typed`], `HLO413`, `HLO417` and `HLO420` as [`collective`], `HLO418` as [`unroll`];
+    /// `HLO420` also where [`typed`] leads to numbers of 64 bits, which the target does not compute with.
     pub fn apply(self, kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
         let too_large =
             |error: weft_affine::Error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into();
         match self {
             Lowering::Inlined => inline(kernel).map_err(too_large),
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
-            Lowering::Typed => typed(kernel),
+            Lowering::Typed => typed(kernel).and_then(|kernel| with_f64(kernel, target)),
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
@@ -140,6 +141,15 @@ impl Lowering {
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
         }
     }
+}
+
+/// The kernel, if the target has the numbers that it computes with.
+fn with_f64(kernel: Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
+    if !kernel.has_f64() || target.features.shader_f64 && target.features.shader_int64 {
+        return Ok(kernel);
+    }
+    let message = "numbers of 64 bits cannot be compiled for a target without shader_f64 and shader_int64";
+    Err(Diagnostic::new("HLO420", Span::default(), message).about(&kernel.name).into())
 }
 
 impl fmt::Display for Lowering {

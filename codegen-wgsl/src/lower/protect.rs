@@ -10,7 +10,7 @@ use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
 ///
 /// Drivers reassociate sums and products (`(x + 1e8) - 1e8` becomes `x`), also with those within the library's functions and
 /// those that a comparison hides (`x + 1 > 1`), fold with zeros that they can compute (`x * 0` is 0 to them, even for NaN)
-/// and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of `f32` arithmetic is
+/// and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of arithmetic on `f32` and `f64` is
 /// opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed value is hidden where it is defined
 /// (`keep`), the result of a loop where the loop ends, one of several values where it is used; and of a difference, a quotient
 /// or a comparison the second operand, unless it is a literal or an element of a buffer that the first cannot be, is hidden
@@ -130,7 +130,8 @@ impl Rewrite<'_, '_> {
             Operand::Value(value) => self.source.values[value].name.clone(),
             Operand::Constant(_) => "zero".to_owned(),
         };
-        let value = self.function.values.push(Value { name, element_type: ElementType::F32, lanes });
+        let element_type = Kernel::operand_type(&self.source, operand);
+        let value = self.function.values.push(Value { name, element_type, lanes });
         statements.push(Statement::Let { value, op: ScalarOp::Keep { operand, hiding } });
         Operand::Value(value)
     }
@@ -157,7 +158,12 @@ fn lanes_of(function: &Function, op: &ScalarOp, operand: Operand, value: ValueId
 
 /// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)
 fn is_zero(operand: Operand) -> bool {
-    matches!(operand, Operand::Constant(Scalar::F32(value)) if value.to_bits() == 0)
+    matches!(operand, Operand::Constant(scalar @ (Scalar::F32(_) | Scalar::F64(_))) if scalar.bits() == 0)
+}
+
+/// Whether drivers compute with values of a type as with real numbers.
+fn is_number(element_type: ElementType) -> bool {
+    matches!(element_type, ElementType::F32 | ElementType::F64)
 }
 
 /// What is hidden of one function.
@@ -218,9 +224,9 @@ impl Protection {
         }
         let Pass { mut protection, needed, .. } = pass;
         for (value, kept) in protection.kept.iter_mut().enumerate() {
-            let is_f32 = function.values[ValueId::from_index(value)].element_type == ElementType::F32;
+            let is_number = is_number(function.values[ValueId::from_index(value)].element_type);
             let is_computed = matches!(protection.origins[value], Origin::Computed { .. });
-            *kept = needed[value] && is_f32 && is_computed;
+            *kept = needed[value] && is_number && is_computed;
         }
         protection
     }
@@ -234,7 +240,7 @@ impl Protection {
     fn hide(&self, function: &Function, op: &ScalarOp, position: usize) -> Option<Hiding> {
         let operands = op.operands();
         let operand = *operands.get(position)?;
-        if Kernel::operand_type(function, operand) != ElementType::F32 {
+        if !is_number(Kernel::operand_type(function, operand)) {
             return None;
         }
         if let ScalarOp::Compare { operands: [a, b], .. } = op
@@ -429,7 +435,7 @@ fn is_arithmetic(function: &Function, op: &ScalarOp) -> bool {
         ScalarOp::Unary { op, .. } => *op == UnaryOp::Negate,
         _ => false,
     };
-    reassociates && is_f32(function, op)
+    reassociates && is_of_numbers(function, op)
 }
 
 /// Whether the operation is written as arithmetic, or comparisons, with its operand: all functions but those that pass
@@ -453,9 +459,9 @@ fn calculates(function: &Function, op: &ScalarOp) -> bool {
         ScalarOp::Convert { to, .. } => matches!(to, ElementType::S32 | ElementType::U32),
         _ => false,
     };
-    calculates && is_f32(function, op)
+    calculates && is_of_numbers(function, op)
 }
 
-fn is_f32(function: &Function, op: &ScalarOp) -> bool {
-    op.operands().first().is_some_and(|operand| Kernel::operand_type(function, *operand) == ElementType::F32)
+fn is_of_numbers(function: &Function, op: &ScalarOp) -> bool {
+    op.operands().first().is_some_and(|operand| is_number(Kernel::operand_type(function, *operand)))
 }

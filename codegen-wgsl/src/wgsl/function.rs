@@ -351,6 +351,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 let operands = [strip(&texts[0]), &bits(*exponent_bits), &bits(*mantissa_bits)];
                 return self.write_call(Some(call), "reduce-precision", ty, lanes, &operands);
             }
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if ty == ElementType::F64 => {
+                let call = math::Call::Function("reduce_precision_f64");
+                let operands = [strip(&texts[0]), &format!("{exponent_bits}u"), &format!("{mantissa_bits}u")];
+                return self.write_call(Some(call), "reduce-precision", ty, lanes, &operands);
+            }
             ScalarOp::ReducePrecision { .. } => (None, "reduce-precision".to_owned()),
             ScalarOp::Index { index: at, element_type } => {
                 let text = match element_type {
@@ -364,6 +369,19 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 });
             }
             ScalarOp::Select { .. } => return Ok(format!("select({}, {}, {})", texts[2], texts[1], texts[0])),
+            ScalarOp::Join { .. } => (Some(math::Call::Function("join_f64")), "join".to_owned()),
+            ScalarOp::Half { is_high, .. } => {
+                let function = if *is_high { "high_f64" } else { "low_f64" };
+                (Some(math::Call::Function(function)), "half".to_owned())
+            }
+            ScalarOp::Keep { hiding, .. } if ty == ElementType::F64 => {
+                let function = match hiding {
+                    Hiding::Value => "keep_f64",
+                    Hiding::Chosen => "keep_chosen_f64",
+                    Hiding::Apart => "keep_apart_f64",
+                };
+                (Some(math::Call::Function(function)), hiding.name().to_owned())
+            }
             ScalarOp::Keep { hiding, .. } => {
                 let function = match hiding {
                     Hiding::Value => "keep",
@@ -394,10 +412,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             }
             ScalarOp::Unary { op, .. } => (math::unary(*op, ty), op.name().to_owned()),
             ScalarOp::Compare { direction, order: None | Some(ComparisonType::Float), operands: [a, b] }
-                if a == b && ty == ElementType::F32 =>
+                if a == b && matches!(ty, ElementType::F32 | ElementType::F64) =>
             {
                 // A number is compared with itself to learn whether it is NaN.
-                let call = math::Call::Function("is_nan_f32");
+                let function = if ty == ElementType::F64 { "is_nan_f64" } else { "is_nan_f32" };
+                let call = math::Call::Function(function);
                 let is_nan = self.write_call(Some(call), "compare", ty, lanes, &[&self.operand(*a)])?;
                 return Ok(match direction {
                     ComparisonDirection::Ne => is_nan,

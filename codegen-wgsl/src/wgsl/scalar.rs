@@ -17,6 +17,13 @@ pub(super) fn literal(scalar: Scalar) -> String {
         }
         Scalar::F32(value) if value < 0.0 => format!("({}f)", digits(value)),
         Scalar::F32(value) => format!("{}f", digits(value)),
+        // Likewise; they are made of their words.
+        Scalar::F64(value) if !value.is_finite() || value.to_bits() == 1 << 63 => {
+            let (high, low) = (value.to_bits() >> 32, value.to_bits() & u64::from(u32::MAX));
+            format!("bitcast<f64>((u64({high:#010x}u ^ zeros.zero_constant) << 32u) | u64({low:#010x}u))")
+        }
+        Scalar::F64(value) if value < 0.0 => format!("({value:?}lf)"),
+        Scalar::F64(value) => format!("{value:?}lf"),
         // WGSL has no other types, and no kernel values of them.
         other => other.to_string(),
     }
@@ -39,5 +46,9 @@ mod tests {
         assert_eq!(literal(Scalar::F32(f32::MIN)), "(-3.4028234663852886e38f)");
         assert_eq!(literal(Scalar::F32(-1e-45)), "(-1e-45f)");
         assert_eq!(literal(Scalar::S32(-7)), "(-7i)");
+        assert_eq!(literal(Scalar::F64(0.1)), "0.1lf");
+        assert_eq!(literal(Scalar::F64(f64::MIN)), "(-1.7976931348623157e308lf)");
+        let zero = "bitcast<f64>((u64(0x80000000u ^ zeros.zero_constant) << 32u) | u64(0x00000000u))";
+        assert_eq!(literal(Scalar::F64(-0.0)), zero);
     }
 }

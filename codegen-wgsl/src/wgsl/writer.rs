@@ -176,6 +176,7 @@ pub(super) fn value_type(element_type: ElementType) -> &'static str {
         ElementType::S32 => "i32",
         ElementType::U32 => "u32",
         ElementType::F32 => "f32",
+        ElementType::F64 => "f64",
         _ => "bool",
     }
 }

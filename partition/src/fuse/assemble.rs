@@ -4,6 +4,7 @@ use super::greedy::{Greedy, Kernel};
 use crate::Site;
 use crate::legal::{Support, supports};
 use crate::splat::splats;
+use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::eval::converted;
 use weft_hlo::ir::UniqueNames;
@@ -14,9 +15,14 @@ use weft_hlo::ir::{
 use weft_hlo::passes::trip_count;
 
 /// The module whose programs call one fusion per kernel, and how many rounds the loops of these programs make where that is known.
-pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy>>) -> (Module, BTreeMap<Site, u64>) {
+pub(super) fn assemble(
+    flat: &Module,
+    fused: &Arena<ComputationId, Option<Greedy>>,
+    target: &Target,
+) -> (Module, BTreeMap<Site, u64>) {
     let mut assembly = Assembly {
         flat,
+        target,
         computations: Arena::new(),
         copied: vec![None; flat.computations.len()],
         names: UniqueNames::default(),
@@ -37,6 +43,7 @@ pub(super) fn assemble(flat: &Module, fused: &Arena<ComputationId, Option<Greedy
 
 struct Assembly<'m> {
     flat: &'m Module,
+    target: &'m Target,
     computations: Arena<ComputationId, Computation>,
     copied: Vec<Option<ComputationId>>,
     names: UniqueNames,
@@ -47,7 +54,7 @@ impl Assembly<'_> {
     fn program(&mut self, id: ComputationId, greedy: &Greedy) -> ComputationId {
         let flat = self.flat;
         let source = &flat.computations[id];
-        let supports = supports(flat, source);
+        let supports = supports(flat, source, self.target);
         let mut kernels = greedy.kernels.iter().peekable();
         let read = buffers_read(source, greedy, &supports);
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();

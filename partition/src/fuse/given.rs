@@ -43,7 +43,7 @@ pub(super) fn dissolve_costly(
             let Op::Fusion { calls, .. } = instruction.op else { continue };
             let computation = &flat.computations[calls];
             // What has no code yet may have no maps either, and nobody knows what it will cost.
-            let unknown = supports(&flat, computation).into_iter().find_map(|support| match support {
+            let unknown = supports(&flat, computation, target).into_iter().find_map(|support| match support {
                 Support::Alone((_, reason)) | Support::Stays(Some((_, reason))) => Some(reason),
                 _ => None,
             });

@@ -50,7 +50,7 @@ pub(super) fn decide(
         module,
         program,
         entry,
-        supports: supports(module, entry),
+        supports: supports(module, entry, target),
         target,
         budget,
         users: entry.users(),

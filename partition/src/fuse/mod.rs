@@ -79,7 +79,7 @@ impl Fused {
     /// # Errors
     /// What cannot be compiled is refused: `HLO401`–`HLO403`, and the errors of [`FusionPlan::new`].
     pub fn of(module: Module, target: &Target) -> Result<Fused, Diagnostics> {
-        legal::check(&module)?;
+        legal::check(&module, target)?;
         let mut trip_counts = BTreeMap::new();
         for (computation, owner) in module.computations.iter() {
             for (id, instruction) in owner.instructions.iter() {
@@ -124,7 +124,7 @@ impl Fused {
     ) -> Result<Fused, Diagnostics> {
         let known = legal::programs(&module);
         let programs: BTreeSet<ComputationId> = module.computations.ids().filter(|id| known[id.index()]).collect();
-        let uncompiled = legal::uncompiled(&module);
+        let uncompiled = legal::uncompiled(&module, target);
         let refused: BTreeSet<Site> = uncompiled.iter().map(|one| one.site).collect();
         let _span = tracing::debug_span!("plan").entered();
         let mut plans = BTreeMap::new();
@@ -177,7 +177,7 @@ fn plan_applied(
 /// What cannot be compiled is refused: `HLO401`–`HLO404`, and the errors of [`passes::flatten`].
 pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
     let expanded = expand::expand(module, &mut Vec::new())?;
-    legal::check(&expanded)?;
+    legal::check(&expanded, target)?;
     fuse_explained(module, target)
 }
 
@@ -212,6 +212,6 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
             "fusion decision"
         );
     }
-    let (module, trip_counts) = assemble::assemble(&flat, &fused);
+    let (module, trip_counts) = assemble::assemble(&flat, &fused, target);
     Fused::planned(module, trip_counts, decisions, target)
 }

@@ -24,7 +24,7 @@ pub struct Features {
     /// All atomic operations on 64-bit integers (`SHADER_INT64_ATOMIC_ALL_OPS`). Vulkan, D3D12; needs
     /// [`shader_int64`](Features::shader_int64).
     pub int64_atomics: bool,
-    /// `f64` in kernels and buffers (`SHADER_F64`). Vulkan.
+    /// `f64` in kernels and buffers (`SHADER_F64`). Vulkan; kernels compute with it where there is [`shader_int64`](Features::shader_int64), too.
     pub shader_f64: bool,
     /// Atomic additions to `f32` (`SHADER_FLOAT32_ATOMIC`). Vulkan, Metal.
     pub float32_atomics: bool,

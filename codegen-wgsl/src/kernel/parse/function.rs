@@ -408,6 +408,12 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let from = self.reader.element_type()?;
             return Ok(ScalarOp::Decode { from, operand: self.operand()? });
         }
+        if cursor.accept_word("join") {
+            return Ok(ScalarOp::Join { operands: self.some_operands()? });
+        }
+        if let Some(is_high) = [("low", false), ("high", true)].into_iter().find(|(word, _)| cursor.accept_word(word)) {
+            return Ok(ScalarOp::Half { operand: self.operand()?, is_high: is_high.1 });
+        }
         if cursor.accept_word("reduce-precision") {
             let bits = |word: &str| {
                 let (exponent_bits, mantissa_bits) = word.strip_prefix('e')?.split_once('m')?;

@@ -410,7 +410,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             | ScalarOp::Clamp { .. }
             | ScalarOp::ReducePrecision { .. } => (&types[..], types[0]),
             ScalarOp::Keep { .. } => {
-                if types[0] != ElementType::F32 {
+                if !matches!(types[0], ElementType::F32 | ElementType::F64) {
                     self.find(format!("%{} keeps a {}, which no driver changes", value.index(), types[0]));
                 }
                 (&types[..], types[0])
@@ -422,6 +422,16 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 };
                 if types[0] != given || FloatFormat::of(*format).is_none() {
                     self.find(format!("%{} takes a {} for a float of type {format}", value.index(), types[0]));
+                }
+                (&types[..], result)
+            }
+            ScalarOp::Join { .. } | ScalarOp::Half { .. } => {
+                let (given, result) = match op {
+                    ScalarOp::Join { .. } => (ElementType::U32, ElementType::F64),
+                    _ => (ElementType::F64, ElementType::U32),
+                };
+                if types[0] != given {
+                    self.find(format!("%{} takes a {given}, not a {}", value.index(), types[0]));
                 }
                 (&types[..], result)
             }

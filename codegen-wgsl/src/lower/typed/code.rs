@@ -1,6 +1,7 @@
 //! Operations on registers, one after the other.
 
 use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use std::collections::BTreeMap;
 use weft_hlo::ir::{Arena, BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
 
 /// The statements of a block as they grow, and the values of their function.
@@ -9,6 +10,8 @@ pub(super) struct Code {
     pub(super) statements: Vec<Statement>,
     /// What the next values are named after.
     pub(super) name: String,
+    /// The words taken from numbers of 64 bits: of which, and whether it is the high one.
+    pub(super) halves: BTreeMap<ValueId, (Operand, bool)>,
 }
 
 /// A constant `u32`.
@@ -26,7 +29,7 @@ impl Code {
     pub(super) fn new(name: &str, extents: Vec<i64>) -> Self {
         let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
         let function = Function { name: name.to_owned(), extents, parameters, values, body };
-        Code { function, statements: Vec::new(), name: name.to_owned() }
+        Code { function, statements: Vec::new(), name: name.to_owned(), halves: BTreeMap::new() }
     }
 
     /// A value that a statement is to define.

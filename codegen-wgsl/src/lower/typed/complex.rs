@@ -1,28 +1,50 @@
-//! Complex numbers as pairs of `f32`.
+//! Complex numbers as pairs of `f32`, or of `f64`.
 //!
 //! Formulae follow W. Kahan, *Branch Cuts for Complex Elementary Functions* (1987). What is squared is scaled by a power of two before, so
 //! that it neither overflows nor vanishes where the result does not.
 
 use super::code::{Code, real, word};
+use super::pair::Pair;
 use crate::kernel::Operand;
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
 
 /// The real and the imaginary part.
 type Parts = [Operand; 2];
 
-/// Beyond this the hyperbolic tangent of a real part is 1 in `f32`.
-const TANH_IS_ONE: f32 = 11.0;
+/// Numbers of one of the two types.
+struct Reals {
+    /// Places of a significand behind the point.
+    places: u32,
+    /// What is added to an exponent.
+    bias: u32,
+    /// Beyond this the hyperbolic tangent of a real part is 1.
+    tanh_is_one: f64,
+    /// Beyond this 1 is nothing beside a number, nor its square root beside that of the number.
+    large_number: f64,
+    /// Beyond this exponentials are computed in two steps.
+    large_exponent: f64,
+}
 
-/// Beyond this 1 is nothing beside a number, nor its square root beside that of the number.
-const LARGE_NUMBER: f32 = 1e15;
+const F32: Reals = Reals { places: 23, bias: 127, tanh_is_one: 11.0, large_number: 1e15, large_exponent: 80.0 };
+const F64: Reals = Reals { places: 52, bias: 1023, tanh_is_one: 22.0, large_number: 1e40, large_exponent: 700.0 };
 
-/// Beyond this exponentials are computed in two steps.
-const LARGE_EXPONENT: f32 = 80.0;
+fn reals(ty: ElementType) -> Reals {
+    if ty == ElementType::F64 { F64 } else { F32 }
+}
+
+/// What makes constants of a type.
+fn real_like(ty: ElementType) -> impl Fn(f64) -> Operand {
+    move |value| match ty {
+        ElementType::F64 => Operand::Constant(Scalar::F64(value)),
+        _ => real(value as f32),
+    }
+}
 
 /// Operations on complex numbers.
 impl Code {
     /// `None` for an operation that kernels do not compute.
     pub(super) fn unary_complex(&mut self, op: UnaryOp, z: Parts) -> Option<Vec<Operand>> {
+        let real = real_like(self.type_of(z[0]));
         let parts = match op {
             UnaryOp::Abs => return Some(vec![self.length(z)]),
             UnaryOp::Acos => self.acos_complex(z),
@@ -109,24 +131,52 @@ impl Code {
 
     /// The bits of the exponent of a number's magnitude, within those whose reciprocal is normal too.
     fn exponent_bits(&mut self, magnitude: Operand) -> Operand {
-        let bits = self.bitcast(magnitude, ElementType::U32);
-        let exponent = self.down(bits, word(23));
+        let reals = self.reals(magnitude);
+        let bits = self.upper_bits(magnitude);
+        let exponent = self.down(bits, word(reals.places % 32));
         let raised = self.binary(BinaryOp::Maximum, exponent, word(1));
-        self.binary(BinaryOp::Minimum, raised, word(253))
+        self.binary(BinaryOp::Minimum, raised, word(2 * reals.bias - 1))
     }
 
-    /// The power of two with these bits of its exponent.
-    fn power_of_two(&mut self, exponent: Operand) -> Operand {
-        let bits = self.up(exponent, word(23));
-        self.bitcast(bits, ElementType::F32)
+    /// The power of two with these bits of its exponent, of a type.
+    fn power_of_two(&mut self, exponent: Operand, ty: ElementType) -> Operand {
+        let bits = self.up(exponent, word(reals(ty).places % 32));
+        match ty {
+            ElementType::F64 => self.join(Pair { low: word(0), high: bits }),
+            _ => self.bitcast(bits, ty),
+        }
+    }
+
+    /// What is known of the type of a number.
+    fn reals(&self, of: Operand) -> Reals {
+        reals(self.type_of(of))
+    }
+
+    /// The word of a number's bits that has its sign and its exponent.
+    fn upper_bits(&mut self, number: Operand) -> Operand {
+        match self.type_of(number) {
+            ElementType::F64 => self.split(number).high,
+            _ => self.bitcast(number, ElementType::U32),
+        }
+    }
+
+    /// The number with another word for its sign and its exponent.
+    fn with_upper_bits(&mut self, number: Operand, bits: Operand) -> Operand {
+        match self.type_of(number) {
+            ElementType::F64 => {
+                let low = self.split(number).low;
+                self.join(Pair { low, high: bits })
+            }
+            ty => self.bitcast(bits, ty),
+        }
     }
 
     /// The parts scaled so that the larger one is about 1, and the bits of the exponent that they had.
     fn scaled(&mut self, z: Parts) -> (Parts, Operand) {
         let [larger, _] = self.sorted(z);
         let exponent = self.exponent_bits(larger);
-        let inverse = self.subtract(word(254), exponent);
-        let scale = self.power_of_two(inverse);
+        let inverse = self.subtract(word(2 * self.reals(larger).bias), exponent);
+        let scale = self.power_of_two(inverse, self.type_of(larger));
         (z.map(|part| self.multiply(part, scale)), exponent)
     }
 
@@ -137,6 +187,11 @@ impl Code {
 
     fn is_infinite(&mut self, x: Operand) -> Operand {
         let magnitude = self.magnitude_of(x);
+        if self.type_of(x) == ElementType::F64 {
+            let Pair { low, high } = self.split(magnitude);
+            let (is_high, is_low) = (self.equal(high, word(0x7ff0_0000)), self.equal(low, word(0)));
+            return self.and(is_high, is_low);
+        }
         let bits = self.bitcast(magnitude, ElementType::U32);
         self.equal(bits, word(0x7f80_0000))
     }
@@ -149,21 +204,22 @@ impl Code {
 
     /// A magnitude with the sign of a number.
     fn with_sign(&mut self, magnitude: Operand, of: Operand) -> Operand {
-        let bits = self.bitcast(magnitude, ElementType::U32);
-        let sign = self.bitcast(of, ElementType::U32);
+        let bits = self.upper_bits(magnitude);
+        let sign = self.upper_bits(of);
         let sign = self.and(sign, word(1 << 31));
         let signed = self.or(bits, sign);
-        self.bitcast(signed, ElementType::F32)
+        self.with_upper_bits(magnitude, signed)
     }
 
     fn length(&mut self, z: Parts) -> Operand {
+        let real = real_like(self.type_of(z[0]));
         let (scaled, exponent) = self.scaled(z);
         let square = self.square_length(scaled);
         let root = self.unary(UnaryOp::Sqrt, square);
-        let scale = self.power_of_two(exponent);
+        let scale = self.power_of_two(exponent, self.type_of(root));
         let length = self.multiply(root, scale);
         let is_infinite = self.any_infinite(z);
-        self.select(is_infinite, real(f32::INFINITY), length)
+        self.select(is_infinite, real(f64::INFINITY), length)
     }
 
     fn quotient(&mut self, a: Parts, b: Parts) -> Parts {
@@ -179,10 +235,12 @@ impl Code {
         let one = Operand::Constant(Scalar::S32(1));
         let half = self.binary(BinaryOp::ShiftRightArithmetic, difference, one);
         let rest = self.subtract(difference, half);
+        let ty = self.type_of(a[0]);
+        let bias = Operand::Constant(Scalar::S32(self.reals(a[0]).bias.cast_signed()));
         let factors = [half, rest].map(|exponent| {
-            let biased = self.add(exponent, Operand::Constant(Scalar::S32(127)));
+            let biased = self.add(exponent, bias);
             let bits = self.bitcast(biased, ElementType::U32);
-            self.power_of_two(bits)
+            self.power_of_two(bits, ty)
         });
         product.map(|part| {
             let quotient = self.binary(BinaryOp::Divide, part, square);
@@ -192,13 +250,15 @@ impl Code {
     }
 
     fn exp_complex(&mut self, z: Parts) -> Parts {
-        let is_large = self.compare(ComparisonDirection::Gt, z[0], real(LARGE_EXPONENT));
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
+        let is_large = self.compare(ComparisonDirection::Gt, z[0], real(reals.large_exponent));
         let half = self.multiply(z[0], real(0.5));
         let exponent = self.select(is_large, half, z[0]);
         let power = self.unary(UnaryOp::Exponential, exponent);
         let again = self.select(is_large, power, real(1.0));
         let is_real = self.equal(z[1], real(0.0));
-        let is_zero = self.equal(z[0], real(f32::NEG_INFINITY));
+        let is_zero = self.equal(z[0], real(f64::NEG_INFINITY));
         let cosine = self.unary(UnaryOp::Cosine, z[1]);
         let cosine = self.or_one(cosine, z[0], z[1]);
         let sine = self.unary(UnaryOp::Sine, z[1]);
@@ -212,6 +272,7 @@ impl Code {
 
     /// The cosine of an angle; 1 where the angle has none and a number is infinite by which the cosine is multiplied.
     fn or_one(&mut self, cosine: Operand, number: Operand, angle: Operand) -> Operand {
+        let real = real_like(self.type_of(cosine));
         let is_finite = self.unary(UnaryOp::IsFinite, angle);
         let has_none = self.unary(UnaryOp::Not, is_finite);
         let is_infinite = self.is_infinite(number);
@@ -220,6 +281,7 @@ impl Code {
     }
 
     fn expm1_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let power = self.unary(UnaryOp::ExponentialMinusOne, z[0]);
         let half = self.multiply(z[1], real(0.5));
         let sine = self.unary(UnaryOp::Sine, half);
@@ -239,6 +301,8 @@ impl Code {
 
     /// The logarithm of the length.
     fn log_of_length(&mut self, z: Parts) -> Operand {
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let [larger, smaller] = self.sorted(z);
         // Near 1 from what the square of the length differs by from 1.
         let (below, above) = (self.subtract(larger, real(1.0)), self.add(larger, real(1.0)));
@@ -250,19 +314,19 @@ impl Code {
         let square = self.square_length(scaled);
         let far = self.unary(UnaryOp::Log, square);
         let is_near = {
-            let from = self.subtract(exponent, word(126));
+            let from = self.subtract(exponent, word(reals.bias - 1));
             self.less(from, word(2))
         };
         let chosen = self.select(is_near, near, far);
         let half = self.multiply(chosen, real(0.5));
         let exponent = self.bitcast(exponent, ElementType::S32);
-        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(127)));
-        let exponent = self.convert(exponent, ElementType::F32);
-        let scale = self.multiply(exponent, real(std::f32::consts::LN_2));
+        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(reals.bias.cast_signed())));
+        let exponent = self.convert(exponent, self.type_of(half));
+        let scale = self.multiply(exponent, real(std::f64::consts::LN_2));
         let sum = self.add(half, scale);
         let log = self.select(is_near, half, sum);
         let is_infinite = self.any_infinite(z);
-        self.select(is_infinite, real(f32::INFINITY), log)
+        self.select(is_infinite, real(f64::INFINITY), log)
     }
 
     fn log_complex(&mut self, z: Parts) -> Parts {
@@ -270,6 +334,7 @@ impl Code {
     }
 
     fn log1p_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let next = self.add(z[0], real(1.0));
         let far = self.log_of_length([next, z[1]]);
         let twice = self.add(z[0], real(2.0));
@@ -285,16 +350,18 @@ impl Code {
 
     /// The root, scaled by a power of two with these bits of its exponent; and the length of the number, scaled by its square.
     fn scaled_root(&mut self, z: Parts) -> (Parts, Operand, Operand) {
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let [larger, _] = self.sorted(z);
         let exponent = self.exponent_bits(larger);
         let exponent = self.bitcast(exponent, ElementType::S32);
-        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(127)));
+        let exponent = self.subtract(exponent, Operand::Constant(Scalar::S32(reals.bias.cast_signed())));
         let one = Operand::Constant(Scalar::S32(1));
         let half = self.binary(BinaryOp::ShiftRightArithmetic, exponent, one);
         let half = self.bitcast(half, ElementType::U32);
         let even = self.add(half, half);
-        let inverse = self.subtract(word(127), even);
-        let scale = self.power_of_two(inverse);
+        let inverse = self.subtract(word(reals.bias), even);
+        let scale = self.power_of_two(inverse, self.type_of(larger));
         let scaled = z.map(|part| self.multiply(part, scale));
         let square = self.square_length(scaled);
         let length = self.unary(UnaryOp::Sqrt, square);
@@ -311,16 +378,17 @@ impl Code {
         let re = self.select(is_right, root, other);
         let im = self.select(is_right, other, root);
         let im = self.with_sign(im, z[1]);
-        ([re, im], self.add(half, word(127)), length)
+        ([re, im], self.add(half, word(reals.bias)), length)
     }
 
     fn sqrt_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let (root, exponent, _) = self.scaled_root(z);
-        let scale = self.power_of_two(exponent);
+        let scale = self.power_of_two(exponent, self.type_of(z[0]));
         let [re, im] = root.map(|part| self.multiply(part, scale));
         // A real part that is infinite leaves one part of the root 0, unless the other part is infinite too, which makes the
         // real part of the root so.
-        let infinity = real(f32::INFINITY);
+        let infinity = real(f64::INFINITY);
         let signed_infinity = self.with_sign(infinity, z[1]);
         let zero = self.multiply(z[1], real(0.0));
         let signed_zero = self.with_sign(real(0.0), z[1]);
@@ -328,7 +396,7 @@ impl Code {
         let zero_or_nan = self.select(is_nan, zero, signed_zero);
         let magnitude = self.magnitude_of(zero_or_nan);
         let is_right = self.equal(z[0], infinity);
-        let is_left = self.equal(z[0], real(f32::NEG_INFINITY));
+        let is_left = self.equal(z[0], real(f64::NEG_INFINITY));
         let re = self.select(is_right, infinity, re);
         let im = self.select(is_right, zero_or_nan, im);
         let re = self.select(is_left, magnitude, re);
@@ -338,19 +406,21 @@ impl Code {
     }
 
     fn rsqrt_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let (root, exponent, length) = self.scaled_root(z);
-        let inverse = self.subtract(word(254), exponent);
-        let scale = self.power_of_two(inverse);
+        let inverse = self.subtract(word(2 * self.reals(length).bias), exponent);
+        let scale = self.power_of_two(inverse, self.type_of(length));
         let [re, im] = root.map(|part| {
             let quotient = self.binary(BinaryOp::Divide, part, length);
             self.multiply(quotient, scale)
         });
         let turned = self.unary(UnaryOp::Negate, im);
         let is_infinite = self.any_infinite(z);
-        [re, turned].map(|part| self.select(is_infinite, real(f32::NAN), part))
+        [re, turned].map(|part| self.select(is_infinite, real(f64::NAN), part))
     }
 
     fn cbrt_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         // An eighth of it is as long as a number can be.
         let eighth = z.map(|part| self.multiply(part, real(0.125)));
         let [larger, _] = self.sorted(z);
@@ -381,6 +451,8 @@ impl Code {
     }
 
     fn tanh_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let tangent = self.unary(UnaryOp::Tan, z[1]);
         let square = self.multiply(tangent, tangent);
         let beta = self.add(square, real(1.0));
@@ -395,7 +467,7 @@ impl Code {
         let im = self.binary(BinaryOp::Divide, tangent, divisor);
         // Far out the real part is 1, and the imaginary part what is left of 4 sin(y) cos(y) e^(-2 |x|).
         let magnitude = self.magnitude_of(z[0]);
-        let is_far = self.compare(ComparisonDirection::Gt, magnitude, real(TANH_IS_ONE));
+        let is_far = self.compare(ComparisonDirection::Gt, magnitude, real(reals.tanh_is_one));
         let one = self.with_sign(real(1.0), z[0]);
         let exponent = self.multiply(magnitude, real(-2.0));
         let power = self.unary(UnaryOp::Exponential, exponent);
@@ -411,6 +483,7 @@ impl Code {
 
     /// The roots of `1 - z` and `1 + z`.
     fn roots_around_one(&mut self, z: Parts) -> [Parts; 2] {
+        let real = real_like(self.type_of(z[0]));
         let (below, above) = (self.subtract(real(1.0), z[0]), self.add(real(1.0), z[0]));
         let turned = self.unary(UnaryOp::Negate, z[1]);
         [self.sqrt_complex([below, turned]), self.sqrt_complex([above, z[1]])]
@@ -430,14 +503,17 @@ impl Code {
 
     /// Whether 1 is nothing beside a number.
     fn is_large(&mut self, z: Parts) -> Operand {
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let [larger, _] = self.sorted(z);
-        self.compare(ComparisonDirection::Gt, larger, real(LARGE_NUMBER))
+        self.compare(ComparisonDirection::Gt, larger, real(reals.large_number))
     }
 
     /// The logarithm of twice the length of a number.
     fn log_of_twice(&mut self, z: Parts) -> Operand {
+        let real = real_like(self.type_of(z[0]));
         let log = self.log_of_length(z);
-        self.add(log, real(std::f32::consts::LN_2))
+        self.add(log, real(std::f64::consts::LN_2))
     }
 
     fn select_parts(&mut self, condition: Operand, a: Parts, b: Parts) -> Parts {
@@ -467,6 +543,7 @@ impl Code {
     }
 
     fn acosh_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let (less, more) = (self.subtract(z[0], real(1.0)), self.add(z[0], real(1.0)));
         let (below, above) = (self.sqrt_complex([less, z[1]]), self.sqrt_complex([more, z[1]]));
         let (x, y) = (self.multiply(below[0], above[0]), self.multiply(below[1], above[1]));
@@ -479,6 +556,7 @@ impl Code {
 
     /// `log1p(4 x / ((1 - x)^2 + y^2)) / 4` and half the angle of `(1 - x) (1 + x) - y^2 + 2 y i`, of the number with a positive real part.
     fn atanh_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let x = self.magnitude_of(z[0]);
         let (below, above) = (self.subtract(real(1.0), x), self.add(real(1.0), x));
         let square = self.square_length([below, z[1]]);
@@ -494,7 +572,7 @@ impl Code {
         let im = self.multiply(angle, real(0.5));
         let near = [self.with_sign(re, z[0]), im];
         let zero = self.with_sign(real(0.0), z[0]);
-        let quarter = self.with_sign(real(std::f32::consts::FRAC_PI_2), z[1]);
+        let quarter = self.with_sign(real(std::f64::consts::FRAC_PI_2), z[1]);
         let is_nan = self.compare(ComparisonDirection::Ne, z[1], z[1]);
         let far = [zero, self.select(is_nan, z[1], quarter)];
         let is_large = self.is_large(z);
@@ -502,6 +580,7 @@ impl Code {
     }
 
     fn logistic_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         // By the exponential that does not overflow.
         let is_left = self.less(z[0], real(0.0));
         let turned = z.map(|part| self.unary(UnaryOp::Negate, part));
@@ -513,6 +592,7 @@ impl Code {
     }
 
     fn power_complex(&mut self, base: Parts, exponent: Parts) -> Parts {
+        let real = real_like(self.type_of(base[0]));
         let log = self.log_complex(base);
         let product = self.product(exponent, log);
         let [re, im] = self.exp_complex(product);

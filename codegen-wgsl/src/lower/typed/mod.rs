@@ -3,6 +3,7 @@
 mod code;
 mod complex;
 mod convert;
+mod double;
 mod helpers;
 mod integer;
 mod pair;
@@ -11,6 +12,7 @@ use crate::kernel::{
     Binding, Block, Condition, Function, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
 use code::{Code, real, word};
+use convert::part;
 use helpers::Helpers;
 use integer::Narrow;
 use pair::Pair;
@@ -25,7 +27,9 @@ use weft_partition::Form;
 /// - an integer of less bits is extended, and wrapped around after each operation that may leave its range;
 /// - a float of at most 16 bits is its bits: it is decoded where it is computed with, in `f32`, and the result encoded, so that each operation
 ///   is rounded as HLO means it, and what only moves keeps its bits;
-/// - integers of 64 bits and complex numbers are two values each, and one more dimension of the memories that hold them.
+/// - an `f64` is its bits likewise, two words, of which `join` makes the number that an operation computes with, and which are the `low` and the
+///   `high` word of what it yields; comparisons, conversions and all that looks at bits alone does without;
+/// - integers of 64 bits and complex numbers are two or four values each, and one more dimension of the memories that hold them.
 ///
 /// Memories of packed elements keep their types: what is read of one is a register.
 ///
@@ -102,7 +106,10 @@ enum Kind {
     Small,
     /// An integer of 64 bits, with a sign or without.
     Pair(bool),
-    Complex,
+    /// A float of 64 bits.
+    Double,
+    /// A complex number with parts of this type.
+    Complex(ElementType),
 }
 
 impl Kind {
@@ -111,7 +118,8 @@ impl Kind {
         Ok(match Narrow::of(element_type) {
             Some(narrow) => Kind::Narrow(narrow),
             None if FloatFormat::of(element_type).is_some() => Kind::Small,
-            None if element_type.is_complex() => Kind::Complex,
+            None if element_type.is_complex() => Kind::Complex(part(element_type)),
+            None if element_type == ElementType::F64 => Kind::Double,
             None if form.parts() > 1 => Kind::Pair(element_type.is_signed()),
             None => Kind::Own,
         })
@@ -338,15 +346,25 @@ impl Pass<'_, '_> {
                 let reduced = self.code.define(ElementType::F32, op);
                 Ok(vec![self.code.encode(reduced, ty)])
             }
-            ScalarOp::Complex { .. } => Ok(vec![parts[0][0], parts[1][0]]),
-            ScalarOp::Real { .. } => Ok(vec![parts[0][0]]),
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if ty == ElementType::F64 => {
+                let operand = self.code.join(Pair::of(&parts[0]));
+                let (exponent_bits, mantissa_bits) = (*exponent_bits, *mantissa_bits);
+                let op = ScalarOp::ReducePrecision { operand, exponent_bits, mantissa_bits };
+                let reduced = self.code.define(ElementType::F64, op);
+                Ok(self.code.split(reduced).parts())
+            }
+            ScalarOp::Complex { .. } => Ok(parts.concat()),
+            ScalarOp::Real { .. } => Ok(parts[0][..form(result)?.parts() as usize].to_vec()),
             ScalarOp::Imag { .. } => {
+                let own = form(result)?.parts() as usize;
                 let zero = constant(Scalar::from_bits(0, result))?;
-                Ok(vec![parts[0].get(1).copied().unwrap_or(zero[0])])
+                Ok(parts[0].get(own..).filter(|part| !part.is_empty()).map_or(zero, <[Operand]>::to_vec))
             }
             ScalarOp::ReducePrecision { .. }
             | ScalarOp::Encode { .. }
             | ScalarOp::Decode { .. }
+            | ScalarOp::Join { .. }
+            | ScalarOp::Half { .. }
             | ScalarOp::Keep { .. }
             | ScalarOp::Splat { .. }
             | ScalarOp::Compose { .. }
@@ -368,7 +386,11 @@ impl Pass<'_, '_> {
                 self.code.converted(&[number], ElementType::U32, result)
             }
             Kind::Pair(_) => vec![number(ElementType::U32), word(0)],
-            Kind::Complex => vec![number(ElementType::F32), real(0.0)],
+            Kind::Double | Kind::Complex(ElementType::F64) => {
+                let number = number(ElementType::U32);
+                self.code.converted(&[number], ElementType::U32, result)
+            }
+            Kind::Complex(_) => vec![number(ElementType::F32), real(0.0)],
         })
     }
 
@@ -398,7 +420,16 @@ impl Pass<'_, '_> {
                 if op == UnaryOp::IsFinite { vec![result] } else { vec![self.code.encode(result, ty)] }
             }
             Kind::Pair(signed) => self.code.unary_pair(op, signed, Pair::of(parts)).ok_or_else(undefined)?.parts(),
-            Kind::Complex => self.code.unary_complex(op, [parts[0], parts[1]]).ok_or_else(undefined)?,
+            Kind::Double => self.code.unary_double(op, Pair::of(parts)),
+            // Its signs are bits.
+            Kind::Complex(ElementType::F64) if op == UnaryOp::Negate => {
+                parts.chunks(2).flat_map(|part| self.code.unary_double(op, Pair::of(part))).collect()
+            }
+            Kind::Complex(part) => {
+                let number = self.complex(part, parts);
+                let result = self.code.unary_complex(op, number).ok_or_else(undefined)?;
+                self.split(part, &result)
+            }
         })
     }
 
@@ -422,8 +453,29 @@ impl Pass<'_, '_> {
                 let (a, b) = (Pair::of(a), Pair::of(b));
                 self.code.binary_pair(self.helpers, op, signed, a, b).ok_or_else(undefined)?.parts()
             }
-            Kind::Complex => self.code.binary_complex(op, [a[0], a[1]], [b[0], b[1]]).ok_or_else(undefined)?,
+            Kind::Double => self.code.binary_double(op, Pair::of(a), Pair::of(b)).parts(),
+            Kind::Complex(part) => {
+                let (a, b) = (self.complex(part, a), self.complex(part, b));
+                let result = self.code.binary_complex(op, a, b).ok_or_else(undefined)?;
+                self.split(part, &result)
+            }
         })
+    }
+
+    /// The parts of a complex number, as numbers.
+    fn complex(&mut self, part: ElementType, registers: &[Operand]) -> [Operand; 2] {
+        match part {
+            ElementType::F64 => [&registers[..2], &registers[2..]].map(|words| self.code.join(Pair::of(words))),
+            _ => [registers[0], registers[1]],
+        }
+    }
+
+    /// The registers that hold numbers of a type.
+    fn split(&mut self, ty: ElementType, numbers: &[Operand]) -> Vec<Operand> {
+        match ty {
+            ElementType::F64 => numbers.iter().flat_map(|number| self.code.split(*number).parts()).collect(),
+            _ => numbers.to_vec(),
+        }
     }
 
     fn compare(
@@ -436,8 +488,16 @@ impl Pass<'_, '_> {
     ) -> Result<Operand, Diagnostics> {
         Ok(match Kind::of(ty)? {
             Kind::Pair(signed) => self.code.compare_pairs(direction, signed, Pair::of(a), Pair::of(b)),
-            Kind::Complex => {
-                let (re, im) = (self.code.equal(a[0], b[0]), self.code.equal(a[1], b[1]));
+            Kind::Double => self.code.compare_doubles(direction, order, Pair::of(a), Pair::of(b)),
+            Kind::Complex(part) => {
+                let (re, im) = if part == ElementType::F64 {
+                    let mut equal = |a: &[Operand], b: &[Operand]| {
+                        self.code.compare_doubles(ComparisonDirection::Eq, None, Pair::of(a), Pair::of(b))
+                    };
+                    (equal(&a[..2], &b[..2]), equal(&a[2..], &b[2..]))
+                } else {
+                    (self.code.equal(a[0], b[0]), self.code.equal(a[1], b[1]))
+                };
                 let equal = self.code.and(re, im);
                 match direction {
                     ComparisonDirection::Eq => equal,
@@ -492,6 +552,8 @@ fn constant(scalar: Scalar) -> Result<Vec<Operand>, Diagnostics> {
             vec![register((((bits << unused).cast_signed()) >> unused).cast_unsigned())]
         }
         Kind::Narrow(_) | Kind::Small => vec![register(bits)],
-        Kind::Pair(_) | Kind::Complex => vec![register(bits & u128::from(u32::MAX)), register(bits >> 32)],
+        Kind::Pair(_) | Kind::Double | Kind::Complex(_) => {
+            (0..form.parts()).map(|part| register(bits >> (32 * part) & u128::from(u32::MAX))).collect()
+        }
     })
 }

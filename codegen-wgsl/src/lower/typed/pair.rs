@@ -17,7 +17,8 @@ pub(super) fn small(low: Operand) -> Pair {
     Pair { low, high: word(0) }
 }
 
-fn constant(value: u64) -> Pair {
+/// A constant integer.
+pub(super) fn constant(value: u64) -> Pair {
     let half = |bits: u64| Operand::Constant(Scalar::from_bits(u128::from(bits), ElementType::U32));
     Pair { low: half(value), high: half(value >> 32) }
 }

@@ -99,6 +99,9 @@ impl<'k> Analysis<'k> {
         }
         match statement {
             Statement::Let { value, op } => {
+                if matches!(op, ScalarOp::Join { .. } | ScalarOp::Half { .. }) {
+                    return Err(Refusal::Doubles);
+                }
                 if matches!(op, ScalarOp::Splat { .. } | ScalarOp::Compose { .. } | ScalarOp::Lane { .. }) {
                     return Err(Refusal::Vectors);
                 }

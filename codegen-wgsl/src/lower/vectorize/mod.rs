@@ -66,6 +66,8 @@ enum Refusal {
     Vectors,
     /// A value that differs from lane to lane decides what is computed.
     Branch,
+    /// It computes with `f64`, of which there are no vectors.
+    Doubles,
     /// There are fewer elements than lanes.
     Extents,
     /// It is long: calls of the library, or statements for each lane.
@@ -91,6 +93,7 @@ impl fmt::Display for Refusal {
             Refusal::Effects => f.write_str("it does more than compute elements and store them"),
             Refusal::Vectors => f.write_str("it has vectors already"),
             Refusal::Branch => f.write_str("a value that differs from lane to lane decides what is computed"),
+            Refusal::Doubles => f.write_str("it computes with f64, of which there are no vectors"),
             Refusal::Extents => f.write_str("there are fewer elements than lanes"),
             Refusal::Long => f.write_str("too much would be written for each lane by itself"),
             Refusal::Apart => f.write_str("most of what it reads does not lie side by side"),

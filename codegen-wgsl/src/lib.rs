@@ -22,6 +22,7 @@
 mod compile;
 mod elemental;
 mod emit;
+mod gate;
 mod shader;
 mod translate;
 mod validate;
@@ -32,5 +33,6 @@ pub mod math;
 pub mod wgsl;
 
 pub use compile::{compile, compile_kernel, functions_text, kernel, lowered};
+pub use gate::gate;
 pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::{Site, Target};

@@ -4,10 +4,10 @@ use crate::count::{cases, first_seed};
 use crate::support::{self, compile, device};
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode};
+use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode, Scalar};
 use weft_hlo::random::{Distribution, Options, inputs, module};
 use weft_hlo::text::print;
-use weft_runtime::program::Step;
+use weft_runtime::program::{Ahead, Step};
 use weft_runtime::{Device, Executable, Program, compile_with};
 
 /// What tensors hold, whatever layout their shapes have.
@@ -317,4 +317,76 @@ fn random_loops_and_branches_agree_exactly() {
 #[test]
 fn random_modules_of_all_operations_agree_exactly() {
     println!("{}", agree(800_000, 100, &whole(weft_hlo::random::operations())));
+}
+
+/// A loop of as many rounds as its second argument says, which goes on as an element of its state says, and whose state is of this many elements.
+fn counted_by_an_argument(elements: usize, is_updated: bool) -> String {
+    let next = match is_updated {
+        true => {
+            "one_of = s32[1] reshape(i)\n start = s32[] remainder(i, two)\n y = STATE dynamic-update-slice(x, one_of, start)"
+        }
+        false => "wide = STATE broadcast(i), dimensions={}\n y = STATE subtract(wide, x)",
+    };
+    "HloModule m
+     condition {
+        p = (s32[], STATE, pred[], s32[]) parameter(0)
+        ROOT c = pred[] get-tuple-element(p), index=2
+     }
+     body {
+        p = (s32[], STATE, pred[], s32[]) parameter(0)
+        i = s32[] get-tuple-element(p), index=0
+        x = STATE get-tuple-element(p), index=1
+        n = s32[] get-tuple-element(p), index=3
+        one = s32[] constant(1)
+        two = s32[] constant(2)
+        j = s32[] add(i, one)
+        NEXT
+        c = pred[] compare(j, n), direction=LT
+        ROOT t = (s32[], STATE, pred[], s32[]) tuple(j, y, c, n)
+     }
+     ENTRY main {
+        x = STATE parameter(0)
+        n = s32[] parameter(1)
+        zero = s32[] constant(0)
+        c = pred[] compare(zero, n), direction=LT
+        s = (s32[], STATE, pred[], s32[]) tuple(zero, x, c, n)
+        w = (s32[], STATE, pred[], s32[]) while(s), condition=condition, body=body
+        i = s32[] get-tuple-element(w), index=0
+        y = STATE get-tuple-element(w), index=1
+        ROOT r = (s32[], STATE) tuple(i, y)
+     }"
+    .replace("NEXT", next)
+    .replace("STATE", &format!("s32[{elements}]"))
+}
+
+/// Rounds that are handed to the device before it is known whether they take place leave nothing behind if they do not.
+#[test]
+fn rounds_ahead_end_where_the_condition_says() {
+    let device = device();
+    for (elements, is_updated, is_gated) in [(5, false, false), (20_000, false, true), (5, true, true)] {
+        let module = support::module(&counted_by_an_argument(elements, is_updated));
+        let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+        let ahead = program.steps().iter().find_map(|step| match step {
+            Step::While(step) => step.ahead.as_ref(),
+            _ => None,
+        });
+        let as_expected = match ahead {
+            Some(Ahead::Kept(_)) => !is_gated,
+            Some(Ahead::Gated(_)) => is_gated,
+            None => false,
+        };
+        assert!(as_expected, "{program}");
+        let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+        let state: Vec<i32> = (0..i32::try_from(elements).unwrap()).collect();
+        for rounds in [0, 1, 2, 3, 5, 6, 7, 13, 14, 15, 61, 62, 63, 64, 65, 125, 126, 127, 190, 200, 300] {
+            let inputs = [numbers(&state), Literal::scalar(Scalar::S32(rounds))];
+            let actual = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}"));
+            let expected = evaluate(&module, &inputs).unwrap_or_else(|findings| panic!("{findings}"));
+            assert!(
+                data(&actual) == data(&expected),
+                "{elements} {is_updated}: {rounds} rounds became {:?}",
+                actual[0]
+            );
+        }
+    }
 }

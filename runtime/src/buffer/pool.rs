@@ -9,7 +9,7 @@ const IDLE_LIMIT: u64 = 1 << 30;
 /// What a pooled buffer can be used for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
-    /// Bound to kernels, copied from and to.
+    /// Bound to kernels, copied from and to, and told of by them how many workgroups others have.
     Tensor,
     /// Copied to and read by the host.
     ReadBack,
@@ -20,7 +20,8 @@ impl Use {
         match self {
             Use::Tensor => {
                 let bound = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM;
-                bound | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
+                let told = wgpu::BufferUsages::INDIRECT;
+                bound | told | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
             }
             Use::ReadBack => wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         }

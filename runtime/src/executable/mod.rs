@@ -34,6 +34,8 @@ pub struct Executable {
     /// For each kernel that has windows the blocks that tell its dispatches of them.
     windows: Vec<Option<wgpu::Buffer>>,
     constants: Vec<DeviceBuffer>,
+    /// The sizes of launches that the device decides on.
+    sizes: Vec<DeviceBuffer>,
 }
 
 impl Executable {
@@ -62,9 +64,14 @@ impl Executable {
         for (_, literal) in program.constants() {
             constants.push(DeviceBuffer::upload_async(device, literal).await?);
         }
+        let mut sizes = Vec::new();
+        for own in program.sizes() {
+            let count = i64::try_from(own.len()).unwrap_or(i64::MAX);
+            sizes.push(DeviceBuffer::upload_async(device, &Literal::array([count], own.clone())).await?);
+        }
         let blocks = |device: &Device| program.shaders().iter().map(|shader| window_blocks(device, shader)).collect();
         let windows = device.scoped(&format!("loading {}", program.name()), blocks).await?;
-        Ok(Executable { device: device.clone(), program, pipelines, windows, constants })
+        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes })
     }
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.

@@ -16,8 +16,16 @@ const COMMANDS_PER_SUBMISSION: usize = 256;
 const MAX_KEPT: usize = 4096;
 
 enum Command<'a> {
-    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>> },
-    Copy { from: Arc<Pooled>, to: Arc<Pooled>, bytes: u64 },
+    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>>, sizes: Option<Sizes> },
+    Clear { memory: Arc<Pooled> },
+    Copy { from: Arc<Pooled>, to: Arc<Pooled>, offset: u64, bytes: u64 },
+}
+
+/// Where the device finds the numbers of workgroups of a launch, from a byte on.
+#[derive(Clone)]
+pub(super) struct Sizes {
+    pub(super) memory: Arc<Pooled>,
+    pub(super) offset: u64,
 }
 
 /// Commands in order.
@@ -41,14 +49,30 @@ impl<'a> Recorder<'a> {
         Recorder { executable, what, commands: Vec::new(), bound: HashMap::new() }
     }
 
-    /// Records a launch on these memories: those of its inputs, then those of its outputs.
-    pub(super) async fn launch(&mut self, launch: &'a Launch, memory: Vec<Arc<Pooled>>) -> Result<(), Error> {
-        self.push(Command::Launch { launch, memory }).await
+    /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell.
+    pub(super) async fn launch(
+        &mut self,
+        launch: &'a Launch,
+        memory: Vec<Arc<Pooled>>,
+        sizes: Option<Sizes>,
+    ) -> Result<(), Error> {
+        self.push(Command::Launch { launch, memory, sizes }).await
     }
 
-    /// Records a copy.
-    pub(super) async fn copy(&mut self, from: Arc<Pooled>, to: Arc<Pooled>, bytes: u64) -> Result<(), Error> {
-        self.push(Command::Copy { from, to, bytes }).await
+    /// Records that a buffer becomes zeros.
+    pub(super) async fn clear(&mut self, memory: Arc<Pooled>) -> Result<(), Error> {
+        self.push(Command::Clear { memory }).await
+    }
+
+    /// Records a copy of the first bytes of a buffer to another, there from `offset` on.
+    pub(super) async fn copy(
+        &mut self,
+        from: Arc<Pooled>,
+        to: Arc<Pooled>,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(), Error> {
+        self.push(Command::Copy { from, to, offset, bytes }).await
     }
 
     async fn push(&mut self, command: Command<'a>) -> Result<(), Error> {
@@ -79,18 +103,28 @@ impl<'a> Recorder<'a> {
             matches!((one, other), (Command::Launch { .. }, Command::Launch { .. }))
         };
         for stretch in commands.chunk_by(are_launches) {
-            if let [Command::Copy { from, to, bytes }] = stretch {
-                encoder.copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, *bytes);
-                continue;
+            match stretch {
+                [Command::Copy { from, to, offset, bytes }] => {
+                    encoder.copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, *offset, *bytes);
+                    continue;
+                }
+                [Command::Clear { memory }] => {
+                    encoder.clear_buffer(&memory.buffer, 0, None);
+                    continue;
+                }
+                _ => {}
             }
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             for command in stretch {
-                let Command::Launch { launch, memory } = command else { continue };
+                let Command::Launch { launch, memory, sizes } = command else { continue };
                 let [x, y, z] = launch.workgroups;
                 pass.set_pipeline(&self.executable.pipelines[launch.shader].pipeline);
                 for group in self.bound(launch, memory) {
                     pass.set_bind_group(0, group, &[]);
-                    pass.dispatch_workgroups(x, y, z);
+                    match sizes {
+                        Some(Sizes { memory, offset }) => pass.dispatch_workgroups_indirect(&memory.buffer, *offset),
+                        None => pass.dispatch_workgroups(x, y, z),
+                    }
                 }
             }
         }

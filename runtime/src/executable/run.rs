@@ -1,16 +1,18 @@
 //! One execution of a program.
 
 use super::Executable;
-use super::recorder::Recorder;
+use super::recorder::{Recorder, Sizes};
 use crate::buffer::{Pooled, Use, read_all};
-use crate::program::layout::encode;
-use crate::program::{BufferKind, Conditional, Copy, Host, Step, Tensor, While};
+use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, buffer_bytes, encode};
+use crate::program::step::all;
+use crate::program::{Ahead, BufferKind, Conditional, Copy, Gate, Host, Launch, Step, Tensor, While};
 use crate::{DeviceBuffer, Error};
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use weft_hlo::eval;
-use weft_hlo::ir::{ElementType, Literal, Scalar};
+use weft_hlo::ir::{ArrayShape, ElementType, Literal, Scalar};
 
 /// An execution in progress.
 pub(super) struct Run<'a> {
@@ -18,7 +20,12 @@ pub(super) struct Run<'a> {
     /// The memory of each buffer, which loops exchange.
     memory: Vec<Arc<Pooled>>,
     recorder: Recorder<'a>,
+    /// The launches that the device decides on, by their addresses.
+    ahead: HashMap<usize, Sizes>,
 }
+
+/// Rounds that are handed to the device at once before it is known whether they take place: twice as many each time, up to these.
+const MAX_ROUNDS_AHEAD: usize = 64;
 
 /// Steps in progress.
 type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'r>>;
@@ -30,6 +37,7 @@ impl<'a> Run<'a> {
             let memory = |kind: BufferKind, bytes: u64| match kind {
                 BufferKind::Parameter(number) => Arc::clone(inputs[number].memory()),
                 BufferKind::Constant(number) => Arc::clone(executable.constants[number].memory()),
+                BufferKind::Sizes(number) => Arc::clone(executable.sizes[number].memory()),
                 BufferKind::Result | BufferKind::Temporary => {
                     Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes))
                 }
@@ -38,7 +46,7 @@ impl<'a> Run<'a> {
         };
         let what = format!("running {}", executable.program.name());
         let memory = executable.device.scoped(&what, take).await?;
-        Ok(Run { executable, memory, recorder: Recorder::new(executable) })
+        Ok(Run { executable, memory, recorder: Recorder::new(executable), ahead: HashMap::new() })
     }
 
     /// Runs all steps; the results.
@@ -60,21 +68,159 @@ impl<'a> Run<'a> {
         Box::pin(async move {
             for step in steps {
                 match step {
-                    Step::Launch(launch) => {
-                        let tensors = launch.inputs.iter().chain(&launch.outputs);
-                        let memory = tensors.map(|tensor| self.memory(tensor)).collect();
-                        self.recorder.launch(launch, memory).await?;
-                    }
+                    Step::Launch(launch) => self.launch(launch).await?,
                     Step::Copy(Copy { from, to }) => {
-                        self.recorder.copy(self.memory(from), self.memory(to), to.bytes).await?;
+                        self.recorder.copy(self.memory(from), self.memory(to), 0, to.bytes).await?;
                     }
-                    Step::While(step) => self.repeat(step).await?,
+                    Step::While(step) => match &step.ahead {
+                        Some(Ahead::Gated(gate)) => self.repeat_gated(step, gate).await?,
+                        Some(Ahead::Kept(rounds)) => self.repeat_kept(step, *rounds).await?,
+                        None => self.repeat(step).await?,
+                    },
                     Step::Conditional(step) => self.choose(step).await?,
                     Step::Host(step) => self.on_host(step).await?,
                 }
             }
             Ok(())
         })
+    }
+
+    async fn launch(&mut self, launch: &'a Launch) -> Result<(), Error> {
+        let tensors = launch.inputs.iter().chain(&launch.outputs);
+        let memory = tensors.map(|tensor| self.memory(tensor)).collect();
+        let sizes = self.ahead.get(&std::ptr::from_ref(launch).addr()).cloned();
+        self.recorder.launch(launch, memory, sizes).await
+    }
+
+    /// Hands over rounds before it is known whether they take place. Those that do not leave all memory as it is, so afterwards buffers have the
+    /// memory that they had behind the last round that did.
+    async fn repeat_gated(&mut self, step: &'a While, gate: &'a Gate) -> Result<(), Error> {
+        for tensor in [&gate.over, &gate.rounds] {
+            let memory = self.memory(tensor);
+            self.recorder.clear(memory).await?;
+        }
+        self.steps(&step.condition).await?;
+        self.launch(&gate.launch).await?;
+        let memory = self.memory(&gate.grids);
+        let launches = all(&step.body).chain(all(&step.condition)).filter_map(|step| match step {
+            Step::Launch(launch) => Some(std::ptr::from_ref(launch).addr()),
+            _ => None,
+        });
+        let offsets = (0..).step_by(3 * size_of::<u32>());
+        let ahead: HashMap<usize, Sizes> = launches
+            .zip(offsets)
+            .map(|(launch, offset)| (launch, Sizes { memory: Arc::clone(&memory), offset }))
+            .collect();
+        let (mut rounds, mut behind) = (0u32, 2);
+        loop {
+            let mut after = vec![self.memory.clone()];
+            for _ in 0..behind {
+                self.ahead.clone_from(&ahead);
+                self.steps(&step.body).await?;
+                self.exchange(step);
+                self.steps(&step.condition).await?;
+                self.ahead.clear();
+                self.launch(&gate.launch).await?;
+                after.push(self.memory.clone());
+            }
+            let is_over = self.read(&gate.over).await? != 0;
+            if is_over {
+                let all = self.read(&gate.rounds).await?;
+                // Counted modulo 2^32, as the kernel does.
+                let last = u32::try_from(all).unwrap_or(0).wrapping_sub(rounds) as usize;
+                self.memory = after.into_iter().nth(last).ok_or_else(|| not_counted(step))?;
+                return Ok(());
+            }
+            rounds = rounds.wrapping_add(u32::try_from(behind).unwrap_or(0));
+            behind = (2 * behind).min(MAX_ROUNDS_AHEAD);
+        }
+    }
+
+    /// Makes more rounds than are known to be needed, each with memory of its own for what it makes. Afterwards buffers have the memory that they
+    /// had behind the last one that was needed.
+    async fn repeat_kept(&mut self, step: &'a While, most: usize) -> Result<(), Error> {
+        let Some(flag) = &step.flag else { return Ok(()) };
+        let written: BTreeSet<usize> = (step.body.iter().chain(&step.condition))
+            .filter_map(|step| match step {
+                Step::Launch(launch) => Some(launch.outputs.iter().map(|tensor| tensor.buffer.index())),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        // One more than are made at once: the last round of those before has made what these begin with.
+        let mut kept: Vec<Vec<(usize, Arc<Pooled>)>> = Vec::with_capacity(most + 1);
+        let take = |device: &crate::Device| {
+            let bytes = buffer_bytes((most as u64 + 1) * WORD_BYTES);
+            device.pool().take(device.wgpu_device(), Use::Tensor, bytes.unwrap_or(BUFFER_ALIGNMENT))
+        };
+        let told = Arc::new(self.executable.device.scoped("taking memory for conditions of a loop", take).await?);
+        self.steps(&step.condition).await?;
+        let (mut round, mut count) = (0, 2.min(most));
+        loop {
+            let mut after = vec![self.memory.clone()];
+            let mut flags = vec![self.memory(flag)];
+            for _ in 0..count {
+                if kept.len() <= most {
+                    kept.push(self.memory_for(&written).await?);
+                }
+                for (buffer, memory) in &kept[round % (most + 1)] {
+                    self.memory[*buffer] = Arc::clone(memory);
+                }
+                self.steps(&step.body).await?;
+                self.exchange(step);
+                self.steps(&step.condition).await?;
+                after.push(self.memory.clone());
+                flags.push(self.memory(flag));
+                round += 1;
+            }
+            let last = self.first_false(&flags, &told).await?;
+            if let Some(memory) = last.and_then(|last| after.into_iter().nth(last)) {
+                self.memory = memory;
+                return Ok(());
+            }
+            count = (2 * count).min(most);
+        }
+    }
+
+    /// Which is the first of some truth values, a word for each, that is false; they are brought together so that they are read at once.
+    async fn first_false(&mut self, flags: &[Arc<Pooled>], told: &Arc<Pooled>) -> Result<Option<usize>, Error> {
+        for (offset, flag) in (0..).step_by(WORD_BYTES as usize).zip(flags) {
+            self.recorder.copy(Arc::clone(flag), Arc::clone(told), offset, WORD_BYTES).await?;
+        }
+        self.recorder.submit().await?;
+        let count = i64::try_from(flags.len()).unwrap_or(i64::MAX);
+        let shape = ArrayShape::new(ElementType::U32, [count]);
+        let words =
+            DeviceBuffer::new(&self.executable.device, Arc::clone(told), shape, flags.len() as u64 * WORD_BYTES);
+        let words = read_all(&self.executable.device, &[words]).await?;
+        // The value is the first byte of its word.
+        let is_false = |position: &usize| match words.first().and_then(|words| words.data.get(*position)) {
+            Some(Scalar::U32(word)) => word & 0xff == 0,
+            _ => true,
+        };
+        Ok((0..flags.len()).find(is_false))
+    }
+
+    /// Memory for these buffers besides what they have.
+    async fn memory_for(&self, buffers: &BTreeSet<usize>) -> Result<Vec<(usize, Arc<Pooled>)>, Error> {
+        let all = self.executable.program.buffers();
+        let take = |device: &crate::Device| {
+            let one = |buffer: &usize| {
+                let memory = device.pool().take(device.wgpu_device(), Use::Tensor, all[*buffer].bytes);
+                (*buffer, Arc::new(memory))
+            };
+            buffers.iter().map(one).collect()
+        };
+        self.executable.device.scoped("taking memory for rounds of a loop", take).await
+    }
+
+    /// What follows a round.
+    fn exchange(&mut self, step: &While) {
+        let from: Vec<Arc<Pooled>> =
+            step.exchanges.iter().map(|exchange| Arc::clone(&self.memory[exchange.with.index()])).collect();
+        for (exchange, memory) in step.exchanges.iter().zip(from) {
+            self.memory[exchange.buffer.index()] = memory;
+        }
     }
 
     async fn repeat(&mut self, step: &'a While) -> Result<(), Error> {
@@ -92,11 +238,7 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             self.steps(&step.body).await?;
-            let from: Vec<Arc<Pooled>> =
-                step.exchanges.iter().map(|exchange| Arc::clone(&self.memory[exchange.with.index()])).collect();
-            for (exchange, memory) in step.exchanges.iter().zip(from) {
-                self.memory[exchange.buffer.index()] = memory;
-            }
+            self.exchange(step);
             rounds += 1;
         }
     }
@@ -122,6 +264,7 @@ impl<'a> Run<'a> {
         Ok(match value {
             Some(Scalar::Pred(value)) => i64::from(value),
             Some(Scalar::S32(value)) => i64::from(value),
+            Some(Scalar::U32(value)) => i64::from(value),
             _ => 0,
         })
     }
@@ -144,6 +287,11 @@ impl<'a> Run<'a> {
         };
         self.executable.device.scoped(&what, write).await?
     }
+}
+
+fn not_counted(step: &While) -> Error {
+    let message = format!("the device counted rounds of {} that it was not given", step.name);
+    Error::Internal { what: "running a loop".into(), message }
 }
 
 fn no_form(tensor: &Tensor, literal: &Literal) -> Error {

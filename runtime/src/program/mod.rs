@@ -4,11 +4,11 @@ mod assign;
 mod front;
 pub(crate) mod layout;
 mod schedule;
-mod step;
+pub(crate) mod step;
 mod text;
 
 pub use layout::tensor_bytes;
-pub use step::{Conditional, Copy, Exchange, Host, Launch, Step, Updated, While};
+pub use step::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
 
 use crate::Error;
 use std::fmt;
@@ -42,6 +42,8 @@ pub enum BufferKind {
     Parameter(usize),
     /// It holds this constant of [`Program::constants`] and is never written by a launch.
     Constant(usize),
+    /// It holds the sizes of the launches of a loop, these of [`Program::sizes`], and is never written by a launch.
+    Sizes(usize),
     /// It holds a result; nothing else ever lives in it but what the result is an update of.
     Result,
     /// It holds intermediate values, one after the other.
@@ -111,6 +113,7 @@ pub struct Program {
     pub(crate) parameters: Vec<Tensor>,
     pub(crate) constants: Vec<(Site, Tensor)>,
     pub(crate) results: Vec<Tensor>,
+    pub(crate) sizes: Vec<Vec<u32>>,
     pub(crate) temporaries_without_reuse: u64,
     pub(crate) passes: Vec<PassRun>,
 }
@@ -224,6 +227,11 @@ impl Program {
         })
     }
 
+    /// For each loop that has a [gate](Ahead::Gated) the numbers of workgroups of its launches, three for each.
+    pub fn sizes(&self) -> &[Vec<u32>] {
+        &self.sizes
+    }
+
     /// The distinct kernels.
     pub fn shaders(&self) -> &[Shader] {
         &self.shaders
@@ -239,10 +247,12 @@ impl Program {
         &self.steps
     }
 
-    /// The launches among the steps, in order, each once however often it runs: those of a loop's condition before those of its body.
+    /// The launches among the steps, in order, each once however often it runs: of a loop its gate, those of its condition, those of its
+    /// body.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
         step::all(&self.steps).filter_map(|step| match step {
             Step::Launch(launch) => Some(launch),
+            Step::While(step) => step.gate().map(|gate| &gate.launch),
             _ => None,
         })
     }
@@ -273,7 +283,7 @@ impl Program {
         for buffer in &self.buffers {
             let total = match buffer.kind {
                 BufferKind::Parameter(_) => &mut totals.parameters,
-                BufferKind::Constant(_) => &mut totals.constants,
+                BufferKind::Constant(_) | BufferKind::Sizes(_) => &mut totals.constants,
                 BufferKind::Result => &mut totals.results,
                 BufferKind::Temporary => &mut totals.temporaries,
             };

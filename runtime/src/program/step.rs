@@ -15,7 +15,7 @@ pub enum Step {
     /// A tensor is copied.
     Copy(Copy),
     /// Steps run over and over.
-    While(While),
+    While(Box<While>),
     /// The steps of one of several branches run.
     Conditional(Conditional),
     /// The host computes what has no kernel.
@@ -90,6 +90,43 @@ pub struct While {
     pub body: Vec<Step>,
     /// What follows each round, all at once: so what a round made becomes what the next one is given, and nothing is copied.
     pub exchanges: Vec<Exchange>,
+    /// How rounds are handed to the device before it is known whether they take place, where their number is not known and they consist of
+    /// launches alone.
+    pub ahead: Option<Ahead>,
+}
+
+/// How rounds are handed to the device before it is known whether they take place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// They take place, and what is too much is forgotten: what each round makes has memory of its own, for so many rounds. For rounds that cost
+    /// little.
+    Kept(usize),
+    /// The device decides.
+    Gated(Box<Gate>),
+}
+
+impl While {
+    /// The gate, if the device decides whether rounds take place.
+    pub fn gate(&self) -> Option<&Gate> {
+        match &self.ahead {
+            Some(Ahead::Gated(gate)) => Some(gate),
+            Some(Ahead::Kept(_)) | None => None,
+        }
+    }
+}
+
+/// What decides on the device whether the launches of a round run: after the condition a kernel writes their sizes, or zeros for ever after
+/// ([`gate`](weft_codegen_wgsl::gate)). All launches of body and condition are dispatched by these sizes, but for those of the first condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// The kernel. It reads the flag and what the sizes are, and writes the three below.
+    pub launch: Launch,
+    /// Whether the loop is over: `u32[1]`, 0 before the first round.
+    pub over: Tensor,
+    /// How many rounds took place: `u32[1]`, 0 before the first.
+    pub rounds: Tensor,
+    /// The sizes: three words for each launch of the body, in order, then for each of the condition.
+    pub grids: Tensor,
 }
 
 /// The memory of one buffer becomes that of another.
@@ -158,7 +195,7 @@ impl Step {
     /// The steps within it, block by block.
     pub(crate) fn blocks(&self) -> Vec<&[Step]> {
         match self {
-            Step::While(While { condition, body, .. }) => vec![condition, body],
+            Step::While(step) => vec![&step.condition, &step.body],
             Step::Conditional(Conditional { branches, .. }) => branches.iter().map(Vec::as_slice).collect(),
             Step::Launch(_) | Step::Copy(_) | Step::Host(_) => Vec::new(),
         }
@@ -180,9 +217,9 @@ pub(crate) fn bytes_moved(steps: &[Step]) -> u64 {
     let of_step = |step: &Step| match step {
         Step::Launch(launch) => launch.bytes_moved(),
         Step::Copy(copy) => copy.from.bytes.saturating_add(copy.to.bytes),
-        Step::While(While { trip_count, condition, body, .. }) => {
-            let round = bytes_moved(condition).saturating_add(bytes_moved(body));
-            round.saturating_mul(trip_count.unwrap_or(1))
+        Step::While(step) => {
+            let round = bytes_moved(&step.condition).saturating_add(bytes_moved(&step.body));
+            round.saturating_mul(step.trip_count.unwrap_or(1))
         }
         Step::Conditional(Conditional { branches, .. }) => {
             branches.iter().map(|branch| bytes_moved(branch)).max().unwrap_or(0)

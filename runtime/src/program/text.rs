@@ -1,7 +1,7 @@
 //! The text of a program: its schedule and its buffers.
 
 use super::layout::WORD_BYTES;
-use super::{BufferKind, Copy, Launch, Program, Step, Tensor, Updated, While};
+use super::{Ahead, BufferKind, Copy, Launch, Program, Step, Tensor, Updated, While};
 use std::fmt;
 use weft_codegen_wgsl::Binding;
 use weft_hlo::ir::ArrayShape;
@@ -133,8 +133,18 @@ impl Steps {
         list(f, &step.carried, &[], &[])?;
         match (step.trip_count, &step.flag) {
             (Some(count), _) => writeln!(f, ", {} {{", counted(count, "round", "rounds"))?,
-            (None, Some(flag)) => writeln!(f, ", while {} {{", flag.buffer)?,
+            (None, Some(flag)) => match step.ahead {
+                Some(Ahead::Kept(rounds)) => writeln!(f, ", while {}, {rounds} rounds ahead {{", flag.buffer)?,
+                _ => writeln!(f, ", while {} {{", flag.buffer)?,
+            },
             (None, None) => f.write_str(" {\n")?,
+        }
+        if let Some(gate) = step.gate() {
+            self.depth += 1;
+            self.indent(f)?;
+            f.write_str("gate ")?;
+            self.launch(f, program, &gate.launch)?;
+            self.depth -= 1;
         }
         if step.trip_count.is_none() {
             self.block(f, program, "condition", &step.condition)?;
@@ -182,6 +192,7 @@ impl fmt::Display for Program {
             let kind = match buffer.kind {
                 BufferKind::Parameter(number) => format!("parameter {number}"),
                 BufferKind::Constant(_) => "constant".to_string(),
+                BufferKind::Sizes(_) => "sizes of launches".to_string(),
                 BufferKind::Result => "result".to_string(),
                 BufferKind::Temporary => "temporary".to_string(),
             };

@@ -6,7 +6,7 @@ use crate::source::Source;
 use crate::{device, is_json, output, shapes, target};
 use serde_json::{Value, json};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_runtime::program::{Step, Tensor};
+use weft_runtime::program::{Launch, Step, Tensor};
 use weft_runtime::{AdapterInfo, Error, Options, Selection, adapters};
 
 /// `weft fmt`
@@ -20,19 +20,26 @@ pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> 
     Ok(Outcome::Done)
 }
 
+fn buffer(tensor: &Tensor) -> usize {
+    tensor.buffer.index()
+}
+
+fn launch(launch: &Launch) -> Value {
+    json!({
+        "fusion": launch.name,
+        "kernel": launch.shader,
+        "workgroups": launch.workgroups,
+        "windows": launch.windows,
+        "inputs": launch.inputs.iter().map(buffer).collect::<Vec<_>>(),
+        "outputs": launch.outputs.iter().map(buffer).collect::<Vec<_>>(),
+        "updated": launch.updated.iter().map(|updated| updated.output).collect::<Vec<_>>(),
+    })
+}
+
 /// A launch or another step, as data.
 fn step(step: &Step) -> Value {
-    let buffer = |tensor: &Tensor| tensor.buffer.index();
     match step {
-        Step::Launch(launch) => json!({
-            "fusion": launch.name,
-            "kernel": launch.shader,
-            "workgroups": launch.workgroups,
-            "windows": launch.windows,
-            "inputs": launch.inputs.iter().map(buffer).collect::<Vec<_>>(),
-            "outputs": launch.outputs.iter().map(buffer).collect::<Vec<_>>(),
-            "updated": launch.updated.iter().map(|updated| updated.output).collect::<Vec<_>>(),
-        }),
+        Step::Launch(step) => launch(step),
         Step::Copy(copy) => json!({ "copy": [buffer(&copy.from), buffer(&copy.to)], "bytes": copy.to.bytes }),
         Step::While(step) => json!({
             "while": step.name,
@@ -40,6 +47,7 @@ fn step(step: &Step) -> Value {
             "condition": steps(&step.condition),
             "flag": step.flag.as_ref().map(buffer),
             "carried": step.carried.iter().map(buffer).collect::<Vec<_>>(),
+            "gate": step.gate().map(|gate| launch(&gate.launch)),
             "body": steps(&step.body),
             "exchanges": step.exchanges.iter().map(|it| [it.buffer.index(), it.with.index()]).collect::<Vec<_>>(),
         }),

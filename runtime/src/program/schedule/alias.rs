@@ -14,7 +14,7 @@ use weft_hlo::ir::Instruction;
 /// Which values share the buffer of another by right.
 pub(super) struct Aliases {
     /// For each value one that lies where it does, and was there before it; itself where none was.
-    before: Vec<usize>,
+    pub(super) before: Vec<usize>,
     /// Values whose buffers a loop exchanges, with the steps between which nothing else may lie in them.
     pub(super) exchanged: Vec<(usize, usize, usize)>,
 }
@@ -51,6 +51,7 @@ impl Aliases {
                     self.block(schedule, kernels, &mut step.condition)?;
                     self.block(schedule, kernels, &mut step.body)?;
                     self.exchange(schedule, step);
+                    self.ahead(schedule, kernels, step)?;
                 }
                 Planned::Conditional(step) => self.branches(schedule, kernels, step)?,
                 Planned::Copy { .. } | Planned::Host(_) => {}

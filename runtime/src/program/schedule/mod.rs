@@ -8,6 +8,7 @@
 //! Time is the number of a step, counted through loops and branches as they stand in the text. A value lives from the step that makes it
 //! to the last that uses it; what is used in a loop that it comes from outside of lives until that loop ends.
 
+mod ahead;
 mod alias;
 mod host;
 mod order;
@@ -45,6 +46,8 @@ struct Value {
 enum Origin {
     Parameter(usize),
     Constant(Site),
+    /// These of [`Schedule::sizes`].
+    Sizes(usize),
     /// A step makes it.
     Made,
 }
@@ -53,7 +56,7 @@ enum Origin {
 enum Planned {
     Launch(PlannedLaunch),
     Copy { from: usize, to: usize },
-    While(PlannedWhile),
+    While(Box<PlannedWhile>),
     Conditional(PlannedConditional),
     Host(PlannedHost),
 }
@@ -98,6 +101,22 @@ struct PlannedWhile {
     body: Vec<Planned>,
     /// After each round the first takes the buffer of the second.
     exchanges: Vec<(usize, usize)>,
+    ahead: Option<PlannedAhead>,
+}
+
+/// How rounds are handed to the device before it is known whether they take place.
+enum PlannedAhead {
+    Kept(usize),
+    Gated(Box<PlannedGate>),
+}
+
+/// What decides on the device whether the launches of a round run.
+struct PlannedGate {
+    shader: Shader,
+    /// The flag and the sizes.
+    inputs: [usize; 2],
+    /// Whether the loop is over, the number of rounds, the sizes to dispatch by.
+    outputs: [usize; 3],
 }
 
 /// An element of the state of a loop that the body does not pass on as it is.
@@ -146,6 +165,8 @@ struct Schedule<'a> {
     steps: Vec<Planned>,
     parameters: Vec<usize>,
     results: Vec<usize>,
+    /// For each loop with a gate the workgroups of its launches.
+    sizes: Vec<Vec<u32>>,
 }
 
 /// Schedules the entry of a fused module, and what it runs.
@@ -177,6 +198,7 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<
         parameters,
         constants,
         results,
+        sizes: schedule.sizes,
         temporaries_without_reuse,
         passes: Vec::new(),
         module: fused.module,

@@ -1,17 +1,17 @@
 //! Which buffer each value lies in, and the steps on these.
 
 use super::alias::Aliases;
-use super::{Kernels, Origin, Planned, PlannedLaunch, Schedule};
+use super::{Kernels, Origin, Planned, PlannedAhead, PlannedGate, PlannedLaunch, Schedule};
 use crate::Error;
 use crate::program::assign::{Tenant, assign};
 use crate::program::layout::buffer_bytes;
 use crate::program::{
-    Buffer, BufferId, BufferKind, Conditional, Copy, Exchange, Host, Launch, Step, Tensor, Updated, While,
+    Ahead, Buffer, BufferId, BufferKind, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
 };
 use indexmap::IndexMap;
 use std::ops::Range;
 use weft_codegen_wgsl::Shader;
-use weft_partition::Form;
+use weft_partition::{Form, Site};
 
 /// Steps on buffers.
 pub(super) struct Placed {
@@ -92,6 +92,7 @@ fn buffers(schedule: &Schedule<'_>, aliases: &Aliases) -> Result<(Vec<Buffer>, V
                 constants += 1;
                 BufferKind::Constant(constants - 1)
             }
+            Origin::Sizes(number) => BufferKind::Sizes(number),
             Origin::Made if last == usize::MAX => BufferKind::Result,
             Origin::Made => {
                 tenants.push((index, Tenant { bytes, first, last }));
@@ -182,7 +183,12 @@ impl Writer<'_> {
                     let carried = step.carried.iter().map(|carried| self.tensors[carried.state].clone()).collect();
                     let (condition, body) = (self.block(&step.condition), self.block(&step.body));
                     let trip_count = step.trip_count;
-                    steps.push(Step::While(While { name, trip_count, condition, flag, carried, body, exchanges }));
+                    let ahead = step.ahead.as_ref().map(|ahead| match ahead {
+                        PlannedAhead::Kept(rounds) => Ahead::Kept(*rounds),
+                        PlannedAhead::Gated(gate) => Ahead::Gated(Box::new(self.gate(step.site, gate))),
+                    });
+                    let step = While { name, trip_count, condition, flag, carried, body, exchanges, ahead };
+                    steps.push(Step::While(Box::new(step)));
                 }
                 Planned::Conditional(step) => {
                     let name = self.schedule.fused.name(step.site);
@@ -215,6 +221,33 @@ impl Writer<'_> {
         (from.buffer != to.buffer && from.bytes > 0).then_some(Step::Copy(Copy { from, to }))
     }
 
+    fn gate(&mut self, site: Site, gate: &PlannedGate) -> Gate {
+        let [over, rounds, grids] = gate.outputs.map(|value| self.tensors[value].clone());
+        let updated = [&over, &rounds].into_iter().enumerate();
+        let updated = updated.map(|(output, tensor)| Updated { output, bytes: tensor.bytes }).collect();
+        let launch = Launch {
+            name: format!("{} gate", self.schedule.fused.name(site)),
+            fusion: site,
+            shader: self.shader(gate.shader.clone()),
+            workgroups: gate.shader.workgroups,
+            windows: gate.shader.windows,
+            inputs: self.tensors_of(&gate.inputs),
+            outputs: self.tensors_of(&gate.outputs),
+            updated,
+        };
+        Gate { launch, over, rounds, grids }
+    }
+
+    /// The number of a kernel, the same for equal ones.
+    fn shader(&mut self, shader: Shader) -> usize {
+        // One text may be run with windows of tensors of different sizes.
+        let of_bindings: Vec<_> = shader.bindings.iter().map(|binding| binding.windows.clone()).collect();
+        let slot = self.distinct.entry((shader.source.clone(), shader.entry_point.clone(), of_bindings));
+        let index = slot.index();
+        slot.or_insert(shader);
+        index
+    }
+
     fn launch(&mut self, launch: &PlannedLaunch) -> Option<Step> {
         let shader = self.kernels.get(&launch.site)?.as_ref().ok()?.clone();
         let updated = |update: &super::Update| {
@@ -224,15 +257,10 @@ impl Writer<'_> {
         };
         let updated = launch.updated.iter().map(updated).collect();
         let (workgroups, windows) = (shader.workgroups, shader.windows);
-        // One text may be run with windows of tensors of different sizes.
-        let of_bindings: Vec<_> = shader.bindings.iter().map(|binding| binding.windows.clone()).collect();
-        let slot = self.distinct.entry((shader.source.clone(), shader.entry_point.clone(), of_bindings));
-        let index = slot.index();
-        slot.or_insert(shader);
         Some(Step::Launch(Launch {
             name: self.schedule.fused.name(launch.site),
             fusion: launch.site,
-            shader: index,
+            shader: self.shader(shader),
             workgroups,
             windows,
             inputs: self.tensors_of(&launch.read),

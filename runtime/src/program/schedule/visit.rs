@@ -109,7 +109,7 @@ impl<'a> Visit<'a> {
         let results: Vec<usize> = results.into_iter().flatten().collect();
         results.iter().for_each(|result| self.values[*result].uses.push((usize::MAX, Region::PROGRAM)));
         let Visit { fused, target, values, regions, .. } = self;
-        Ok(Schedule { fused, target, values, regions, steps, parameters, results })
+        Ok(Schedule { fused, target, values, regions, steps, parameters, results, sizes: Vec::new() })
     }
 
     /// The steps of a computation whose parameters have these leaves, and the leaves of its result.
@@ -398,7 +398,7 @@ impl<'a> Visit<'a> {
             leaves.push(Some(last));
         }
         [condition_region, body_region].into_iter().for_each(|region| self.regions.ends(region, end));
-        frame.steps.push(Planned::While(PlannedWhile {
+        frame.steps.push(Planned::While(Box::new(PlannedWhile {
             site,
             start,
             end,
@@ -410,7 +410,8 @@ impl<'a> Visit<'a> {
             carried,
             body: steps,
             exchanges: Vec::new(),
-        }));
+            ahead: None,
+        })));
         Ok(leaves)
     }
 

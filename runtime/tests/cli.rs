@@ -558,3 +558,22 @@ fn shape_functions_are_shown_in_every_form() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("no shape function is mapped to fly"), "{}", stderr(&output));
 }
+
+/// What the host computes is told once, and counted.
+#[test]
+fn what_the_host_computes_is_told_and_counted() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[4,4] parameter(0)\n  y = f32[4,4] exponential(x)\n  c = f32[4,4] cholesky(y), lower=true\n  \
+        d = f32[4,4] cholesky(c), lower=true\n  ROOT z = f32[4,4] negate(d)\n}\n";
+    let output = fed(&["run", "-", "--device", "gpu", "--stats", "--format", "json"], text);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let stats = &value["stats"];
+    assert_eq!((&stats["launches"], &stats["host"]["cholesky"]), (&2.into(), &1.into()), "{value}");
+    let told = stderr(&output);
+    assert_eq!(told.lines().filter(|line| line.contains("the host computes")).count(), 2, "{told}");
+    let shown = fed(&["run", "-", "--device", "gpu", "--stats"], text);
+    assert!(stderr(&shown).contains("2 launches of 2 kernels\non the host: cholesky 1\n"), "{}", stderr(&shown));
+    let forbidden = fed(&["run", "-", "--device", "gpu", "--no-host"], text);
+    assert_eq!(forbidden.status.code(), Some(1));
+    assert!(stderr(&forbidden).contains("error[HLO401]"), "{}", stderr(&forbidden));
+}

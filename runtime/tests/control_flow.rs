@@ -278,13 +278,17 @@ fn difference(device: &Device, module: &Module, inputs: &[Literal], held: &mut H
     held.without_host += usize::from(program.host_steps().next().is_none());
     held.add(program.steps());
     let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;
-    for _ in 0..2 {
+    let run = || {
         let actual = executable.run(inputs).map_err(|error| error.to_string())?;
-        if data(&actual) != data(&expected) {
-            return Err(format!("{expected:?}\nbecame\n{actual:?}\n{program}"));
-        }
-    }
-    Ok(())
+        let agrees = data(&actual) == data(&expected);
+        if agrees { Ok(()) } else { Err(format!("{expected:?}\nbecame\n{actual:?}\n{program}")) }
+    };
+    run()?;
+    // Executions in flight at once have memory of their own.
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread panicked".into())))
+    })
 }
 
 /// Runs `standard` seeds, or many more; what their modules and programs hold, which `-- --nocapture` prints.

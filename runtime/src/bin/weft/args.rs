@@ -229,6 +229,9 @@ pub(crate) struct Run {
     /// Refuse a program of which the host would compute something, between kernels, with all of it: what has no kernel
     #[arg(long, conflicts_with = "precise")]
     pub(crate) no_host: bool,
+    /// Tell of launches, what the host computed, bytes moved and held, and times; on standard error
+    #[arg(long, conflicts_with = "precise")]
+    pub(crate) stats: bool,
     /// Let all kernels check their indices and loops while they run, also those of which it is proved that they need not
     #[arg(long, conflicts_with = "precise")]
     pub(crate) sanitize: bool,

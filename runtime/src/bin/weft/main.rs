@@ -27,6 +27,7 @@ mod shapes;
 mod show;
 mod simplify;
 mod source;
+mod stats;
 mod subject;
 mod target;
 

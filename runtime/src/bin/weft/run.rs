@@ -7,11 +7,13 @@ use crate::output::Shown;
 use crate::progress::Progress;
 use crate::report::{Failure, Outcome, note, say};
 use crate::source::Source;
+use crate::stats::Stats;
 use crate::{inputs, is_json, npy, output, target};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
@@ -29,7 +31,9 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
         return Err(Failure::Misuse("--target is for devices: the evaluator compiles nothing".into()));
     }
     let target = arguments.target.as_deref().map(target::named).transpose()?;
-    let place = match place(device)? {
+    let place = place(device)?;
+    let started = Instant::now();
+    let place = match place {
         Place::Device(device) => Ran::On(executable(&source, &module, &device, target.as_ref(), arguments)?),
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
@@ -47,6 +51,7 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
             say(told.trim_end())?;
         }
     }
+    let compiled_in = started.elapsed();
     if let Ran::On(executable) = &place {
         tell_of_host(executable.program(), format)?;
     }
@@ -54,11 +59,16 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     if let Some(directory) = &arguments.output_dir {
         std::fs::create_dir_all(directory).map_err(|error| Failure::not_written(directory, &error))?;
     }
+    let started = Instant::now();
     let (results, ran_on) = match &place {
         Ran::On(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
         Ran::Evaluated(optimized) => {
             (in_evaluator(&source, &optimized.module, &inputs, arguments)?, json!("evaluator"))
         }
+    };
+    let stats = match &place {
+        Ran::On(executable) if arguments.stats => Some(Stats::of(executable.program(), compiled_in, started.elapsed())),
+        _ => None,
     };
     let differences = if arguments.check {
         let expected = in_evaluator(&source, &module, &inputs, arguments)?;
@@ -82,10 +92,16 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
         let results: Vec<Value> = shown.iter().map(Shown::to_json).collect();
         let mut value = json!({ "program": module.name, "device": ran_on, "results": results });
         arguments.passes.explain_in(&mut value, place.passes());
+        if let Some(stats) = &stats {
+            value["stats"] = stats.to_json();
+        }
         output::json(&value)?;
     } else {
         let lines: Vec<String> = shown.iter().map(Shown::to_text).collect();
         output::text(&lines.join("\n"))?;
+        if let Some(stats) = &stats {
+            say(&stats.to_text())?;
+        }
     }
     let accepted = differences.iter().flatten().all(Difference::is_accepted);
     if !accepted && !is_json(format) {

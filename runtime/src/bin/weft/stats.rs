@@ -1,0 +1,69 @@
+//! `weft run --stats`: what a program did, in figures.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+use weft_runtime::Program;
+
+/// The figures of a program that ran on a device.
+pub(crate) struct Stats {
+    launches: usize,
+    kernels: usize,
+    /// How many steps of the host compute each operation.
+    on_host: BTreeMap<String, usize>,
+    bytes_moved: u64,
+    bytes_held: u64,
+    bytes_without_reuse: u64,
+    compiled_in: Duration,
+    ran_in: Duration,
+}
+
+impl Stats {
+    /// Those of a program, which took so long to compile, pipelines included, and to run, transfers included.
+    pub(crate) fn of(program: &Program, compiled_in: Duration, ran_in: Duration) -> Self {
+        let mut on_host = BTreeMap::new();
+        for operation in program.host_steps().flat_map(|host| host.operations()) {
+            *on_host.entry(operation).or_default() += 1;
+        }
+        let totals = program.totals();
+        Stats {
+            launches: program.launches().count(),
+            kernels: program.shaders().len(),
+            on_host,
+            bytes_moved: program.bytes_moved(),
+            bytes_held: totals.allocated(),
+            bytes_without_reuse: totals.without_reuse(),
+            compiled_in,
+            ran_in,
+        }
+    }
+
+    /// A line for each.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = format!("{} launches of {} kernels\n", self.launches, self.kernels);
+        let on_host: Vec<String> = self.on_host.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        if !on_host.is_empty() {
+            let _ = writeln!(text, "on the host: {}", on_host.join(", "));
+        }
+        let (moved, held, without) = (self.bytes_moved, self.bytes_held, self.bytes_without_reuse);
+        let _ = write!(text, "{moved} bytes moved\n{held} bytes held, {without} without reuse\n");
+        let [compiled, ran] = [self.compiled_in, self.ran_in].map(|time| time.as_secs_f64() * 1e3);
+        let _ = write!(text, "compiled in {compiled:.1} ms, ran in {ran:.1} ms");
+        text
+    }
+
+    /// The same as data; times in seconds.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "launches": self.launches,
+            "kernels": self.kernels,
+            "host": self.on_host,
+            "bytes_moved": self.bytes_moved,
+            "bytes": self.bytes_held,
+            "bytes_without_reuse": self.bytes_without_reuse,
+            "compile_seconds": self.compiled_in.as_secs_f64(),
+            "run_seconds": self.ran_in.as_secs_f64(),
+        })
+    }
+}

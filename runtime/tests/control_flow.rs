@@ -394,3 +394,46 @@ fn rounds_ahead_end_where_the_condition_says() {
         }
     }
 }
+
+/// What the host draws in one step it does not draw again in the next, nor in the next round.
+#[test]
+fn random_numbers_of_the_host_go_on() {
+    let text = "HloModule m
+        condition {
+            p = (s32[], u32[4], f32[4]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            k = s32[] constant(3)
+            ROOT c = pred[] compare(i, k), direction=LT
+        }
+        body {
+            p = (s32[], u32[4], f32[4]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            x = u32[4] get-tuple-element(p), index=1
+            s = f32[4] get-tuple-element(p), index=2
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            low = u32[] constant(0)
+            high = u32[] constant(1000000)
+            r = u32[4] rng(low, high), distribution=rng_uniform
+            mixed = u32[4] multiply(x, r)
+            f = f32[4] convert(mixed)
+            q = u32[4] rng(low, high), distribution=rng_uniform
+            y = u32[4] subtract(mixed, q)
+            ROOT t = (s32[], u32[4], f32[4]) tuple(j, y, f)
+        }
+        ENTRY main {
+            zero = s32[] constant(0)
+            x = u32[4] constant({1, 2, 3, 4})
+            f = f32[4] convert(x)
+            s = (s32[], u32[4], f32[4]) tuple(zero, x, f)
+            w = (s32[], u32[4], f32[4]) while(s), condition=condition, body=body
+            ROOT y = u32[4] get-tuple-element(w), index=1
+        }";
+    let module = support::module(text);
+    let device = device();
+    let options = weft_runtime::Options { optimize: false, host: true };
+    let program = compile_with(&module, device.target(), &options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(program.host_steps().next().is_some(), "{program}");
+    let actual = Executable::new(&device, program).unwrap().run(&[]).unwrap();
+    assert_eq!(data(&actual), data(&evaluate(&module, &[]).unwrap()));
+}

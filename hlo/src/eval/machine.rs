@@ -1,14 +1,14 @@
 //! The interpreter, which runs the instructions of a computation one after the other.
 
 use super::call::{Call, Run};
+use super::chance::Drawn;
 use super::value::{Buffer, Value, byte_size};
 use super::work::{Stop, Work, zeroed};
-use super::{Progress, kernel, random};
+use super::{Progress, kernel};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
     ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
 };
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -20,8 +20,14 @@ const MAX_NESTING: usize = 32;
 /// The results of the entry, flattened; tokens are no results.
 pub(super) fn run(run: &Run<'_>, arguments: Vec<Value<'_>>) -> Result<Vec<Literal>, Diagnostics> {
     let mut machine = Machine::new(run, 0);
+    if let Some(chance) = &run.config.chance {
+        machine.drawn = chance.drawn();
+    }
     machine.enter(run.module.entry, arguments);
     let result = machine.run().map_err(|stopped| machine.explain(stopped))?;
+    if let Some(chance) = &run.config.chance {
+        chance.keep(std::mem::take(&mut machine.drawn));
+    }
     let mut literals = Vec::new();
     flatten(result, run.module.entry_computation().result_shape(), &mut literals);
     Ok(literals)
@@ -73,10 +79,7 @@ struct Machine<'r, 'a> {
     /// The computations being run, each called by the one before it. Calls do not use the stack, however deep.
     frames: Vec<Frame<'a>>,
     nesting: usize,
-    /// How many operations have drawn random numbers.
-    draws: u64,
-    /// The states of the operations that read one, by computation and place.
-    states: BTreeMap<(&'a str, usize), u128>,
+    drawn: Drawn,
 }
 
 struct Frame<'a> {
@@ -107,7 +110,7 @@ enum Continuation<'a> {
 
 impl<'r, 'a> Machine<'r, 'a> {
     fn new(run: &'r Run<'a>, nesting: usize) -> Self {
-        Machine { run, frames: Vec::new(), nesting, draws: 0, states: BTreeMap::new() }
+        Machine { run, frames: Vec::new(), nesting, drawn: Drawn::default() }
     }
 }
 
@@ -343,19 +346,8 @@ impl<'a> Machine<'_, 'a> {
 
     /// What an operation that depends on chance is given in its place.
     fn chance(&mut self, op: &Op) -> u128 {
-        match op {
-            Op::Rng { .. } => {
-                self.draws += 1;
-                u128::from(self.draws - 1)
-            }
-            Op::RngGetAndUpdateState { delta } => {
-                let frame = self.frames.last().expect("an instruction is being run");
-                let place = (frame.computation.name.as_str(), frame.next);
-                let state = self.states.entry(place).or_insert(random::FIRST_STATE);
-                std::mem::replace(state, state.wrapping_add(*delta as u128))
-            }
-            _ => 0,
-        }
+        let frame = self.frames.last().expect("an instruction is being run");
+        self.drawn.next(op, &frame.computation.name, frame.next)
     }
 
     /// Whether a bitcast is between row-major arrays of one type.

@@ -55,6 +55,7 @@
 
 mod bitcast;
 mod call;
+mod chance;
 mod check;
 mod conversion;
 mod convolution;
@@ -91,6 +92,7 @@ mod window;
 mod work;
 
 use crate::diagnostic::Diagnostics;
+pub use chance::Chance;
 pub use conversion::{converted, reinterpreted};
 pub use custom::{CustomCall, CustomCalls};
 pub use precise::evaluate_precisely;
@@ -117,6 +119,8 @@ pub struct Config {
     pub iteration_limit: Option<u64>,
     /// The semantics of custom calls; by default of those that JAX prints for CPUs.
     pub custom_calls: CustomCalls,
+    /// Where random numbers go on; by default they begin.
+    pub chance: Option<Chance>,
     /// Is told of every instruction before it runs, and may stop the evaluation.
     pub watch: Option<Watch>,
     /// Stops the evaluation within an instruction, from another thread.
@@ -130,6 +134,7 @@ impl Default for Config {
             instruction_limit: 1 << 32,
             iteration_limit: None,
             custom_calls: CustomCalls::default(),
+            chance: None,
             watch: None,
             interrupt: None,
         }

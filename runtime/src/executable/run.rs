@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use weft_hlo::eval;
+use weft_hlo::eval::{Chance, Config, evaluate_with};
 use weft_hlo::ir::{ArrayShape, ElementType, Literal, Scalar};
 
 /// An execution in progress.
@@ -22,6 +22,8 @@ pub(super) struct Run<'a> {
     recorder: Recorder<'a>,
     /// The launches that the device decides on, by their addresses.
     ahead: HashMap<usize, Sizes>,
+    /// How far the random numbers of the host have come.
+    chance: Chance,
 }
 
 /// Rounds that are handed to the device at once before it is known whether they take place: twice as many each time, up to these.
@@ -46,7 +48,13 @@ impl<'a> Run<'a> {
         };
         let what = format!("running {}", executable.program.name());
         let memory = executable.device.scoped(&what, take).await?;
-        Ok(Run { executable, memory, recorder: Recorder::new(executable), ahead: HashMap::new() })
+        Ok(Run {
+            executable,
+            memory,
+            recorder: Recorder::new(executable),
+            ahead: HashMap::new(),
+            chance: Chance::new(),
+        })
     }
 
     /// Runs all steps; the results.
@@ -273,7 +281,8 @@ impl<'a> Run<'a> {
         self.recorder.submit().await?;
         let inputs: Vec<DeviceBuffer> = step.inputs.iter().map(|tensor| self.tensor(tensor)).collect();
         let inputs = read_all(&self.executable.device, &inputs).await?;
-        let results = eval::evaluate(&step.module, &inputs)?;
+        let config = Config { chance: Some(self.chance.clone()), ..Config::default() };
+        let results = evaluate_with(&step.module, &inputs, &config)?;
         let what = format!("running {}", self.executable.program.name());
         let write = |device: &crate::Device| -> Result<(), Error> {
             for (tensor, literal) in step.outputs.iter().zip(&results) {

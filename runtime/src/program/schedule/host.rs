@@ -49,10 +49,10 @@ impl Callees<'_> {
 }
 
 impl<'a> Cluster<'a> {
-    /// One that begins with this instruction.
-    pub(super) fn new(module: &'a Module, first: &Instruction) -> Self {
+    /// One that begins with this instruction of a computation.
+    pub(super) fn new(module: &'a Module, owner: &Computation, first: &Instruction) -> Self {
         Cluster {
-            name: first.name.clone(),
+            name: format!("{}_{}", owner.name, first.name),
             reasons: Vec::new(),
             callees: Callees { source: module, made: Arena::new(), copied: BTreeMap::new() },
             instructions: Arena::new(),

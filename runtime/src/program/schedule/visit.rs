@@ -449,7 +449,7 @@ impl<'a> Visit<'a> {
         let site = Site { computation: frame.id, instruction: id };
         let (at, mut cluster) = match frame.cluster.take() {
             Some(open) => open,
-            None => (self.step(instruction)?, Cluster::new(&self.fused.module, instruction)),
+            None => (self.step(instruction)?, Cluster::new(&self.fused.module, frame.computation, instruction)),
         };
         let reasons: Vec<Diagnostic> = match (self.kernels.get(&site), self.refused.get(&site)) {
             (_, Some(reason)) => vec![(*reason).clone()],

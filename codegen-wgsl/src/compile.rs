@@ -129,6 +129,7 @@ fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics
         window_binding: kernel.has_windows().then(|| wgsl::bindings(kernel) + 1),
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,
+        structure: kernel.structure(),
         proofs,
         module,
         info,

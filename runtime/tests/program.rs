@@ -270,3 +270,26 @@ proptest! {
         check_buffers(&compiled(&support::module(&text)));
     }
 }
+
+/// Layers that differ in their names only share their kernels.
+#[test]
+fn equal_layers_share_their_kernels() {
+    let mut text = String::from(
+        "HloModule layers\nmax {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, b)\n}\n\
+         ENTRY main {\n x0 = f32[64,64] parameter(0)\n low = f32[] constant(-inf)\n",
+    );
+    for layer in 0..12 {
+        let root = if layer == 11 { "ROOT " } else { "" };
+        text += &format!(
+            " w{layer} = f32[64,64] parameter({})\n d{layer} = f32[64,64] dot(x{layer}, w{layer}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n\
+             \x20m{layer} = f32[64] reduce(d{layer}, low), dimensions={{1}}, to_apply=max\n\
+             \x20b{layer} = f32[64,64] broadcast(m{layer}), dimensions={{0}}\n \x20{root}x{} = f32[64,64] subtract(d{layer}, b{layer})\n",
+            layer + 1,
+            layer + 1
+        );
+    }
+    let program = compiled(&support::module(&(text + "}\n")));
+    check_buffers(&program);
+    assert!(program.launches().count() >= 24, "{program}");
+    assert!(program.shaders().len() <= 4, "{program}");
+}

@@ -62,6 +62,7 @@ mod reach;
 mod rounds;
 mod scalar_op;
 mod statement;
+mod structure;
 mod text;
 mod uniform_array;
 mod value_type;

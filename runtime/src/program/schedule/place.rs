@@ -150,8 +150,8 @@ fn exchanges(steps: &[Planned], pairs: &mut Vec<(usize, usize)>) {
     }
 }
 
-/// What a pipeline is made of: text, entry point, windows.
-type Distinct = (String, String, Vec<Vec<Range<u64>>>);
+/// What a pipeline is made of: the kernel without its names, and windows.
+type Distinct = (String, Vec<Vec<Range<u64>>>);
 
 struct Writer<'a> {
     schedule: &'a Schedule<'a>,
@@ -242,7 +242,7 @@ impl Writer<'_> {
     fn shader(&mut self, shader: Shader) -> usize {
         // One text may be run with windows of tensors of different sizes.
         let of_bindings: Vec<_> = shader.bindings.iter().map(|binding| binding.windows.clone()).collect();
-        let slot = self.distinct.entry((shader.source.clone(), shader.entry_point.clone(), of_bindings));
+        let slot = self.distinct.entry((shader.structure.clone(), of_bindings));
         let index = slot.index();
         slot.or_insert(shader);
         index

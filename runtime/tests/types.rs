@@ -258,3 +258,48 @@ fn moves_keep_all_bits() {
         assert_eq!(expected, actual, "{ty}");
     }
 }
+
+/// Rows of whole words and others, along words and across them, to places that are known and that values tell.
+#[test]
+fn what_only_moves_moves_in_words() {
+    let device = device();
+    let programs = [
+        "ROOT y = T[18,C] concatenate(x, x), dimensions={0}",
+        "ROOT y = T[9,E] concatenate(x, x), dimensions={1}",
+        "ROOT y = T[12,W] pad(x, v), padding=2_1x4_8",
+        "ROOT y = T[12,W] pad(x, v), padding=2_1x1_11",
+        "ROOT y = T[9,F] slice(x), slice={[0:9],[3:L]}",
+        "z = s32[] constant(0)\nROOT y = T[7,F] dynamic-slice(x, z, i), dynamic_slice_sizes={7,F}",
+        "ROOT y = T[9,C] reverse(x), dimensions={0}",
+        "c = T[9,C] reverse(x), dimensions={0}\nROOT y = T[9,C] select(p, x, c)",
+    ];
+    for (number, ty) in types().enumerate() {
+        for (turn, program) in programs.iter().enumerate() {
+            let columns = [48, 52, 37][(number + turn) % 3];
+            let mut text = format!(
+                "HloModule moves\nENTRY main {{\nx = T[9,C] parameter(0)\nv = T[] parameter(1)\n\
+                 i = s32[] parameter(2)\np = pred[] parameter(3)\n{program}\n}}\n"
+            );
+            text = text.replace("T[", &format!("{ty}["));
+            for (name, extent) in [('C', columns), ('E', 2 * columns), ('F', columns - 5), ('W', columns + 12)] {
+                text = text.replace(&format!(",{name}]"), &format!(",{extent}]"));
+                text = text.replace(&format!(",{name}}}"), &format!(",{extent}}}"));
+            }
+            text = text.replace(":L]", &format!(":{}]", columns - 2));
+            let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+            let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{text}{error}"));
+            let unproved: Vec<_> =
+                program.shaders().iter().flat_map(|shader| shader.proofs().unproved.clone()).collect();
+            assert!(unproved.is_empty(), "{text}{unproved:?}");
+            let executable = Executable::new(&device, program).unwrap();
+            for (start, holds) in [(0, true), (3, false)] {
+                let options = Options { numbers: Numbers::Any, ..Options::computed() };
+                let mut given = inputs(&module, first_seed() + start, &options);
+                given[2] = Literal::array([], vec![i32::try_from(start).unwrap()]);
+                given[3] = Literal::array([], vec![holds]);
+                let expected = evaluate(&module, &given).unwrap();
+                assert_eq!(expected, executable.run(&given).unwrap(), "{text}");
+            }
+        }
+    }
+}

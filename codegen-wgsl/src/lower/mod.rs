@@ -35,7 +35,7 @@ use std::str::FromStr;
 pub use typed::typed;
 pub use uniform::uniform;
 pub use unroll::unroll;
-pub use vectorize::vectorize;
+pub use vectorize::{moved, vectorize};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
@@ -56,6 +56,8 @@ pub enum Lowering {
     Collective,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
+    /// Packed elements that only move do so as the words that hold them: [`moved`].
+    Moved,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
     Uniform,
     /// Several elements of an invocation are vectors: [`vectorize`].
@@ -76,13 +78,14 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 14] = [
+    pub const ALL: [Lowering; 15] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
         Lowering::Legal,
         Lowering::Collective,
         Lowering::Flat,
+        Lowering::Moved,
         Lowering::Uniform,
         Lowering::Vectorized,
         Lowering::Words,
@@ -105,6 +108,7 @@ impl Lowering {
             Lowering::Legal => "legal",
             Lowering::Collective => "collectives",
             Lowering::Flat => "flat",
+            Lowering::Moved => "moved",
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
             Lowering::Words => "words",
@@ -131,6 +135,7 @@ impl Lowering {
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
+            Lowering::Moved => moved(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),
             Lowering::Words => words(kernel).map_err(too_large),

@@ -317,6 +317,8 @@ impl Pass<'_> {
                         {
                             Origin::Element
                         }
+                        // Bits are put together.
+                        ScalarOp::Decode { .. } => Origin::Opaque,
                         op if !op.is_lane_wise() => Origin::Opaque,
                         _ => Origin::Computed { is_arithmetic },
                     };

@@ -6,7 +6,7 @@ use crate::kernel::{Access, Kernel, Space, uniform_bytes};
 use reads::Reads;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use weft_partition::{DeviceKind, Form, Target};
+use weft_partition::{DeviceKind, Target};
 
 /// Bytes of the largest uniform, whatever a target allows: a table that a processor's cache holds beside what else a kernel reads.
 const MAX_BYTES: u64 = 64 << 10;
@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 << 10;
 /// a storage buffer for each invocation by itself, behind a test of its bounds, and one of a uniform with those of other invocations.
 ///
 /// A buffer becomes a uniform if
-/// - the kernel only reads it, through every memory in it, and an element takes a word;
+/// - the kernel only reads it, through every memory in it;
 /// - each dispatch binds all of it;
 /// - it has elements, and no more bytes than `min(64 KiB, max_uniform_binding_bytes)`, rounded up to 16;
 /// - more elements are read of it than it has: over all reads, the points of the function, times the rounds of the loops around the read,
@@ -38,9 +38,8 @@ pub fn uniform(kernel: &Kernel, target: &Target) -> Kernel {
         let bytes = uniform_bytes(memory).unwrap_or(u64::MAX);
         let elements = memory.shape.element_count().and_then(|count| u64::try_from(count).ok()).unwrap_or(u64::MAX);
         let reads = reads.of_memory(id);
-        let is_of_words = Form::of(memory.shape.element_type).is_some_and(|form| !form.is_packed());
         let buffer = buffers.entry(binding).or_insert(Buffer { may_be: true, elements: 0, read: 0 });
-        let may_be = access == Access::Read && is_of_words && memory.window.is_none();
+        let may_be = access == Access::Read && memory.window.is_none();
         buffer.may_be &= may_be && bytes <= most && reads.may_be_uniform;
         buffer.elements = buffer.elements.max(elements);
         buffer.read = buffer.read.saturating_add(reads.elements);

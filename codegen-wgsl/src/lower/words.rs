@@ -1,11 +1,15 @@
 //! Packed elements as the words that hold them.
 
+mod elements;
+mod moved;
+
 use crate::kernel::{
-    Block, Condition, Function, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value,
-    is_multiple,
+    Block, Condition, Function, Kernel, Known, Memory, MemoryId, ScalarOp, Space, Statement, is_multiple,
 };
+use elements::{Elements, word};
+use moved::words_of;
 use weft_affine::{Error, Expr};
-use weft_hlo::ir::{ArenaId, ArrayShape, BinaryOp, ComparisonDirection, ElementType, FloatFormat, Scalar};
+use weft_hlo::ir::{ArenaId, ArrayShape, BinaryOp, ElementType};
 use weft_partition::Form;
 
 /// The kernel with memories of packed elements as memories of words. A vector that fills words is stored as these, and so are
@@ -36,10 +40,13 @@ pub fn words(kernel: &Kernel) -> Result<Kernel, Error> {
     let packed: Vec<Option<Packed>> =
         kernel.memories.ids().zip(packed).map(|(id, packed)| packed.filter(|_| is_buffer(&id))).collect();
     find_merged(&kernel.entry, &kernel.entry.body, &packed, &Known::new(&kernel.entry.extents), &mut merged);
+    let vectors: Vec<bool> =
+        kernel.memories.values().zip(merged).map(|(memory, merged)| !merged && !memory.is_uniform()).collect();
     for function in lowered.functions.values_mut().chain([&mut lowered.entry]) {
         let body = std::mem::take(&mut function.body);
         let known = Known::new(&function.extents);
-        let mut pass = Pass { packed: &packed, merged: &merged, function };
+        let moved = words_of(function);
+        let mut pass = Pass { packed: &packed, vectors: &vectors, function, moved };
         let body = pass.block(body, known)?;
         function.body = body;
     }
@@ -81,31 +88,77 @@ impl Packed {
     }
 }
 
-/// A word whose elements are stored one by one, by statements that follow each other: each an `if` of the same indices that computes one and
-/// stores it, as the last ones of a tensor are that do not fill a vector.
+/// A word whose elements are stored one by one, by statements that follow each other, as the last ones of a tensor are that do not fill a
+/// vector: each an `if` of the same indices that computes one and stores it, or plain stores with nothing but computations between.
 struct Gathered {
     memory: MemoryId,
     packed: Packed,
     /// The position of the word's first element.
     position: i64,
-    /// How many statements there are: as many as the word has elements.
+    /// How many statements there are, those between stores included.
     count: usize,
 }
 
 impl Gathered {
     /// What the first of some statements begins.
     fn of(statements: &[Statement], packed: &[Option<Packed>]) -> Option<Gathered> {
-        let (condition, memory, position) = stored_alone(statements.first()?)?;
+        match statements.first()? {
+            Statement::Store { .. } => Gathered::plain(statements, packed),
+            _ => Gathered::conditional(statements, packed),
+        }
+    }
+
+    /// The memory whose word begins at a constant position, and how many elements the word has.
+    fn begins(memory: MemoryId, position: i64, packed: &[Option<Packed>]) -> Option<(Packed, i64)> {
         let packed = packed[memory.index()].filter(|packed| !packed.is_read)?;
         let count = packed.per_word().min(packed.elements - position);
+        (position % packed.per_word() == 0).then_some((packed, count))
+    }
+
+    fn plain(statements: &[Statement], packed_memories: &[Option<Packed>]) -> Option<Gathered> {
+        let (memory, position) = stored(statements.first()?)?;
+        let (packed, elements) = Gathered::begins(memory, position, packed_memories)?;
+        let mut next = position;
+        for (place, statement) in statements.iter().enumerate() {
+            match stored(statement) {
+                Some(found) if found == (memory, next) => next += 1,
+                _ if statement.has_effects() => return None,
+                _ => continue,
+            }
+            if next == position + elements {
+                return Some(Gathered { memory, packed, position, count: place + 1 });
+            }
+        }
+        None
+    }
+
+    /// Whether each statement is an `if` that stores one element.
+    fn is_conditional(statements: &[Statement]) -> bool {
+        matches!(statements.first(), Some(Statement::If { .. }))
+    }
+
+    fn conditional(statements: &[Statement], packed: &[Option<Packed>]) -> Option<Gathered> {
+        let (condition, memory, position) = stored_alone(statements.first()?)?;
+        let (packed, count) = Gathered::begins(memory, position, packed)?;
         let is_next = |(offset, statement): (i64, &Statement)| {
             stored_alone(statement).is_some_and(|(own, own_memory, own_position)| {
                 own == condition && own_memory == memory && own_position == position + offset
             })
         };
-        let count = usize::try_from(count).ok().filter(|_| position % packed.per_word() == 0)?;
+        let count = usize::try_from(count).ok()?;
         let all = (0..).zip(statements.get(..count)?).all(is_next);
         all.then_some(Gathered { memory, packed, position, count })
+    }
+}
+
+/// The memory and the position of a statement that stores one element at a known position.
+fn stored(statement: &Statement) -> Option<(MemoryId, i64)> {
+    match statement {
+        Statement::Store { memory, indices, .. } => match indices.as_slice() {
+            [position] => Some((*memory, position.as_constant()?)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -115,10 +168,10 @@ fn stored_alone(statement: &Statement) -> Option<(&Condition, MemoryId, i64)> {
     let Statement::If { values, condition: condition @ Condition::Indices(_), then, otherwise } = statement else {
         return None;
     };
-    let Some((Statement::Store { memory, indices, .. }, before)) = then.statements.split_last() else { return None };
-    let [position] = indices.as_slice() else { return None };
+    let (last, before) = then.statements.split_last()?;
+    let (memory, position) = stored(last)?;
     let is_pure = values.is_empty() && *otherwise == Block::default() && !before.iter().any(Statement::has_effects);
-    Some((condition, *memory, position.as_constant().filter(|_| is_pure)?))
+    is_pure.then_some((condition, memory, position))
 }
 
 /// Finds the memories of which an element is stored that does not fill words.
@@ -147,9 +200,11 @@ fn find_merged(entry: &Function, block: &Block, packed: &[Option<Packed>], known
 struct Pass<'p> {
     /// For each buffer how its elements are packed, if they are.
     packed: &'p [Option<Packed>],
-    /// For each memory whether elements of it are merged into words.
-    merged: &'p [bool],
+    /// For each memory whether several of its words are a vector: neither where elements are merged into words, nor of a uniform.
+    vectors: &'p [bool],
     function: &'p mut Function,
+    /// For each value that is a word of elements that only move the form of these.
+    moved: Vec<Option<Form>>,
 }
 
 impl Pass<'_> {
@@ -159,7 +214,7 @@ impl Pass<'_> {
         while let Some((statement, behind)) = rest.split_first() {
             if let Some(word) = Gathered::of(rest, self.packed) {
                 let (statements, behind) = rest.split_at(word.count);
-                out.push(self.gathered(statements, &word, &known)?);
+                out.extend(self.gathered(statements, &word, &mut known)?);
                 rest = behind;
                 continue;
             }
@@ -176,248 +231,80 @@ impl Pass<'_> {
     }
 
     /// The statements that store the elements of a word as one that stores the word.
-    fn gathered(&mut self, statements: &[Statement], word: &Gathered, known: &Known) -> Result<Statement, Error> {
-        let (mut together, mut whole) = (Vec::new(), None);
-        let mut tested = Condition::always();
-        for (statement, place) in statements.iter().zip(0..) {
-            let Statement::If { condition, then, .. } = statement else { continue };
-            let Some((Statement::Store { value, .. }, before)) = then.statements.split_last() else { continue };
-            tested.clone_from(condition);
-            let before = Block { statements: before.to_vec(), results: Vec::new() };
-            together.extend(self.block(before, known.inside(condition))?.statements);
-            let mut elements = Elements { name: "bits".to_owned(), lanes: 1, pass: self, out: &mut together };
-            let bits = elements.bits(word.packed, *value);
-            whole = Some(match whole {
-                None => bits,
-                Some(whole) => {
-                    let places = self::word(word.packed.form.stored_bits() * place);
-                    let moved = elements.binary(BinaryOp::ShiftLeft, 1, bits, places);
-                    elements.binary(BinaryOp::Or, 1, whole, moved)
+    fn gathered(
+        &mut self,
+        statements: &[Statement],
+        gathered: &Gathered,
+        known: &mut Known,
+    ) -> Result<Vec<Statement>, Error> {
+        let (mut together, mut whole, mut place) = (Vec::new(), None, 0);
+        let mut tested = None;
+        for statement in statements {
+            let value = match statement {
+                Statement::Store { value, .. } => *value,
+                Statement::If { condition, then, .. } if Gathered::is_conditional(statements) => {
+                    let Some((Statement::Store { value, .. }, before)) = then.statements.split_last() else { continue };
+                    tested = Some(condition.clone());
+                    let before = Block { statements: before.to_vec(), results: Vec::new() };
+                    together.extend(self.block(before, known.inside(condition))?.statements);
+                    *value
                 }
+                between => {
+                    let between = Block { statements: vec![between.clone()], results: Vec::new() };
+                    together.extend(self.block(between, known.clone())?.statements);
+                    known.after(statement);
+                    continue;
+                }
+            };
+            let mut elements = Elements { name: "bits".to_owned(), lanes: 1, pass: self, out: &mut together };
+            let placed = elements.placed(gathered.packed.form, value, place);
+            whole = Some(match whole {
+                None => placed,
+                Some(whole) => elements.binary(BinaryOp::Or, 1, whole, placed),
             });
+            place += 1;
         }
-        let indices = vec![Expr::constant(word.position / word.packed.per_word())];
-        let value = whole.unwrap_or(self::word(0));
-        together.push(Statement::Store { memory: word.memory, indices, value });
+        let indices = vec![Expr::constant(gathered.position / gathered.packed.per_word())];
+        let value = whole.unwrap_or(word(0));
+        together.push(Statement::Store { memory: gathered.memory, indices, value });
+        let Some(condition) = tested else { return Ok(together) };
         let then = Block { statements: together, results: Vec::new() };
-        Ok(Statement::If { values: Vec::new(), condition: tested, then, otherwise: Block::default() })
+        Ok(vec![Statement::If { values: Vec::new(), condition, then, otherwise: Block::default() }])
     }
 
     fn statement(&mut self, statement: Statement, known: &Known, out: &mut Vec<Statement>) -> Result<(), Error> {
+        if let Statement::Let { value, op } = &statement
+            && let Some(op) = self.moved(*value, op, known, out)?
+        {
+            out.push(Statement::Let { value: *value, op });
+            return Ok(());
+        }
         match &statement {
             Statement::Let { value, op: ScalarOp::Extract { memory, indices } } => {
                 if let (Some(packed), [position]) = (self.packed[memory.index()], indices.as_slice()) {
                     let lanes = self.function.values[*value].lanes;
                     let mut elements =
                         Elements { name: self.function.values[*value].name.clone(), lanes, pass: self, out };
-                    let bits = elements.read(*memory, packed, position, known)?;
-                    let op = elements.register(packed, bits);
+                    let op = elements.read(*memory, packed, position, known)?;
                     out.push(Statement::Let { value: *value, op });
                     return Ok(());
                 }
             }
             Statement::Store { memory, indices, value } => {
                 if let (Some(packed), [position]) = (self.packed[memory.index()], indices.as_slice()) {
+                    if self.moves(*value).is_some() {
+                        let indices = vec![Elements::word_index(packed, position, known)?];
+                        out.push(Statement::Store { memory: *memory, indices, value: *value });
+                        return Ok(());
+                    }
                     let lanes = Kernel::operand_lanes(self.function, *value);
                     let mut elements = Elements { name: "bits".to_owned(), lanes, pass: self, out };
-                    let bits = elements.bits(packed, *value);
-                    return elements.write(*memory, packed, position, bits, known);
+                    return elements.write(*memory, packed, position, *value, known);
                 }
             }
             _ => {}
         }
         out.push(statement);
-        Ok(())
-    }
-}
-
-/// Some elements, side by side, on their way from or to memory.
-struct Elements<'e, 'p> {
-    name: String,
-    lanes: u32,
-    pass: &'e mut Pass<'p>,
-    out: &'e mut Vec<Statement>,
-}
-
-fn word(value: u32) -> Operand {
-    Operand::Constant(Scalar::U32(value))
-}
-
-impl Elements<'_, '_> {
-    fn define(&mut self, element_type: ElementType, lanes: u32, op: ScalarOp) -> Operand {
-        let value = self.pass.function.values.push(Value { name: self.name.clone(), element_type, lanes });
-        self.out.push(Statement::Let { value, op });
-        Operand::Value(value)
-    }
-
-    fn binary(&mut self, op: BinaryOp, lanes: u32, a: Operand, b: Operand) -> Operand {
-        let element_type = Kernel::operand_type(self.pass.function, a);
-        self.define(element_type, lanes, ScalarOp::Binary { op, operands: [a, b] })
-    }
-
-    /// The places by which the elements are moved within their words: those of the first word's first element, and on from there.
-    fn places(&mut self, packed: Packed) -> Operand {
-        let bits = packed.form.stored_bits();
-        let place = |lane: u32| word(lane % packed.form.per_word() * bits);
-        match self.lanes {
-            1 => word(0),
-            lanes => {
-                let operands = (0..lanes).map(place).collect();
-                self.define(ElementType::U32, lanes, ScalarOp::Compose { operands })
-            }
-        }
-    }
-
-    /// The place of the first element within its word, if it is not the lowest.
-    fn first_place(&self, packed: Packed, position: &Expr, known: &Known) -> Result<Option<Expr>, Error> {
-        let place = position.checked_modulo(packed.per_word())?.checked_mul(i64::from(packed.form.stored_bits()))?;
-        let place = known.simplified(&place);
-        Ok((place.as_constant() != Some(0)).then_some(place))
-    }
-
-    fn word_index(packed: Packed, position: &Expr, known: &Known) -> Result<Expr, Error> {
-        Ok(known.simplified(&position.checked_floor_div(packed.per_word())?))
-    }
-
-    /// The bits of elements; those above are not 0.
-    fn read(&mut self, memory: MemoryId, packed: Packed, position: &Expr, known: &Known) -> Result<Operand, Error> {
-        let lanes = self.lanes;
-        let index = Self::word_index(packed, position, known)?;
-        let words = packed.whole_words(lanes).unwrap_or(1);
-        let mut own: Vec<Operand> = Vec::with_capacity(words as usize);
-        if words > 1 && !self.pass.merged[memory.index()] {
-            let vector = self.define(ElementType::U32, words, ScalarOp::Extract { memory, indices: vec![index] });
-            for lane in 0..words {
-                own.push(self.define(ElementType::U32, 1, ScalarOp::Lane { operand: vector, lane }));
-            }
-        } else {
-            for further in 0..words {
-                let indices = vec![index.checked_add_constant(i64::from(further))?];
-                own.push(self.define(ElementType::U32, 1, ScalarOp::Extract { memory, indices }));
-            }
-        }
-        // Elements that fill no word lie in one, from any of their places on.
-        if packed.whole_words(lanes).is_none()
-            && let Some(index) = self.first_place(packed, position, known)?
-        {
-            let place = ScalarOp::Index { index, element_type: ElementType::U32 };
-            let place = self.define(ElementType::U32, 1, place);
-            own[0] = self.binary(BinaryOp::ShiftRightLogical, 1, own[0], place);
-        }
-        if lanes == 1 {
-            return Ok(own[0]);
-        }
-        let per_word = packed.form.per_word();
-        let operands = (0..lanes).map(|lane| own[(lane / per_word) as usize]).collect();
-        let spread = self.define(ElementType::U32, lanes, ScalarOp::Compose { operands });
-        let places = self.places(packed);
-        Ok(self.binary(BinaryOp::ShiftRightLogical, lanes, spread, places))
-    }
-
-    /// What makes registers of bits.
-    fn register(&mut self, packed: Packed, bits: Operand) -> ScalarOp {
-        let (lanes, stored) = (self.lanes, packed.form.stored_bits());
-        if packed.element_type.is_signed() {
-            let unused = Operand::Constant(Scalar::S32(i32::try_from(32 - stored).unwrap_or(0)));
-            let to = ElementType::S32;
-            let signed = self.define(to, lanes, ScalarOp::Bitcast { operand: bits, to });
-            let up = self.binary(BinaryOp::ShiftLeft, lanes, signed, unused);
-            return ScalarOp::Binary { op: BinaryOp::ShiftRightArithmetic, operands: [up, unused] };
-        }
-        // A float of six bits takes eight, of which two say nothing.
-        let own = if FloatFormat::of(packed.element_type).is_some() { packed.element_type.bits() } else { stored };
-        let mask = word(u32::MAX >> (32 - own));
-        if packed.element_type == ElementType::Pred {
-            let masked = self.binary(BinaryOp::And, lanes, bits, mask);
-            let operands = [masked, word(0)];
-            return ScalarOp::Compare { direction: ComparisonDirection::Ne, order: None, operands };
-        }
-        ScalarOp::Binary { op: BinaryOp::And, operands: [bits, mask] }
-    }
-
-    /// The bits of registers; those above are 0.
-    fn bits(&mut self, packed: Packed, registers: Operand) -> Operand {
-        let (lanes, to) = (self.lanes, ElementType::U32);
-        match packed.form.register() {
-            ElementType::Pred => self.define(to, lanes, ScalarOp::Convert { operand: registers, to }),
-            ElementType::S32 => {
-                let bits = self.define(to, lanes, ScalarOp::Bitcast { operand: registers, to });
-                let mask = word(u32::MAX >> (32 - packed.form.stored_bits()));
-                self.binary(BinaryOp::And, lanes, bits, mask)
-            }
-            _ => registers,
-        }
-    }
-
-    fn write(
-        &mut self,
-        memory: MemoryId,
-        packed: Packed,
-        position: &Expr,
-        bits: Operand,
-        known: &Known,
-    ) -> Result<(), Error> {
-        let lanes = self.lanes;
-        let index = Self::word_index(packed, position, known)?;
-        let in_words = packed.fills_words(position, lanes, known);
-        if lanes == 1 {
-            return self.write_one(memory, packed, position, bits, in_words, known);
-        }
-        let scalars: Vec<Operand> = if in_words {
-            let places = self.places(packed);
-            let placed = self.binary(BinaryOp::ShiftLeft, lanes, bits, places);
-            (0..lanes).map(|lane| self.lane(placed, lane)).collect()
-        } else {
-            (0..lanes).map(|lane| self.lane(bits, lane)).collect()
-        };
-        if !in_words {
-            for (lane, scalar) in (0..).zip(scalars) {
-                let position = position.checked_add_constant(lane)?;
-                self.write_one(memory, packed, &position, scalar, false, known)?;
-            }
-            return Ok(());
-        }
-        let of_word = |elements: &mut Self, scalars: &[Operand]| {
-            scalars[1..].iter().fold(scalars[0], |word, scalar| elements.binary(BinaryOp::Or, 1, word, *scalar))
-        };
-        let whole: Vec<Operand> =
-            scalars.chunks(packed.form.per_word() as usize).map(|scalars| of_word(self, scalars)).collect();
-        if whole.len() > 1 && !self.pass.merged[memory.index()] {
-            let lanes = u32::try_from(whole.len()).unwrap_or(1);
-            let value = self.define(ElementType::U32, lanes, ScalarOp::Compose { operands: whole });
-            self.out.push(Statement::Store { memory, indices: vec![index], value });
-            return Ok(());
-        }
-        for (further, value) in (0..).zip(whole) {
-            let indices = vec![index.checked_add_constant(further)?];
-            self.out.push(Statement::Store { memory, indices, value });
-        }
-        Ok(())
-    }
-
-    fn lane(&mut self, operand: Operand, lane: u32) -> Operand {
-        match operand {
-            Operand::Constant(_) => operand,
-            Operand::Value(_) => self.define(ElementType::U32, 1, ScalarOp::Lane { operand, lane }),
-        }
-    }
-
-    fn write_one(
-        &mut self,
-        memory: MemoryId,
-        packed: Packed,
-        position: &Expr,
-        bits: Operand,
-        is_word: bool,
-        known: &Known,
-    ) -> Result<(), Error> {
-        let indices = vec![Self::word_index(packed, position, known)?];
-        if is_word {
-            self.out.push(Statement::Store { memory, indices, value: bits });
-            return Ok(());
-        }
-        let place = self.first_place(packed, position, known)?.unwrap_or_else(|| Expr::constant(0));
-        self.out.push(Statement::Merge { memory, indices, place, value: bits });
         Ok(())
     }
 }

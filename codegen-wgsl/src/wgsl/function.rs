@@ -242,7 +242,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                         }
                     }
                 }
-                Ok(tests.join(" && "))
+                Ok(index::conjunction(&tests))
             }
         }
     }

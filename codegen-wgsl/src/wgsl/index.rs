@@ -137,29 +137,39 @@ pub(super) fn condition(
     for constraint in constraints {
         tests.extend(test(constraint, known, variables)?);
     }
-    Ok(if tests.is_empty() { "true".to_owned() } else { tests.join(" && ") })
+    Ok(conjunction(&tests))
 }
 
-/// One test, or none where the constraint is known to hold.
-fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result<Option<String>, Diagnostics> {
+/// Tests of which all have to hold, none of which does any harm where others do not: `&&` would be branches within each other, of which
+/// rasterizers in software compile more than a dozen in minutes only.
+pub(super) fn conjunction(tests: &[String]) -> String {
+    match tests {
+        [] => "true".to_owned(),
+        [only] => only.clone(),
+        several => several.iter().map(|test| format!("({test})")).collect::<Vec<String>>().join(" & "),
+    }
+}
+
+/// The tests of a constraint, none where it is known to hold.
+fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result<Vec<String>, Diagnostics> {
     let Constraint { expr, bounds } = constraint;
     let range = variables.range(expr, known)?;
     let (lo, hi) = (bounds.lo.max(range.lo), bounds.hi.min(range.hi));
     if lo > hi {
-        return Ok(Some("false".to_owned()));
+        return Ok(vec!["false".to_owned()]);
     }
     if (lo, hi) == (range.lo, range.hi) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     if is_word(range) {
         let (text, strength) = sum(expr, known, variables)?;
         let text = within_sum(&text, strength);
-        return Ok(Some(match (lo > range.lo, hi < range.hi) {
-            _ if lo == hi => format!("{text} == {lo}u"),
-            (true, true) => format!("{text} >= {lo}u && {text} <= {hi}u"),
-            (true, false) => format!("{text} >= {lo}u"),
-            (false, _) => format!("{text} <= {hi}u"),
-        }));
+        return Ok(match (lo > range.lo, hi < range.hi) {
+            _ if lo == hi => vec![format!("{text} == {lo}u")],
+            (true, true) => vec![format!("{text} >= {lo}u"), format!("{text} <= {hi}u")],
+            (true, false) => vec![format!("{text} >= {lo}u")],
+            (false, _) => vec![format!("{text} <= {hi}u")],
+        });
     }
     // Relative to the lower bound, everything below it wraps to the top, beyond the upper bound.
     let distance = |a: i64, b: i64| i128::from(a) - i128::from(b);
@@ -169,10 +179,10 @@ fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result
     let shifted = expr.checked_sub(&Expr::constant(lo)).map_err(|_| too_wide(expr, range))?;
     let (text, strength) = sum(&shifted, known, variables)?;
     let text = within_sum(&text, strength);
-    Ok(Some(match distance(hi, lo) {
+    Ok(vec![match distance(hi, lo) {
         0 => format!("{text} == 0u"),
         width => format!("{text} <= {width}u"),
-    }))
+    }])
 }
 
 /// Whether all values are those of a `u32`.

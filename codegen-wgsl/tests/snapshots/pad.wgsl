@@ -24,7 +24,7 @@ fn padded(d0: u32) -> f32 {
     let at0 = d0 / 5u;
     let at1 = d0 % 5u;
     var padded_2: f32;
-    if at0 >= 1u && at0 <= 10u && at1 >= 1u && (at0 + 2u) % 3u == 0u {
+    if (at0 >= 1u) & (at0 <= 10u) & (at1 >= 1u) & ((at0 + 2u) % 3u == 0u) {
         let x_value = x[at1 + d0 / 15u * 6u - 1u];
         padded_2 = keep(x_value + x_value);
     } else {

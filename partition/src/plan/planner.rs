@@ -149,18 +149,17 @@ impl<'m> Planner<'m> {
         let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
         let heroes = self.heroes(&outputs, target)?;
         let tiling =
-            given.unwrap_or_else(|| Tiling::of_loop(elements as i64, heroes.is_empty(), self.writes_packed(), target));
+            given.unwrap_or_else(|| Tiling::of_loop(elements as i64, heroes.is_empty(), &self.result_forms(), target));
         let why = "every output is an operand but for its update";
         let starts = self.starts.iter().map(|(_, start)| *start).collect();
         let plan = self.finish(outputs, Emitter::UpdateSlice(tiling), heroes, why.to_owned());
         Ok(Ok(FusionPlan { updates, starts, ..plan }))
     }
 
-    /// Whether a result has packed elements.
-    fn writes_packed(&self) -> bool {
+    /// How elements of the results are held.
+    fn result_forms(&self) -> Vec<Form> {
         let results = self.computation.instructions[self.computation.root].shape.leaves();
-        let mut forms = results.into_iter().filter_map(|leaf| Form::of(leaf.as_array()?.element_type));
-        forms.any(Form::is_packed)
+        results.into_iter().filter_map(|leaf| Form::of(leaf.as_array()?.element_type)).collect()
     }
 
     /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.
@@ -170,8 +169,8 @@ impl<'m> Planner<'m> {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
         let heroes = self.heroes(&outputs, target)?;
         let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
-        let is_packed = self.writes_packed();
-        let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), is_packed, target);
+        let results = self.result_forms();
+        let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), &results, target);
         let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
         let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
         let shaped = heroes.iter().map(|hero| format!("{}: {}", name(hero), hero.why_loop));

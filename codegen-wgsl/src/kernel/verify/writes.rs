@@ -111,7 +111,7 @@ impl Writes<'_> {
         let mut stored: Vec<Stored> = Vec::new();
         for statement in &block.statements {
             if let Statement::Store { memory, .. } | Statement::Merge { memory, .. } = statement {
-                match self.elements(statement).filter(|_| known.is_settled()) {
+                match self.elements(statement, &known).filter(|_| known.is_settled()) {
                     Some((position, count)) => {
                         let constant = position.constant_term();
                         let base = position.checked_add_constant(-constant).unwrap_or(position);
@@ -144,7 +144,7 @@ impl Writes<'_> {
     }
 
     /// The row-major position of the first element that a statement stores, and how many it stores from there on.
-    fn elements(&self, statement: &Statement) -> Option<(Expr, i64)> {
+    fn elements(&self, statement: &Statement, known: &Known) -> Option<(Expr, i64)> {
         let (Statement::Store { memory, indices, value } | Statement::Merge { memory, indices, value, .. }) = statement
         else {
             return None;
@@ -157,7 +157,9 @@ impl Writes<'_> {
         let first = position.checked_mul(per_word).ok()?;
         if let Statement::Merge { place, .. } = statement {
             let bits = 32 / per_word;
-            return Some((first.checked_add(&place.checked_floor_div(bits).ok()?).ok()?, 1));
+            // The digits of a position come together again.
+            let position = first.checked_add(&place.checked_floor_div(bits).ok()?).ok()?;
+            return Some((known.simplified(&position), 1));
         }
         // The last word may hold less than it has room for.
         let left = match first.as_constant() {

@@ -1,7 +1,7 @@
 //! What differs from lane to lane in a function.
 
 use super::steps::{Selection, Step, Stepped, Substitution, Test};
-use super::{Refusal, Variant};
+use super::{Held, Refusal, Variant};
 use crate::kernel::{Block, Condition, Function, Kernel, Known, Operand, ScalarOp, Statement, ValueId, is_within};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Error, Expr};
@@ -31,9 +31,10 @@ impl<'k> Analysis<'k> {
         kernel: &'k Kernel,
         function: &Function,
         variant: Variant,
+        held: Held,
         known: &Known,
     ) -> Result<Self, Refusal> {
-        let substitution = Substitution { axis: variant.axis, varying: BTreeSet::new() };
+        let substitution = Substitution { axis: variant.axis, lanes: held.lanes(), varying: BTreeSet::new() };
         let varying = vec![false; function.values.len()];
         let mut analysis =
             Analysis { kernel, substitution, varying, indices: BTreeMap::new(), tests: BTreeMap::new(), changed: true };
@@ -79,7 +80,7 @@ impl<'k> Analysis<'k> {
         for statement in &block.statements {
             self.statement(statement, &known)?;
             if let Statement::Bind { binding, .. } = statement {
-                for lane in 0..super::LANES {
+                for lane in 0..self.substitution.lanes {
                     let variable = self.substitution.runtime(binding.variable, lane);
                     known.bind(&crate::kernel::Binding { variable, ..binding.clone() });
                 }

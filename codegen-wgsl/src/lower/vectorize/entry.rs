@@ -1,22 +1,22 @@
-//! The entry with vectors.
+//! The entry with several elements side by side.
 
 use super::function::vectorized;
 use super::length::length;
-use super::{Gains, LANES, MAX_LENGTH, MAX_TIMES, Pass, Refusal, Variant};
+use super::{Gains, Held, MAX_LENGTH, MAX_TIMES, Pass, Refusal, Variant};
 use crate::kernel::{Function, Kernel, Known, Memory, Statement};
 use crate::lower::inline::renumber;
 use crate::lower::position::{in_terms_of, substitute};
 use weft_affine::{Expr, simplify};
 use weft_partition::Form;
 
-/// The kernel with vectors.
-pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
+/// The kernel with several elements side by side, held as told.
+pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, Refusal> {
     let entry = &kernel.entry;
     let [Statement::Loop { extents, body, accumulators, .. }] = entry.body.statements.as_slice() else {
         return Err(Refusal::Rounds);
     };
     let ([rounds], []) = (extents.as_slice(), accumulators.as_slice()) else { return Err(Refusal::Rounds) };
-    let lanes = i64::from(LANES);
+    let lanes = i64::from(held.lanes());
     if rounds % lanes != 0 || *rounds == 0 {
         return Err(Refusal::Rounds);
     }
@@ -37,13 +37,13 @@ pub(super) fn vectorized_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
     if !in_terms_of(&mut round.body, &position(*rounds)?, launch)? {
         return Err(Refusal::Rounds);
     }
-    let mut pass = Pass::new(kernel);
+    let mut pass = Pass::new(kernel, held);
     let mut vectors = vectorized(&mut pass, &round, Variant { axis: Some(0) }, entry.name.clone())?;
     let Gains { vectors: whole, shared, composed } = pass.gains;
-    // Whole words of packed elements can be written only together.
+    // Whole words of packed elements can be written only together; as words they are moved only where that is most of it.
     let is_packed =
         |memory: &Memory| memory.is_writable() && Form::of(memory.shape.element_type).is_some_and(Form::is_packed);
-    if whole + shared < composed && !kernel.memories.values().any(is_packed) {
+    if whole + shared < composed && (held != Held::Vector || !kernel.memories.values().any(is_packed)) {
         return Err(Refusal::Apart);
     }
     // Elements side by side, and what is left of the rounds a launch apart.

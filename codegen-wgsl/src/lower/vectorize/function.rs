@@ -2,14 +2,15 @@
 
 use super::analysis::Analysis;
 use super::steps::{Selection, Step, Stepped, Test};
-use super::{LANES, Pass, Refusal, Variant};
+use super::{Held, LANES, Pass, Refusal, Variant};
 use crate::kernel::{
     Access, Binding, Block, Condition, Function, FunctionId, Known, MemoryId, Operand, ScalarOp, Space, Statement,
     Value, ValueId,
 };
 use crate::lower::copy::unbound;
 use weft_affine::{Constraint, Expr, simplify};
-use weft_hlo::ir::{Arena, ArenaId};
+use weft_hlo::ir::{Arena, ArenaId, ElementType};
+use weft_partition::Form;
 
 /// The function of vectors as it grows.
 pub(super) struct Growing<'p, 'k> {
@@ -30,16 +31,19 @@ pub(super) fn vectorized(
     variant: Variant,
     name: String,
 ) -> Result<Function, Refusal> {
+    if pass.held != Held::Vector && !source.parameters.is_empty() {
+        return Err(Refusal::Computed);
+    }
     let mut extents = source.extents.clone();
     if let Some(extent) = variant.axis.and_then(|axis| extents.get_mut(axis as usize)) {
-        *extent /= i64::from(LANES);
+        *extent /= i64::from(pass.held.lanes());
         if *extent < 1 {
             return Err(Refusal::Extents);
         }
     }
     let known = Known::new(&extents);
-    let analysis = Analysis::of(pass.kernel, source, variant, &known)?;
-    let next_runtime = (unbound(&source.body) + 1) * LANES;
+    let analysis = Analysis::of(pass.kernel, source, variant, pass.held, &known)?;
+    let next_runtime = (unbound(&source.body) + 1) * pass.held.lanes();
     let images = vec![None; source.values.len()];
     let mut growing = Growing { pass, source, analysis: &analysis, values: Arena::new(), images, next_runtime };
     let parameters: Vec<ValueId> = source.parameters.iter().map(|parameter| growing.define(*parameter)).collect();
@@ -53,11 +57,22 @@ pub(super) fn vectorized(
 
 impl Growing<'_, '_> {
     /// A new value for one of the source, with as many lanes as it needs.
-    fn define(&mut self, value: ValueId) -> ValueId {
-        let lanes = if self.analysis.varies(Operand::Value(value)) { LANES } else { 1 };
-        let image = self.values.push(Value { lanes, ..self.source.values[value].clone() });
+    pub(super) fn define(&mut self, value: ValueId) -> ValueId {
+        let lanes = if self.analysis.varies(Operand::Value(value)) { self.lanes() } else { 1 };
+        let image = self.with_lanes(self.source.values[value].clone(), lanes);
+        let image = self.values.push(image);
         self.images[value.index()] = Some(Operand::Value(image));
         image
+    }
+
+    fn lanes(&self) -> u32 {
+        self.pass.held.lanes()
+    }
+
+    /// A value of one lane as one of several.
+    fn with_lanes(&self, value: Value, lanes: u32) -> Value {
+        let element_type = if lanes > 1 { self.pass.held.element_type(value.element_type) } else { value.element_type };
+        Value { lanes, element_type, ..value }
     }
 
     fn defined(&mut self, values: &[ValueId]) -> Vec<ValueId> {
@@ -65,13 +80,12 @@ impl Growing<'_, '_> {
     }
 
     /// A value of one operation.
-    fn push(&mut self, like: Operand, lanes: u32, op: ScalarOp, out: &mut Vec<Statement>) -> Operand {
+    pub(super) fn push(&mut self, like: Operand, lanes: u32, op: ScalarOp, out: &mut Vec<Statement>) -> Operand {
         let value = match like {
-            Operand::Value(value) => Value { lanes, ..self.source.values[value].clone() },
-            Operand::Constant(scalar) => {
-                Value { name: "constant".to_owned(), element_type: scalar.element_type(), lanes }
-            }
+            Operand::Value(value) => self.source.values[value].clone(),
+            Operand::Constant(scalar) => Value::scalar("constant", scalar.element_type()),
         };
+        let value = self.with_lanes(value, lanes);
         let value = self.values.push(value);
         out.push(Statement::Let { value, op });
         Operand::Value(value)
@@ -88,8 +102,8 @@ impl Growing<'_, '_> {
     /// An operand as a vector, or a constant.
     fn vector(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
         match operand {
-            Operand::Constant(_) => operand,
-            Operand::Value(_) => self.vector_value(operand, out),
+            Operand::Constant(_) if self.pass.held == Held::Vector => operand,
+            _ => self.vector_value(operand, out),
         }
     }
 
@@ -98,7 +112,7 @@ impl Growing<'_, '_> {
         if self.analysis.varies(operand) {
             return image;
         }
-        self.push(operand, LANES, ScalarOp::Splat { operand: image }, out)
+        self.push(operand, self.lanes(), ScalarOp::Splat { operand: image }, out)
     }
 
     /// An operand as a value that has its lanes.
@@ -123,18 +137,26 @@ impl Growing<'_, '_> {
     }
 
     /// Defines a value of the source by its lanes.
-    fn compose(&mut self, value: ValueId, lanes: Vec<Operand>, out: &mut Vec<Statement>) {
+    pub(super) fn compose(&mut self, value: ValueId, lanes: Vec<Operand>, out: &mut Vec<Statement>) {
         let value = self.define(value);
         out.push(Statement::Let { value, op: ScalarOp::Compose { operands: lanes } });
     }
 
-    fn stepped(&self, index: &Expr) -> Result<Stepped, Refusal> {
+    pub(super) fn stepped(&self, index: &Expr) -> Result<Stepped, Refusal> {
         self.analysis.index(index).cloned().ok_or(Refusal::Effects)
     }
 
     fn statements(&mut self, block: &Block, mut known: Known, out: &mut Vec<Statement>) -> Result<(), Refusal> {
-        for statement in &block.statements {
+        let mut rest = block.statements.as_slice();
+        while let Some((statement, behind)) = rest.split_first() {
+            if let [first, second, behind @ ..] = rest
+                && self.pair([first, second], out)?
+            {
+                rest = behind;
+                continue;
+            }
             self.statement(statement, &mut known, out)?;
+            rest = behind;
         }
         Ok(())
     }
@@ -175,7 +197,7 @@ impl Growing<'_, '_> {
             }
             Statement::Bind { binding, out_of_bounds } => {
                 let substitution = &self.analysis.substitution;
-                let lanes = if substitution.varying.contains(&binding.variable) { LANES } else { 1 };
+                let lanes = if substitution.varying.contains(&binding.variable) { substitution.lanes } else { 1 };
                 for lane in 0..lanes {
                     let value = self.lane(binding.value, lane, out);
                     let variable = self.analysis.substitution.runtime(binding.variable, lane);
@@ -192,6 +214,9 @@ impl Growing<'_, '_> {
                     out.push(Statement::Store { memory: *memory, indices: vec![lanes[0].clone()], value });
                     return Ok(());
                 }
+                if self.pass.held != Held::Vector {
+                    return Err(Refusal::Apart);
+                }
                 for (lane, index) in (0..).zip(lanes) {
                     let value = self.lane(*value, lane, out);
                     out.push(Statement::Store { memory: *memory, indices: vec![index], value });
@@ -207,12 +232,21 @@ impl Growing<'_, '_> {
         Ok(())
     }
 
+    /// Whether elements of a memory fill words as those of a type do.
+    fn is_packed_like(&self, memory: MemoryId, word: ElementType) -> bool {
+        let bits = |ty: ElementType| Form::of(ty).filter(|form| form.is_packed()).map(Form::stored_bits);
+        bits(self.pass.kernel.memories[memory].shape.element_type) == bits(word)
+    }
+
     /// Whether vectors may go to and from a memory.
-    fn holds_vectors(&self, memory: MemoryId) -> bool {
+    pub(super) fn holds_vectors(&self, memory: MemoryId) -> bool {
         match self.pass.kernel.memories[memory].space {
             // What is updated in place is proved element by element.
             Space::Buffer { access: Access::ReadWrite, .. } => false,
-            Space::Buffer { offset, .. } => offset.is_multiple_of(4 * u64::from(LANES)),
+            Space::Buffer { offset, .. } => match self.pass.held {
+                Held::Vector => offset.is_multiple_of(4 * u64::from(LANES)),
+                Held::Word(_) => true,
+            },
             Space::Workgroup | Space::Thread => false,
         }
     }
@@ -226,15 +260,27 @@ impl Growing<'_, '_> {
         if stepped.is_empty() || !varies {
             let mut here = op.clone();
             here.indices_mut().iter_mut().zip(at(0)).for_each(|(index, first)| *index = first);
-            for operand in here.operands_mut() {
-                *operand = if varies { self.vector(*operand, out) } else { self.image(*operand) };
+            // Words are chosen as a whole; whatever else looks at elements.
+            let chooses = self.pass.held != Held::Vector && varies;
+            if chooses && (!matches!(op, ScalarOp::Select { .. }) || self.analysis.varies(op.operands()[0])) {
+                return Err(Refusal::Computed);
+            }
+            for (position, operand) in here.operands_mut().iter_mut().enumerate() {
+                let is_vector = varies && !(chooses && position == 0);
+                *operand = if is_vector { self.vector(*operand, out) } else { self.image(*operand) };
             }
             self.pass.gains.shared += usize::from(is_read);
             let value = self.define(value);
             out.push(Statement::Let { value, op: here });
             return Ok(());
         }
-        if let (ScalarOp::Extract { memory, .. }, [Stepped { step: Step::Advancing, lanes }]) = (op, stepped.as_slice())
+        if let Held::Word(word) = self.pass.held
+            && !matches!(op, ScalarOp::Extract { memory, .. } if self.is_packed_like(*memory, word))
+        {
+            return Err(Refusal::Computed);
+        }
+        if let (ScalarOp::Extract { memory, .. }, [Stepped { step, lanes }]) = (op, stepped.as_slice())
+            && (*step == Step::Advancing || *step == Step::Shifted && self.pass.held != Held::Vector)
             && self.holds_vectors(*memory)
         {
             self.pass.gains.vectors += 1;
@@ -244,8 +290,8 @@ impl Growing<'_, '_> {
             return Ok(());
         }
         self.pass.gains.composed += usize::from(is_read);
-        let mut scalars = Vec::with_capacity(LANES as usize);
-        for lane in 0..LANES as usize {
+        let mut scalars = Vec::with_capacity(self.lanes() as usize);
+        for lane in 0..self.lanes() as usize {
             let mut here = op.clone();
             here.indices_mut().iter_mut().zip(at(lane)).for_each(|(index, own)| *index = own);
             scalars.push(self.push(Operand::Value(value), 1, here, out));
@@ -283,7 +329,7 @@ impl Growing<'_, '_> {
         {
             let mut indices: Vec<Expr> = stepped.iter().map(|index| index.first().clone()).collect();
             if let Some(index) = axis.and_then(|axis| indices.get_mut(axis as usize)) {
-                let vector = index.checked_floor_div(i64::from(LANES))?;
+                let vector = index.checked_floor_div(i64::from(self.lanes()))?;
                 *index = simplify(&vector, &known.ranges, known.facts());
             }
             let arguments = arguments.iter().map(|argument| self.vector(*argument, out)).collect();
@@ -291,8 +337,11 @@ impl Growing<'_, '_> {
             out.push(Statement::Call { values, function: variant, indices, arguments });
             return Ok(());
         }
+        if self.pass.held != Held::Vector {
+            return Err(Refusal::Computed);
+        }
         let mut lanes: Vec<Vec<Operand>> = vec![Vec::new(); values.len()];
-        for lane in 0..LANES {
+        for lane in 0..self.lanes() {
             let indices = stepped.iter().map(|index| index.lanes[lane as usize].clone()).collect();
             let arguments = arguments.iter().map(|argument| self.lane(*argument, lane, out)).collect();
             let scalar = |value: &ValueId| Value { lanes: 1, ..self.source.values[*value].clone() };
@@ -413,7 +462,8 @@ impl Growing<'_, '_> {
         };
         let mut results = Vec::with_capacity(values.len());
         for (value, operands) in values.iter().zip(lanes) {
-            results.push(self.push(Operand::Value(*value), LANES, ScalarOp::Compose { operands }, &mut statements));
+            let lanes = self.lanes();
+            results.push(self.push(Operand::Value(*value), lanes, ScalarOp::Compose { operands }, &mut statements));
         }
         let then = Block { statements, results };
         let otherwise = self.block(otherwise, values, known.outside(&condition))?;
@@ -454,7 +504,8 @@ impl Growing<'_, '_> {
         };
         let mut results = Vec::with_capacity(values.len());
         for (value, lanes) in values.iter().zip(lanes) {
-            results.push(self.push(Operand::Value(*value), LANES, ScalarOp::Compose { operands: lanes }, &mut each));
+            let op = ScalarOp::Compose { operands: lanes };
+            results.push(self.push(Operand::Value(*value), self.lanes(), op, &mut each));
         }
         let otherwise = Block { statements: each, results };
         let condition = Condition::Indices(open);

@@ -3,23 +3,29 @@
 //! The loop emitter has an invocation compute several elements a launch apart. Here [`LANES`] of them become neighbors instead, and the
 //! functions that compute them functions of vectors: what an operand differs in from lane to lane is known from its index, which is an
 //! expression. Where an index begins at a multiple of the lanes and is one more in each further lane, one vector is read; where it is the
-//! same in all lanes, one element; else an element for each lane. A condition on indices that holds in all lanes or in none stays; one
+//! same in all lanes, one element; the halves of elements that take two words each are read as two vectors and taken apart; else an element is
+//! read for each lane. A condition on indices that holds in all lanes or in none stays; one
 //! that may hold in some selects among lanes of what is read wherever it holds in any, if that lies within its memory; else it is tested for
 //! all lanes first, and lane by lane where that fails.
+//!
+//! Packed elements that only move are treated alike before: as many as fill a word become one ([`moved`]).
 
 mod analysis;
 mod entry;
 mod function;
 mod length;
+mod pairs;
 mod scalar;
 mod steps;
 
-use crate::kernel::{Function, FunctionId, Kernel};
+use super::words::words;
+use crate::kernel::{Access, Function, FunctionId, Kernel, Memory, Space};
 use function::vectorized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use weft_affine::Error;
-use weft_hlo::ir::{Arena, ArenaId};
+use weft_hlo::ir::{Arena, ArenaId, ElementType};
+use weft_partition::Form;
 
 /// Lanes of a vector.
 pub(crate) const LANES: u32 = 4;
@@ -39,11 +45,71 @@ const MAX_DEPTH: usize = 64;
 /// as vectors or once for several lanes; any other as it is.
 #[must_use]
 pub fn vectorize(kernel: &Kernel) -> Kernel {
-    match entry::vectorized_kernel(kernel) {
+    match entry::vectorized_kernel(kernel, Held::Vector) {
         Ok(vectors) => vectors,
         Err(refusal) => {
             tracing::debug!(kernel = %kernel.name, %refusal, "elements stay scalars");
             kernel.clone()
+        }
+    }
+}
+
+/// The kernel in which packed elements that only move do so as the words that hold them, where an invocation moves a multiple of what a word
+/// holds, a launch apart, and most of what it reads lies side by side; any other as it is. All results have to be packed alike.
+///
+/// What fills a word is read as one word where it begins with one, else put together of the two that hold it. Where a condition holds for some
+/// elements of a word only, the word is put together of elements.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub fn moved(kernel: &Kernel) -> Result<Kernel, Error> {
+    let Some(word) = Held::word_of(kernel) else { return Ok(kernel.clone()) };
+    match entry::vectorized_kernel(kernel, word) {
+        Ok(of_words) => words(&of_words),
+        Err(refusal) => {
+            tracing::debug!(kernel = %kernel.name, %refusal, "elements do not move as words");
+            Ok(kernel.clone())
+        }
+    }
+}
+
+/// What holds elements that lie side by side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Held {
+    /// A vector of [`LANES`] registers.
+    Vector,
+    /// The word that elements fill, as so many lanes of the unsigned type that takes as many bits.
+    Word(ElementType),
+}
+
+impl Held {
+    /// The words that move in a kernel: those of all its results.
+    fn word_of(kernel: &Kernel) -> Option<Held> {
+        let of = |memory: &Memory| {
+            let form = Form::of(memory.shape.element_type).filter(|form| form.is_packed())?;
+            let is_result = matches!(memory.space, Space::Buffer { access: Access::Write, .. });
+            is_result.then_some(form.stored_bits())
+        };
+        let mut words = kernel.memories.values().filter(|memory| memory.is_writable()).map(of);
+        let bits = words.next()??;
+        let unsigned = |ty: &&ElementType| ty.is_unsigned() && ty.bits() == bits;
+        let word = ElementType::ALL.iter().find(unsigned)?;
+        words.all(|other| other == Some(bits)).then_some(Held::Word(*word))
+    }
+
+    /// How many elements it holds.
+    fn lanes(self) -> u32 {
+        match self {
+            Held::Vector => LANES,
+            Held::Word(element_type) => Form::of(element_type).map_or(1, Form::per_word),
+        }
+    }
+
+    /// The type of its lanes, of elements in registers of a type.
+    fn element_type(self, register: ElementType) -> ElementType {
+        match self {
+            Held::Vector => register,
+            Held::Word(element_type) => element_type,
         }
     }
 }
@@ -74,6 +140,8 @@ enum Refusal {
     Long,
     /// Most of what it reads is not side by side.
     Apart,
+    /// It computes with elements that would have to move as words, or chooses among them one by one.
+    Computed,
     /// An index leaves 64 bits.
     Index(Error),
 }
@@ -87,9 +155,7 @@ impl From<Error> for Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Rounds => {
-                write!(f, "an invocation does not compute a multiple of {LANES} elements a launch apart")
-            }
+            Refusal::Rounds => f.write_str("an invocation does not compute a multiple of the lanes a launch apart"),
             Refusal::Effects => f.write_str("it does more than compute elements and store them"),
             Refusal::Vectors => f.write_str("it has vectors already"),
             Refusal::Branch => f.write_str("a value that differs from lane to lane decides what is computed"),
@@ -97,6 +163,7 @@ impl fmt::Display for Refusal {
             Refusal::Extents => f.write_str("there are fewer elements than lanes"),
             Refusal::Long => f.write_str("too much would be written for each lane by itself"),
             Refusal::Apart => f.write_str("most of what it reads does not lie side by side"),
+            Refusal::Computed => f.write_str("packed elements do more than move"),
             Refusal::Index(error) => write!(f, "an index: {error}"),
         }
     }
@@ -116,6 +183,7 @@ struct Gains {
 /// The functions of vectors made so far.
 pub(super) struct Pass<'k> {
     kernel: &'k Kernel,
+    held: Held,
     /// For each variant asked for its place in `made`, if there is one.
     known: BTreeMap<(FunctionId, Variant), Option<usize>>,
     made: Vec<(FunctionId, Function)>,
@@ -126,10 +194,11 @@ pub(super) struct Pass<'k> {
 }
 
 impl<'k> Pass<'k> {
-    fn new(kernel: &'k Kernel) -> Self {
+    fn new(kernel: &'k Kernel, held: Held) -> Self {
         let memories = kernel.memories.values().map(|memory| memory.name.clone());
         let names = memories.chain(kernel.functions.values().map(|function| function.name.clone())).collect();
-        Pass { kernel, known: BTreeMap::new(), made: Vec::new(), names, depth: 0, copies: 0, gains: Gains::default() }
+        let (known, made, gains) = (BTreeMap::new(), Vec::new(), Gains::default());
+        Pass { kernel, held, known, made, names, depth: 0, copies: 0, gains }
     }
 
     /// A variant of a function, numbered behind the functions of the kernel, or `None` where it has to be called for each lane.
@@ -159,7 +228,7 @@ impl<'k> Pass<'k> {
 
     /// A name for a variant that no other function or memory has.
     fn name(&mut self, of: &str) -> String {
-        let mut name = format!("{of}_x{LANES}");
+        let mut name = format!("{of}_x{}", self.held.lanes());
         while !self.names.insert(name.clone()) {
             name.push_str("_v");
         }

@@ -1,8 +1,8 @@
 //! Statements for one lane at a time.
 
+use super::Refusal;
 use super::function::{Growing, decided};
 use super::steps::divided;
-use super::{LANES, Refusal};
 use crate::kernel::{Binding, Block, Condition, Known, Operand, Statement, Value, ValueId};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr};
@@ -25,7 +25,7 @@ impl<'p, 'k> Growing<'p, 'k> {
         out: &mut Vec<Statement>,
     ) -> Result<Vec<Vec<Operand>>, Refusal> {
         let mut lanes: Vec<Vec<Operand>> = vec![Vec::new(); values.len()];
-        for lane in 0..LANES {
+        for lane in 0..self.pass.held.lanes() {
             let mut own = OneLane { growing: &mut *self, lane, values: BTreeMap::new(), runtime: BTreeMap::new() };
             own.statement(statement, &mut known.clone(), out)?;
             for (value, lanes) in values.iter().zip(&mut lanes) {

@@ -1,6 +1,5 @@
 //! How indices differ from lane to lane.
 
-use super::LANES;
 use crate::kernel::{Known, is_multiple};
 use std::collections::BTreeSet;
 use weft_affine::{Constraint, Error, Expr, Interval, Term, Var, simplify};
@@ -12,6 +11,11 @@ pub(super) enum Step {
     Uniform,
     /// It begins at a multiple of the lanes, and is one more in each further lane.
     Advancing,
+    /// It begins anywhere, and is one more in each further lane.
+    Shifted,
+    /// It is two more in each further lane, and begins at a multiple of twice the lanes, or one behind: the first or the second halves of elements
+    /// that take two words each.
+    Halves(u32),
     /// Anything else.
     Other,
 }
@@ -54,8 +58,10 @@ pub(super) struct Selection {
 /// What variables of a function are in the lanes of its vector form.
 #[derive(Clone, Debug)]
 pub(super) struct Substitution {
-    /// The index that is `LANES * d + lane`, if there is one.
+    /// The index that is `lanes * d + lane`, if there is one.
     pub(super) axis: Option<u32>,
+    /// How many lanes there are.
+    pub(super) lanes: u32,
     /// Runtime variables that differ from lane to lane.
     pub(super) varying: BTreeSet<u32>,
 }
@@ -63,7 +69,7 @@ pub(super) struct Substitution {
 impl Substitution {
     /// The number of a runtime variable in a lane.
     pub(super) fn runtime(&self, variable: u32, lane: u32) -> u32 {
-        variable * LANES + if self.varying.contains(&variable) { lane } else { 0 }
+        variable * self.lanes + if self.varying.contains(&variable) { lane } else { 0 }
     }
 
     /// An index in one lane; `own` is what runtime variables are that are bound for that lane by itself.
@@ -74,7 +80,8 @@ impl Substitution {
         own: &dyn Fn(u32) -> Option<u32>,
         known: &Known,
     ) -> Result<Expr, Error> {
-        let of_axis = |axis: u32| Expr::dim(axis).checked_mul(i64::from(LANES))?.checked_add_constant(i64::from(lane));
+        let of_axis =
+            |axis: u32| Expr::dim(axis).checked_mul(i64::from(self.lanes))?.checked_add_constant(i64::from(lane));
         let axis = self.axis.map(of_axis).transpose()?;
         let substituted = index.substitute(|variable| match variable {
             Var::Dim(dimension) if Some(dimension) == self.axis => axis.clone(),
@@ -94,18 +101,34 @@ impl Substitution {
         let none = |_: u32| None;
         let first = self.in_lane(index, 0, &none, known)?;
         if !varies {
-            return Ok(Stepped { lanes: vec![first; LANES as usize], step: Step::Uniform });
+            return Ok(Stepped { lanes: vec![first; self.lanes as usize], step: Step::Uniform });
         }
         let mut lanes = vec![first];
-        for lane in 1..LANES {
+        for lane in 1..self.lanes {
             lanes.push(self.in_lane(index, lane, &none, known)?);
         }
-        let step = match differences(&lanes, known).as_deref() {
-            Some([0, 0, 0, 0]) => Step::Uniform,
-            Some([0, 1, 2, 3]) if is_multiple(&lanes[0], i64::from(LANES), known) => Step::Advancing,
-            _ => Step::Other,
+        let differences = differences(&lanes, known).unwrap_or_default();
+        let all = |by: i64| differences.iter().zip(0..).all(|(difference, lane)| *difference == by * lane);
+        let step = match differences.is_empty() {
+            true => Step::Other,
+            false if all(0) => Step::Uniform,
+            false if all(1) && is_multiple(&lanes[0], i64::from(self.lanes), known) => Step::Advancing,
+            false if all(1) => Step::Shifted,
+            false if all(2) => self.half(&lanes[0], known)?.map_or(Step::Other, Step::Halves),
+            false => Step::Other,
         };
         Ok(Stepped { lanes, step })
+    }
+
+    /// Which halves of elements of two words the lanes are, if they begin at a multiple of twice the lanes.
+    fn half(&self, first: &Expr, known: &Known) -> Result<Option<u32>, Error> {
+        let whole = 2 * i64::from(self.lanes);
+        for half in [0, 1] {
+            if is_multiple(&first.checked_add_constant(-i64::from(half))?, whole, known) {
+                return Ok(Some(half));
+            }
+        }
+        Ok(None)
     }
 
     /// When a conjunction holds.
@@ -114,7 +137,7 @@ impl Substitution {
         let mut is_uniform = true;
         for Constraint { expr, bounds } in constraints {
             let Stepped { lanes, step } = self.stepped(expr, known)?;
-            let word = i64::from(LANES);
+            let word = i64::from(self.lanes);
             let range = known.range(&lanes[0]);
             match (step, differences(&lanes, known)) {
                 (Step::Uniform, _) => tested.push(Constraint { expr: lanes[0].clone(), bounds: *bounds }),
@@ -141,7 +164,7 @@ impl Substitution {
 
     /// Where a conjunction holds, lane by lane, if the lanes are apart by constants.
     pub(super) fn selection(&self, constraints: &[Constraint], known: &Known) -> Result<Option<Selection>, Error> {
-        let mut selection = Selection { any: Vec::new(), lanes: vec![Vec::new(); LANES as usize] };
+        let mut selection = Selection { any: Vec::new(), lanes: vec![Vec::new(); self.lanes as usize] };
         for Constraint { expr, bounds } in constraints {
             let Stepped { lanes, .. } = self.stepped(expr, known)?;
             let Some(differences) = differences(&lanes, known) else { return Ok(None) };

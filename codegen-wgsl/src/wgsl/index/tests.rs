@@ -5,7 +5,7 @@ use crate::kernel::Known;
 use proptest::prelude::*;
 use weft_affine::{Atom, Constraint, Expr, Interval, Term, Var};
 
-/// Evaluates the expressions this module writes: `u32` arithmetic that wraps, shifts and masks, comparisons, `&&`.
+/// Evaluates the expressions this module writes: `u32` arithmetic that wraps, shifts and masks, comparisons, and several of them with `&` between.
 struct Wgsl<'t> {
     tokens: Vec<&'t str>,
     next: usize,
@@ -20,7 +20,6 @@ impl<'t> Wgsl<'t> {
             let length = match first {
                 c if c.is_ascii_alphanumeric() => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
                 '=' | '<' | '>' => 2,
-                '&' if rest.starts_with("&&") => 2,
                 _ => 1,
             };
             tokens.push(&rest[..length]);
@@ -45,13 +44,36 @@ impl<'t> Wgsl<'t> {
     }
 
     fn truth(mut self) -> bool {
-        let mut value = self.relation();
-        while self.peek() == "&&" {
-            self.take();
+        let mut value = true;
+        while self.begins_test() {
+            assert_eq!(self.take(), "(");
             value &= self.relation();
+            assert_eq!(self.take(), ")");
+            if self.next == self.tokens.len() {
+                return value;
+            }
+            assert_eq!(self.take(), "&");
         }
+        value &= self.relation();
         assert_eq!(self.next, self.tokens.len(), "{:?}", self.tokens);
         value
+    }
+
+    /// Whether a test in parentheses comes next: what they hold is a relation.
+    fn begins_test(&self) -> bool {
+        let mut depth = 0;
+        for token in &self.tokens[self.next..] {
+            match *token {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                "==" | "<=" | ">=" if depth == 1 => return true,
+                _ => {}
+            }
+            if depth == 0 {
+                return false;
+            }
+        }
+        false
     }
 
     fn relation(&mut self) -> bool {
@@ -363,7 +385,7 @@ fn text_is_what_one_would_write() {
     assert_eq!(text("(d0 - 3) mod 5", &[8]), "(d0 + 2u) % 5u");
     assert_eq!(text("(d0 - 3) mod 4", &[8]), "(d0 - 3u) & 3u");
     assert_eq!(tested("d0 - 3", Interval::new(0, 4), &[16]), "d0 - 3u <= 4u");
-    assert_eq!(tested("d0", Interval::new(2, 4), &[16]), "d0 >= 2u && d0 <= 4u");
+    assert_eq!(tested("d0", Interval::new(2, 4), &[16]), "(d0 >= 2u) & (d0 <= 4u)");
     assert_eq!(tested("d0 mod 4", Interval::point(0), &[16]), "(d0 & 3u) == 0u");
     assert_eq!(tested("d0", Interval::new(-5, -1), &[16]), "false");
     assert_eq!(tested("d0", Interval::new(-5, 99), &[16]), "true");

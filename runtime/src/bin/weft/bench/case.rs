@@ -16,7 +16,7 @@ macro_rules! cases {
 cases! {
     "chain10" "bias_gelu" "p0_plus_T" "transpose2d" "transpose021" "transpose210" "row_sum" "col_sum" "full_sum"
     "softmax" "layernorm" "diamond1" "diamonds8" "diamonds16" "diamonds32" "diamonds64" "slice_pad_concat"
-    "gather_rows" "matmul1024"
+    "gather_rows" "matmul1024" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64"
 }
 
 /// A program to measure.
@@ -37,6 +37,13 @@ impl Case {
     /// All that come with the command.
     pub(super) fn all() -> Vec<Case> {
         CASES.iter().map(|(name, text)| Case::known(name, text)).collect()
+    }
+
+    /// What it is measured beside: the case of its family that moves as many bytes as `f32`.
+    pub(super) fn beside(&self) -> Option<Case> {
+        const YARDSTICK: &str = "move_f32";
+        let is_beside = self.is_known && self.name.starts_with("move_") && self.name != YARDSTICK;
+        Case::named(YARDSTICK).ok().filter(|_| is_beside)
     }
 
     /// The case of this name, or else the file.
@@ -61,12 +68,19 @@ mod tests {
 
     #[test]
     fn every_case_is_a_valid_program() {
-        assert_eq!(CASES.len(), 19);
+        assert_eq!(CASES.len(), 24);
         for (name, text) in CASES {
             let module = weft_hlo::text::parse(text).unwrap_or_else(|findings| panic!("{name}: {findings}"));
             weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{name}: {findings}"));
             assert_eq!(module.name, format!("jit_{name}"));
         }
+    }
+
+    #[test]
+    fn what_moves_is_measured_beside_floats() {
+        let beside = |name: &str| Case::named(name).ok().and_then(|case| case.beside()).map(|case| case.name);
+        assert_eq!(beside("move_s8").as_deref(), Some("move_f32"));
+        assert_eq!((beside("move_f32"), beside("softmax")), (None, None));
     }
 
     #[test]

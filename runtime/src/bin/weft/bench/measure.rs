@@ -7,7 +7,7 @@ use super::judge::largest_error;
 use super::kernel::Kernels;
 use super::reference::{COPY, Reference};
 use super::rounds::{Budget, Contestant, measure};
-use super::row::{Figures, Hand, Ours, Ratios, Reason, Row};
+use super::row::{Beside, Figures, Hand, Ours, Ratios, Reason, Row};
 use super::stages::{Stages, Stopwatch};
 use crate::random::{self, Distribution};
 use crate::report::Failure;
@@ -59,6 +59,14 @@ struct Ready {
 struct ByHand {
     reference: Reference,
     outcome: Result<(Kernels, Literal), String>,
+}
+
+/// What is measured of one program.
+struct Contest {
+    ready: Result<Ready, Reason>,
+    by_hand: Vec<ByHand>,
+    /// The program that it is measured beside, with its name.
+    beside: Option<(String, Ready)>,
 }
 
 impl Bench {
@@ -116,17 +124,26 @@ impl Bench {
         let stages = Stages { parse: sample.wall, ..Stages::default() };
         let ready = self.ready(&module, &inputs, stages).map_err(|error| Reason::of_error(&case.source, &error));
         let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
+        let beside = self.beside(case);
         let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|it| it.outcome.is_ok()));
         let expected = is_checked.then(|| {
             eval::evaluate_precisely(&module, &inputs, &Config::default())
                 .map_err(|findings| Reason::of_error(&case.source, &findings.into()))
         });
         drop(inputs);
-        if let Err(error) = self.fill(&mut row, work, ready, by_hand, expected) {
+        if let Err(error) = self.fill(&mut row, work, Contest { ready, by_hand, beside }, expected) {
             let reason = Reason::of_error(&case.source, &error);
             row.ours = Err(reason);
         }
         row
+    }
+
+    /// The program that a case is measured beside, compiled and run once, if there is one that can run.
+    fn beside(&self, case: &Case) -> Option<(String, Ready)> {
+        let other = case.beside()?;
+        let module = weft_hlo::text::parse(&other.source.text).ok()?;
+        let inputs = inputs::literals(&module, self.settings.seed).ok()?;
+        Some((other.name, self.ready(&module, &inputs, Stages::default()).ok()?))
     }
 
     /// Compiles the program and runs it once.
@@ -190,8 +207,7 @@ impl Bench {
         &self,
         row: &mut Row,
         work: Work,
-        ready: Result<Ready, Reason>,
-        by_hand: Vec<ByHand>,
+        Contest { ready, by_hand, beside }: Contest,
         expected: Option<Result<Vec<Literal>, Reason>>,
     ) -> Result<(), Error> {
         let mut contestants: Vec<Contestant<'_>> = Vec::new();
@@ -202,6 +218,8 @@ impl Bench {
         let hands: Vec<Option<usize>> = (by_hand.iter())
             .map(|it| it.outcome.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
             .collect();
+        let other = (beside.as_ref())
+            .map(|(_, ready)| enter(&mut contestants, || run(&ready.executable, &ready.arguments).map(|_| ())));
         if ours.is_none() && hands.iter().all(Option::is_none) {
             // There is nothing to compare the copy with.
             contestants.clear();
@@ -228,6 +246,7 @@ impl Bench {
             Figures::of(samples, times_copy.unwrap_or_default(), judged(results))
         };
         row.copy = Figures::of(yardstick, Ratios::default(), Ok(None));
+        row.beside = beside.map(|(name, _)| Beside { name, ours_over_it: Ratios::of(of(ours), of(other), 1.0) });
         row.ours = ready.map(|ready| {
             let program = ready.executable.program();
             Ours {

@@ -73,7 +73,11 @@ impl Section {
             let (cells, note) = match &row.ours {
                 Ok(Ours { figures, launches, .. }) => {
                     let best = row.over_best(self.clock).map(ratio_text).unwrap_or_default();
-                    (self.cells(row, figures, best, launches.to_string()), remark(figures))
+                    let beside = row.beside.as_ref().and_then(|it| Some((it, it.ours_over_it.by(self.clock)?)));
+                    let beside = beside.map(|(it, ratio)| format!("{} × {}", ratio_text(ratio), it.name));
+                    let note = [Some(remark(figures)).filter(|remark| !remark.is_empty()), beside];
+                    let note: Vec<String> = note.into_iter().flatten().collect();
+                    (self.cells(row, figures, best, launches.to_string()), note.join("; "))
                 }
                 Err(reason) => (vec![String::new(); 8], format!("cannot run: {}", one_line(&reason.text))),
             };
@@ -226,6 +230,9 @@ fn row_json(row: &Row) -> Value {
         "weft": weft,
         "by_hand": row.hands.iter().map(|hand| hand_json(row, hand)).collect::<Vec<Value>>(),
     });
+    if let Some(beside) = &row.beside {
+        value["beside"] = json!({ "case": beside.name, "weft_over_it": ratios(&beside.ours_over_it) });
+    }
     if row.copy.wall.is_some() {
         value["copy"] = json!({ "wall_seconds": summary(row.copy.wall), "cpu_seconds": summary(row.copy.cpu) });
     }

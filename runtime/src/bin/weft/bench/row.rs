@@ -137,6 +137,15 @@ pub(super) struct Hand {
     pub(super) ours_over_it: Ratios,
 }
 
+/// What was measured of another program of as many bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Beside {
+    /// Its name.
+    pub(super) name: String,
+    /// How many times as long as it the program takes.
+    pub(super) ours_over_it: Ratios,
+}
+
 /// What was measured of a program and of what it is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
@@ -146,6 +155,8 @@ pub(super) struct Row {
     /// The compiled program, or why it cannot run.
     pub(super) ours: Result<Ours, Reason>,
     pub(super) hands: Vec<Hand>,
+    /// Another program that was run in the same rounds.
+    pub(super) beside: Option<Beside>,
     /// The copy in the same rounds, of its own number of bytes.
     pub(super) copy: Figures,
     /// Rounds that were measured.
@@ -160,6 +171,7 @@ impl Row {
             work: None,
             ours: Err(Reason::plain("it was not measured")),
             hands: Vec::new(),
+            beside: None,
             copy: Figures::of(&[], Ratios::default(), Ok(None)),
             rounds: 0,
         }

@@ -71,6 +71,29 @@ fn refused(text: &str, target: &Target) -> String {
     }
 }
 
+/// A kernel of numbers of 64 bits.
+const DOUBLE: &str = "kernel @k(in %x: f64[8], out %y: f64[8]) { entry groups [1] threads 8 {
+    %0: f64 = extract %x[d0 + d1] %1: f64 = OP %0 store %y[d0 + d1], %1
+} }";
+
+#[test]
+fn literals_of_doubles_are_hidden_once() {
+    let able =
+        Target::default().with(|target| (target.features.shader_f64, target.features.shader_int64) = (true, true));
+    let shader = |instruction: &str| {
+        let text = DOUBLE.replace("OP %0", instruction);
+        let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        compile_kernel(&kernel, &able).unwrap_or_else(|found| panic!("{instruction}: {found}")).source
+    };
+    // naga computes with no literals of 64 bits, nor may a driver with the zero; what is hidden twice is bare.
+    for instruction in ["floor f64 bits(0x0)", "add f64 bits(0x0), f64 bits(0x3ff8000000000000)", "sine f64 bits(0x0)"]
+    {
+        assert!(shader(instruction).contains("0.0lf"), "{instruction}");
+    }
+    let source = shader("multiply %0, f64 bits(0x0)");
+    assert!(source.contains("keep_f64(0.0lf)") && !source.contains("keep_f64(keep_f64("), "{source}");
+}
+
 #[test]
 fn what_a_target_lacks_is_refused() {
     let sum = together::FUNCTIONS[0];
@@ -87,12 +110,9 @@ fn what_a_target_lacks_is_refused() {
         entry groups [1] threads 8 { %0: f32x4 = splat f32 1.0 %1: f32x4 = reduce workgroup @f %0 }
     }";
     assert_eq!(refused(vectors, &Target::default()), "HLO413: a collective of vectors cannot be compiled yet");
-    let double = "kernel @k(in %x: f64[8], out %y: f64[8]) { entry groups [1] threads 8 {
-        %0: f64 = extract %x[d0 + d1] %1: f64 = OP %0 store %y[d0 + d1], %1
-    } }";
     let reason = "HLO420: numbers of 64 bits cannot be compiled for a target without shader_f64 and shader_int64";
-    assert_eq!(refused(&double.replace("OP", "floor"), &Target::default()), reason);
-    let negated = Kernel::parse(&double.replace("OP", "negate")).unwrap();
+    assert_eq!(refused(&DOUBLE.replace("OP", "floor"), &Target::default()), reason);
+    let negated = Kernel::parse(&DOUBLE.replace("OP", "negate")).unwrap();
     assert!(compile_kernel(&negated, &Target::default()).is_ok(), "signs are bits");
     let packed = "kernel @k(inout %m: pred[8]) { entry groups [1] threads 8 { update %m[0] by or true } }";
     let reason = "HLO413: updates of elements of type pred, which share words, cannot be compiled yet";

@@ -125,6 +125,7 @@ functions! {
     truncate_significand_f32 "f32/truncate_significand" []
     two_over_pi_u32 "f32/two_over_pi" []
     whole_f32 "f32/whole" []
+    abs_f64 "f64/abs" []
     acos_f64 "f64/acos" [asin_rational_f64 is_nan_f64 keep_f64 nan_f64]
     acosh_f64 "f64/acosh" [is_nan_f64 keep_f64 log_f64 log1p_f64 nan_f64]
     asin_f64 "f64/asin" [asin_rational_f64 copy_sign_f64 is_nan_f64 keep_f64 nan_f64]
@@ -134,6 +135,7 @@ functions! {
     atan_positive_f64 "f64/atan_positive" [keep_f64]
     atanh_f64 "f64/atanh" [copy_sign_f64 infinity_f64 is_nan_f64 keep_f64 log1p_f64 nan_f64]
     cbrt_f64 "f64/cbrt" [copy_sign_f64 high_f64 is_finite_f64 is_nan_f64 join_f64 keep_f64]
+    ceil_f64 "f64/ceil" []
     copy_sign_f64 "f64/copy_sign" []
     cos_f64 "f64/cos" [cos_polynomial_f64 high_f64 is_finite_f64 join_f64 low_f64 nan_f64 reduce_quadrant_f64
         sin_polynomial_f64]
@@ -147,6 +149,7 @@ functions! {
     exp_parts_f64 "f64/exp_parts" [keep_f64]
     exp_scaled_f64 "f64/exp_scaled" [exp_parts_f64 is_nan_f64 keep_f64 scale_f64]
     expm1_f64 "f64/expm1" [exp_parts_f64 is_nan_f64 join_f64 keep_f64]
+    floor_f64 "f64/floor" []
     high_f64 "f64/high" []
     infinity_f64 "f64/infinity" []
     is_finite_f64 "f64/is_finite" [high_f64]
@@ -172,6 +175,7 @@ functions! {
     reduce_quadrant_large_f64 "f64/reduce_quadrant_large" [high_f64 join_f64 low_f64 product_of_sums_f64
         two_over_pi_f64]
     remainder_f64 "f64/remainder" [nan_f64]
+    round_f64 "f64/round" []
     round_away_f64 "f64/round_away" [copy_sign_f64]
     rsqrt_f64 "f64/rsqrt" [copy_sign_f64 infinity_f64 nan_f64]
     scale_f64 "f64/scale" [join_f64 keep_f64]

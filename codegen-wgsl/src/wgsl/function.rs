@@ -332,6 +332,13 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         let texts: Vec<String> = operands.iter().map(|operand| self.operand_in(*operand, lanes)).collect();
         let ty = operands.first().map(|operand| Kernel::operand_type(self.function, *operand));
         let ty = ty.unwrap_or(ElementType::Pred);
+        let are_constants = operands.iter().all(|operand| matches!(operand, Operand::Constant(_)));
+        let texts = match op {
+            // Hidden twice behind one zero a literal is bare.
+            ScalarOp::Keep { .. } => texts,
+            _ if ty == ElementType::F64 && are_constants => self.hidden_doubles(&texts),
+            _ => texts,
+        };
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
                 let element = self.element(*memory, indices, lanes, known)?;
@@ -451,6 +458,12 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         };
         let operands: Vec<&str> = texts.iter().map(String::as_str).collect();
         self.write_call(call.0, &call.1, ty, lanes, &operands)
+    }
+
+    /// Literals of `f64`, with which naga does not compute, so that it need not.
+    fn hidden_doubles(&mut self, texts: &[String]) -> Vec<String> {
+        self.writer.library.insert("keep_f64");
+        texts.iter().map(|text| format!("keep_f64({})", strip(text))).collect()
     }
 
     /// A float of at most 16 bits as its bits, or the other way.

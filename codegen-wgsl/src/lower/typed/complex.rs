@@ -564,6 +564,15 @@ impl Code {
         let quotient = self.binary(BinaryOp::Divide, numerator, square);
         let log = self.unary(UnaryOp::LogPlusOne, quotient);
         let re = self.multiply(log, real(0.25));
+        // Above 1, where the square of a small part vanishes.
+        let y = self.magnitude_of(z[1]);
+        let log = self.unary(UnaryOp::Log, y);
+        let difference = self.subtract(real(std::f64::consts::LN_2), log);
+        let above_one = self.multiply(difference, real(0.5));
+        let is_one = self.equal(below, real(0.0));
+        let is_small = self.less(y, real(1e-6));
+        let is_above_one = self.and(is_one, is_small);
+        let re = self.select(is_above_one, above_one, re);
         let difference = self.multiply(below, above);
         let squared = self.multiply(z[1], z[1]);
         let difference = self.subtract(difference, squared);

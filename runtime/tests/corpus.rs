@@ -16,24 +16,41 @@ use weft_runtime::{Device, Executable, Options, compile_with};
 const MUST_RUN_OPTIMIZED: &[&str] =
     &["activations_grad", "batchnorm_train", "broadcasting", "ew_bool", "heat_roll", "life", "scalar_and_empty"];
 
-/// Programs that must run as they were printed, besides those that every layer understands.
+/// Programs that must run as they were printed without the host computing anything, besides those that every layer understands.
 const MUST_RUN: &[&str] = &[
     "argreduce",
     "attention_causal",
     "cnn_mnist_fwd",
+    "cond_switch",
+    "conjugate_gradient",
     "conv_variants",
     "cumulative",
     "depthwise_separable_grad",
+    "ew_bf16",
+    "ew_binary_f32",
+    "ew_complex64",
+    "ew_f16",
+    "ew_int32",
+    "ew_int4",
+    "ew_int8_uint8",
+    "ew_uint32_bits",
     "ew_unary_jnp",
+    "flax_diffusion_sample",
     "flax_transformer_infer",
     "gpt_fwd",
+    "image_augment",
     "indexing_gather",
     "kv_cache_decode",
+    "lstm_scan",
+    "mandelbrot",
     "mlp_fwd",
+    "polynomial_interp",
+    "random_normal_bf16",
     "reduce_window_pool",
     "resnet_block",
     "rng_bit_generator",
     "shape_ops",
+    "while_newton",
 ];
 
 /// Programs that must run as they were printed where the device computes with `f64`.

@@ -27,7 +27,8 @@ pub struct Shader {
     pub workgroup_size: [u32; 3],
     /// Workgroups of each dispatch.
     pub workgroups: [u32; 3],
-    /// What it is apart from names ([`Kernel::structure`]): of two shaders with the same one can be launched in place of the other.
+    /// What it is apart from names ([`Kernel::structure`]): of two shaders with the same and with the same windows of their bindings one can be
+    /// launched in place of the other; what these hold is told by other names.
     pub structure: String,
     pub(crate) proofs: Proofs,
     pub(crate) module: naga::Module,

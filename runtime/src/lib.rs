@@ -1,7 +1,7 @@
 //! Runs HLO on any GPU.
 //!
-//! [`compile`] turns a module into a [`Program`]: passes simplify it, then it is kernels in the order of their launches, and
-//! buffers shared by values that never live at once. It is pure and needs no device. [`Device`] opens an adapter, [`Executable`] binds a program
+//! [`compile`] turns a module into a [`Program`]: passes simplify it, then it is steps (launches of kernels, loops and branches around them, and
+//! what the host computes because it has no kernel), and buffers shared by values that never live at once. It is pure and needs no device. [`Device`] opens an adapter, [`Executable`] binds a program
 //! to it, and [`Executable::run`] takes and returns literals; [`DeviceBuffer`]s stay on the device between runs.
 //!
 //! This is the crate to use for running HLO from Rust. To look at fusions or WGSL without running them, take
@@ -26,8 +26,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What it does not do: decide what is fused or how a kernel is written; fall back to the CPU by itself
-//! (`weft_hlo::eval` is the reference evaluator); print, read files or look at the environment. It has no `unsafe` and
+//! What has no kernel yet is computed by `weft_hlo::eval` between launches; [`Program::host_steps`] tells what and why before anything runs,
+//! and [`Options::host`] forbids it. A program as a whole never goes to the CPU by itself.
+//!
+//! What it does not do: decide what is fused or how a kernel is written; print, read files or look at the environment. It
 //! does not panic: refusals of the device, missing adapters and lost devices are [`Error`]s.
 //!
 //! | Feature | Gives | Default |

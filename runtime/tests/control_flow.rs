@@ -437,3 +437,37 @@ fn random_numbers_of_the_host_go_on() {
     let actual = Executable::new(&device, program).unwrap().run(&[]).unwrap();
     assert_eq!(data(&actual), data(&evaluate(&module, &[]).unwrap()));
 }
+
+/// What a round makes may be handed on from element to element of the state, so that it is needed many rounds later.
+#[test]
+fn rounds_ahead_keep_what_is_handed_on() {
+    let list = (1..8).map(|at| format!("v{at}")).collect::<Vec<_>>().join(", ");
+    let state = ["s32[3]"; 8];
+    let text = looped(&state, "x, y, x, y, x, y, x, y", "sum = s32[3] add(v0, v3)", "0");
+    let next: String = (0..8).map(|at| format!(", n{at}")).collect();
+    let text = text.replace(&format!("tuple(next{next})"), &format!("tuple(next, {list}, sum)"));
+    // As many rounds as the first argument's first element says.
+    let text = text.replace(
+        "k = s32[] constant(0)",
+        "f = s32[3] get-tuple-element(p), index=9\nz = s32[1] slice(f), slice={[0:1]}\nk = s32[] reshape(z)",
+    );
+    let shapes = ["s32[]"].iter().chain(&state).copied().collect::<Vec<_>>().join(", ");
+    let text = text.replace(&format!("({shapes})"), &format!("({shapes}, s32[3])"));
+    let text =
+        text.replace("sum = s32[3] add(v0, v3)", "sum = s32[3] add(v0, v3)\nf = s32[3] get-tuple-element(p), index=9");
+    let text = text.replace(&format!("tuple(next, {list}, sum)"), &format!("tuple(next, {list}, sum, f)"));
+    let text = text.replace("y, x, y, x, y, x, y)", "y, x, y, x, y, x, y, x)");
+    let module = support::module(&text);
+    let device = device();
+    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let is_kept = |step: &Step| matches!(step, Step::While(step) if matches!(step.ahead, Some(Ahead::Kept(_))));
+    assert!(program.steps().iter().any(is_kept), "{program}");
+    let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+    for rounds in
+        [0, 1, 5, 8, 62, 63, 64, 65, 66, 67, 68, 126, 127, 128, 129, 130, 131, 132, 190, 191, 192, 193, 194, 300]
+    {
+        let inputs = [numbers(&[rounds, 2, 3]), numbers(&[10, 20, 30])];
+        let actual = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(data(&actual), data(&evaluate(&module, &inputs).unwrap()), "{rounds} rounds");
+    }
+}

@@ -293,3 +293,39 @@ fn equal_layers_share_their_kernels() {
     assert!(program.launches().count() >= 24, "{program}");
     assert!(program.shaders().len() <= 4, "{program}");
 }
+
+/// Rounds that are made ahead take memory for what they make as often; that does not lie where something large was.
+#[test]
+fn small_loops_do_not_take_over_large_buffers() {
+    let program = compiled(&support::module(
+        "HloModule m
+         add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}
+         condition {\n p = (f32[], f32[]) parameter(0)\n a = f32[] get-tuple-element(p), index=0\n b = f32[] get-tuple-element(p), index=1\n
+            ROOT c = pred[] compare(a, b), direction=LT\n}
+         body {\n p = (f32[], f32[]) parameter(0)\n a = f32[] get-tuple-element(p), index=0\n b = f32[] get-tuple-element(p), index=1\n
+            one = f32[] constant(1)\n c = f32[] add(a, one)\n d = f32[] subtract(b, a)\n ROOT t = (f32[], f32[]) tuple(c, d)\n}
+         ENTRY main {
+            x = f32[512,512] parameter(0)
+            zero = f32[] constant(0)
+            t = f32[512,512] transpose(x), dimensions={1,0}
+            y = f32[512,512] dot(t, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+            z = f32[512,512] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+            sum = f32[] reduce(z, zero), dimensions={0,1}, to_apply=add
+            s = (f32[], f32[]) tuple(zero, sum)
+            w = (f32[], f32[]) while(s), condition=condition, body=body
+            ROOT r = f32[] get-tuple-element(w), index=0
+         }",
+    ));
+    check_buffers(&program);
+    let Some(Step::While(step)) = program.steps().iter().find(|step| matches!(step, Step::While(_))) else {
+        panic!("there is no loop: {program}")
+    };
+    assert!(step.ahead.is_some(), "{program}");
+    let launches = program.launches().filter(|launch| launch.name.contains('/'));
+    let written: Vec<u64> = launches
+        .flat_map(|launch| &launch.outputs)
+        .chain(&step.carried)
+        .map(|tensor| program.buffers()[tensor.buffer.index()].bytes)
+        .collect();
+    assert!(!written.is_empty() && written.iter().all(|bytes| *bytes == 256), "{program}");
+}

@@ -3,8 +3,7 @@
 use super::Kernel;
 
 impl Kernel {
-    /// The text of the kernel with numbers for names: two kernels with the same are the same but for their names, and one can be
-    /// launched in place of the other.
+    /// The text of the kernel with numbers for names: two kernels with the same are the same but for their names.
     pub fn structure(&self) -> String {
         let mut kernel = self.clone();
         kernel.name.clear();

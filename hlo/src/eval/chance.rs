@@ -3,10 +3,10 @@
 use super::random::FIRST_STATE;
 use crate::ir::Op;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far the random numbers have come of a program that several evaluations compute parts of: each goes on where the last one ended, so that no
-/// two `rng` give the same numbers. The states of `rng-get-and-update-state` are known by the names of the computations that these stand in. Clones
+/// two `rng` give the same numbers. Evaluations at the same time begin alike; one that fails leaves it as it was. The states of `rng-get-and-update-state` are known by the names of the computations that these stand in. Clones
 /// are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Chance(Arc<Mutex<Drawn>>);
@@ -19,14 +19,12 @@ impl Chance {
 
     /// How far it has come.
     pub(super) fn drawn(&self) -> Drawn {
-        self.0.lock().map(|drawn| drawn.clone()).unwrap_or_default()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Goes on from there.
     pub(super) fn keep(&self, drawn: Drawn) {
-        if let Ok(mut own) = self.0.lock() {
-            *own = drawn;
-        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
     }
 }
 

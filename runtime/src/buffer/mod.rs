@@ -33,7 +33,8 @@ impl DeviceBuffer {
     /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
     ///
     /// It needs as many bytes as the tensor has, rounded up to 16, since kernels read tensors as vectors of four; the usage `STORAGE`, and
-    /// `COPY_SRC` for [`download`](DeviceBuffer::download) and for programs that copy it ([`Step::Copy`](crate::program::Step)). Kernels for software devices read small
+    /// `COPY_SRC` for [`download`](DeviceBuffer::download), for programs that copy it ([`Step::Copy`](crate::program::Step)), and where loops, branches or
+    /// the host ask for its value. Kernels for software devices read small
     /// tensors as uniforms ([`Binding::uniform`](weft_codegen_wgsl::Binding::uniform)), which takes the usage `UNIFORM`. A `pred` takes a
     /// byte, 0 or 1; elements of less share bytes. Whoever writes it while a run is queued races with that run.
     ///

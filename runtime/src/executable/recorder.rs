@@ -16,7 +16,7 @@ const COMMANDS_PER_SUBMISSION: usize = 256;
 const MAX_KEPT: usize = 4096;
 
 enum Command<'a> {
-    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>>, sizes: Option<Sizes> },
+    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>>, sizes: Option<Sizes>, is_repeated: bool },
     Clear { memory: Arc<Pooled> },
     Copy { from: Arc<Pooled>, to: Arc<Pooled>, offset: u64, bytes: u64 },
 }
@@ -49,14 +49,16 @@ impl<'a> Recorder<'a> {
         Recorder { executable, what, commands: Vec::new(), bound: HashMap::new() }
     }
 
-    /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell.
+    /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell, and it may
+    /// stand in a loop.
     pub(super) async fn launch(
         &mut self,
         launch: &'a Launch,
         memory: Vec<Arc<Pooled>>,
         sizes: Option<Sizes>,
+        is_repeated: bool,
     ) -> Result<(), Error> {
-        self.push(Command::Launch { launch, memory, sizes }).await
+        self.push(Command::Launch { launch, memory, sizes, is_repeated }).await
     }
 
     /// Records that a buffer becomes zeros.
@@ -116,10 +118,17 @@ impl<'a> Recorder<'a> {
             }
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             for command in stretch {
-                let Command::Launch { launch, memory, sizes } = command else { continue };
+                let Command::Launch { launch, memory, sizes, is_repeated } = command else { continue };
                 let [x, y, z] = launch.workgroups;
                 pass.set_pipeline(&self.executable.pipelines[launch.shader].pipeline);
-                for group in self.bound(launch, memory) {
+                let made;
+                let groups = if *is_repeated {
+                    self.bound(launch, memory)
+                } else {
+                    made = self.bind(launch, memory);
+                    &made
+                };
+                for group in groups {
                     pass.set_bind_group(0, group, &[]);
                     match sizes {
                         Some(Sizes { memory, offset }) => pass.dispatch_workgroups_indirect(&memory.buffer, *offset),
@@ -131,7 +140,17 @@ impl<'a> Recorder<'a> {
         device.wgpu_queue().submit([encoder.finish()]);
     }
 
+    /// Forgets what rounds of loops bound.
+    pub(super) fn forget(&mut self) {
+        self.bound.clear();
+    }
+
     /// What the dispatches of a launch bind.
+    fn bind(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> Vec<wgpu::BindGroup> {
+        (0..launch.windows).map(|window| self.executable.bind(launch, window, memory)).collect()
+    }
+
+    /// What the dispatches of a launch in a loop bind, as they bound it before.
     fn bound(&mut self, launch: &'a Launch, memory: &[Arc<Pooled>]) -> &[wgpu::BindGroup] {
         if self.bound.len() >= MAX_KEPT {
             self.bound.clear();

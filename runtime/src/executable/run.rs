@@ -21,13 +21,15 @@ pub(super) struct Run<'a> {
     memory: Vec<Arc<Pooled>>,
     recorder: Recorder<'a>,
     /// The launches that the device decides on, by their addresses.
-    ahead: HashMap<usize, Sizes>,
+    ahead: Option<Arc<HashMap<usize, Sizes>>>,
+    /// How many loops the step that is run stands in.
+    depth: usize,
     /// How far the random numbers of the host have come.
     chance: Chance,
 }
 
-/// Rounds that are handed to the device at once before it is known whether they take place: twice as many each time, up to these.
-const MAX_ROUNDS_AHEAD: usize = 64;
+/// Buffers and memory that they have or get.
+type Memories = Vec<(usize, Arc<Pooled>)>;
 
 /// Steps in progress.
 type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'r>>;
@@ -52,7 +54,8 @@ impl<'a> Run<'a> {
             executable,
             memory,
             recorder: Recorder::new(executable),
-            ahead: HashMap::new(),
+            ahead: None,
+            depth: 0,
             chance: Chance::new(),
         })
     }
@@ -80,11 +83,15 @@ impl<'a> Run<'a> {
                     Step::Copy(Copy { from, to }) => {
                         self.recorder.copy(self.memory(from), self.memory(to), 0, to.bytes).await?;
                     }
-                    Step::While(step) => match &step.ahead {
-                        Some(Ahead::Gated(gate)) => self.repeat_gated(step, gate).await?,
-                        Some(Ahead::Kept(rounds)) => self.repeat_kept(step, *rounds).await?,
-                        None => self.repeat(step).await?,
-                    },
+                    Step::While(step) => {
+                        self.depth += 1;
+                        match &step.ahead {
+                            Some(Ahead::Gated(gate)) => self.repeat_gated(step, gate).await?,
+                            Some(Ahead::Kept(rounds)) => self.repeat_kept(step, *rounds).await?,
+                            None => self.repeat(step).await?,
+                        }
+                        self.depth -= 1;
+                    }
                     Step::Conditional(step) => self.choose(step).await?,
                     Step::Host(step) => self.on_host(step).await?,
                 }
@@ -96,8 +103,8 @@ impl<'a> Run<'a> {
     async fn launch(&mut self, launch: &'a Launch) -> Result<(), Error> {
         let tensors = launch.inputs.iter().chain(&launch.outputs);
         let memory = tensors.map(|tensor| self.memory(tensor)).collect();
-        let sizes = self.ahead.get(&std::ptr::from_ref(launch).addr()).cloned();
-        self.recorder.launch(launch, memory, sizes).await
+        let sizes = self.ahead.as_ref().and_then(|ahead| ahead.get(&std::ptr::from_ref(launch).addr()).cloned());
+        self.recorder.launch(launch, memory, sizes, self.depth > 0).await
     }
 
     /// Hands over rounds before it is known whether they take place. Those that do not leave all memory as it is, so afterwards buffers have the
@@ -119,28 +126,34 @@ impl<'a> Run<'a> {
             .zip(offsets)
             .map(|(launch, offset)| (launch, Sizes { memory: Arc::clone(&memory), offset }))
             .collect();
-        let (mut rounds, mut behind) = (0u32, 2);
+        let ahead = Arc::new(ahead);
+        let loops = all(&step.body).chain(all(&step.condition)).filter_map(|step| match step {
+            Step::While(step) => Some(step.as_ref()),
+            _ => None,
+        });
+        let exchanged: BTreeSet<usize> = loops.chain([step]).flat_map(exchanged_by).collect();
+        let (mut rounds, mut behind) = (0u32, 2.min(gate.most));
         loop {
-            let mut after = vec![self.memory.clone()];
+            let mut after = vec![self.memories(&exchanged)];
             for _ in 0..behind {
-                self.ahead.clone_from(&ahead);
+                self.ahead = Some(Arc::clone(&ahead));
                 self.steps(&step.body).await?;
                 self.exchange(step);
                 self.steps(&step.condition).await?;
-                self.ahead.clear();
+                self.ahead = None;
                 self.launch(&gate.launch).await?;
-                after.push(self.memory.clone());
+                after.push(self.memories(&exchanged));
             }
             let is_over = self.read(&gate.over).await? != 0;
             if is_over {
                 let all = self.read(&gate.rounds).await?;
                 // Counted modulo 2^32, as the kernel does.
                 let last = u32::try_from(all).unwrap_or(0).wrapping_sub(rounds) as usize;
-                self.memory = after.into_iter().nth(last).ok_or_else(|| not_counted(step))?;
+                self.restore(after.into_iter().nth(last).ok_or_else(|| not_counted(step))?);
                 return Ok(());
             }
             rounds = rounds.wrapping_add(u32::try_from(behind).unwrap_or(0));
-            behind = (2 * behind).min(MAX_ROUNDS_AHEAD);
+            behind = (2 * behind).min(gate.most);
         }
     }
 
@@ -155,8 +168,11 @@ impl<'a> Run<'a> {
             })
             .flatten()
             .collect();
-        // One more than are made at once: the last round of those before has made what these begin with.
-        let mut kept: Vec<Vec<(usize, Arc<Pooled>)>> = Vec::with_capacity(most + 1);
+        let touched: BTreeSet<usize> = written.union(&exchanged_by(step).collect()).copied().collect();
+        // More than are made at once: what these begin with was made in the rounds before, as many of them as a value may be handed on from
+        // one element of the state to the next.
+        let slots = most + step.carried.len() + 1;
+        let mut kept: Vec<Memories> = Vec::with_capacity(slots);
         let take = |device: &crate::Device| {
             let bytes = buffer_bytes((most as u64 + 1) * WORD_BYTES);
             device.pool().take(device.wgpu_device(), Use::Tensor, bytes.unwrap_or(BUFFER_ALIGNMENT))
@@ -165,25 +181,25 @@ impl<'a> Run<'a> {
         self.steps(&step.condition).await?;
         let (mut round, mut count) = (0, 2.min(most));
         loop {
-            let mut after = vec![self.memory.clone()];
+            let mut after = vec![self.memories(&touched)];
             let mut flags = vec![self.memory(flag)];
             for _ in 0..count {
-                if kept.len() <= most {
+                if kept.len() < slots {
                     kept.push(self.memory_for(&written).await?);
                 }
-                for (buffer, memory) in &kept[round % (most + 1)] {
-                    self.memory[*buffer] = Arc::clone(memory);
-                }
+                self.restore(kept[round % slots].clone());
                 self.steps(&step.body).await?;
                 self.exchange(step);
                 self.steps(&step.condition).await?;
-                after.push(self.memory.clone());
+                after.push(self.memories(&touched));
                 flags.push(self.memory(flag));
                 round += 1;
             }
             let last = self.first_false(&flags, &told).await?;
-            if let Some(memory) = last.and_then(|last| after.into_iter().nth(last)) {
-                self.memory = memory;
+            if let Some(memories) = last.and_then(|last| after.into_iter().nth(last)) {
+                self.restore(memories);
+                // What was kept goes back to where it came from.
+                self.recorder.forget();
                 return Ok(());
             }
             count = (2 * count).min(most);
@@ -210,7 +226,7 @@ impl<'a> Run<'a> {
     }
 
     /// Memory for these buffers besides what they have.
-    async fn memory_for(&self, buffers: &BTreeSet<usize>) -> Result<Vec<(usize, Arc<Pooled>)>, Error> {
+    async fn memory_for(&self, buffers: &BTreeSet<usize>) -> Result<Memories, Error> {
         let all = self.executable.program.buffers();
         let take = |device: &crate::Device| {
             let one = |buffer: &usize| {
@@ -220,6 +236,18 @@ impl<'a> Run<'a> {
             buffers.iter().map(one).collect()
         };
         self.executable.device.scoped("taking memory for rounds of a loop", take).await
+    }
+
+    /// What memory these buffers have.
+    fn memories(&self, buffers: &BTreeSet<usize>) -> Memories {
+        buffers.iter().map(|buffer| (*buffer, Arc::clone(&self.memory[*buffer]))).collect()
+    }
+
+    /// Gives buffers these memories.
+    fn restore(&mut self, memories: Memories) {
+        for (buffer, memory) in memories {
+            self.memory[buffer] = memory;
+        }
     }
 
     /// What follows a round.
@@ -296,6 +324,11 @@ impl<'a> Run<'a> {
         };
         self.executable.device.scoped(&what, write).await?
     }
+}
+
+/// The buffers whose memory a loop exchanges itself.
+fn exchanged_by(step: &While) -> impl Iterator<Item = usize> {
+    step.exchanges.iter().map(|exchange| exchange.buffer.index())
 }
 
 fn not_counted(step: &While) -> Error {

@@ -44,7 +44,7 @@ pub enum BufferKind {
     Constant(usize),
     /// It holds the sizes of the launches of a loop, these of [`Program::sizes`], and is never written by a launch.
     Sizes(usize),
-    /// It holds a result; nothing else ever lives in it but what the result is an update of.
+    /// It holds a result in the end; before, only what becomes that: what it is an update of, the state of a loop, what a branch made.
     Result,
     /// It holds intermediate values, one after the other.
     Temporary,
@@ -99,7 +99,7 @@ impl BufferTotals {
     }
 }
 
-/// A compiled module: kernels in the order of their launches, and the buffers between them.
+/// A compiled module: kernels, the steps that run them, and the buffers between them.
 ///
 /// Made by [`compile`], a pure function; an [`Executable`](crate::Executable) binds it to a device. Its `Display` shows
 /// schedule and buffers.

@@ -54,7 +54,7 @@ pub struct Updated {
 }
 
 impl Launch {
-    /// Bytes of what is read, each tensor once, and of what is written.
+    /// Bytes of what is read, each operand once, and of what is written.
     pub fn bytes_moved(&self) -> u64 {
         let updated = |output: usize| self.updated.iter().find(|updated| updated.output == output);
         let written = self.outputs.iter().enumerate();
@@ -127,6 +127,8 @@ pub struct Gate {
     pub rounds: Tensor,
     /// The sizes: three words for each launch of the body, in order, then for each of the condition.
     pub grids: Tensor,
+    /// How many rounds are handed over at once at most.
+    pub most: usize,
 }
 
 /// The memory of one buffer becomes that of another.

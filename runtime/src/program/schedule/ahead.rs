@@ -11,11 +11,11 @@ use weft_hlo::ir::{ArrayShape, ElementType};
 /// Bytes that a round may read and write at most to be made whether it is needed or not: it costs less than to ask.
 const MAX_KEPT_ROUND: u64 = 64 << 10;
 
-/// Bytes that may be taken for what rounds make which may not be needed.
-const MAX_KEPT: u64 = 16 << 20;
+/// Rounds that are handed over at most before it is known whether they are needed.
+const MAX_ROUNDS: u64 = 64;
 
-/// Rounds that are made at most before it is known whether they are needed.
-const MAX_KEPT_ROUNDS: u64 = 64;
+/// Dispatches that are handed over at most before it is known whether they are needed.
+const MAX_DISPATCHES: u64 = 1024;
 
 impl Aliases {
     /// Decides how rounds of a loop are handed to the device before it is known whether they take place, where they are launches alone and their
@@ -38,11 +38,18 @@ impl Aliases {
         if words == 0 {
             return Ok(());
         }
-        if let Some(rounds) = kept(schedule, step) {
+        let dispatches = dispatches(&step.body, kernels).saturating_add(dispatches(&step.condition, kernels));
+        let rounds = (MAX_DISPATCHES / dispatches.max(1)).min(MAX_ROUNDS);
+        let Some(rounds) = usize::try_from(rounds).ok().filter(|rounds| *rounds > 1) else { return Ok(()) };
+        if let Some(made) = kept(schedule, step) {
+            self.kept.extend(made);
             step.ahead = Some(PlannedAhead::Kept(rounds));
             return Ok(());
         }
-        let shader = gate(words, schedule.target)?;
+        let shader = match self.gates.get(&words) {
+            Some(known) => known.clone(),
+            None => self.gates.entry(words).or_insert(gate(words, schedule.target)?).clone(),
+        };
         let number = schedule.sizes.len();
         let mut value = |name: &str, count: u32, origin: Origin| {
             let shape = ArrayShape::new(ElementType::U32, [i64::from(count)]);
@@ -63,7 +70,7 @@ impl Aliases {
         let outputs = [("over", 1), ("rounds", 1), ("grids", words)];
         let outputs = outputs.map(|(name, count)| value(name, count, Origin::Made));
         schedule.sizes.push(sizes);
-        step.ahead = Some(PlannedAhead::Gated(Box::new(PlannedGate { shader, inputs, outputs })));
+        step.ahead = Some(PlannedAhead::Gated(Box::new(PlannedGate { shader, inputs, outputs, rounds })));
         Ok(())
     }
 }
@@ -84,20 +91,30 @@ fn sizes_of(steps: &[Planned], kernels: &Kernels, sizes: &mut Vec<u32>) -> bool 
     })
 }
 
-/// How many rounds may be made that are not needed, if any.
-fn kept(schedule: &Schedule<'_>, step: &PlannedWhile) -> Option<usize> {
-    let (mut moved, mut made) = (0u64, 0u64);
+/// How many dispatches a block is.
+fn dispatches(steps: &[Planned], kernels: &Kernels) -> u64 {
+    let of_step = |step: &Planned| match step {
+        Planned::Launch(launch) => match kernels.get(&launch.site) {
+            Some(Ok(shader)) => u64::from(shader.windows),
+            _ => 0,
+        },
+        Planned::While(step) => dispatches(&step.body, kernels).saturating_mul(step.trip_count.unwrap_or(1)),
+        _ => 0,
+    };
+    steps.iter().map(of_step).fold(0, u64::saturating_add)
+}
+
+/// What rounds make, if they may be made whether they are needed or not: they cost little, and write nothing in place.
+fn kept(schedule: &Schedule<'_>, step: &PlannedWhile) -> Option<Vec<usize>> {
+    let (mut moved, mut made) = (0u64, Vec::new());
     for step in step.body.iter().chain(&step.condition) {
         let Planned::Launch(launch) = step else { return None };
         if !launch.updated.is_empty() {
             return None;
         }
-        let bytes =
-            |values: &[usize]| values.iter().map(|value| schedule.values[*value].bytes).fold(0, u64::saturating_add);
-        let written = bytes(&launch.outputs);
-        made = made.saturating_add(written);
-        moved = moved.saturating_add(written).saturating_add(bytes(&launch.inputs));
+        let values = launch.inputs.iter().chain(&launch.outputs);
+        moved = values.map(|value| schedule.values[*value].bytes).fold(moved, u64::saturating_add);
+        made.extend(launch.outputs.iter().copied());
     }
-    let rounds = (MAX_KEPT / made.max(1)).min(MAX_KEPT_ROUNDS);
-    (moved <= MAX_KEPT_ROUND && rounds > 1).then(|| usize::try_from(rounds).unwrap_or(1))
+    (moved <= MAX_KEPT_ROUND).then_some(made)
 }

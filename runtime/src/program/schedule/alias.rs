@@ -6,7 +6,7 @@ use super::{
 };
 use crate::Error;
 use crate::program::layout::{WORD_BYTES, binding_bytes};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_codegen_wgsl::{Binding, Content, Shader};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::Instruction;
@@ -17,6 +17,10 @@ pub(super) struct Aliases {
     pub(super) before: Vec<usize>,
     /// Values whose buffers a loop exchanges, with the steps between which nothing else may lie in them.
     pub(super) exchanged: Vec<(usize, usize, usize)>,
+    /// Values of which rounds of a loop have more than one buffer at a time.
+    pub(super) kept: Vec<usize>,
+    /// The gates made so far, by the words that they write.
+    pub(super) gates: BTreeMap<u32, Shader>,
 }
 
 impl Aliases {
@@ -26,7 +30,7 @@ impl Aliases {
     /// A kernel that binds otherwise than its fusion says, or more of a tensor than the target allows.
     pub(super) fn decide(schedule: &mut Schedule<'_>, kernels: &Kernels) -> Result<Self, Error> {
         let before = (0..schedule.values.len()).collect();
-        let mut aliases = Aliases { before, exchanged: Vec::new() };
+        let mut aliases = Aliases { before, exchanged: Vec::new(), kept: Vec::new(), gates: BTreeMap::new() };
         let mut steps = std::mem::take(&mut schedule.steps);
         aliases.block(schedule, kernels, &mut steps)?;
         schedule.steps = steps;
@@ -93,7 +97,7 @@ impl Aliases {
             let home = self.home(operand);
             let is_free = self.is_free(&schedule.values, operand, launch.at, launch.region);
             if is_free && !homes.contains(&home) && taken.insert(home) {
-                self.before[output] = operand;
+                self.before[output] = home;
             } else {
                 launch.copied.push((operand, output));
             }
@@ -117,14 +121,15 @@ impl Aliases {
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         for Carried { initial, state, last, .. } in step.carried.iter().copied() {
             let is_free = self.is_free(&schedule.values, initial, step.start, step.region);
-            self.before[state] = if is_free && taken.insert(self.home(initial)) {
-                initial
+            let home = self.home(initial);
+            self.before[state] = if is_free && taken.insert(home) {
+                home
             } else {
                 let copy = self.apart(schedule, state, step.region, step.start);
                 before.push(Planned::Copy { from: initial, to: copy });
                 copy
             };
-            self.before[last] = state;
+            self.before[last] = self.before[state];
         }
     }
 
@@ -156,11 +161,17 @@ impl Aliases {
             moved.push((own, copy));
         }
         moved.retain(|(state, next)| state != next);
-        // What no value is taken to any more takes what none is taken from, so that every buffer keeps a memory.
-        let targets: BTreeSet<usize> = moved.iter().map(|(state, _)| *state).collect();
-        let sources: BTreeSet<usize> = moved.iter().map(|(_, next)| *next).collect();
-        let left = sources.difference(&targets).copied().zip(targets.difference(&sources).copied());
-        moved.extend(left.collect::<Vec<_>>());
+        // What no value is taken to any more takes what none is taken from at the other end of its chain, which is of the same shape; so every
+        // buffer keeps a memory.
+        let taken_to: BTreeMap<usize, usize> = moved.iter().map(|(state, next)| (*next, *state)).collect();
+        let targets: BTreeSet<usize> = taken_to.values().copied().collect();
+        for first in taken_to.keys().filter(|source| !targets.contains(source)) {
+            let mut last = *first;
+            while let Some(state) = taken_to.get(&last) {
+                last = *state;
+            }
+            moved.push((*first, last));
+        }
         for (value, _) in &moved {
             self.exchanged.push((*value, step.start, step.end));
         }

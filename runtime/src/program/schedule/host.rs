@@ -124,7 +124,13 @@ impl<'a> Cluster<'a> {
         let instruction = &frame.computation.instructions[id];
         let made = match &instruction.op {
             Op::Constant(_) => self.push(instruction.clone()),
-            Op::AddDependency => self.operand(frame, instruction.operands[0])?,
+            Op::AddDependency => {
+                let mut first = instruction.operands[0];
+                while let Op::AddDependency = frame.computation.instructions[first].op {
+                    first = frame.computation.instructions[first].operands[0];
+                }
+                self.operand(frame, first)?
+            }
             Op::Tuple => {
                 let mut copy = instruction.clone();
                 for operand in &mut copy.operands {

@@ -38,7 +38,7 @@ struct Value {
     region: Region,
     /// The step that makes it.
     made: usize,
-    /// The steps that use it, ascending, and where they stand.
+    /// The steps that use it, and where they stand.
     uses: Vec<(usize, Region)>,
 }
 
@@ -117,6 +117,8 @@ struct PlannedGate {
     inputs: [usize; 2],
     /// Whether the loop is over, the number of rounds, the sizes to dispatch by.
     outputs: [usize; 3],
+    /// How many rounds are handed over at once at most.
+    rounds: usize,
 }
 
 /// An element of the state of a loop that the body does not pass on as it is.

@@ -8,7 +8,7 @@ use crate::program::layout::buffer_bytes;
 use crate::program::{
     Ahead, Buffer, BufferId, BufferKind, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
 };
-use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use weft_codegen_wgsl::Shader;
 use weft_partition::{Form, Site};
@@ -48,9 +48,9 @@ pub(super) fn place(schedule: &Schedule<'_>, aliases: &Aliases, kernels: &Kernel
             Tensor { name: value.name.clone(), shape: value.shape.clone(), buffer, bytes: value.bytes }
         })
         .collect();
-    let mut writer = Writer { schedule, kernels, tensors, distinct: IndexMap::new() };
+    let mut writer = Writer { schedule, kernels, tensors, shaders: Vec::new(), distinct: HashMap::new() };
     let steps = writer.block(&schedule.steps);
-    let (tensors, shaders) = (writer.tensors, writer.distinct.into_values().collect());
+    let (tensors, shaders) = (writer.tensors, writer.shaders);
     Ok(Placed { steps, shaders, buffers, tensors, temporaries_without_reuse })
 }
 
@@ -104,64 +104,42 @@ fn buffers(schedule: &Schedule<'_>, aliases: &Aliases) -> Result<(Vec<Buffer>, V
         buffers.push(Buffer { kind, bytes });
     }
     tenants.sort_by_key(|(_, tenant)| tenant.first);
-    let assignment = assign(&tenants.iter().map(|(_, tenant)| *tenant).collect::<Vec<_>>());
-    for ((value, _), temporary) in tenants.iter().zip(&assignment.place) {
-        place[*value] = buffers.len() + temporary;
+    // Buffers that exchange their memory are of one size, and rounds have several of those that they keep, so neither are shared with anything larger.
+    let alone: BTreeSet<usize> = (aliases.exchanged.iter().map(|(value, ..)| value))
+        .chain(&aliases.kept)
+        .map(|value| aliases.home(*value))
+        .collect();
+    let mut classes: BTreeMap<u64, Vec<(usize, Tenant)>> = BTreeMap::new();
+    for (value, tenant) in tenants {
+        let class = if alone.contains(&value) { tenant.bytes } else { 0 };
+        classes.entry(class).or_default().push((value, tenant));
     }
-    let temporary = |&bytes: &u64| Buffer { kind: BufferKind::Temporary, bytes };
-    buffers.extend(assignment.buffers.iter().map(temporary));
+    for tenants in classes.values() {
+        let assignment = assign(&tenants.iter().map(|(_, tenant)| *tenant).collect::<Vec<_>>());
+        for ((value, _), temporary) in tenants.iter().zip(&assignment.place) {
+            place[*value] = buffers.len() + temporary;
+        }
+        let temporary = |&bytes: &u64| Buffer { kind: BufferKind::Temporary, bytes };
+        buffers.extend(assignment.buffers.iter().map(temporary));
+    }
     let place: Vec<usize> = (0..place.len()).map(|value| place[aliases.home(value)]).collect();
-    equalize(&schedule.steps, &place, &mut buffers);
     Ok((buffers, place, without_reuse))
 }
 
-/// Buffers that exchange their memory are of one size, whatever else lies in them at other times.
-fn equalize(steps: &[Planned], place: &[usize], buffers: &mut [Buffer]) {
-    let mut pairs = Vec::new();
-    exchanges(steps, &mut pairs);
-    let mut group: Vec<usize> = (0..buffers.len()).collect();
-    let find = |group: &mut Vec<usize>, mut buffer: usize| {
-        while group[buffer] != buffer {
-            group[buffer] = group[group[buffer]];
-            buffer = group[buffer];
-        }
-        buffer
-    };
-    for (one, other) in pairs {
-        let (one, other) = (find(&mut group, place[one]), find(&mut group, place[other]));
-        group[one] = other;
-        buffers[other].bytes = buffers[other].bytes.max(buffers[one].bytes);
-    }
-    for buffer in 0..buffers.len() {
-        buffers[buffer].bytes = buffers[find(&mut group, buffer)].bytes;
-    }
-}
-
-fn exchanges(steps: &[Planned], pairs: &mut Vec<(usize, usize)>) {
-    for step in steps {
-        match step {
-            Planned::While(step) => {
-                pairs.extend(&step.exchanges);
-                [&step.condition, &step.body].into_iter().for_each(|steps| exchanges(steps, pairs));
-            }
-            Planned::Conditional(step) => step.branches.iter().for_each(|branch| exchanges(&branch.steps, pairs)),
-            Planned::Launch(_) | Planned::Copy { .. } | Planned::Host(_) => {}
-        }
-    }
-}
-
-/// What a pipeline is made of: the kernel without its names, and windows.
-type Distinct = (String, Vec<Vec<Range<u64>>>);
+/// The windows of a kernel's bindings.
+type Windows<'a> = Vec<&'a [Range<u64>]>;
 
 struct Writer<'a> {
     schedule: &'a Schedule<'a>,
     kernels: &'a Kernels,
     tensors: Vec<Tensor>,
-    distinct: IndexMap<Distinct, Shader>,
+    shaders: Vec<Shader>,
+    /// Their numbers, by the kernel without its names and by windows: one text may be run with windows of tensors of different sizes.
+    distinct: HashMap<(&'a str, Windows<'a>), usize>,
 }
 
-impl Writer<'_> {
-    fn block(&mut self, planned: &[Planned]) -> Vec<Step> {
+impl<'a> Writer<'a> {
+    fn block(&mut self, planned: &'a [Planned]) -> Vec<Step> {
         let mut steps = Vec::with_capacity(planned.len());
         for step in planned {
             match step {
@@ -221,35 +199,35 @@ impl Writer<'_> {
         (from.buffer != to.buffer && from.bytes > 0).then_some(Step::Copy(Copy { from, to }))
     }
 
-    fn gate(&mut self, site: Site, gate: &PlannedGate) -> Gate {
+    fn gate(&mut self, site: Site, gate: &'a PlannedGate) -> Gate {
         let [over, rounds, grids] = gate.outputs.map(|value| self.tensors[value].clone());
         let updated = [&over, &rounds].into_iter().enumerate();
         let updated = updated.map(|(output, tensor)| Updated { output, bytes: tensor.bytes }).collect();
         let launch = Launch {
             name: format!("{} gate", self.schedule.fused.name(site)),
             fusion: site,
-            shader: self.shader(gate.shader.clone()),
+            shader: self.shader(&gate.shader),
             workgroups: gate.shader.workgroups,
             windows: gate.shader.windows,
             inputs: self.tensors_of(&gate.inputs),
             outputs: self.tensors_of(&gate.outputs),
             updated,
         };
-        Gate { launch, over, rounds, grids }
+        Gate { launch, over, rounds, grids, most: gate.rounds }
     }
 
     /// The number of a kernel, the same for equal ones.
-    fn shader(&mut self, shader: Shader) -> usize {
-        // One text may be run with windows of tensors of different sizes.
-        let of_bindings: Vec<_> = shader.bindings.iter().map(|binding| binding.windows.clone()).collect();
-        let slot = self.distinct.entry((shader.structure.clone(), of_bindings));
-        let index = slot.index();
-        slot.or_insert(shader);
-        index
+    fn shader(&mut self, shader: &'a Shader) -> usize {
+        let windows = shader.bindings.iter().map(|binding| binding.windows.as_slice()).collect();
+        let shaders = &mut self.shaders;
+        *self.distinct.entry((&shader.structure, windows)).or_insert_with(|| {
+            shaders.push(shader.clone());
+            shaders.len() - 1
+        })
     }
 
-    fn launch(&mut self, launch: &PlannedLaunch) -> Option<Step> {
-        let shader = self.kernels.get(&launch.site)?.as_ref().ok()?.clone();
+    fn launch(&mut self, launch: &'a PlannedLaunch) -> Option<Step> {
+        let shader = self.kernels.get(&launch.site)?.as_ref().ok()?;
         let updated = |update: &super::Update| {
             let form = Form::of(self.schedule.values[launch.outputs[update.output]].shape.element_type);
             let bytes = form.and_then(|form| form.bytes(update.elements)).unwrap_or(u64::MAX);

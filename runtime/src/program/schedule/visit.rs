@@ -286,9 +286,8 @@ impl<'a> Visit<'a> {
                 let whole = &frame.computation.instructions[instruction.operands[0]].shape;
                 let elements = whole.as_tuple().unwrap_or_default();
                 let index = usize::try_from(*index).unwrap_or(usize::MAX);
-                let count = |shape: &Shape| shape.leaves().len();
-                let first: usize = elements.iter().take(index).map(count).sum();
-                let element = elements.get(index).map(count);
+                let first: usize = elements.iter().take(index).map(leaf_count).sum();
+                let element = elements.get(index).map(leaf_count);
                 let leaves = element.and_then(|count| all.get(first..first + count));
                 leaves.ok_or_else(|| refused(instruction, "there is no such element"))?.to_vec()
             }
@@ -355,7 +354,7 @@ impl<'a> Visit<'a> {
         let trip_count = self.fused.trip_counts.get(&site).copied();
         let initial = self.operand(frame, instruction, 0)?;
         let start = self.step(instruction)?;
-        let [condition_region, body_region] = [(); 2].map(|()| self.regions.within(frame.region));
+        let regions = self.regions.of_loop(frame.region);
         let passed_on = passed_on(&self.fused.module.computations[body]);
         // Each round is given what is passed on as it was given before the first.
         let mut state = Vec::with_capacity(initial.len());
@@ -363,7 +362,7 @@ impl<'a> Visit<'a> {
             state.push(match leaf {
                 Some(value) if passed_on.get(position) != Some(&true) => {
                     let name = format!("{}{{{position}}}", instruction.name);
-                    Some(self.like(*value, name, body_region, start))
+                    Some(self.like(*value, name, regions.body, start))
                 }
                 leaf => *leaf,
             });
@@ -371,15 +370,15 @@ impl<'a> Visit<'a> {
         let (tested, flag) = match trip_count {
             Some(_) => (Vec::new(), None),
             None => self.deeper(instruction, |visit| {
-                let (steps, leaves) = visit.block(condition, &state, condition_region)?;
+                let (steps, leaves) = visit.block(condition, &state, regions.condition)?;
                 let flag = leaves.first().copied().flatten();
                 let flag = flag.ok_or_else(|| refused(instruction, "its condition has no value"))?;
                 let at = visit.step(instruction)?;
-                visit.uses(flag, at, condition_region);
+                visit.uses(flag, at, regions.condition);
                 Ok((steps, Some(flag)))
             })?,
         };
-        let (steps, next) = self.deeper(instruction, |visit| visit.block(body, &state, body_region))?;
+        let (steps, next) = self.deeper(instruction, |visit| visit.block(body, &state, regions.body))?;
         let end = self.step(instruction)?;
         let (mut carried, mut leaves) = (Vec::new(), Vec::with_capacity(initial.len()));
         for (position, ((initial, state), next)) in initial.iter().zip(&state).zip(&next).enumerate() {
@@ -393,17 +392,17 @@ impl<'a> Visit<'a> {
             }
             let last = self.like(state, format!("{}{{{position}}}", instruction.name), frame.region, end);
             self.uses(initial, start, frame.region);
-            self.uses(next, end, body_region);
+            self.uses(next, end, regions.body);
             carried.push(Carried { initial, state, next, last });
             leaves.push(Some(last));
         }
-        [condition_region, body_region].into_iter().for_each(|region| self.regions.ends(region, end));
+        self.regions.ends(regions, end);
         frame.steps.push(Planned::While(Box::new(PlannedWhile {
             site,
             start,
             end,
             region: frame.region,
-            body_region,
+            body_region: regions.body,
             trip_count,
             condition: tested,
             flag,
@@ -473,6 +472,11 @@ impl<'a> Visit<'a> {
     }
 }
 
+/// How many leaves values of a shape have.
+fn leaf_count(shape: &Shape) -> usize {
+    shape.as_tuple().map_or(1, |elements| elements.iter().map(leaf_count).sum())
+}
+
 /// Which leaves of its parameter a computation returns in their places.
 fn passed_on(computation: &Computation) -> Vec<bool> {
     let mut of: Vec<Option<Vec<Option<usize>>>> = vec![None; computation.instructions.len()];
@@ -489,8 +493,8 @@ fn passed_on(computation: &Computation) -> Vec<bool> {
             Op::GetTupleElement { index } => instruction.operands.first().and_then(|operand| {
                 let elements = computation.instructions[*operand].shape.as_tuple()?;
                 let index = usize::try_from(*index).ok()?;
-                let first: usize = elements.iter().take(index).map(|element| element.leaves().len()).sum();
-                let count = elements.get(index)?.leaves().len();
+                let first: usize = elements.iter().take(index).map(leaf_count).sum();
+                let count = leaf_count(elements.get(index)?);
                 Some(of[operand.index()].as_ref()?.get(first..first + count)?.to_vec())
             }),
             _ => None,

@@ -17,6 +17,12 @@ use weft_hlo::ir::{ArrayShape, Literal, Shape};
 ///
 /// It is a value: runs read their inputs and never write them. Dropping the last clone returns the memory to the
 /// device's pool.
+///
+/// Results of one run are the inputs of the next:
+///
+/// ```
+#[doc = include_str!("../../examples/training_on_device.rs")]
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceBuffer {
     device: Device,

@@ -105,6 +105,10 @@ impl Device {
     ///
     /// Its error and loss callbacks are left as they are: everything this crate does runs inside error scopes of its
     /// own. The device's limits and features, not the adapter's, become the [`target`](Device::target).
+    ///
+    /// ```
+    #[doc = include_str!("../../examples/own_device.rs")]
+    /// ```
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Device {
         let info = describe::device(&device);
         let target = info.target.clone();

@@ -125,7 +125,7 @@ impl<'a> Recorder<'a> {
                 let groups = if *is_repeated {
                     self.bound(launch, memory)
                 } else {
-                    made = self.bind(launch, memory);
+                    made = self.executable.bind_all(launch, memory);
                     &made
                 };
                 for group in groups {
@@ -145,11 +145,6 @@ impl<'a> Recorder<'a> {
         self.bound.clear();
     }
 
-    /// What the dispatches of a launch bind.
-    fn bind(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> Vec<wgpu::BindGroup> {
-        (0..launch.windows).map(|window| self.executable.bind(launch, window, memory)).collect()
-    }
-
     /// What the dispatches of a launch in a loop bind, as they bound it before.
     fn bound(&mut self, launch: &'a Launch, memory: &[Arc<Pooled>]) -> &[wgpu::BindGroup] {
         if self.bound.len() >= MAX_KEPT {
@@ -158,15 +153,17 @@ impl<'a> Recorder<'a> {
         let addresses = memory.iter().map(|memory| Arc::as_ptr(memory).addr()).collect();
         let key = (std::ptr::from_ref(launch).addr(), addresses);
         let executable = self.executable;
-        let bind = || Kept {
-            groups: (0..launch.windows).map(|window| executable.bind(launch, window, memory)).collect(),
-            _memory: memory.to_vec(),
-        };
+        let bind = || Kept { groups: executable.bind_all(launch, memory), _memory: memory.to_vec() };
         &self.bound.entry(key).or_insert_with(bind).groups
     }
 }
 
 impl Executable {
+    /// What the dispatches of a launch bind.
+    fn bind_all(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> Vec<wgpu::BindGroup> {
+        (0..launch.windows).map(|window| self.bind(launch, window, memory)).collect()
+    }
+
     /// What the dispatch of this number binds.
     fn bind(&self, launch: &Launch, number: u32, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
         let shader = &self.program.shaders()[launch.shader];

@@ -65,7 +65,7 @@ pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagno
     }
     let (mut operands, mut results) = (0.., 0..);
     let content = |(id, memory): (MemoryId, &Memory)| {
-        let Space::Buffer { access, .. } = memory.space else { return None };
+        let (Space::Buffer { access, .. }, None) = (memory.space, memory.part_of) else { return None };
         Some(match access {
             Access::Read | Access::Uniform => Content::Operand(operands.next().unwrap_or(0)),
             Access::Write => Content::Result(results.next().unwrap_or(0)),
@@ -96,7 +96,7 @@ fn with_identifiers(kernel: &Kernel) -> Kernel {
     kernel
 }
 
-/// The shader of a kernel that has gone through all lowerings, given what its buffers are.
+/// The shader of a kernel that has gone through all lowerings, given what its buffers are, but for further parts of them.
 fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics> {
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(kernel)).map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
@@ -107,9 +107,11 @@ fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics
     let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups, kernel.has_f64()));
     let (module, info) = validated.map_err(|reason| Diagnostic::new("HLO415", Span::default(), reason))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
-    let buffers = kernel.memories.iter().filter(|(_, memory)| memory.is_buffer());
-    for ((id, memory), content) in buffers.zip(contents) {
-        if let Space::Buffer { binding, .. } = memory.space {
+    let (mut contents, mut of_memories) = (contents.into_iter(), BTreeMap::new());
+    for (id, memory) in kernel.memories.iter().filter(|(_, memory)| memory.is_buffer()) {
+        let content = memory.part_of.map_or_else(|| contents.next(), |whole| of_memories.get(&whole).copied());
+        if let (Space::Buffer { binding, .. }, Some(content)) = (memory.space, content) {
+            of_memories.insert(id, content);
             let writable = kernel.may_change(id);
             let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
             let windows = windows(kernel, memory)

@@ -27,9 +27,10 @@ fn limits_are_kept() {
     let floor = Target::default;
     let buffers = refusal(SUM, &floor().with(|it| it.max_storage_buffers = 2));
     assert_eq!(buffers, "HLO417: c: the kernel binds 3 buffers and the target allows 2");
-    let bytes = refusal(TRANSPOSED, &floor().with(|it| it.max_storage_binding_bytes = 3999));
-    let reason = "f32[50,20] exceeds the 3999 bytes that the target lets a kernel bind, and 1 elements of what is computed take 1000 \
-                  words of %a";
+    let small = floor().with(|it| (it.max_storage_binding_bytes, it.max_storage_buffers) = (3999, 2));
+    let bytes = refusal(TRANSPOSED, &small);
+    let reason = "f32[50,20] exceeds the 3999 bytes that the target lets a kernel bind, and 1 elements of what is computed take 2 parts \
+                  of what is read, 3 bindings where 2 are allowed";
     assert_eq!(bytes, format!("HLO417: c: {reason}"));
     let groups =
         refusal(SUM, &floor().with(|it| (it.max_invocations_per_workgroup, it.max_workgroups_per_dimension) = (1, 9)));

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use weft_codegen_wgsl::kernel::Kernel;
-use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel};
+use weft_codegen_wgsl::{Content, Shader, Site, Target, compile, compile_kernel, kernel};
 use weft_hlo::text::parse;
 use weft_partition::Fused;
 
@@ -130,4 +130,57 @@ fn what_is_small_has_no_windows() {
     let (kernel, shader) = made("x = f32[1024] parameter(0)", "ROOT y = f32[1024] negate(x)");
     assert!(!kernel.has_windows() && shader.window_binding.is_none() && shader.windows == 1);
     assert!(shader.bindings.iter().all(|binding| binding.windows.is_empty()));
+}
+
+const PARTS: &str = "kernel @k(in %x: f32[2000] window(0) of 1024, in %x_2: f32[2000] part of %x window(1024) of 976, out %y: f32[2000]) {
+  func @f(d0 in [0, 1999]) -> (f32) {
+    %0: f32 = if d0 in [976, 1999] {
+      %1: f32 = extract %x[1999 - d0]
+      yield %1
+    } else {
+      %2: f32 = extract %x_2[1999 - d0]
+      yield %2
+    }
+    return %0
+  }
+  entry groups [32] threads 64 {
+    if d0 * 64 + d1 in [0, 1999] {
+      %0:element: f32 = call @f(d0 * 64 + d1)
+      store %y[d0 * 64 + d1], %0:element
+    }
+  }
+}
+";
+
+#[test]
+fn parts_of_a_tensor_have_a_text() {
+    let kernel = parsed(PARTS);
+    assert_eq!(kernel.to_string(), PARTS.replace("1999 - d0", "-d0 + 1999"));
+    assert_eq!(kernel.to_string().parse(), Ok(kernel.clone()));
+    let shader = compile_kernel(&kernel, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"));
+    assert!(shader.proofs().are_complete(), "{:?}", shader.proofs());
+    let bound: Vec<_> = shader.bindings.iter().map(|it| (it.content, it.windows.first().cloned())).collect();
+    let x = |window| (Content::Operand(0), Some(window));
+    assert_eq!(bound, [x(0..1024), x(1024..2000), (Content::Result(0), None)]);
+}
+
+#[test]
+fn reads_keep_to_the_part_that_is_bound() {
+    assert_eq!(found(PARTS), [""; 0]);
+    let unproved = |memory: &str| vec![format!("%{memory}: that window 0 has all that is used there is not known")];
+    assert_eq!(found(&PARTS.replace("d0 in [976, 1999] {", "d0 in [975, 1999] {")), unproved("x"));
+    assert_eq!(found(&PARTS.replace("d0 in [976, 1999] {", "d0 in [977, 1999] {")), unproved("x_2"));
+}
+
+#[test]
+fn parts_that_make_no_sense_are_found() {
+    let first = |text: String| found(&text).into_iter().next().unwrap_or_default();
+    let other = PARTS.replace("in %x_2: f32[2000]", "in %x_2: f32[2001]");
+    assert_eq!(first(other), "%x_2: %x is itself a part, or another tensor");
+    let bound = PARTS.replace("%x_2: f32[2000] part", "%x_2: f32[2000] at binding 0 + 0 part");
+    assert!(found(&bound).contains(&"%x_2: it is a part of %x, and has no binding of its own".to_owned()));
+    let written = PARTS.replace("in %x:", "inout %x:");
+    assert_eq!(first(written), "%x_2: it is a part of %x, and one of both is written");
+    let itself = Kernel::parse(&PARTS.replace("part of %x", "part of %z")).unwrap_err();
+    assert!(itself.to_string().contains("there is no memory `z`"), "{itself}");
 }

@@ -125,16 +125,56 @@ fn equal_kernels_have_their_own_windows() {
     }
 }
 
+/// Of each the least number of bindings that a kernel has.
 #[test]
-fn what_is_used_everywhere_is_refused() {
+fn what_is_used_everywhere_is_bound_in_parts() {
     let cases = [
-        "a = s32[64,100] parameter(0)\nROOT c = s32[100,64] transpose(a), dimensions={1,0}",
-        "a = s32[64,100] parameter(0)\nz = s32[] constant(0)\nROOT r = s32[100] reduce(a, z), dimensions={0}, to_apply=add",
+        ("a = s32[64,100] parameter(0)\nROOT c = s32[100,64] transpose(a), dimensions={1,0}", 8),
+        (
+            "a = s32[64,100] parameter(0)\nz = s32[] constant(0)\n\
+             ROOT r = s32[100] reduce(a, z), dimensions={0}, to_apply=add",
+            8,
+        ),
+        (
+            "t = s32[500,8] parameter(0)\ni = s32[90,1] parameter(1)\n\
+             ROOT g = s32[90,8] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, \
+             index_vector_dim=1, slice_sizes={1,8}",
+            6,
+        ),
+        (
+            "t = s32[1500] parameter(0)\ni = s32[1500,1] parameter(1)\n\
+             g = s32[1500] gather(t, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, \
+             index_vector_dim=1, slice_sizes={1}\nr = s32[1500] reverse(t), dimensions={0}\n\
+             ROOT s = s32[1500] add(g, r)",
+            4,
+        ),
+        (
+            "t = s16[50,60] parameter(0)\nu = s16[60,50] transpose(t), dimensions={1,0}\n\
+             ROOT c = s32[60,50] convert(u)",
+            3,
+        ),
+        ("t = pred[99,99] parameter(0)\nROOT u = pred[99,99] transpose(t), dimensions={1,0}", 4),
+        ("t = s64[31,33] parameter(0)\nROOT u = s64[33,31] transpose(t), dimensions={1,0}", 3),
+        (
+            "t = s32[3000] parameter(0)\ns = s32[] parameter(1)\n\
+             ROOT d = s32[900] dynamic-slice(t, s), dynamic_slice_sizes={900}",
+            5,
+        ),
     ];
-    for text in cases {
-        let why = windows(text, DeviceKind::Discrete).unwrap_err();
-        assert!(why.starts_with("HLO417") && why.contains("4096 bytes"), "{why}");
+    for (text, bindings) in cases {
+        for kind in KINDS {
+            let (program, _) = windows(text, kind).unwrap_or_else(|why| panic!("{why}\n{text}"));
+            let most = program.shaders().iter().map(|shader| shader.bindings.len()).max();
+            assert!(most >= Some(bindings), "{program}");
+        }
     }
+}
+
+#[test]
+fn what_has_more_parts_than_bindings_is_refused() {
+    let text = "a = s32[64,1000] parameter(0)\nROOT c = s32[1000,64] transpose(a), dimensions={1,0}";
+    let why = windows(text, DeviceKind::Discrete).unwrap_err();
+    assert!(why.starts_with("HLO417") && why.contains("4096 bytes") && why.contains("bindings"), "{why}");
 }
 
 fn integers() -> Options {

@@ -130,7 +130,7 @@ fn buffer(
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
     let space = Space::Buffer { binding, offset: 0, access };
-    Ok(Memory { name, shape, packed: None, space, window: None })
+    Ok(Memory { name, shape, packed: None, space, window: None, part_of: None })
 }
 
 fn emit_functions(

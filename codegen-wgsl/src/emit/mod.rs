@@ -5,6 +5,7 @@ mod function;
 mod grid;
 mod loop_emitter;
 mod loops;
+mod parts;
 mod regions;
 mod update_slice;
 mod windows;

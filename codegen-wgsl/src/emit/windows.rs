@@ -2,9 +2,11 @@
 //!
 //! Invocations are numbered through all dispatches, so a dispatch computes a stretch of the outputs. Of each tensor that is too large the
 //! stretch is bound that the dispatch uses, as ranges of indices tell it. The longest stretch is taken for which all of these are small
-//! enough.
+//! enough. Where there is none, because an operand is read all over in every dispatch, that operand is bound [in parts](super::parts).
 
+use super::parts::{Parts, in_parts};
 use crate::kernel::{Kernel, Memory, MemoryId, Reach, Space, Window};
+use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Expr, Interval, Ranges, simplify};
 use weft_partition::{Target, Tiling};
 
@@ -73,29 +75,74 @@ pub(super) fn with_windows(
         stretch = stretch.min(i64::try_from(part).unwrap_or(i64::MAX));
     }
     let alignment = (i64::from(target.min_storage_offset_alignment) / WORD_BYTES).max(LANES);
-    let most = most / WORD_BYTES;
+    let room = Room { alignment, most: most / WORD_BYTES, bindings: target.max_storage_buffers as usize };
     let mut last = "there is nothing to divide".to_owned();
-    while stretch > 0 {
-        let mut divided = make(Division::into_stretches(stretch, tiling))?;
-        if divided.windows > MAX_WINDOWS {
-            break;
-        }
-        let large = |id: MemoryId| is_large(&divided.memories[id]);
-        let Some(reach) = Reach::of(&divided, &large) else {
-            return refused("it is read at too many places to follow".to_owned());
-        };
-        match windows(&divided, &reach, &large, alignment, most) {
-            Ok(found) => {
-                for (id, window) in found {
-                    divided.memories[id].window = Some(window);
-                }
-                return Ok(divided);
+    // Windows of everything cost no more bindings; what is read all over has none.
+    for in_parts in [false, true] {
+        let mut stretch = stretch;
+        while stretch > 0 {
+            let divided = make(Division::into_stretches(stretch, tiling))?;
+            if divided.windows > MAX_WINDOWS {
+                break;
             }
-            Err(why) => last = format!("{stretch} elements of what is computed take {why}"),
+            let large = |id: MemoryId| is_large(&divided.memories[id]);
+            let Some(reach) = Reach::of(&divided, &large) else {
+                return refused("it is read at too many places to follow".to_owned());
+            };
+            let windows = windows(&divided, &reach, &large, &room);
+            match divided_by(&divided, windows, in_parts, &room) {
+                Ok(kernel) => return Ok(kernel),
+                Err(why) => last = format!("{stretch} elements of what is computed take {why}"),
+            }
+            stretch /= 2;
         }
-        stretch /= 2;
     }
     refused(last)
+}
+
+/// What a target lets a kernel bind.
+struct Room {
+    /// Words that bindings begin at multiples of.
+    alignment: i64,
+    /// Words of a binding.
+    most: i64,
+    /// How many there may be.
+    bindings: usize,
+}
+
+/// The kernel with windows, where those that would be too large may be parts; or what is too large.
+fn divided_by(
+    kernel: &Kernel,
+    windows: Vec<(MemoryId, Result<Window, String>)>,
+    may_have_parts: bool,
+    room: &Room,
+) -> Result<Kernel, String> {
+    let mut divided: BTreeMap<MemoryId, Parts> = BTreeMap::new();
+    let mut found: Vec<(MemoryId, Window)> = Vec::new();
+    for (id, window) in windows {
+        let memory = &kernel.memories[id];
+        match window {
+            Ok(window) => found.push((id, window)),
+            Err(why) if !may_have_parts || kernel.may_change(id) => return Err(why),
+            Err(why) => {
+                divided.insert(id, Parts::of(memory, room.alignment, room.most).ok_or(why)?);
+            }
+        }
+    }
+    let (mut kernel, become_of) = in_parts(kernel, &divided).map_err(|error| error.to_string())?;
+    for (id, window) in found {
+        kernel.memories[become_of[&id]].window = Some(window);
+    }
+    let binding = |memory: &Memory| match memory.space {
+        Space::Buffer { binding, .. } => Some(binding),
+        Space::Workgroup | Space::Thread => None,
+    };
+    let bindings = kernel.memories.values().filter_map(binding).collect::<BTreeSet<u32>>().len();
+    if bindings > room.bindings {
+        let parts: i64 = divided.values().map(|parts| parts.count()).sum();
+        return Err(format!("{parts} parts of what is read, {bindings} bindings where {} are allowed", room.bindings));
+    }
+    Ok(kernel)
 }
 
 /// For each memory that is too large the window that a dispatch binds of it, or the one that would be too large.
@@ -103,9 +150,8 @@ fn windows(
     kernel: &Kernel,
     reach: &Reach<'_>,
     is_large: &dyn Fn(MemoryId) -> bool,
-    alignment: i64,
-    most: i64,
-) -> Result<Vec<(MemoryId, Window)>, String> {
+    room: &Room,
+) -> Vec<(MemoryId, Result<Window, String>)> {
     let mut windows = Vec::new();
     for (id, memory) in kernel.memories.iter().filter(|(id, _)| is_large(*id)) {
         // What lies in one buffer is bound together.
@@ -122,14 +168,15 @@ fn windows(
                 .fold(NOTHING, |all, one| Interval { lo: all.lo.min(one.lo), hi: all.hi.max(one.hi) })
         };
         let used: Vec<Interval> = (0..kernel.windows).map(used).collect();
-        let window = window(&used, memory.words().unwrap_or(i64::MAX), alignment)
-            .ok_or_else(|| format!("positions of %{} beyond 64 bits", memory.name))?;
-        if window.size > most {
-            return Err(format!("{} words of %{}", window.size, memory.name));
-        }
+        let window = window(&used, memory.words().unwrap_or(i64::MAX), room.alignment)
+            .ok_or_else(|| format!("positions of %{} beyond 64 bits", memory.name))
+            .and_then(|window| match window.size > room.most {
+                true => Err(format!("{} words of %{}", window.size, memory.name)),
+                false => Ok(window),
+            });
         windows.push((id, window));
     }
-    Ok(windows)
+    windows
 }
 
 const NOTHING: Interval = Interval { lo: i64::MAX, hi: i64::MIN };

@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! kernel    := kernel @NAME( buffer, … ) { tile… function… entry }
-//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [window]
+//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [window]
 //! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
@@ -142,6 +142,8 @@ pub struct Memory {
     pub space: Space,
     /// What of it a dispatch binds; `None` where that is all of it.
     pub window: Option<Window>,
+    /// The memory before it that holds the same tensor, where a kernel reads that through several bindings, each of another part.
+    pub part_of: Option<MemoryId>,
 }
 
 /// Where a memory lies, and who sees it.

@@ -113,6 +113,10 @@ impl Reader<'_> {
                 let offset = self.cursor.number("a number of bytes")?;
                 self.memories[id].space = Space::Buffer { binding, offset, access };
             }
+            if self.cursor.accept_word("part") {
+                self.cursor.expect_word("of")?;
+                self.memories[id].part_of = Some(self.known_memory()?);
+            }
             if self.cursor.accept_word("window") {
                 let first = FunctionReader::new(self).parenthesized()?;
                 self.cursor.expect_word("of")?;
@@ -131,7 +135,7 @@ impl Reader<'_> {
         let shape = ArrayShape::new(self.element_type()?, self.extents()?);
         let is_packed = matches!(space, Space::Buffer { .. }) && self.cursor.accept_word("of");
         let packed = if is_packed { Some(ArrayShape::new(self.element_type()?, self.extents()?)) } else { None };
-        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space, window: None });
+        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space, window: None, part_of: None });
         if self.names.insert(name.clone(), id).is_some() {
             return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
         }

@@ -24,8 +24,9 @@ impl fmt::Display for Kernel {
                 (binding, 0) if usize::try_from(binding) == Ok(position) => String::new(),
                 (binding, offset) => format!(" at binding {binding} + {offset}"),
             };
-            let window = window_text(memory)?;
-            buffers.push(format!("{role} {}{at}{window}", memory_text(memory)));
+            let part = memory.part_of.map(|of| format!(" part of {}", memory_name(&self.memories, of)));
+            let (part, window) = (part.unwrap_or_default(), window_text(memory)?);
+            buffers.push(format!("{role} {}{at}{part}{window}", memory_text(memory)));
         }
         writeln!(f, "kernel @{}({}) {{", Name(&self.name), buffers.join(", "))?;
         for memory in self.memories.values() {

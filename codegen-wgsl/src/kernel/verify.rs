@@ -51,6 +51,7 @@ impl Kernel {
     ///   read and by one invocation at a time;
     /// - vectors go to and from buffers only that are not updated in place, from positions on that are multiples of their lanes;
     /// - a dispatch uses of memories what it binds of them, [windows](super::Window) of one buffer are the same, and begin at multiples of 4;
+    /// - parts of one tensor are read only, and each has a binding of its own;
     /// - of a memory that is read and written an element is written by one invocation at most, which alone reads it.
     ///
     /// Returns what of the elements and indices could be neither proved nor refuted.
@@ -112,6 +113,7 @@ impl Kernel {
                 findings.add(&place, "the shape has a layout or a dynamic dimension");
             }
             windows::check_memory(self, memory, findings);
+            windows::check_part(self, memory, findings);
             match memory.space {
                 Space::Buffer { .. } if own => {
                     findings.add(&place, "a buffer comes after a memory of the kernel's own")

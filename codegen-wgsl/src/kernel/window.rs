@@ -52,6 +52,14 @@ impl Memory {
         i64::try_from(Form::tensor_bytes(&self.shape)? / 4).ok()
     }
 
+    /// The positions of the elements that lie in these words alone; `None` where they are beyond 64 bits.
+    pub(crate) fn positions_in(&self, words: Range<i64>) -> Option<Interval> {
+        let form = Form::of(self.shape.element_type)?;
+        let (parts, per_word) = (i64::from(form.parts()), i64::from(form.per_word()));
+        let first = words.start.checked_mul(per_word)?.checked_add(parts - 1)?.div_euclid(parts);
+        Some(Interval { lo: first, hi: words.end.checked_mul(per_word)?.div_euclid(parts) - 1 })
+    }
+
     /// The words that hold the elements at these positions.
     pub(crate) fn words_of(&self, positions: Interval) -> Interval {
         let Some(form) = Form::of(self.shape.element_type) else { return positions };

@@ -27,7 +27,8 @@ pub(crate) fn module(
     };
     // SAFETY: Undefined behavior can come from what is switched off only, which is:
     // - bounds checks. `Kernel::verify` has proved for every access of the kernel that its index is within the extents of its
-    //   memory (`Proofs::are_complete`), and every buffer that is bound has at least the bytes of these extents: `Executable` binds
+    //   memory (`Proofs::are_complete`), and every buffer that is bound has at least the bytes of these extents, or of the window that all
+    //   accesses are proved to lie in: `Executable` binds
     //   tensors of the shapes that the program was compiled for and compares those of its caller (`check_inputs`). The one array of
     //   the library, in `two_over_pi_u32`, clamps its index. The text of a shader is made by `weft_codegen_wgsl` alone: the
     //   module, the proofs and the text of a `Shader` come from one kernel.

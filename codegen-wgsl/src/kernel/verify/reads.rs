@@ -70,7 +70,7 @@ impl Reads<'_, '_> {
             if is_in_range(index, *extent, known) {
                 continue;
             }
-            let beyond = beyond(index, *extent, known);
+            let beyond = beyond(index, Interval::of_extent(*extent), known);
             let message = format!("the index {index} into {what} is not within [0, {}]", extent - 1);
             let reaches = beyond.iter().any(|answer| matches!(answer, Some(true)));
             if reaches && !known.is_loose() {
@@ -84,22 +84,30 @@ impl Reads<'_, '_> {
 
 /// Whether an index is known to be within an extent.
 pub(crate) fn is_within(index: &Expr, extent: i64, known: &Known) -> bool {
-    is_in_range(index, extent, known) || beyond(index, extent, known) == [Some(false); 2]
+    is_between(index, Interval::of_extent(extent), known)
 }
 
-/// Whether ranges and facts alone tell that.
+/// Whether an index is known to be within an interval.
+pub(super) fn is_between(index: &Expr, within: Interval, known: &Known) -> bool {
+    tells(index, within, known) || beyond(index, within, known) == [Some(false); 2]
+}
+
+/// Whether ranges and facts alone tell that an index is within an extent.
 fn is_in_range(index: &Expr, extent: i64, known: &Known) -> bool {
-    let within = Interval::of_extent(extent);
+    tells(index, Interval::of_extent(extent), known)
+}
+
+fn tells(index: &Expr, within: Interval, known: &Known) -> bool {
     let range = known.range(index);
     range.is_empty()
         || within.contains_interval(range)
         || by_facts(index, known).is_some_and(|range| within.contains_interval(range))
 }
 
-/// Whether an index leaves an extent at its lower and at its upper end; `None` where that is not known.
-fn beyond(index: &Expr, extent: i64, known: &Known) -> [Option<bool>; 2] {
-    let below = Interval { lo: i64::MIN, hi: -1 };
-    let above = Interval { lo: extent, hi: i64::MAX };
+/// Whether an index leaves an interval at its lower and at its upper end; `None` where that is not known.
+fn beyond(index: &Expr, within: Interval, known: &Known) -> [Option<bool>; 2] {
+    let below = Interval { lo: i64::MIN, hi: within.lo.saturating_sub(1) };
+    let above = Interval { lo: within.hi.saturating_add(1), hi: i64::MAX };
     [below, above].map(|beyond| reaches(index, beyond, known))
 }
 
@@ -123,7 +131,7 @@ fn by_facts(index: &Expr, known: &Known) -> Option<Interval> {
 }
 
 /// Whether an index takes a value of an interval anywhere; `None` where that is not known.
-fn reaches(index: &Expr, interval: Interval, known: &Known) -> Option<bool> {
+pub(super) fn reaches(index: &Expr, interval: Interval, known: &Known) -> Option<bool> {
     let mut map = domain(known, vec![index.clone()])?;
     map.add_constraint(index.clone(), interval).ok()?;
     let is_empty = |map: &IndexingMap| match map.is_empty(&Limits::default()) {

@@ -21,8 +21,8 @@
 
 use std::cmp::Ordering;
 use weft_hlo::ir::{
-    ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Computation, ElementType, InstrId, Instruction, Op, Scalar,
-    UnaryOp,
+    ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Computation, ElementType, FloatFormat, InstrId,
+    Instruction, Op, Scalar, UnaryOp,
 };
 
 /// Tuples of samples at most; triples are tried.
@@ -89,20 +89,48 @@ enum Value {
 fn samples(element_type: ElementType) -> Option<Vec<Scalar>> {
     Some(match element_type {
         ElementType::Pred => [false, true].map(Scalar::Pred).to_vec(),
-        ElementType::S32 => [i32::MIN, 0, i32::MAX].map(Scalar::S32).to_vec(),
-        ElementType::U32 => [0, 1, u32::MAX].map(Scalar::U32).to_vec(),
         ElementType::F32 => [f32::NEG_INFINITY, -0.0, 0.0, f32::INFINITY, f32::NAN].map(Scalar::F32).to_vec(),
+        ElementType::F64 => [f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY, f64::NAN].map(Scalar::F64).to_vec(),
+        _ => match FloatFormat::of(element_type) {
+            Some(format) => {
+                let [least, greatest] = [format.infinity(true)?, format.infinity(false)?];
+                let bits = [least, format.sign(), 0, greatest, format.nan(false)?];
+                bits.map(|bits| Scalar::from_bits(u128::from(bits), element_type)).to_vec()
+            }
+            None if element_type.is_signed() && element_type.bits() > 1 => {
+                let least = 1u128 << (element_type.bits() - 1);
+                [least, 0, least - 1].map(|bits| Scalar::from_bits(bits, element_type)).to_vec()
+            }
+            None if element_type.is_unsigned() && element_type.bits() > 1 => {
+                [0, 1, u128::MAX].map(|bits| Scalar::from_bits(bits, element_type)).to_vec()
+            }
+            None => return None,
+        },
+    })
+}
+
+/// The number that a sample is, NaN or one that compares as it does with other samples of its type.
+fn number(sample: Scalar) -> Option<f64> {
+    let element_type = sample.element_type();
+    let bits = sample.bits();
+    Some(match (sample, FloatFormat::of(element_type)) {
+        (Scalar::F32(number), _) => f64::from(number),
+        (Scalar::F64(number), _) => number,
+        (_, Some(format)) => f64::from(format.value(u16::try_from(bits).ok()?)),
+        // From the least one on, all the others are above 0.
+        _ if element_type.is_signed() => (bits ^ 1 << (element_type.bits() - 1)) as f64,
+        _ if element_type.is_unsigned() => bits as f64,
         _ => return None,
     })
 }
 
 /// Whether a sample is an end of its type: a number is the least or the greatest.
 fn is_end(sample: Scalar) -> bool {
-    match sample {
-        Scalar::F32(number) => number.is_infinite(),
-        Scalar::S32(number) => number == i32::MIN || number == i32::MAX,
-        Scalar::U32(number) => number == 0 || number == u32::MAX,
-        _ => true,
+    let samples = samples(sample.element_type()).unwrap_or_default();
+    match number(sample) {
+        Some(number) if sample.element_type().is_float() => number.is_infinite(),
+        Some(_) => samples.first() == Some(&sample) || samples.last() == Some(&sample),
+        None => true,
     }
 }
 
@@ -262,28 +290,24 @@ impl<'m> Tuples<'m> {
     fn scalar(&self, place: usize, digit: usize) -> Option<(Scalar, bool)> {
         let (_, samples) = self.places.iter().find(|(own, _)| *own == place)?;
         let sample = *samples.get(digit)?;
-        Some((sample, matches!(sample, Scalar::F32(number) if number.is_nan())))
+        Some((sample, number(sample).is_some_and(f64::is_nan)))
     }
 }
 
 /// Whether an order is the usual one of a number's type.
 fn is_plain(order: Option<ComparisonType>, number: Scalar) -> bool {
-    matches!(
-        (order, number),
-        (None, _)
-            | (Some(ComparisonType::Float), Scalar::F32(_))
-            | (Some(ComparisonType::Signed), Scalar::S32(_))
-            | (Some(ComparisonType::Unsigned), Scalar::U32(_))
-    )
+    let element_type = number.element_type();
+    match order {
+        None => true,
+        Some(ComparisonType::Float) => element_type.is_float(),
+        Some(ComparisonType::Signed) => element_type.is_signed(),
+        Some(ComparisonType::Unsigned) => element_type.is_unsigned(),
+        Some(_) => false,
+    }
 }
 
 fn compared(a: Scalar, b: Scalar) -> Option<Ordering> {
-    match (a, b) {
-        (Scalar::F32(a), Scalar::F32(b)) => a.partial_cmp(&b),
-        (Scalar::S32(a), Scalar::S32(b)) => Some(a.cmp(&b)),
-        (Scalar::U32(a), Scalar::U32(b)) => Some(a.cmp(&b)),
-        _ => None,
-    }
+    number(a)?.partial_cmp(&number(b)?)
 }
 
 /// Whether a relation holds between two values that compare so; beside NaN they do not compare.
@@ -300,10 +324,11 @@ fn holds(direction: ComparisonDirection, ordering: Option<Ordering>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::number;
     use crate::fold::Fold;
     use std::fmt::Write;
     use weft_hlo::eval::evaluate;
-    use weft_hlo::ir::{Data, Literal, Module, Scalar};
+    use weft_hlo::ir::{Data, ElementType, Literal, Module, Scalar, Shape};
     use weft_hlo::random::Rng;
     use weft_hlo::text::parse;
 
@@ -371,33 +396,39 @@ mod tests {
         module(&format!("{text}  ROOT t = {results} tuple(l, li, r, ri, d, di, s, si)\n}}\n"))
     }
 
-    /// The words of results; NaN is NaN.
-    fn words(literal: &Literal) -> Vec<u32> {
-        match &literal.data {
-            Data::F32(values) => values.iter().map(|own| if own.is_nan() { u32::MAX } else { own.to_bits() }).collect(),
-            Data::S32(values) => values.iter().map(|own| own.cast_unsigned()).collect(),
-            other => panic!("{other:?}"),
-        }
+    /// The bits of results; NaN is NaN.
+    fn words(literal: &Literal) -> Vec<u128> {
+        let bits = |own: Scalar| if number(own).is_some_and(f64::is_nan) { u128::MAX } else { own.bits() };
+        (0..).map_while(|position| literal.data.get(position)).map(bits).collect()
+    }
+
+    fn array(values: &[Scalar]) -> Literal {
+        let mut data = Data::filled(values[0], values.len());
+        values.iter().enumerate().for_each(|(position, value)| data.set(position, *value).expect("one type"));
+        let shape = Shape::array(values[0].element_type(), vec![values.len() as i64]);
+        Literal { shape, data }
     }
 
     /// Values that are no samples, too.
-    fn all_triples(value: &str) -> Vec<Literal> {
-        const FLOATS: [f32; 8] = [f32::NEG_INFINITY, -2.5, -0.0, 0.0, 1e-30, 7.0, f32::INFINITY, f32::NAN];
-        const INTEGERS: [i32; 5] = [i32::MIN, -4, 0, 9, i32::MAX];
+    fn all_triples(value: ElementType) -> Vec<Literal> {
+        const FLOATS: [f32; 8] = [f32::NEG_INFINITY, -2.5, -0.0, 0.0, 0.0625, 7.0, f32::INFINITY, f32::NAN];
         const INDICES: [i32; 4] = [0, 3, 8, i32::MAX];
-        let values = if value == "f32" { FLOATS.len() } else { INTEGERS.len() };
-        let size = values * INDICES.len();
+        let values: Vec<Scalar> = match value {
+            ElementType::F32 => FLOATS.map(Scalar::F32).to_vec(),
+            // The upper half of an f32.
+            ElementType::Bf16 => FLOATS.map(|own| Scalar::from_bits(u128::from(own.to_bits() >> 16), value)).to_vec(),
+            _ => {
+                let top = 1u128 << (value.bits() - 1);
+                [top, u128::MAX - 3, 0, 9, top - 1].map(|bits| Scalar::from_bits(bits, value)).to_vec()
+            }
+        };
+        let size = values.len() * INDICES.len();
         let mut inputs = Vec::new();
         for power in [1, size, size * size] {
             let tuples = (0..size * size * size).map(|number| number / power % size);
-            let chosen = tuples.clone().map(|tuple| tuple % values);
-            let indices: Vec<i32> = tuples.map(|tuple| INDICES[tuple / values]).collect();
-            let extents = [size as i64 * size as i64 * size as i64];
-            inputs.push(match value {
-                "f32" => Literal::array(extents, chosen.map(|own| FLOATS[own]).collect::<Vec<_>>()),
-                _ => Literal::array(extents, chosen.map(|own| INTEGERS[own]).collect::<Vec<_>>()),
-            });
-            inputs.push(Literal::array(extents, indices));
+            let chosen: Vec<Scalar> = tuples.clone().map(|tuple| values[tuple % values.len()]).collect();
+            let indices: Vec<Scalar> = tuples.map(|tuple| Scalar::S32(INDICES[tuple / values.len()])).collect();
+            inputs.extend([array(&chosen), array(&indices)]);
         }
         inputs
     }
@@ -406,10 +437,12 @@ mod tests {
     #[test]
     fn regions_are_divided_just_where_grouping_does_not_matter() {
         let (mut rng, mut accepted, mut commuting, mut refused) = (Rng::new(91), 0, 0, 0);
-        for value in ["f32", "s32"] {
+        let types = [ElementType::F32, ElementType::S32, ElementType::Bf16, ElementType::U8, ElementType::S64];
+        for (value, cases) in types.into_iter().zip([300, 300, 60, 60, 60]) {
             let inputs = all_triples(value);
+            let value = value.name();
             let count = inputs[1].shape.as_array().map_or(0, |array| array.extents[0]) as usize;
-            for _ in 0..400 {
+            for _ in 0..cases {
                 let body = body(&mut rng, value);
                 let region = module(&format!("HloModule m\nENTRY f {{\n{}}}\n", body.replace('@', "")));
                 let fold = Fold::of(region.entry_computation());
@@ -419,7 +452,7 @@ mod tests {
                     continue;
                 }
                 let found = evaluate(&groupings(&body, value, count), &inputs).unwrap_or_else(|e| panic!("{e}"));
-                let found: Vec<Vec<u32>> = found.iter().map(words).collect();
+                let found: Vec<Vec<u128>> = found.iter().map(words).collect();
                 assert_eq!(found[..2] == found[2..4], fold.is_ok(), "{fold:?}\n{body}");
                 let Ok(fold) = fold else {
                     refused += 1;
@@ -444,12 +477,7 @@ mod tests {
     }
 
     fn splat(value: Scalar, count: usize) -> Literal {
-        let extents = [count as i64];
-        match value {
-            Scalar::F32(own) => Literal::array(extents, vec![own; count]),
-            Scalar::S32(own) => Literal::array(extents, vec![own; count]),
-            other => panic!("{other:?}"),
-        }
+        array(&vec![value; count])
     }
 
     /// The region with these instructions behind its parameters `a`, `i`, `b` and `k`.

@@ -53,6 +53,26 @@ impl Known {
         self.ranges.runtime[index] = bounds;
     }
 
+    /// Divides an index or loop variable that runs over `[0, n - 1]` by a divisor of `n`: it is the quotient from now on, and a loop variable more the
+    /// remainder. Returns what it was before; `None` where an index leaves 64 bits.
+    pub(crate) fn divide(&mut self, variable: Var, divisor: i64) -> Option<Expr> {
+        let remainder = Expr::range(u32::try_from(self.loops()).ok()?);
+        let before = Expr::var(variable).checked_mul(divisor).ok()?.checked_add(&remainder).ok()?;
+        for fact in &mut self.facts {
+            fact.expr = fact.expr.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
+        }
+        let range = match variable {
+            Var::Dim(index) => self.ranges.dims.get_mut(index as usize),
+            Var::Range(index) => self.ranges.ranges.get_mut(index as usize),
+            Var::Runtime(_) => None,
+        }?;
+        range.hi = (range.hi + 1) / divisor - 1;
+        self.ranges.ranges.push(Interval::of_extent(divisor));
+        let bare = Known { facts: Vec::new(), ..self.clone() };
+        self.facts.iter_mut().for_each(|fact| fact.expr = bare.simplified(&fact.expr));
+        Some(before)
+    }
+
     /// What is known in each block within a statement, in their order.
     pub(crate) fn within(&self, statement: &Statement) -> Vec<Known> {
         match statement {

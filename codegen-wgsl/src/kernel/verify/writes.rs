@@ -3,7 +3,7 @@
 use super::reads::domain;
 use super::{Findings, elements};
 use crate::kernel::{Access, Block, Kernel, Known, Memory, MemoryId, Space, Statement};
-use weft_affine::{Constraint, Expr, Interval, range_of};
+use weft_affine::{Atom, Constraint, Expr, Interval, Var, range_of};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
 
@@ -61,8 +61,32 @@ pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Opti
     domain(known, vec![row_major(memory, indices)?])
 }
 
+/// A position with the digits of index variables as variables of their own, where the digits are all that a variable is: that tells no points
+/// apart less, and what is linear is decided at once.
+fn in_digits(position: &Expr, known: &Known) -> Option<(Expr, Known)> {
+    let (mut position, mut known) = (position.clone(), known.clone());
+    while let Some((variable, base)) = digit(&position, &known) {
+        let before = known.divide(variable, base)?;
+        let position_of = position.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
+        position = known.simplified(&position_of);
+    }
+    Some((position, known))
+}
+
+/// A variable that an expression divides, and by what: a divisor of its extent.
+fn digit(expr: &Expr, known: &Known) -> Option<(Var, i64)> {
+    expr.terms().iter().find_map(|term| {
+        let (Atom::FloorDiv(inner, base) | Atom::Mod(inner, base)) = &term.atom else { return None };
+        let Some(variable) = inner.as_var() else { return digit(inner, known) };
+        let range = known.range(&Expr::var(variable));
+        let is_whole = range.lo == 0 && range.hi >= *base && (range.hi + 1) % base == 0;
+        (is_whole && !matches!(variable, Var::Runtime(_))).then_some((variable, *base))
+    })
+}
+
 /// The map to a position and so many behind it, simplified, with what such positions are within.
 fn within(first: &Expr, count: i64, known: &Known) -> Position {
+    let (first, known) = &in_digits(first, known)?;
     let mut map = if count > 1 {
         // All of them, as a loop over them would write them.
         let further = Expr::range(u32::try_from(known.loops()).ok()?);

@@ -13,8 +13,8 @@ pub struct Shader {
     pub source: String,
     /// The entry point's name in the text.
     pub entry_point: String,
-    /// Storage buffers, and uniforms that hold operands, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given
-    /// and but for those that it updates, then its results.
+    /// Storage buffers, and uniforms that hold operands, in order: buffer `k` is `@group(0) @binding(k)`; the fusion's operands first, each once however often it is given,
+    /// or several times in a row where it is bound in parts, and but for those that it updates, then its results.
     pub bindings: Vec<Binding>,
     /// The binding of the uniform parameter block: 16 bytes, all zero (the run-time zero of [`crate::math`]).
     pub parameter_binding: u32,

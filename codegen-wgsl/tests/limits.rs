@@ -60,3 +60,29 @@ fn a_tensor_given_twice_is_bound_once() {
     let bound: Vec<(&str, bool)> = shader.bindings.iter().map(|it| (it.name.as_str(), it.writable)).collect();
     assert_eq!((bound, shader.parameter_binding), (vec![("a", false), ("c_out", true)], 2));
 }
+
+/// Elements that are parts of words, and such as take several, up to the last that 32 bits number: no position wraps around unseen.
+#[test]
+fn positions_are_numbers_of_32_bits() {
+    let huge = Target::default().with(|it| {
+        (it.max_storage_binding_bytes, it.max_buffer_bytes) = (1 << 60, 1 << 60);
+    });
+    let reversed = |shape: &str| {
+        let text = format!(
+            "HloModule m\nf {{\n  a = {shape} parameter(0)\n  ROOT c = {shape} reverse(a), dimensions={{0}}\n}}\n\
+             ENTRY e {{\n  a = {shape} parameter(0)\n  ROOT c = {shape} fusion(a), kind=kLoop, calls=f\n}}\n"
+        );
+        let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
+        let root = Site { computation: module.entry, instruction: module.entry_computation().root };
+        let shader = Fused::of(module, &huge).and_then(|fused| compile(&fused, root, &huge));
+        shader.map(|shader| assert!(shader.proofs().are_complete(), "{shape}")).map_err(|findings| findings.to_string())
+    };
+    for shape in ["s4[2147483640]", "pred[2147483645]", "s16[2147483646]", "f32[2147483646]", "s64[2147483646]"] {
+        assert_eq!(reversed(shape), Ok(()), "{shape}");
+    }
+    assert_eq!(reversed("c128[1073741824]"), Ok(()));
+    let more = "HLO412: c: %a: u32[1073741825,4] has more words than 32 bits number";
+    assert_eq!(reversed("c128[1073741825]"), Err(more.to_owned()));
+    let more = "HLO412: a: s4[2147483647] has more elements than a kernel's 32-bit indices reach";
+    assert_eq!(reversed("s4[2147483647]"), Err(more.to_owned()));
+}

@@ -15,13 +15,16 @@ use weft_hlo::ir::{ArenaId, ElementType, Span};
 /// The name of every kernel's entry point.
 pub const ENTRY_POINT: &str = "main";
 
+/// Words of a buffer that indices reach.
+const MAX_WORDS: i64 = 1 << 32;
+
 /// The WGSL of a kernel that has gone through all [lowerings](crate::lower::Lowering).
 ///
 /// Bindings are those of [`Shader`](crate::Shader): one storage buffer or uniform for each binding of the kernel's memories, then the
 /// parameter block, then, where there are windows, the block that tells of them.
 ///
 /// # Errors
-/// `HLO413` for statements that a stage before should have lowered, `HLO414` for an operation that HLO does not define on its
+/// `HLO412` where 32 bits do not suffice for an index, `HLO413` for statements that a stage before should have lowered, `HLO414` for an operation that HLO does not define on its
 /// operands' type.
 pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let mut names = Names::globals();
@@ -120,7 +123,13 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
         };
         let name = &memory.name;
         match memory.space {
-            Space::Buffer { binding, .. } => {
+            Space::Buffer { binding, offset, .. } => {
+                // Positions in it, and the beginnings of windows, are numbers of 32 bits.
+                let words = memory.words().and_then(|words| words.checked_add(i64::try_from(offset / 4).ok()?));
+                if words.is_none_or(|words| words > MAX_WORDS) {
+                    let message = format!("%{name}: {} has more words than 32 bits number", memory.held());
+                    return Err(Diagnostic::new("HLO412", Span::default(), message).into());
+                }
                 let first = first_in_buffer(kernel, memory);
                 if stored_type(first.shape.element_type) != element {
                     let message = format!("%{name} shares a buffer with elements that are stored otherwise");

@@ -23,8 +23,10 @@ use weft_partition::{Fused, FusionPlan, Site, Target};
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, site: Site, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let kernel = lower(fused, site, target, Lowering::LAST, |_, _| {})?;
-    shader(&kernel, contents(fused, fusion, plan)).map_err(|findings| at(findings, fusion))
+    let emitted = kernel(fused, site, target)?;
+    let bound = bound(&emitted, contents(fused, fusion, plan));
+    let kernel = lower(emitted, fusion, target, Lowering::LAST, |_, _| {})?;
+    shader(&kernel, &bound).map_err(|findings| at(findings, fusion))
 }
 
 /// The shader of a kernel that was written as text, or made otherwise, after all lowerings. What it reads are the operands, in the order of its
@@ -81,7 +83,7 @@ pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagno
         })
     };
     let contents: Vec<Content> = kernel.memories.iter().filter_map(content).collect();
-    let shader = shader(&lowered, contents)?;
+    let shader = shader(&lowered, &bound(kernel, contents))?;
     if shader.bindings.len() == usize::try_from(shader.parameter_binding).unwrap_or(usize::MAX) {
         return Ok(shader);
     }
@@ -96,8 +98,22 @@ fn with_identifiers(kernel: &Kernel) -> Kernel {
     kernel
 }
 
-/// The shader of a kernel that has gone through all lowerings, given what its buffers are, but for further parts of them.
-fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics> {
+/// What lies in each binding of a kernel as it was made, given what its buffers are, but for further parts of them. Lowerings keep bindings.
+fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Content> {
+    let (mut contents, mut of_memories, mut bound) = (contents.into_iter(), BTreeMap::new(), BTreeMap::new());
+    for (id, memory) in kernel.memories.iter() {
+        let Space::Buffer { binding, .. } = memory.space else { continue };
+        let content = memory.part_of.map_or_else(|| contents.next(), |whole| of_memories.get(&whole).copied());
+        if let Some(content) = content {
+            of_memories.insert(id, content);
+            bound.entry(binding).or_insert(content);
+        }
+    }
+    bound
+}
+
+/// The shader of a kernel that has gone through all lowerings, given what lies in its bindings.
+fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Diagnostics> {
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(kernel)).map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
         Diagnostic::new("HLO419", Span::default(), message)
@@ -107,11 +123,10 @@ fn shader(kernel: &Kernel, contents: Vec<Content>) -> Result<Shader, Diagnostics
     let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups, kernel.has_f64()));
     let (module, info) = validated.map_err(|reason| Diagnostic::new("HLO415", Span::default(), reason))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
-    let (mut contents, mut of_memories) = (contents.into_iter(), BTreeMap::new());
-    for (id, memory) in kernel.memories.iter().filter(|(_, memory)| memory.is_buffer()) {
-        let content = memory.part_of.map_or_else(|| contents.next(), |whole| of_memories.get(&whole).copied());
-        if let (Space::Buffer { binding, .. }, Some(content)) = (memory.space, content) {
-            of_memories.insert(id, content);
+    for (id, memory) in kernel.memories.iter() {
+        if let Space::Buffer { binding, .. } = memory.space
+            && let Some(content) = bound.get(&binding).copied()
+        {
             let writable = kernel.may_change(id);
             let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
             let windows = windows(kernel, memory)
@@ -192,21 +207,21 @@ pub fn lowered(
     target: &Target,
     last: Lowering,
 ) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
+    let (fusion, _) = fusion(fused, site)?;
     let mut stages = Vec::with_capacity(Lowering::ALL.len());
-    lower(fused, site, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
+    let emitted = kernel(fused, site, target)?;
+    lower(emitted, fusion, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
     Ok(stages)
 }
 
 /// The kernel of one fusion after all lowerings up to and with `last`, each of which is shown.
 fn lower(
-    fused: &Fused,
-    site: Site,
+    mut kernel: Kernel,
+    fusion: &Instruction,
     target: &Target,
     last: Lowering,
     mut show: impl FnMut(Lowering, &Kernel),
 ) -> Result<Kernel, Diagnostics> {
-    let (fusion, _) = fusion(fused, site)?;
-    let mut kernel = kernel(fused, site, target)?;
     let _span = debug_span!("lower").entered();
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
         kernel = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;

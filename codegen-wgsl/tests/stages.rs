@@ -61,7 +61,7 @@ fn lowerings_have_names() {
     for lowering in Lowering::ALL {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
-    let names = "inlined, split, typed, legal, collectives, flat, moved, uniform, vectorized, words, held, peeled, \
-                 protected, unrolled, hoisted";
+    let names = "inlined, split, typed, legal, collectives, flat, merged, moved, uniform, vectorized, words, held, \
+                 peeled, protected, unrolled, hoisted";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

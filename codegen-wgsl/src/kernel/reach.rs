@@ -43,12 +43,15 @@ impl<'k> Reach<'k> {
         let mut all = Interval { lo: i64::MAX, hi: i64::MIN };
         for access in self.accesses.iter().filter(|access| access.memory == memory) {
             let mut known = access.known.clone();
+            // An invocation may never come there in this window.
             if let Some(coordinate) = self.windows
                 && let Some(dim) = known.ranges.dims.get_mut(coordinate)
             {
-                *dim = Interval::point(window);
+                *dim = dim.intersect(Interval::point(window));
+                if dim.is_empty() {
+                    continue;
+                }
             }
-            // An invocation may never come there in this window.
             let holds = |fact: &Constraint| !range_of(&fact.expr, &known.ranges).intersect(fact.bounds).is_empty();
             if !known.facts().iter().all(holds) {
                 continue;

@@ -8,6 +8,7 @@ mod hoist;
 mod hold;
 mod inline;
 mod legalize;
+mod merge;
 mod peel;
 mod position;
 mod protect;
@@ -28,6 +29,7 @@ pub use hoist::hoist;
 pub use hold::hold;
 pub use inline::inline;
 pub use legalize::legalize;
+pub use merge::merge;
 pub use peel::peel;
 pub use protect::protect;
 use std::fmt;
@@ -56,6 +58,8 @@ pub enum Lowering {
     Collective,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
+    /// Slices of one buffer are one memory: [`merge`].
+    Merged,
     /// Packed elements that only move do so as the words that hold them: [`moved`].
     Moved,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
@@ -78,13 +82,14 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 15] = [
+    pub const ALL: [Lowering; 16] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
         Lowering::Legal,
         Lowering::Collective,
         Lowering::Flat,
+        Lowering::Merged,
         Lowering::Moved,
         Lowering::Uniform,
         Lowering::Vectorized,
@@ -108,6 +113,7 @@ impl Lowering {
             Lowering::Legal => "legal",
             Lowering::Collective => "collectives",
             Lowering::Flat => "flat",
+            Lowering::Merged => "merged",
             Lowering::Moved => "moved",
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
@@ -135,6 +141,7 @@ impl Lowering {
             Lowering::Legal => Ok(legalize(kernel)),
             Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
+            Lowering::Merged => merge(kernel).map_err(too_large),
             Lowering::Moved => moved(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized => Ok(vectorize(kernel)),

@@ -18,8 +18,9 @@ const MAX_STATEMENTS: u64 = 64;
 ///
 /// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
 /// or more, and the round has at most 64 statements. Where the test chooses between two computations, one full round is enough: it loses
-/// one of them. What is updated in place, or seen by other invocations, or written window by window, is still written by one statement:
-/// of several it is not proved that invocations do so apart.
+/// one of them. Of a launch in windows those come first in which the test holds in every round, told apart by the number of the window; the
+/// rounds of the last one are divided in turn. What is updated in place, or seen by other invocations, is still written by one
+/// statement: of several it is not proved that invocations do so apart.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -29,17 +30,17 @@ pub fn peel(kernel: &Kernel) -> Result<Kernel, Error> {
     // Callees stand behind their callers.
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids.into_iter().rev() {
-        divide(kernel, &mut peeled.functions[id], &sizes)?;
+        divide(kernel, &mut peeled.functions[id], None, &sizes)?;
         sizes[id.index()] = size(&peeled.functions[id].body, &sizes);
     }
-    divide(kernel, &mut peeled.entry, &sizes)?;
+    divide(kernel, &mut peeled.entry, kernel.window_coordinate(), &sizes)?;
     Ok(peeled)
 }
 
-fn divide(kernel: &Kernel, function: &mut Function, sizes: &[u64]) -> Result<(), Error> {
+fn divide(kernel: &Kernel, function: &mut Function, window: Option<usize>, sizes: &[u64]) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
-    let mut pass = Pass { kernel, room, sizes, changes: false };
+    let mut pass = Pass { kernel, room, window, sizes, changes: false };
     pass.block(&mut body, &mut Known::new(&function.extents))?;
     let changes = pass.changes;
     function.body = body;
@@ -52,6 +53,8 @@ fn divide(kernel: &Kernel, function: &mut Function, sizes: &[u64]) -> Result<(),
 struct Pass<'f> {
     kernel: &'f Kernel,
     room: Room<'f>,
+    /// The coordinate that is the number of the window, if this is the entry and there are several.
+    window: Option<usize>,
     /// Statements of each function that may be called.
     sizes: &'f [u64],
     changes: bool,
@@ -66,6 +69,10 @@ impl Pass<'_> {
                 self.block(block, &mut known)?;
             }
             known.after(&statement);
+            if let Some(full) = self.full_windows(&statement, known) {
+                statements.push(self.divided_windows(statement, full, known)?);
+                continue;
+            }
             match self.full_rounds(&statement, known) {
                 Some(full) => self.divided(statement, full, known.loops(), &mut statements)?,
                 None => statements.push(statement),
@@ -80,18 +87,11 @@ impl Pass<'_> {
         let Statement::Loop { extents, body, .. } = statement else { return None };
         let rounds = *extents.first()?;
         let variable = Var::Range(u32::try_from(known.loops()).ok()?);
-        let mut inner = known.in_loop(extents);
-        let (mut full, mut chooses) = (0, false);
-        for statement in &body.statements {
-            if let Statement::If { condition: Condition::Indices(tests), otherwise, .. } = statement {
-                let held = tests.iter().map(|test| held(test, variable, &inner)).min().unwrap_or(0);
-                if held < rounds && held > full {
-                    (full, chooses) = (held, !otherwise.statements.is_empty());
-                }
-            }
-            inner.after(statement);
-        }
-        if !self.only_results(body) {
+        let (full, chooses) = most_held(body, variable, rounds, known.in_loop(extents));
+        // What is written in other windows as well lies between what the rounds write.
+        let window = self.window.and_then(|coordinate| known.ranges.dims.get(coordinate));
+        let is_in_order = window.is_none_or(|window| window.lo == window.hi) || !writes(body);
+        if !is_in_order || !self.only_results(body) {
             return None;
         }
         let is_worth_it = full >= 1 && chooses || full >= 2 && full >= rounds - full;
@@ -99,12 +99,46 @@ impl Pass<'_> {
         pays.then_some(full)
     }
 
-    /// Whether nothing is written but results, in a single dispatch.
+    /// The coordinate of the window, and how many windows there are in sight, where there are several.
+    fn open_window(&self, known: &Known) -> Option<(usize, i64)> {
+        let coordinate = self.window?;
+        let range = known.ranges.dims.get(coordinate)?;
+        (range.lo == 0 && range.hi > 0).then_some((coordinate, range.hi + 1))
+    }
+
+    /// The windows, from the first on, in which a test holds for certain in all rounds of a loop, where it pays to tell them apart.
+    fn full_windows(&self, statement: &Statement, known: &Known) -> Option<(usize, i64)> {
+        let Statement::Loop { values, extents, body, .. } = statement else { return None };
+        let (coordinate, windows) = self.open_window(known)?;
+        let variable = Var::Dim(u32::try_from(coordinate).ok()?);
+        let (full, chooses) = most_held(body, variable, windows, known.in_loop(extents));
+        let is_worth_it = full >= 1 && (chooses || full >= windows - full);
+        let may_be = values.is_empty() && self.only_results(body) && size(body, self.sizes) <= MAX_STATEMENTS;
+        (is_worth_it && may_be).then_some((coordinate, full))
+    }
+
+    /// A loop in the first windows, and again in the others.
+    fn divided_windows(
+        &mut self,
+        statement: Statement,
+        (coordinate, full): (usize, i64),
+        known: &Known,
+    ) -> Result<Statement, Error> {
+        let then = Block { statements: vec![statement], results: Vec::new() };
+        let mut otherwise =
+            Copy { from: None, known: HashMap::new(), variable: &|_| None }.of(&then, &mut self.room)?;
+        let expr = Expr::dim(u32::try_from(coordinate).unwrap_or(u32::MAX));
+        let tests = vec![Constraint { expr, bounds: Interval::of_extent(full) }];
+        self.block(&mut otherwise, &mut known.unless(&tests))?;
+        self.changes = true;
+        Ok(Statement::If { values: Vec::new(), condition: Condition::Indices(tests), then, otherwise })
+    }
+
+    /// Whether nothing is written but results.
     fn only_results(&self, block: &Block) -> bool {
         block.statements.iter().all(|statement| match statement {
             Statement::Store { memory, .. } | Statement::Merge { memory, .. } => {
-                self.kernel.windows == 1
-                    && matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
+                matches!(self.kernel.memories[*memory].space, Space::Buffer { access: Access::Write, .. })
             }
             _ if statement.is_effect() => false,
             _ => statement.blocks().into_iter().all(|block| self.only_results(block)),
@@ -144,7 +178,28 @@ impl Pass<'_> {
     }
 }
 
-/// How many rounds, from the first on, a test on a loop variable holds in, whatever else it depends on.
+/// Whether a block, or one within it, writes.
+fn writes(block: &Block) -> bool {
+    block.statements.iter().any(Statement::has_effects)
+}
+
+/// How many values of a variable, from the first on, most of the tests of a block hold for that do not hold for all; and whether the one
+/// chooses between two computations.
+fn most_held(body: &Block, variable: Var, values: i64, mut known: Known) -> (i64, bool) {
+    let (mut full, mut chooses) = (0, false);
+    for statement in &body.statements {
+        if let Statement::If { condition: Condition::Indices(tests), otherwise, .. } = statement {
+            let held = tests.iter().map(|test| held(test, variable, &known)).min().unwrap_or(0);
+            if held < values && held > full {
+                (full, chooses) = (held, !otherwise.statements.is_empty());
+            }
+        }
+        known.after(statement);
+    }
+    (full, chooses)
+}
+
+/// How many values of a variable, from 0 on, a test holds for, whatever else it depends on.
 fn held(test: &Constraint, variable: Var, known: &Known) -> i64 {
     let own = test.expr.terms().iter().find(|term| term.atom == Atom::Var(variable));
     let Some(coefficient) = own.map(|term| term.coefficient).filter(|coefficient| *coefficient > 0) else { return 0 };

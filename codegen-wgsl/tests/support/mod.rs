@@ -73,7 +73,7 @@ pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
         let stages = lowered(fused, id, &target, Lowering::LAST)?;
         let after =
             |last: Lowering| stages.iter().find(|(lowering, _)| *lowering == last).map(|(_, kernel)| kernel.clone());
-        let before_vectors = after(Lowering::Flat).expect("there is such a lowering");
+        let before_vectors = after(Lowering::Merged).expect("there is such a lowering");
         let lowered = after(Lowering::LAST).expect("there is such a lowering");
         Ok(Made { kernel, flat, before_vectors, lowered, shader })
     };

@@ -282,6 +282,8 @@ pub(crate) enum Stage {
     Collectives,
     /// The kernel with row-major positions for indices
     Flat,
+    /// The kernel with slices of one buffer as one memory
+    Merged,
     /// The kernel with packed elements that only move as the words that hold them
     Moved,
     /// The kernel with small operands bound as uniforms, where the target loads these sooner

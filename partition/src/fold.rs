@@ -21,6 +21,9 @@ impl Fold {
     /// monoid, and commutes where all do. A group is one operation of two elements that has a neutral element
     /// ([`identity`]), or a [`Selection`].
     ///
+    /// A region that divides by what it has counted, as Welford's of mean, sum of squares and count does, is neither: of numbers it is associative, but a
+    /// part that has only counted zeros is 0 divided by 0, and NaN where one loop over all elements is a number.
+    ///
     /// # Errors
     /// The reason why a reduction by this region cannot be divided, as part of a sentence.
     pub(crate) fn of(region: &Computation) -> Result<Fold, String> {

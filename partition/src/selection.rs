@@ -533,6 +533,12 @@ mod tests {
                 "result 1",
             ),
             ("v = s32[] add(a, b)\nn = s32[] subtract(i, k)", "`subtract` n"),
+            // A mean of so many.
+            (
+                "n = s32[] add(i, k)\nx = s32[] multiply(a, i)\ny = s32[] multiply(b, k)\ns = s32[] add(x, y)\n\
+                 v = s32[] divide(s, n)",
+                "`add` n",
+            ),
             (
                 "z = s32[] constant(3)\ng = pred[] compare(a, z), direction=GT\nv = s32[] select(g, a, b)\nn = s32[] add(i, k)",
                 "`constant` z",

@@ -114,6 +114,14 @@ fn what_a_target_lacks_is_refused() {
     assert_eq!(refused(&DOUBLE.replace("OP", "floor"), &Target::default()), reason);
     let negated = Kernel::parse(&DOUBLE.replace("OP", "negate")).unwrap();
     assert!(compile_kernel(&negated, &Target::default()).is_ok(), "signs are bits");
+    let faulty = |change: fn(&mut Target)| Target::default().with(change);
+    let barriers = faulty(|target| target.faults.barriers = true);
+    let reason = "HLO417: invocations wait for each other, and barriers do not work on the target";
+    assert_eq!(refused(&of_workgroup, &barriers), reason);
+    let atomics = faulty(|target| target.faults.atomics = true);
+    let updated = "kernel @k(inout %m: u32[8]) { entry groups [1] threads 8 { update %m[0] by add u32 1 } }";
+    let reason = "HLO417: elements are updated, and atomic operations do not work on the target";
+    assert_eq!(refused(updated, &atomics), reason);
     let packed = "kernel @k(inout %m: pred[8]) { entry groups [1] threads 8 { update %m[0] by or true } }";
     let reason = "HLO413: updates of elements of type pred, which share words, cannot be compiled yet";
     assert_eq!(refused(packed, &Target::default()), reason);

@@ -48,7 +48,7 @@ pub use monoid::identity;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};
 pub use splat::splats;
 pub use target::{
-    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Features, Hardware, Subgroups, Target, TargetError,
+    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Subgroups, Target, TargetError,
 };
 pub use tiling::Tiling;
 pub use work::Work;

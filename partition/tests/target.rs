@@ -174,6 +174,7 @@ fn any_target() -> impl Strategy<Value = Target> {
             features.int64_atomics &= features.shader_int64;
             features.cooperative_matrices = if has_subgroups { vec![matrix()] } else { Vec::new() };
             it.arithmetic.flushes_denormals = choices[14].then_some(choices[15]);
+            [it.faults.barriers, it.faults.atomics, it.forbid_contraction] = [choices[0], choices[5], choices[9]];
             it.max_loop_iterations = choices[15].then_some(limits[13]);
             it.max_dispatch_milliseconds = choices[14].then_some(limits[13]);
         })
@@ -236,7 +237,7 @@ mod json {
             let excess = Some((value + 1, value));
             let found = more.excess_over(&floor).and_then(|excess| match excess {
                 Excess::Limit { asked, offered, .. } => Some((asked, offered)),
-                Excess::Feature(_) => None,
+                Excess::Feature(_) | Excess::Fault(_) => None,
             });
             assert_eq!((found, floor.excess_over(&more)), (excess, None), "{key}");
             let none = read(&format!("{{\"{key}\": 0}}"));
@@ -257,6 +258,11 @@ mod json {
             assert_eq!(more.excess_over(&less), Some(Excess::Feature(key.clone())));
             assert_eq!(less.excess_over(&more), None, "{key}");
         }
+        for (key, _) in whole["faults"].as_object().expect("it is an object") {
+            let faulty = read(&format!("{{\"faults\": {{\"{key}\": true}}}}")).expect("it can be");
+            assert!(matches!(floor.excess_over(&faulty), Some(Excess::Fault(name)) if name == key), "{key}");
+            assert_eq!(faulty.excess_over(&floor), None, "{key}");
+        }
     }
 
     #[test]
@@ -266,6 +272,7 @@ mod json {
             (r#"{"features": {"f16": true}}"#, "unknown field `f16`"),
             (r#"{"features": {"subgroup": {"min": 8, "max": 8, "size": 8}}}"#, "unknown field `size`"),
             (r#"{"hardware": {"dram": 1}}"#, "unknown field `dram`"),
+            (r#"{"faults": {"everything": true}}"#, "unknown field `everything`"),
             (r#"{"arithmetic": {"exact": true}}"#, "unknown field `exact`"),
             (r#"{"max_storage_buffers": -1}"#, "invalid value: integer `-1`, expected u32"),
             (r#"{"max_storage_buffers": 4294967296}"#, "invalid value: integer `4294967296`, expected u32"),

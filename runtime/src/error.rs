@@ -58,7 +58,7 @@ pub enum Error {
     /// The program was compiled for a feature that the device lacks.
     #[error("RUN014: the program was compiled for the feature {feature}, which the device lacks")]
     FeatureMissing {
-        /// Its name in [`Features`](weft_partition::Features).
+        /// Its name in [`Features`](weft_partition::Features), or in [`Faults`](weft_partition::Faults) of what does not work there.
         feature: String,
     },
     /// No device can be as the target says.
@@ -112,6 +112,14 @@ pub enum Error {
     /// A buffer belongs to another device than it was used with.
     #[error("RUN032: {0} lies on another device")]
     ForeignBuffer(String),
+    /// A [`Cache`](crate::Cache) cannot be read or written. Nothing depends on it but time.
+    #[error("RUN040: {what}: {message}")]
+    Cache {
+        /// What was being done, with the folder.
+        what: String,
+        /// What the system said.
+        message: String,
+    },
 }
 
 /// What to do about a missing adapter; empty where nothing is known.
@@ -167,6 +175,7 @@ impl Error {
             Error::InputCount { .. } => "RUN030",
             Error::InputMismatch { .. } => "RUN031",
             Error::ForeignBuffer(_) => "RUN032",
+            Error::Cache { .. } => "RUN040",
         }
     }
 

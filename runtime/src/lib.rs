@@ -14,7 +14,10 @@
 //! What has no kernel yet is computed by `weft_hlo::eval` between launches; [`Program::host_steps`] tells what and why before anything runs,
 //! and [`Options::host`] forbids it. A program as a whole never goes to the CPU by itself.
 //!
-//! What it does not do: decide what is fused or how a kernel is written; print, read files or look at the environment. It
+//! A [`SelfTest`] finds out what an adapter gets wrong; it is kept in a [`Cache`] on disk, and from then on devices of that adapter are
+//! described as they are. [`DeviceOptions`] can do without the disk.
+//!
+//! What it does not do: decide what is fused or how a kernel is written; print, read files or look at the environment, but for the cache. It
 //! does not panic: refusals of the device, missing adapters and lost devices are [`Error`]s.
 //!
 //! | Feature | Gives | Default |
@@ -28,12 +31,16 @@ mod cache;
 mod device;
 mod error;
 mod executable;
+mod pipelines;
 pub mod program;
+mod self_test;
 
 pub use buffer::DeviceBuffer;
+pub use cache::{Cache, CacheEntry};
+pub use device::{AdapterInfo, Device, DeviceOptions, Selection, adapters_async, adapters_with_async};
 #[cfg(feature = "blocking")]
-pub use device::adapters;
-pub use device::{AdapterInfo, Device, Selection, adapters_async};
+pub use device::{adapters, adapters_with};
 pub use error::{Advice, Error};
 pub use executable::{Checks, Executable};
 pub use program::{Options, Program, compile, compile_with, optimize};
+pub use self_test::{Answer, SelfTest, Test};

@@ -2,6 +2,7 @@
 //! tests of a file.
 
 mod bench_command;
+mod cache_command;
 mod cli;
 #[path = "support/command.rs"]
 mod command;

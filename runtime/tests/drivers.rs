@@ -105,6 +105,26 @@ fn uniforms_do_not_tell_what_is_hidden() {
     }
 }
 
+/// A product with the inverse of a constant is no quotient, but where the constant is a power of two.
+#[test]
+fn quotients_by_constants_are_no_products() {
+    let thirds: Vec<f32> = (1..3000).map(|number| number as f32 * 0.37).collect();
+    let count = thirds.len();
+    for constant in ["3", "10", "-7", "0.1", "1.0000001", "4", "-0.25", "1e30", "2.5e38"] {
+        let module = support::entry(&format!(
+            "x = f32[{count}] parameter(0)\nc = f32[] constant({constant})\nk = f32[{count}] broadcast(c), dimensions={{}}\n\
+             ROOT r = f32[{count}] divide(x, k)"
+        ));
+        let inputs = [Literal::array([count as i64], thirds.clone())];
+        let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+        let found = run(&module, &inputs);
+        let flushed = |bits: u32| if f32::from_bits(bits).is_subnormal() { bits & 1 << 31 } else { bits };
+        for (found, expected) in bits(&found[0]).into_iter().zip(bits(&expected[0])) {
+            assert_eq!(flushed(found), flushed(expected), "a quotient by {constant}");
+        }
+    }
+}
+
 #[test]
 fn computed_zeros_are_not_folded_with() {
     let zeros = [

@@ -18,6 +18,7 @@ mod program;
 mod random_bits;
 mod reductions;
 mod run;
+mod self_test;
 mod support;
 mod together;
 #[path = "../../codegen-wgsl/tests/support/together.rs"]

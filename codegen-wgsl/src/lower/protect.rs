@@ -10,7 +10,7 @@ use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
 ///
 /// Drivers reassociate sums and products (`(x + 1e8) - 1e8` becomes `x`), also with those within the library's functions and
 /// those that a comparison hides (`x + 1 > 1`), fold with zeros that they can compute (`x * 0` is 0 to them, even for NaN)
-/// and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of arithmetic on `f32` and `f64` is
+/// multiply with what they take for the inverse of a constant (`x / 3`), and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of arithmetic on `f32` and `f64` is
 /// opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed value is hidden where it is defined
 /// (`keep`), the result of a loop where the loop ends, one of several values where it is used; and of a difference, a quotient
 /// or a comparison the second operand, unless it is a literal or an element of a buffer that the first cannot be, is hidden
@@ -128,7 +128,8 @@ impl Rewrite<'_, '_> {
     fn keep(&mut self, operand: Operand, lanes: u32, hiding: Hiding, statements: &mut Vec<Statement>) -> Operand {
         let name = match operand {
             Operand::Value(value) => self.source.values[value].name.clone(),
-            Operand::Constant(_) => "zero".to_owned(),
+            Operand::Constant(_) if is_zero(operand) => "zero".to_owned(),
+            Operand::Constant(_) => "divisor".to_owned(),
         };
         let element_type = Kernel::operand_type(&self.source, operand);
         let value = self.function.values.push(Value { name, element_type, lanes });
@@ -159,6 +160,16 @@ fn lanes_of(function: &Function, op: &ScalarOp, operand: Operand, value: ValueId
 /// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)
 fn is_zero(operand: Operand) -> bool {
     matches!(operand, Operand::Constant(scalar @ (Scalar::F32(_) | Scalar::F64(_))) if scalar.bits() == 0)
+}
+
+/// Whether the inverse of a number is a number, so that a product with it is the quotient: drivers take that of any constant (SwiftShader
+/// computes `x / 3` as `x * 0.33333334`).
+fn has_exact_inverse(scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::F32(value) => value.is_normal() && value.to_bits().trailing_zeros() >= 23 && value.recip().is_normal(),
+        Scalar::F64(value) => value.is_normal() && value.to_bits().trailing_zeros() >= 52 && value.recip().is_normal(),
+        _ => true,
+    }
 }
 
 /// Whether drivers compute with values of a type as with real numbers.
@@ -257,7 +268,12 @@ impl Protection {
         // Of a vector each lane may be an operand of arithmetic.
         let is_computed_with = is_arithmetic(function, op) || !op.is_lane_wise();
         match operand {
-            Operand::Constant(_) => (is_computed_with && is_zero(operand)).then_some(Hiding::Value),
+            Operand::Constant(scalar) => {
+                let is_inverted = position == 1
+                    && matches!(op, ScalarOp::Binary { op: BinaryOp::Divide, .. })
+                    && !has_exact_inverse(scalar);
+                (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value)
+            }
             Operand::Value(value) if compares => {
                 let is_element = self.origins[value.index()] == Origin::Element;
                 (!is_element || self.may_be_element(operands[0], value)).then_some(Hiding::Apart)

@@ -507,6 +507,7 @@ impl<'m> Planner<'m> {
             let why_loop = match kind.pays() {
                 Err(reason) => reason,
                 Ok(()) if !is_reached => "outputs read it at other elements than their own".to_owned(),
+                Ok(()) if target.faults.barriers => "barriers do not work on the target".to_owned(),
                 Ok(()) if tiling.bytes(4) > u64::from(target.max_workgroup_storage_bytes) => {
                     let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);
                     format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}")

@@ -1,6 +1,6 @@
 //! Whether a device is enough for what was compiled for another.
 
-use super::{CooperativeMatrix, Features, Target};
+use super::{CooperativeMatrix, Faults, Features, Target};
 
 /// Reads a limit.
 type Read = fn(&Target) -> u64;
@@ -19,11 +19,13 @@ pub enum Excess {
     },
     /// A feature, by its name in [`Features`], with sizes where these are what differs.
     Feature(String),
+    /// What the device does wrong, by its name in [`Faults`].
+    Fault(&'static str),
 }
 
 impl Target {
     /// The first thing that kernels compiled for this target may use and `device` does not offer; `None` where all of them can
-    /// run there. Kind, arithmetic and costs do not matter: they make kernels slow, or their last digits differ.
+    /// run there. Kind, arithmetic, contraction and costs do not matter: they make kernels slow, or their last digits differ.
     pub fn excess_over(&self, device: &Target) -> Option<Excess> {
         let limits: [(&'static str, Read); 15] = [
             ("storage buffers per kernel", |it| it.max_storage_buffers.into()),
@@ -53,8 +55,17 @@ impl Target {
             let what = "bytes that offsets of bindings are multiples of";
             return Some(Excess::Limit { what, asked: asked.into(), offered: offered.into() });
         }
-        missing(&self.features, &device.features).map(Excess::Feature)
+        let missing = missing(&self.features, &device.features).map(Excess::Feature);
+        missing.or_else(|| broken(self.faults, device.faults).map(Excess::Fault))
     }
+}
+
+/// The first fault of a device that another does not have.
+fn broken(asked: Faults, device: Faults) -> Option<&'static str> {
+    // Names all of them, so that none is forgotten.
+    let Faults { barriers, atomics } = device;
+    let faults = [("barriers", barriers, asked.barriers), ("atomics", atomics, asked.atomics)];
+    faults.into_iter().find(|(_, device, asked)| *device && !asked).map(|(name, ..)| name)
 }
 
 /// The first feature of `asked` that is not among those `offered`.

@@ -1,6 +1,6 @@
 //! Targets from text, strictly: a field that there is none of is an error, and one that is left out is as in the base.
 
-use super::{Arithmetic, CooperativeMatrix, DeviceKind, Features, Hardware, Subgroups, Target};
+use super::{Arithmetic, CooperativeMatrix, DeviceKind, Faults, Features, Hardware, Subgroups, Target};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -78,9 +78,11 @@ partial! {
             max_workgroups_per_dimension: u32,
             max_loop_iterations: Option<u32>,
             max_dispatch_milliseconds: Option<u32>,
+            forbid_contraction: bool,
         }
         parts {
             features: PartialFeatures,
+            faults: PartialFaults,
             arithmetic: PartialArithmetic,
             hardware: PartialHardware,
         } beside base
@@ -102,6 +104,15 @@ partial! {
             timestamp_query: bool,
             mappable_primary_buffers: bool,
             pipeline_cache: bool,
+        }
+    }
+}
+
+partial! {
+    PartialFaults of Faults {
+        fields {
+            barriers: bool,
+            atomics: bool,
         }
     }
 }

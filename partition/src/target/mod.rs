@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod check;
+mod faults;
 mod features;
 mod fit;
 mod hardware;
@@ -12,6 +13,7 @@ mod preset;
 
 pub use arithmetic::Arithmetic;
 pub use check::TargetError;
+pub use faults::Faults;
 pub use features::{CooperativeMatrix, Features, Subgroups};
 pub use fit::Excess;
 pub use hardware::Hardware;
@@ -31,7 +33,7 @@ pub use kind::DeviceKind;
 /// ```
 ///
 /// With the feature `serde` it has a JSON form: an object of its fields, [`features`](Target::features),
-/// [`arithmetic`](Target::arithmetic) and [`hardware`](Target::hardware) objects in it, `null` for `None`. What a text leaves
+/// [`faults`](Target::faults), [`arithmetic`](Target::arithmetic) and [`hardware`](Target::hardware) objects in it, `null` for `None`. What a text leaves
 /// out is as in the preset that it names as `"base"`, or else as in the floor; a field that there is none of, a number out of
 /// the range of its field and what [`check`](Target::check) refuses are errors.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,8 +84,13 @@ pub struct Target {
     pub max_dispatch_milliseconds: Option<u32>,
     /// What kernels and their callers may use besides what every device has.
     pub features: Features,
+    /// What every device should do and this one was found not to.
+    pub faults: Faults,
     /// What the device does to floats.
     pub arithmetic: Arithmetic,
+    /// Whether a product has to be rounded before anything is added to it or taken from it. It is a wish, not what a device is like: kernels
+    /// keep to it where the device would [contract](Arithmetic::contraction).
+    pub forbid_contraction: bool,
     /// What memory and arithmetic cost.
     pub hardware: Hardware,
 }

@@ -1,6 +1,6 @@
 //! Targets by name, for compiling without a device.
 
-use super::{Arithmetic, DeviceKind, Features, Hardware, Subgroups, Target, TargetError};
+use super::{Arithmetic, DeviceKind, Faults, Features, Hardware, Subgroups, Target, TargetError};
 
 type Make = fn() -> Target;
 
@@ -70,7 +70,9 @@ pub(super) fn floor() -> Target {
         max_loop_iterations: Some(65_535),
         max_dispatch_milliseconds: Some(100),
         features: Features::default(),
+        faults: Faults::default(),
         arithmetic: UNKNOWN,
+        forbid_contraction: false,
         // Of the kinds of devices the one in the middle.
         hardware: IRIS_XE,
     }

@@ -16,6 +16,10 @@ pub struct AdapterInfo {
     pub backend: String,
     /// The driver and its version, as far as they are told.
     pub driver: String,
+    /// The number of the vendor, as PCI or Vulkan assigns it; 0 where none is told.
+    pub vendor: u32,
+    /// The vendor's number of the device; 0 where none is told.
+    pub device: u32,
     /// Its kind, limits and features as it offers them, and what things cost on devices of its class.
     pub target: Target,
 }
@@ -104,6 +108,8 @@ mod tests {
             name: name.into(),
             backend: "vulkan".into(),
             driver: String::new(),
+            vendor: 0,
+            device: 0,
             target: Target::default().with(|target| target.kind = kind),
         };
         vec![

@@ -59,7 +59,8 @@ fn described_as(index: usize, info: &wgpu::AdapterInfo, target: Target) -> Adapt
         ("", version) => version.to_string(),
         (driver, version) => format!("{driver} {version}"),
     };
-    AdapterInfo { index, name: info.name.clone(), backend: info.backend.to_string(), driver, target }
+    let (name, backend) = (info.name.clone(), info.backend.to_string());
+    AdapterInfo { index, name, backend, driver, vendor: info.vendor, device: info.device, target }
 }
 
 /// What can be compiled for.

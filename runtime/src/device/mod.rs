@@ -2,14 +2,16 @@
 
 mod adapter;
 mod describe;
+mod options;
 mod scope;
 pub(crate) mod trusted;
 
 pub use adapter::{AdapterInfo, Selection};
+pub use options::DeviceOptions;
 
-use crate::Error;
 use crate::buffer::Pool;
-use crate::cache::Pipelines;
+use crate::pipelines::Pipelines;
+use crate::{Cache, Error, SelfTest};
 use std::sync::{Arc, Mutex, OnceLock};
 use weft_partition::Target;
 
@@ -41,9 +43,22 @@ pub(crate) struct Faults {
 
 /// The adapters of this system, in its order. None is no error.
 ///
-/// Only the native APIs (Vulkan, Metal, DirectX 12, WebGPU) are asked; OpenGL is not.
+/// Only the native APIs (Vulkan, Metal, DirectX 12, WebGPU) are asked; OpenGL is not. Each is described as the system has it, corrected by the
+/// [`SelfTest`] that is kept in the [user's cache](Cache::user), as it is when the adapter is opened.
 pub async fn adapters_async() -> Vec<AdapterInfo> {
-    enumerate().await.into_iter().map(|(info, _)| info).collect()
+    adapters_with_async(Cache::user().as_ref()).await
+}
+
+/// As [`adapters_async`], corrected by what is kept in this cache, or by nothing.
+pub async fn adapters_with_async(cache: Option<&Cache>) -> Vec<AdapterInfo> {
+    let found = enumerate().await.into_iter();
+    let corrected = found.map(|(mut info, _)| {
+        if let Some(known) = cache.and_then(|cache| SelfTest::load(cache, &info)) {
+            known.apply(&mut info.target);
+        }
+        info
+    });
+    corrected.collect()
 }
 
 async fn enumerate() -> Vec<(AdapterInfo, wgpu::Adapter)> {
@@ -59,12 +74,13 @@ async fn enumerate() -> Vec<(AdapterInfo, wgpu::Adapter)> {
 
 impl Device {
     /// Opens the adapter `selection` names, with all limits it has and those of its features that a [`Target`] tells of, but for
-    /// cooperative matrices, which wgpu has as an experiment.
+    /// cooperative matrices, which wgpu has as an experiment. Its [`target`](Device::target) is corrected by the [`SelfTest`] that is kept in the
+    /// [user's cache](Cache::user), if there is one; [`open_async`](Device::open_async) can do without.
     ///
     /// # Errors
     /// [`Error::NoAdapter`], [`Error::AdapterNotFound`], or [`Error::NoDevice`] where the adapter refuses.
     pub async fn new_async(selection: &Selection) -> Result<Device, Error> {
-        Self::with_features_async(selection, wgpu::Features::empty()).await
+        Self::open_async(selection, &DeviceOptions::default()).await
     }
 
     /// As [`new_async`](Device::new_async), and with those of the `wanted` features that the adapter has, for callers with kernels
@@ -73,13 +89,21 @@ impl Device {
     /// # Errors
     /// As [`new_async`](Device::new_async).
     pub async fn with_features_async(selection: &Selection, wanted: wgpu::Features) -> Result<Device, Error> {
+        Self::open_async(selection, &DeviceOptions::default().with_features(wanted)).await
+    }
+
+    /// As [`new_async`](Device::new_async), with these options.
+    ///
+    /// # Errors
+    /// As [`new_async`](Device::new_async).
+    pub async fn open_async(selection: &Selection, options: &DeviceOptions) -> Result<Device, Error> {
         let mut found = enumerate().await;
         let infos: Vec<AdapterInfo> = found.iter().map(|(info, _)| info.clone()).collect();
-        let (info, adapter) = found.swap_remove(selection.choose(&infos)?);
+        let (mut info, adapter) = found.swap_remove(selection.choose(&infos)?);
         tracing::debug!(adapter = %info, "opening a device");
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
-            required_features: adapter.features() & (describe::described(info.target.kind) | wanted),
+            required_features: adapter.features() & (describe::described(info.target.kind) | options.features),
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -97,14 +121,18 @@ impl Device {
             // Dropping the last handle reports a loss too; by then nobody asks.
             let _ = heard.lost.set(if message.is_empty() { format!("{reason:?}") } else { message });
         });
-        let target = describe::target(&adapter.get_info(), &device.limits(), device.features());
+        let mut target = describe::target(&adapter.get_info(), &device.limits(), device.features());
+        if let Some(known) = options.cache.as_ref().and_then(|cache| SelfTest::load(cache, &info)) {
+            known.apply(&mut info.target);
+            known.apply(&mut target);
+        }
         Ok(Self::assemble(device, queue, info, target, faults))
     }
 
     /// A device that was opened elsewhere, to share buffers with other users of wgpu.
     ///
     /// Its error and loss callbacks are left as they are: everything this crate does runs inside error scopes of its
-    /// own. The device's limits and features, not the adapter's, become the [`target`](Device::target).
+    /// own. The device's limits and features, not the adapter's, become the [`target`](Device::target); no cache is looked into.
     ///
     /// ```
     #[doc = include_str!("../../examples/own_device.rs")]
@@ -185,6 +213,12 @@ pub fn adapters() -> Vec<AdapterInfo> {
     pollster::block_on(adapters_async())
 }
 
+/// [`adapters_with_async`], waiting for the answer.
+#[cfg(feature = "blocking")]
+pub fn adapters_with(cache: Option<&Cache>) -> Vec<AdapterInfo> {
+    pollster::block_on(adapters_with_async(cache))
+}
+
 #[cfg(feature = "blocking")]
 impl Device {
     /// [`Device::new_async`], waiting for the answer.
@@ -201,5 +235,13 @@ impl Device {
     /// As [`Device::new_async`].
     pub fn with_features(selection: &Selection, wanted: wgpu::Features) -> Result<Device, Error> {
         pollster::block_on(Device::with_features_async(selection, wanted))
+    }
+
+    /// [`Device::open_async`], waiting for the answer.
+    ///
+    /// # Errors
+    /// As [`Device::open_async`].
+    pub fn open(selection: &Selection, options: &DeviceOptions) -> Result<Device, Error> {
+        pollster::block_on(Device::open_async(selection, options))
     }
 }

@@ -4,7 +4,7 @@ mod recorder;
 mod run;
 
 use crate::buffer::read_all;
-use crate::cache::{Pipeline, Pipelines};
+use crate::pipelines::{Pipeline, Pipelines};
 use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
 use crate::{Device, DeviceBuffer, Error, Program};
@@ -199,6 +199,7 @@ fn check_target(program: &Program, device: &Device) -> Result<(), Error> {
         None => Ok(()),
         Some(Excess::Limit { what, asked, offered }) => Err(Error::TargetMismatch { what, asked, offered }),
         Some(Excess::Feature(feature)) => Err(Error::FeatureMissing { feature }),
+        Some(Excess::Fault(fault)) => Err(Error::FeatureMissing { feature: fault.to_owned() }),
     }
 }
 

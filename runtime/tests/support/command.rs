@@ -51,12 +51,19 @@ impl Drop for Folder {
     }
 }
 
+/// The command, which keeps nothing on disk.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.env("WEFT_CACHE_DIR", "");
+    command
+}
+
 pub(crate) fn weft(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments).output().expect("the command starts")
+    command().args(arguments).output().expect("the command starts")
 }
 
 pub(crate) fn fed(arguments: &[&str], input: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    let mut command = command();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command starts");
     match child.stdin.take().expect("it is piped").write_all(input.as_bytes()) {

@@ -2,7 +2,7 @@
 
 use weft_hlo::ir::Module;
 use weft_partition::Target;
-use weft_runtime::{Device, Error, Options, Program, Selection, compile_with};
+use weft_runtime::{Device, DeviceOptions, Error, Options, Program, Selection, compile_with};
 
 /// Compiles without the host's help: what it computed would be compared with itself.
 pub(crate) fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
@@ -10,12 +10,16 @@ pub(crate) fn compile(module: &Module, target: &Target) -> Result<Program, Error
 }
 
 /// The adapter that the environment variable `WEFT_TEST_ADAPTER` names, or else the best there is. Without one, tests that need
-/// it fail: a skipped test proves nothing.
+/// it fail: a skipped test proves nothing. What the user's cache knows of the adapter is left aside.
 pub(crate) fn device() -> Device {
-    let selection = std::env::var("WEFT_TEST_ADAPTER").map_or(Selection::Best, Selection::Name);
-    Device::new(&selection)
+    Device::open(&selection(), &DeviceOptions::default().with_cache(None))
         .map_err(|error| error.to_string())
         .expect("tests of kernels need an adapter; on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1")
+}
+
+/// The adapter that tests are to run on.
+pub(crate) fn selection() -> Selection {
+    std::env::var("WEFT_TEST_ADAPTER").map_or(Selection::Best, Selection::Name)
 }
 
 /// A device that validates everything and executes nothing; it needs no driver.

@@ -1,7 +1,7 @@
 //! What a kernel asks of a device.
 
 use super::{Finding, Findings, elements};
-use crate::kernel::{Access, Kernel, Memory, Space, uniform_bytes};
+use crate::kernel::{Access, Block, Kernel, Memory, Space, Statement, uniform_bytes};
 use std::collections::BTreeSet;
 use weft_partition::{Form, Target};
 
@@ -22,7 +22,8 @@ impl Kernel {
     }
 
     /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
-    /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call.
+    /// arrays, invocations of a workgroup, workgroups of a launch, and rounds of loops, called functions counted at each call; and what it needs
+    /// that does not work there.
     pub fn exceeds(&self, target: &Target) -> Vec<Finding> {
         let mut findings = Findings(Vec::new());
         let bytes = |memory: &Memory| {
@@ -105,8 +106,16 @@ impl Kernel {
             );
             findings.add("entry", message);
         }
+        let needs = |is_needed: fn(&Statement) -> bool| self.bodies().any(|function| any(&function.body, is_needed));
+        if target.faults.barriers && needs(exchanges) {
+            findings.add("entry", "invocations wait for each other, and barriers do not work on the target".to_owned());
+        }
+        if target.faults.atomics && needs(updates) {
+            findings.add("entry", "elements are updated, and atomic operations do not work on the target".to_owned());
+        }
         findings.0
     }
+
     /// The first window of a memory that begins where the target lets no binding begin.
     fn unaligned(&self, memory: &Memory, target: &Target) -> Option<i64> {
         let window = memory.window.as_ref()?;
@@ -116,4 +125,21 @@ impl Kernel {
             first.is_ok_and(|first| first % i128::from(target.min_storage_offset_alignment.max(1)) != 0)
         })
     }
+}
+
+/// Whether the invocations of a workgroup exchange something.
+fn exchanges(statement: &Statement) -> bool {
+    matches!(statement, Statement::Barrier | Statement::Collective { .. } | Statement::Share { .. })
+}
+
+/// Whether an element, or a part of a word, is updated whoever else updates it meanwhile.
+fn updates(statement: &Statement) -> bool {
+    matches!(statement, Statement::Update { .. } | Statement::Merge { .. })
+}
+
+/// Whether a block has such a statement, at any depth.
+fn any(block: &Block, is_wanted: fn(&Statement) -> bool) -> bool {
+    let mut statements = block.statements.iter();
+    statements
+        .any(|statement| is_wanted(statement) || statement.blocks().into_iter().any(|block| any(block, is_wanted)))
 }

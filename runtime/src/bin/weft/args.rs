@@ -67,6 +67,9 @@ pub(crate) enum Command {
     Bench(Bench),
     /// List the devices that programs can run on, with what they offer
     Devices(Devices),
+    /// Show or clear what is kept on disk from one run to the next
+    #[command(after_help = crate::cache::PLACES)]
+    Cache(Cache),
 }
 
 /// A program to read.
@@ -192,6 +195,28 @@ pub(crate) struct Devices {
     /// Show this target instead of devices: `floor`, `discrete`, `integrated`, `apple`, `mobile`, `software`, or a file of JSON
     #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
+    /// Run small kernels on every device that find out what it gets wrong, and keep the answers: from then on programs are compiled
+    /// without what fails. Exit with 1 if a device cannot be tested
+    #[arg(long, conflicts_with = "target")]
+    pub(crate) self_test: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Cache {
+    /// What to do
+    #[arg(value_enum)]
+    pub(crate) action: CacheAction,
+}
+
+/// What to do with the cache.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheAction {
+    /// Show the folder.
+    Path,
+    /// Show what is kept.
+    List,
+    /// Remove all that is kept; what is needed again is made again.
+    Clear,
 }
 
 #[derive(Args, Debug)]

@@ -45,6 +45,7 @@ fn may_ask_devices(command: &Command) -> bool {
             | Command::Specialize(_)
             | Command::ShapeFunctions(_)
             | Command::Opt(_)
-            | Command::Devices(Devices { target: Some(_) })
+            | Command::Cache(_)
+            | Command::Devices(Devices { target: Some(_), .. })
     )
 }

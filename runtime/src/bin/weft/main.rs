@@ -4,6 +4,7 @@
 
 mod args;
 mod bench;
+mod cache;
 mod check;
 mod device;
 mod emit;
@@ -23,6 +24,7 @@ mod random;
 mod reader;
 mod report;
 mod run;
+mod self_test;
 mod shapes;
 mod show;
 mod simplify;
@@ -70,7 +72,9 @@ fn execute(arguments: &Weft, stopwatch: &Stopwatch) -> Result<Outcome, Failure> 
         Command::ShapeFunctions(arguments) => shapes::functions(arguments, format),
         Command::Opt(arguments) => opt::opt(arguments, format),
         Command::Bench(arguments) => bench::bench(arguments, format, stopwatch),
+        Command::Devices(arguments) if arguments.self_test => self_test::self_test(format),
         Command::Devices(arguments) => show::devices(arguments, format),
+        Command::Cache(arguments) => cache::cache(arguments.action, format),
     }
 }
 

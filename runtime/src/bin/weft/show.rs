@@ -139,16 +139,7 @@ pub(crate) fn devices(arguments: &Devices, format: Format) -> Result<Outcome, Fa
         return Ok(Outcome::Done);
     }
     let found = adapters();
-    let best = match Selection::Best.choose(&found) {
-        Ok(best) => best,
-        Err(Error::NoAdapter(advice)) => {
-            if is_json(format) {
-                output::json(&json!({ "devices": [] }))?;
-            }
-            return Err(Error::NoAdapter(advice).into());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let best = best(&found, format)?;
     if is_json(format) {
         let devices = found.iter().map(|adapter| adapter_json(adapter, adapter.index == best));
         let devices = devices.collect::<Result<Vec<Value>, Failure>>()?;
@@ -160,19 +151,32 @@ pub(crate) fn devices(arguments: &Devices, format: Format) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-fn adapter_text(adapter: &AdapterInfo, best: bool) -> String {
+/// The adapter that is taken by default. That there is none is told in JSON, too.
+pub(crate) fn best(found: &[AdapterInfo], format: Format) -> Result<usize, Failure> {
+    let best = Selection::Best.choose(found);
+    if let (Err(Error::NoAdapter(_)), Format::Json) = (&best, format) {
+        output::json(&json!({ "devices": [] }))?;
+    }
+    Ok(best?)
+}
+
+/// A device for people.
+pub(crate) fn adapter_text(adapter: &AdapterInfo, best: bool) -> String {
     let AdapterInfo { index, driver, target, .. } = adapter;
     let best = if best { "  taken by default" } else { "" };
     format!("{index}  {adapter}{best}\n   driver {driver}\n   {}", target::to_text(target))
 }
 
-fn adapter_json(adapter: &AdapterInfo, best: bool) -> Result<Value, Failure> {
-    let AdapterInfo { index, name, backend, driver, target } = adapter;
+/// A device as data.
+pub(crate) fn adapter_json(adapter: &AdapterInfo, best: bool) -> Result<Value, Failure> {
+    let AdapterInfo { index, name, backend, driver, vendor, device, target } = adapter;
     Ok(json!({
         "index": index,
         "name": name,
         "backend": backend,
         "driver": driver,
+        "vendor": vendor,
+        "device": device,
         "kind": target.kind.name(),
         "default": best,
         "target": target::to_json(target)?,

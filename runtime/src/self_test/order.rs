@@ -1,0 +1,113 @@
+//! What a driver's algebra does to sums and products.
+
+use super::Answer;
+use super::kernel::{Numbers, each, is_same};
+use crate::{Device, Error};
+
+/// Triples of the test of contraction.
+const SAMPLE: usize = 256;
+
+/// Whether products are rounded before something is added to them. The sum is that of a product and the negative of its rounded value, which is
+/// zero, or the product's error if the two are fused.
+pub(super) async fn products_apart(device: &Device) -> Result<Answer, Error> {
+    const FORMS: [(&str, &str); 8] = [
+        ("x * y + z", "x * y + z"),
+        ("z + x * y", "z + x * y"),
+        ("x * y - (-z)", "x * y - w"),
+        ("w - x * y", "w - x * y"),
+        ("a product with a name", "named(x, y, z)"),
+        ("a product of a function", "product(x, y) + z"),
+        ("vectors", "(vec4<f32>(x, y, x, x) * vec4<f32>(y, x, y, y) + vec4<f32>(z, z, z, z)).y"),
+        ("a loop", "summed(x, y, z)"),
+    ];
+    const FUNCTIONS: &str = "fn named(x: f32, y: f32, z: f32) -> f32 { let p = x * y; return p + z; }\n\
+        fn product(x: f32, y: f32) -> f32 { return x * y; }\n\
+        fn summed(x: f32, y: f32, z: f32) -> f32 {\n\
+        var sum = z; for (var k = 0u; k < arrayLength(&input) / arrayLength(&input); k++) { sum = sum + x * y; } return sum; }";
+    let mut numbers = Numbers::new();
+    let triples: Vec<[f32; 3]> = (0..SAMPLE)
+        .map(|_| {
+            let [x, y] = [numbers.float(), numbers.float()];
+            [x, y, -(x * y)]
+        })
+        .collect();
+    let mut body = "let x = bitcast<f32>(a);\nlet y = bitcast<f32>(b);\nlet z = bitcast<f32>(c);\n\
+                    let w = bitcast<f32>(c ^ 0x80000000u);\n"
+        .to_owned();
+    for (number, (_, text)) in FORMS.iter().enumerate() {
+        body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
+    }
+    let input = triples.iter().flatten().map(|value| value.to_bits()).collect();
+    let found = each(device, FUNCTIONS, &body, [3, FORMS.len()], input).await?;
+    let is_fused =
+        |number: usize| found.iter().skip(number).step_by(FORMS.len()).any(|bits| f32::from_bits(*bits) != 0.0);
+    let fused: Vec<String> = FORMS
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| is_fused(*number))
+        .map(|(_, (name, _))| (*name).to_owned())
+        .collect();
+    Ok(Answer::of_wrong(&fused, FORMS.len()))
+}
+
+/// Something that algebra would simplify: how it is written, with `K` for what hides a value and `A` for what hides one apart from an equal one, and what
+/// it means.
+type Form = (&'static str, fn(f32, f32) -> f32);
+
+const FORMS: [Form; 14] = [
+    ("K(x + 1e8f) - 1e8f", |x, _| (x + 1e8) - 1e8),
+    ("K(x - 1e8f) + 1e8f", |x, _| (x - 1e8) + 1e8),
+    ("K(x + y) - y", |x, y| (x + y) - y),
+    ("x - K(x - y)", |x, y| x - (x - y)),
+    ("K(x * y) / A(y)", |x, y| (x * y) / y),
+    ("K(x * 3f) / 3f", |x, _| (x * 3.0) / 3.0),
+    ("x / K(3f)", |x, _| x / 3.0),
+    ("x / K(10f)", |x, _| x / 10.0),
+    ("x - A(x)", |x, _| x + -x),
+    ("x / A(x)", |x, _| if x.is_finite() && x != 0.0 { 1.0 } else { f32::NAN }),
+    ("x * K(0f)", |x, _| x * 0.0),
+    ("x + K(0f)", |x, _| x + 0.0),
+    ("K(0f) - x", |x, _| 0.0 - x),
+    ("K(x * y) + K(x * 0.1f)", |x, y| x * y + x * 0.1),
+];
+
+async fn misread(device: &Device, is_hidden: bool) -> Result<Answer, Error> {
+    let mut numbers = Numbers::new();
+    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, 3.0, 1e-3];
+    let mut pairs: Vec<[f32; 2]> = special.iter().flat_map(|x| special.iter().map(|y| [*x, *y])).collect();
+    pairs.extend((0..192).map(|_| [numbers.float(), numbers.float()]));
+    let mut body = "let x = bitcast<f32>(a);\nlet y = bitcast<f32>(b);\n".to_owned();
+    for (number, (text, _)) in FORMS.iter().enumerate() {
+        let (value, apart) = if is_hidden { ("keep(", "keep_apart(") } else { ("(", "(") };
+        let text = text.replace("K(", value).replace("A(", apart);
+        body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
+    }
+    let input = pairs.iter().flatten().map(|value| value.to_bits()).collect();
+    let found = each(device, "", &body, [2, FORMS.len()], input).await?;
+    let mut wrong = Vec::new();
+    for (number, (text, meaning)) in FORMS.iter().enumerate() {
+        let found = found.iter().skip(number).step_by(FORMS.len()).map(|bits| f32::from_bits(*bits));
+        // Quotients may be off whatever is hidden, which another test tells.
+        let is_close = |found: f32, expected: f32| {
+            is_same(found, expected)
+                || is_hidden
+                    && text.contains('/')
+                    && found.to_bits().abs_diff(expected.to_bits()) <= 3
+                    && expected.is_normal()
+        };
+        if pairs.iter().zip(found).any(|([x, y], found)| !is_close(found, meaning(*x, *y))) {
+            wrong.push(text.replace(['K', 'A'], ""));
+        }
+    }
+    Ok(Answer::of_wrong(&wrong, FORMS.len()))
+}
+
+/// Whether sums and products mean what is written.
+pub(super) async fn kept(device: &Device) -> Result<Answer, Error> {
+    misread(device, false).await
+}
+
+/// Whether they do where values are hidden.
+pub(super) async fn protected(device: &Device) -> Result<Answer, Error> {
+    misread(device, true).await
+}

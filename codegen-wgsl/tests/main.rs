@@ -7,6 +7,7 @@ mod kernel_text;
 mod kernel_verify;
 mod limits;
 mod operations;
+mod protection;
 mod snapshots;
 mod stages;
 mod support;

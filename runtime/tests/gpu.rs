@@ -14,7 +14,10 @@ mod drivers;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
 mod math;
+#[path = "../../codegen-wgsl/tests/support/pairs.rs"]
+mod pairs;
 mod program;
+mod protection;
 mod random_bits;
 mod reductions;
 mod run;

@@ -148,7 +148,7 @@ impl Lowering {
             Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
-            Lowering::Protected => Ok(protect(kernel)),
+            Lowering::Protected => Ok(protect(kernel, target)),
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
         }

@@ -1,10 +1,16 @@
 //! Protection of floats from the algebra of drivers.
+//!
+//! `docs/protection.md` has a table of what is hidden between which operations, and why.
+
+mod origin;
 
 use crate::kernel::{
     Block, Function, FunctionId, Hiding, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
+use origin::{Elements, Origin};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
+use weft_partition::Target;
 
 /// The kernel with what a driver may not compute with hidden from it (`keep`).
 ///
@@ -13,24 +19,32 @@ use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
 /// multiply with what they take for the inverse of a constant (`x / 3`), and know that `f(x) - f(x)` is 0, also of two equal calls that the program wrote. So every operand of arithmetic on `f32` and `f64` is
 /// opaque: an element of a buffer, a literal they cannot fold with, or hidden. A computed value is hidden where it is defined
 /// (`keep`), the result of a loop where the loop ends, one of several values where it is used; and of a difference, a quotient
-/// or a comparison the second operand, unless it is a literal or an element of a buffer that the first cannot be, is hidden
-/// behind another zero, so that two equal values look different. Functions of the library count on opaque arguments.
+/// or a comparison the second operand, unless it is a literal, an element of a buffer that the first cannot be, or a hidden value beside an element
+/// or a literal, is hidden behind another zero, so that two equal values look different. Functions of the library count on opaque arguments.
 ///
 /// What a loop accumulates by one sum or product a round is not hidden from round to round: HLO leaves the order of a
 /// reduction open.
+///
+/// A product that is added to something, or from which something is taken, is bare where algebra finds nothing to do: the two share no factor, and
+/// the rest is opaque. So a device may fuse the two, rounding once. Where the target asks for two roundings
+/// ([`Target::forbid_contraction`]) of a device that contracts, it is hidden, too.
+///
+/// A choice between opaque values and constants other than zero is opaque to sums and products.
 #[must_use]
-pub fn protect(kernel: &Kernel) -> Kernel {
+pub fn protect(kernel: &Kernel, target: &Target) -> Kernel {
+    let contracts = !(target.forbid_contraction && target.arithmetic.contraction);
     let mut kept = kernel.clone();
     let mut is_called = vec![false; kernel.functions.len()];
     for function in kernel.functions.values() {
         mark_called(&function.body, &mut is_called);
     }
     mark_used(kernel, &kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
-    let protections = Protection::of(kernel, |id| !is_called[id.index()]);
+    let protections = Protection::of(kernel, contracts, |id| !is_called[id.index()]);
     for (function, protection) in kept.functions.values_mut().zip(&protections) {
         Rewrite { protection, source: function.clone(), function }.run();
     }
-    let protection = Protection::of_function(&kernel.memories, &kernel.entry, false, &BTreeMap::new());
+    let entry = Context { memories: &kernel.memories, contracts, returns_to_code: false, callees: &BTreeMap::new() };
+    let protection = Protection::of_function(&kernel.entry, entry);
     Rewrite { protection: &protection, source: kept.entry.clone(), function: &mut kept.entry }.run();
     kept
 }
@@ -184,31 +198,30 @@ struct Protection {
     origins: Vec<Origin>,
 }
 
-/// How a value came to be.
-#[derive(Copy, Clone, Debug, PartialEq)]
-enum Origin {
-    /// An element of a buffer.
-    Element,
-    /// A scalar operation, or a loop of them.
-    Computed { is_arithmetic: bool },
-    /// The result of a function, which hides it if it computed it.
-    Opaque,
-    /// What a loop accumulates, in an open order.
-    Accumulated,
-    /// One of several values: of two branches, or of those that a loop carries.
-    Chosen,
+/// What the protection of a function depends on besides itself.
+#[derive(Copy, Clone)]
+struct Context<'k> {
+    memories: &'k Arena<MemoryId, Memory>,
+    /// Whether a device may round a product and a sum once.
+    contracts: bool,
+    /// Whether something is computed with what the function returns.
+    returns_to_code: bool,
+    /// For each function whether each of its results is one of several values.
+    callees: &'k BTreeMap<FunctionId, Vec<bool>>,
 }
 
 impl Protection {
     /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
-    fn of(kernel: &Kernel, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection> {
+    fn of(kernel: &Kernel, contracts: bool, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection> {
         let mut protections: Vec<Protection> = Vec::with_capacity(kernel.functions.len());
-        // For each function whether each of its results is one of several values; callees stand behind their callers.
+        // Callees stand behind their callers.
         let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
         let ids: Vec<FunctionId> = kernel.functions.ids().collect();
         for id in ids.into_iter().rev() {
             let function = &kernel.functions[id];
-            let protection = Protection::of_function(&kernel.memories, function, !is_output(id), &chosen);
+            let returns_to_code = !is_output(id);
+            let context = Context { memories: &kernel.memories, contracts, returns_to_code, callees: &chosen };
+            let protection = Protection::of_function(function, context);
             let is_chosen = |result: &Operand| match result {
                 Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
                 Operand::Constant(_) => false,
@@ -220,24 +233,19 @@ impl Protection {
         protections
     }
 
-    fn of_function(
-        memories: &Arena<MemoryId, Memory>,
-        function: &Function,
-        returns_to_code: bool,
-        callees: &BTreeMap<FunctionId, Vec<bool>>,
-    ) -> Protection {
+    fn of_function(function: &Function, context: Context<'_>) -> Protection {
         let count = function.values.len();
         let protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
-        let mut pass = Pass { memories, function, callees, protection, needed: vec![false; count] };
+        let (needed, elements) = (vec![false; count], Elements::default());
+        let mut pass = Pass { context, function, protection, needed, elements, ranges: 0 };
         pass.block(&function.body);
-        if returns_to_code {
+        if context.returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
         }
         let Pass { mut protection, needed, .. } = pass;
         for (value, kept) in protection.kept.iter_mut().enumerate() {
             let is_number = is_number(function.values[ValueId::from_index(value)].element_type);
-            let is_computed = matches!(protection.origins[value], Origin::Computed { .. });
-            *kept = needed[value] && is_number && is_computed;
+            *kept = needed[value] && is_number && protection.origins[value].is_computed();
         }
         protection
     }
@@ -274,6 +282,10 @@ impl Protection {
                     && !has_exact_inverse(scalar);
                 (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value)
             }
+            // Nothing that it is taken from is equal to it for all that a driver knows, or it would be kept.
+            Operand::Value(value) if compares && self.is_bare_product(value) => None,
+            // What is hidden where it is computed is no element and no constant.
+            Operand::Value(value) if compares && self.kept[value.index()] && self.is_plain(operands[0]) => None,
             Operand::Value(value) if compares => {
                 let is_element = self.origins[value.index()] == Origin::Element;
                 (!is_element || self.may_be_element(operands[0], value)).then_some(Hiding::Apart)
@@ -285,6 +297,19 @@ impl Protection {
         }
     }
 
+    /// Whether the value is a product that a device may fuse with what is added to it.
+    fn is_bare_product(&self, value: ValueId) -> bool {
+        matches!(self.origins[value.index()], Origin::Product { .. }) && !self.kept[value.index()]
+    }
+
+    /// Whether an operand is an element or a constant.
+    fn is_plain(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Constant(_) => true,
+            Operand::Value(value) => self.origins[value.index()] == Origin::Element,
+        }
+    }
+
     /// Whether an operand may be this element of a buffer for all that a driver knows.
     fn may_be_element(&self, operand: Operand, element: ValueId) -> bool {
         match operand {
@@ -292,9 +317,11 @@ impl Protection {
             Operand::Value(value) => match self.origins[value.index()] {
                 Origin::Element => value == element,
                 // Hidden where it is defined.
-                Origin::Computed { .. } => !self.kept[value.index()],
+                Origin::Computed { .. } | Origin::Selected => !self.kept[value.index()],
+                // One that shares a factor with what it is compared with is kept.
+                Origin::Product { .. } => false,
                 // Elements of rounds before.
-                Origin::Accumulated => false,
+                Origin::Accumulated { .. } => false,
                 Origin::Opaque | Origin::Chosen => true,
             },
         }
@@ -302,15 +329,17 @@ impl Protection {
 }
 
 struct Pass<'f> {
-    memories: &'f Arena<MemoryId, Memory>,
+    context: Context<'f>,
     function: &'f Function,
-    callees: &'f BTreeMap<FunctionId, Vec<bool>>,
     protection: Protection,
     /// Values that must be opaque.
     needed: Vec<bool>,
+    elements: Elements<'f>,
+    /// The number of the next loop variable.
+    ranges: u32,
 }
 
-impl Pass<'_> {
+impl<'f> Pass<'f> {
     fn need(&mut self, operand: Operand) {
         if let Operand::Value(value) = operand {
             self.needed[value.index()] = true;
@@ -321,33 +350,47 @@ impl Pass<'_> {
         &mut self.protection.origins[value.index()]
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &'f Block) {
         for statement in &block.statements {
             match statement {
                 Statement::Let { value, op } => {
                     let is_arithmetic = is_arithmetic(self.function, op);
                     *self.origin(*value) = match op {
-                        ScalarOp::Extract { .. } => Origin::Element,
+                        ScalarOp::Extract { memory, indices } => {
+                            self.elements.insert(*value, *memory, indices);
+                            Origin::Element
+                        }
                         ScalarOp::Splat { operand: Operand::Value(scalar) }
                             if *self.origin(*scalar) == Origin::Element =>
                         {
+                            self.elements.insert_same(*value, *scalar);
                             Origin::Element
+                        }
+                        ScalarOp::Binary { op: BinaryOp::Multiply, operands } if is_arithmetic => {
+                            Origin::Product { factors: *operands }
+                        }
+                        ScalarOp::Select { operands: [_, arms @ ..] }
+                            if arms.iter().all(|arm| self.is_choosable(*arm)) =>
+                        {
+                            Origin::Selected
                         }
                         // Bits are put together.
                         ScalarOp::Decode { .. } => Origin::Opaque,
                         op if !op.is_lane_wise() => Origin::Opaque,
                         _ => Origin::Computed { is_arithmetic },
                     };
-                    for operand in op.operands() {
+                    for (position, operand) in op.operands().into_iter().enumerate() {
                         let is_compared = matches!(op, ScalarOp::Compare { .. }) && self.is_arithmetic(operand);
-                        if is_arithmetic || is_compared || calculates(self.function, op) || !op.is_lane_wise() {
+                        let calculates = is_arithmetic || calculates(self.function, op);
+                        let is_seen = calculates && !self.is_free(op, position);
+                        if is_seen || is_compared || !op.is_lane_wise() {
                             self.need(operand);
                         }
                     }
                 }
                 Statement::Call { values, function, arguments, .. } => {
                     arguments.iter().for_each(|argument| self.need(*argument));
-                    let callees = self.callees;
+                    let callees = self.context.callees;
                     for (value, is_chosen) in values.iter().zip(callees.get(function).into_iter().flatten()) {
                         *self.origin(*value) = if *is_chosen { Origin::Chosen } else { Origin::Opaque };
                     }
@@ -375,19 +418,25 @@ impl Pass<'_> {
                 Statement::Share { value, .. } => *self.origin(*value) = Origin::Element,
                 Statement::Update { value, .. } => self.need(*value),
                 // What is read back later is opaque then.
-                Statement::Store { memory, value, .. } if !self.memories[*memory].is_buffer() => self.need(*value),
+                Statement::Store { memory, value, .. } if !self.context.memories[*memory].is_buffer() => {
+                    self.need(*value)
+                }
                 Statement::Bind { .. }
                 | Statement::Name { .. }
                 | Statement::Store { .. }
                 | Statement::Merge { .. }
                 | Statement::Barrier => {}
-                Statement::Loop { values, init, accumulators, body, .. } => {
+                Statement::Loop { values, extents, init, accumulators, body } => {
                     init.iter().for_each(|operand| self.need(*operand));
+                    let first = self.ranges;
                     for (accumulator, result) in accumulators.iter().zip(&body.results) {
                         let is_free = is_order_open(self.function, body, *accumulator, *result);
-                        *self.origin(*accumulator) = if is_free { Origin::Accumulated } else { Origin::Chosen };
+                        *self.origin(*accumulator) =
+                            if is_free { Origin::Accumulated { first } } else { Origin::Chosen };
                     }
+                    self.ranges += u32::try_from(extents.len()).unwrap_or(0);
                     self.block(body);
+                    self.ranges = first;
                     for (value, result) in values.iter().zip(&body.results) {
                         // What a round computes stands between the loop's `keep` and those of its operands; what it
                         // passes on may be kept already.
@@ -404,8 +453,72 @@ impl Pass<'_> {
     /// Whether the operand is the result of arithmetic.
     fn is_arithmetic(&mut self, operand: Operand) -> bool {
         match operand {
-            Operand::Value(value) => *self.origin(value) == Origin::Computed { is_arithmetic: true },
+            Operand::Value(value) => {
+                matches!(self.origin(value), Origin::Computed { is_arithmetic: true } | Origin::Product { .. })
+            }
             Operand::Constant(_) => false,
+        }
+    }
+
+    /// Whether arithmetic may see how this operand came to be, since that tells a driver nothing that it could use.
+    fn is_free(&self, op: &ScalarOp, position: usize) -> bool {
+        let ScalarOp::Binary { op, operands } = op else { return false };
+        let Operand::Value(value) = operands[position] else { return false };
+        match self.protection.origins[value.index()] {
+            // Of a divisor that may be a constant the inverse is taken.
+            Origin::Selected => (*op, position) != (BinaryOp::Divide, 1),
+            Origin::Product { factors } if matches!(op, BinaryOp::Add | BinaryOp::Subtract) => {
+                self.context.contracts && self.is_apart(factors, operands[1 - position])
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a product has nothing in common with what it is added to.
+    fn is_apart(&self, factors: [Operand; 2], other: Operand) -> bool {
+        if let Operand::Value(value) = other {
+            match self.protection.origins[value.index()] {
+                // What is the same in all rounds could be drawn out of the sum.
+                Origin::Accumulated { first } => {
+                    return factors.iter().all(|factor| self.elements.vary(*factor, first));
+                }
+                Origin::Product { factors: others } if !self.needed[value.index()] => {
+                    let shares = |factor: &Operand| others.iter().any(|other| self.may_be_same(*factor, *other));
+                    return !factors.iter().any(shares);
+                }
+                _ => {}
+            }
+        }
+        !factors.iter().any(|factor| self.may_be_same(*factor, other))
+    }
+
+    /// Whether two operands of arithmetic may be equal for all that a driver knows, but for their signs.
+    fn may_be_same(&self, a: Operand, b: Operand) -> bool {
+        match (a, b) {
+            (Operand::Constant(a), Operand::Constant(b)) => origin::magnitude(a) == origin::magnitude(b),
+            (Operand::Constant(_), Operand::Value(value)) | (Operand::Value(value), Operand::Constant(_)) => {
+                self.protection.origins[value.index()] == Origin::Selected
+            }
+            (Operand::Value(a), Operand::Value(b)) if a == b => true,
+            (Operand::Value(a), Operand::Value(b)) => {
+                let [first, second] = [a, b].map(|value| self.protection.origins[value.index()]);
+                let may_be_element = |origin| matches!(origin, Origin::Element | Origin::Opaque | Origin::Selected);
+                match (first, second) {
+                    (Origin::Element, Origin::Element) => self.elements.are_same(a, b),
+                    _ => may_be_element(first) && may_be_element(second),
+                }
+            }
+        }
+    }
+
+    /// Whether a choice of this is as good as an opaque value to sums and products.
+    fn is_choosable(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Constant(_) => !is_zero(operand),
+            Operand::Value(value) => {
+                let origin = self.protection.origins[value.index()];
+                matches!(origin, Origin::Element | Origin::Opaque) || origin.is_computed() && self.needed[value.index()]
+            }
         }
     }
 }

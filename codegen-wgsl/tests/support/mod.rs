@@ -4,6 +4,7 @@
 
 pub(crate) mod lockstep;
 pub(crate) mod machine;
+pub(crate) mod pairs;
 pub(crate) mod together;
 
 use std::fs;

@@ -232,7 +232,7 @@ fn software() -> Target {
             pipeline_cache: true,
             ..Features::default()
         },
-        arithmetic: Arithmetic { exact_division: true, exact_sqrt: true, ..UNKNOWN },
+        arithmetic: Arithmetic { contraction: false, exact_division: true, exact_sqrt: true, ..UNKNOWN },
         // Four cores with vectors of 8 `f32`. Copies written by hand reach 8 to 12 GB/s on lavapipe, a launch within a pass takes
         // 17 µs, and loads rather than caches are what costs; caches as usual in servers, lines of 64 bytes.
         hardware: Hardware {

@@ -151,6 +151,7 @@ fn class(kind: DeviceKind, info: &wgpu::AdapterInfo) -> Class {
     };
     let Target { mut arithmetic, mut hardware, .. } = Target::preset(preset).unwrap_or_default();
     arithmetic.flushes_denormals = flushes_denormals(info);
+    arithmetic.contraction = contracts(info);
     if kind == DeviceKind::Software {
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
         hardware.cores = u32::try_from(cores).unwrap_or(u32::MAX);
@@ -165,6 +166,11 @@ fn flushes_denormals(info: &wgpu::AdapterInfo) -> Option<bool> {
         "SwiftShader driver" => Some(true),
         _ => None,
     }
+}
+
+/// Likewise: of drivers that nothing is known of it is to be borne.
+fn contracts(info: &wgpu::AdapterInfo) -> bool {
+    !matches!(info.driver.as_str(), "llvmpipe" | "SwiftShader driver")
 }
 
 // Numbers of vendors, as PCI and Vulkan assign them.

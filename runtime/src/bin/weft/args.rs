@@ -7,6 +7,7 @@ use std::path::PathBuf;
 pub(crate) use crate::bench::args::Bench;
 pub(crate) use crate::map::args::Map;
 use crate::pass_list::{PassList, pass_list};
+use weft_partition::Target;
 
 /// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
 ///
@@ -188,6 +189,23 @@ pub(crate) struct TargetArgs {
     /// or a file of JSON as `weft devices --format json` writes it
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "device", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) rounding: Rounding,
+}
+
+/// How often is rounded.
+#[derive(Args, Debug)]
+pub(crate) struct Rounding {
+    /// Round every product before something is added to it or taken from it, also on devices that would do both at once
+    #[arg(long)]
+    pub(crate) no_contraction: bool,
+}
+
+impl Rounding {
+    /// Puts into a target what is asked for.
+    pub(crate) fn apply(&self, target: Target) -> Target {
+        target.with(|target| target.forbid_contraction |= self.no_contraction)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -241,6 +259,8 @@ pub(crate) struct Run {
     /// `weft compile`
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "precise", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) rounding: Rounding,
     #[command(flatten)]
     pub(crate) passes: Passes,
     /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number. The program is

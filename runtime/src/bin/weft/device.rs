@@ -29,14 +29,16 @@ pub(crate) fn place(wanted: &str) -> Result<Place, Failure> {
 
 /// What the commands that only compile are to compile for: what `--target` or `--device` names, or else the floor.
 pub(crate) fn target(arguments: &TargetArgs) -> Result<Target, Failure> {
-    if let Some(word) = &arguments.target {
-        return target::named(word);
-    }
-    let Some(wanted) = &arguments.device else { return Ok(Target::default()) };
-    let selection = selection(wanted);
-    let mut found = adapters();
-    let chosen = selection.choose(&found)?;
-    Ok(found.swap_remove(chosen).target)
+    let target = match (&arguments.target, &arguments.device) {
+        (Some(word), _) => target::named(word)?,
+        (None, Some(wanted)) => {
+            let mut found = adapters();
+            let chosen = selection(wanted).choose(&found)?;
+            found.swap_remove(chosen).target
+        }
+        (None, None) => Target::default(),
+    };
+    Ok(arguments.rounding.apply(target))
 }
 
 /// The device that a word names.

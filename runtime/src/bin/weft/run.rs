@@ -135,7 +135,7 @@ fn executable(
 ) -> Result<Executable, Failure> {
     let failed = |error| Failure::from_runtime(source, error);
     let _compiling = Progress::start("compiling");
-    let target = target.unwrap_or(device.target());
+    let target = &arguments.rounding.apply(target.unwrap_or(device.target()).clone());
     let options = Options { host: !arguments.no_host, ..arguments.passes.options() };
     let program = compile_with(module, target, &options).map_err(failed)?;
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };

@@ -1,0 +1,117 @@
+//! Pairs of neighboring operations, each on 1,024 inputs with NaN, infinities, zeros and subnormal numbers: what the device computes is, bit for bit,
+//! what each operation means, with as little hidden as `codegen-wgsl/docs/protection.md` says.
+
+use crate::pairs::{FIRST, NEXT, OTHERS, Operation, operands, why};
+use crate::support;
+use std::sync::LazyLock;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Literal};
+use weft_runtime::{Device, Executable, Options, compile_with};
+
+static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
+
+const COUNT: usize = 1024;
+
+/// Inputs of one parameter: half of them special in all combinations, half of them any of moderate size.
+fn values(parameter: u32) -> Vec<f32> {
+    const SPECIAL: [f32; 16] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        3.0,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        1e-40,
+        -3e-39,
+        f32::MIN_POSITIVE,
+        1e8,
+        -1e8,
+        f32::MAX,
+        1e-30,
+    ];
+    let mut state = u64::from(parameter) + 7;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    (0..COUNT)
+        .map(|at| {
+            if at < COUNT / 2 {
+                return SPECIAL[next() as usize % SPECIAL.len()];
+            }
+            let bits = next();
+            f32::from_bits(bits & 0x807f_ffff | (117 + (next() % 20)) << 23)
+        })
+        .collect()
+}
+
+/// All forms of one pair as a program: the parts of one vector, so that they are one kernel, in which none sees another.
+fn program(first: &Operation, next: &Operation, others: &[(&str, &str)]) -> String {
+    let mut text = operands(COUNT);
+    let mut names = Vec::new();
+    for (number, (_, other)) in others.iter().enumerate() {
+        let (a, r) = (format!("a{number}"), format!("r{number}"));
+        let other = if *other == "A" { &a } else { *other };
+        text += &first.write(&a, ["x", "y"], COUNT);
+        text += &next.write(&r, [&a, other], COUNT);
+        names.push(r);
+    }
+    text + &format!("  ROOT all = f32[{}] concatenate({}), dimensions={{0}}\n", COUNT * others.len(), names.join(", "))
+}
+
+fn check(first: &Operation, next: &Operation, failures: &mut Vec<String>) {
+    let (Some(of_first), Some(of_next)) = (first.meaning, next.meaning) else { return };
+    let others = if next.is_binary() { &OTHERS[..] } else { &OTHERS[..1] };
+    let module = support::entry(&program(first, next, others));
+    let inputs = [0, 1, 2].map(values);
+    let literals = inputs.clone().map(|values| Literal::array([COUNT as i64], values));
+    // As it is written: the passes would find the forms to be alike.
+    let options = Options { optimize: false, host: false };
+    let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
+    let found = Executable::new(&DEVICE, program).expect("the program loads").run(&literals).expect("it runs");
+    let evaluated = evaluate(&module, &literals).expect("the evaluator knows it");
+    let [Data::F32(found), Data::F32(evaluated)] = [&found[0].data, &evaluated[0].data] else { panic!("both are f32") };
+    let keeps = DEVICE.target().arithmetic.flushes_denormals == Some(false);
+    for (at, (found, evaluated)) in found.iter().zip(evaluated).enumerate() {
+        let (form, at) = (others[at / COUNT], at % COUNT);
+        let [x, y, z] = [0, 1, 2].map(|input| inputs[input][at]);
+        let a = of_first(x, y);
+        let other = match form.1 {
+            "z" => z,
+            "x" => x,
+            "A" => a,
+            _ => 0.5,
+        };
+        let expected = of_next(a, other);
+        let same = |value: &f32| value.to_bits() == expected.to_bits() || value.is_nan() && expected.is_nan();
+        assert!(same(evaluated), "{} and {} mean {expected:e}, and not {evaluated:e}", first.name, next.name);
+        // Other devices may take them for zero at any place, which is another test's business.
+        if !keeps && [x, y, z, a, expected].iter().any(|value| value.is_subnormal()) {
+            continue;
+        }
+        if !same(found) {
+            failures.push(format!(
+                "{} and then {} with {}, at x = {x:e}, y = {y:e}, z = {z:e}: {found:e} instead of {expected:e} ({})",
+                first.name,
+                next.name,
+                form.0,
+                why(first.class, next.class)
+            ));
+            return;
+        }
+    }
+}
+
+#[test]
+fn pairs_of_operations_mean_what_is_written() {
+    let mut failures = Vec::new();
+    for first in &FIRST {
+        for next in &NEXT {
+            check(first, next, &mut failures);
+        }
+    }
+    assert!(failures.is_empty(), "{} pairs\n{}", failures.len(), failures.join("\n"));
+}

@@ -208,6 +208,34 @@ fn what_is_said_to_be_exact_is() {
     }
 }
 
+/// For a device of which nothing is known quotients and square roots are corrected, which changes none that is right.
+#[test]
+fn corrections_leave_what_is_exact() {
+    let device = support::device();
+    let values: Vec<f32> = (0..4096).map(|at| f32::from_bits(0x2000_0000 + at * 0x0003_1415)).collect();
+    let turned: Vec<f32> = values.iter().rev().map(|value| -value).collect();
+    let special = [0.0, -0.0, 1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -3.0];
+    let (x, y): (Vec<f32>, Vec<f32>) =
+        special.iter().flat_map(|x| special.iter().map(|y| (*x, *y))).chain(values.into_iter().zip(turned)).unzip();
+    let count = x.len() as i64;
+    let inputs = [Literal::array([count], x), Literal::array([count], y)];
+    let target = device.target().clone().with(|target| {
+        (target.arithmetic.exact_division, target.arithmetic.exact_sqrt) = (false, false);
+    });
+    for text in ["divide(x, y)", "divide(y, x)", "sqrt(x)", "sqrt(y)"] {
+        let module = support::entry(&format!(
+            "x = f32[{count}] parameter(0)\ny = f32[{count}] parameter(1)\nROOT z = f32[{count}] {text}"
+        ));
+        let run = |target: &Target| {
+            let program = compile(&module, target).expect("it compiles");
+            let found = Executable::new(&device, program).and_then(|executable| executable.run(&inputs));
+            // Every NaN is as good as another.
+            format!("{:?}", found.expect("it runs")[0].data)
+        };
+        assert_eq!(run(&target), run(device.target()), "{text}");
+    }
+}
+
 #[test]
 fn a_target_that_no_device_can_be_is_refused() {
     let module = support::entry("x = f32[2] parameter(0)\nROOT y = f32[2] add(x, x)");

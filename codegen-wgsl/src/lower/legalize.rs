@@ -1,25 +1,46 @@
-//! Operations that WGSL does not have, as those that it has.
+//! Operations that WGSL does not have, as those that it has, and what a device does not round to the nearest.
+
+mod rounded;
 
 use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, Value};
-use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar};
+use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
+use weft_partition::{Arithmetic, Target};
 
 /// The kernel without `clamp`, which becomes a maximum and a minimum, and with maxima and minima of an `f32` and a constant as a
-/// comparison and a selection, which are exact for NaN too at a quarter of the cost.
+/// comparison and a selection, which are exact for NaN too at a quarter of the cost. Quotients and square roots of `f32` that the target does not round
+/// to the nearest ([`Arithmetic::exact_division`], [`Arithmetic::exact_sqrt`]) are corrected to less than a unit in the last place.
 #[must_use]
-pub fn legalize(kernel: &Kernel) -> Kernel {
+pub fn legalize(kernel: &Kernel, target: &Target) -> Kernel {
     let mut legal = kernel.clone();
     for function in legal.functions.values_mut().chain([&mut legal.entry]) {
         let mut body = std::mem::take(&mut function.body);
-        block(&mut body, function);
+        block(&mut body, function, &target.arithmetic);
         function.body = body;
     }
     legal
 }
 
-fn block(body: &mut Block, function: &mut Function) {
+fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
     let mut statements = Vec::with_capacity(body.statements.len());
     for mut statement in std::mem::take(&mut body.statements) {
-        statement.blocks_mut().into_iter().for_each(|inner| block(inner, function));
+        statement.blocks_mut().into_iter().for_each(|inner| block(inner, function, arithmetic));
+        if let Statement::Let { value, op } = &statement {
+            match *op {
+                ScalarOp::Binary { op: BinaryOp::Divide, operands }
+                    if !arithmetic.exact_division && is_rounded(function, operands) =>
+                {
+                    rounded::quotient(*value, operands, function, &mut statements);
+                    continue;
+                }
+                ScalarOp::Unary { op: UnaryOp::Sqrt, operand }
+                    if !arithmetic.exact_sqrt && Kernel::operand_type(function, operand) == ElementType::F32 =>
+                {
+                    rounded::square_root(*value, operand, function, &mut statements);
+                    continue;
+                }
+                _ => {}
+            }
+        }
         if let Statement::Let { value, op: ScalarOp::Clamp { operands: [low, operand, high] } } = statement {
             let known = function.values[value].clone();
             let raised = function.values.push(known);
@@ -32,6 +53,16 @@ fn block(body: &mut Block, function: &mut Function) {
         }
     }
     body.statements = statements;
+}
+
+/// Whether a quotient of these operands has to be corrected: it is one of `f32`, not by a power of two, and within what can be corrected.
+fn is_rounded(function: &Function, operands: [Operand; 2]) -> bool {
+    let is_power_of_two = |operand: Operand| match operand {
+        Operand::Constant(Scalar::F32(value)) => value.is_normal() && value.to_bits().trailing_zeros() >= 23,
+        _ => false,
+    };
+    let is_f32 = Kernel::operand_type(function, operands[1]) == ElementType::F32;
+    is_f32 && !is_power_of_two(operands[1]) && rounded::may_be_corrected(operands)
 }
 
 fn push(statement: Statement, function: &mut Function, statements: &mut Vec<Statement>) {

@@ -138,7 +138,7 @@ impl Lowering {
             Lowering::Inlined => inline(kernel).map_err(too_large),
             Lowering::Split => split_accumulators(kernel).map_err(too_large),
             Lowering::Typed => typed(kernel).and_then(|kernel| with_f64(kernel, target)),
-            Lowering::Legal => Ok(legalize(kernel)),
+            Lowering::Legal => Ok(legalize(kernel, target)),
             Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
             Lowering::Merged => merge(kernel).map_err(too_large),

@@ -162,7 +162,41 @@ fn softmax(d0: u32) -> f32 {
     let at0 = d0 / 129u;
     let shifted = x[d0] - max_v[at0];
     let exp_v = keep(exp_f32(shifted));
-    return exp_v / total[at0];
+    let total_value = total[at0];
+    let softmax_quotient = keep(exp_v / total_value);
+    let softmax_bits = bitcast<u32>(softmax_quotient);
+    let softmax_cut = softmax_bits & 4294963200u;
+    let softmax_high = keep(bitcast<f32>(bitcast<u32>(softmax_cut) ^ zeros.zero_constant));
+    let softmax_low = keep(softmax_quotient - keep_apart(softmax_high));
+    let softmax_bits_2 = bitcast<u32>(total_value);
+    let softmax_cut_2 = softmax_bits_2 & 4294963200u;
+    let softmax_high_2 = keep(bitcast<f32>(bitcast<u32>(softmax_cut_2) ^ zeros.zero_constant));
+    let softmax_low_2 = keep(total_value - softmax_high_2);
+    let softmax_product = softmax_high * softmax_high_2;
+    let softmax_rest = keep(exp_v - softmax_product);
+    let softmax_product_2 = softmax_high * softmax_low_2;
+    let softmax_rest_2 = keep(softmax_rest - softmax_product_2);
+    let softmax_product_3 = softmax_low * softmax_high_2;
+    let softmax_rest_3 = keep(softmax_rest_2 - softmax_product_3);
+    let softmax_product_4 = softmax_low * softmax_low_2;
+    let softmax_rest_4 = keep(softmax_rest_3 - softmax_product_4);
+    let softmax_lacking = keep(softmax_rest_4 / total_value);
+    let softmax_better = softmax_quotient + softmax_lacking;
+    let softmax_bits_3 = bitcast<u32>(exp_v);
+    let softmax_magnitude = softmax_bits_3 & 2147483647u;
+    let softmax_above = softmax_magnitude - 310378496u;
+    let softmax_within = softmax_above < 1820327936u;
+    let softmax_chosen = select(softmax_quotient, softmax_better, softmax_within);
+    let softmax_bits_4 = bitcast<u32>(total_value);
+    let softmax_magnitude_2 = softmax_bits_4 & 2147483647u;
+    let softmax_above_2 = softmax_magnitude_2 - 226492416u;
+    let softmax_within_2 = softmax_above_2 < 1677721600u;
+    let softmax_chosen_2 = select(softmax_quotient, softmax_chosen, softmax_within_2);
+    let softmax_bits_5 = bitcast<u32>(softmax_quotient);
+    let softmax_magnitude_3 = softmax_bits_5 & 2147483647u;
+    let softmax_above_3 = softmax_magnitude_3 - 226492416u;
+    let softmax_within_3 = softmax_above_3 < 1677721600u;
+    return select(softmax_quotient, softmax_chosen_2, softmax_within_3);
 }
 
 @compute @workgroup_size(64)

@@ -219,3 +219,23 @@ fn operations_that_cannot_be_flattened_stay() {
     let again = flatten_around(&flat).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(size(&again), size(&flat), "{}\n{}", print(&flat), print(&again));
 }
+
+#[test]
+fn the_header_speaks_of_leaves_afterwards() {
+    let text = "
+HloModule m, input_output_alias={ {1}: (0, {1}, may-alias), {0}: (1, {}, must-alias) }, buffer_donor={ (0, {0}) }
+
+ENTRY main {
+  t = (f32[4], (s32[2], f32[3])) parameter(0)
+  p = f32[4] parameter(1)
+  inner = (s32[2], f32[3]) get-tuple-element(t), index=1
+  ROOT r = (f32[4], (s32[2], f32[3])) tuple(p, inner)
+}";
+    let module = parse(text).unwrap();
+    verify(&module).unwrap();
+    let flat = flatten(&module).unwrap();
+    verify(&flat).unwrap_or_else(|found| panic!("{found}\n{}", print(&flat)));
+    let header = "input_output_alias={ {1}: (1, {}, may-alias), {2}: (2, {}, may-alias), {0}: (3, {}, must-alias) }, buffer_donor={ (0, {}) }";
+    let text = print(&flat);
+    assert!(text.lines().next().unwrap().ends_with(header), "{text}");
+}

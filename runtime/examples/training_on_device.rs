@@ -1,11 +1,11 @@
-//! A line through points by gradient descent: the parameters and the points stay on the device from step to step.
+//! A line through points by gradient descent: parameters and points stay on the device, and each step is given the parameters for good.
 
 use weft_hlo::ir::{Data, Literal};
 use weft_runtime::{Device, DeviceBuffer, Executable, Selection, compile};
 
 /// One step: the loss of `w x + b`, and the parameters after it.
 const STEP: &str = "
-HloModule step
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }
 
 sum {
   a = f32[] parameter(0)
@@ -53,7 +53,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut parameters = DeviceBuffer::upload(&device, &Literal::array([2], vec![0.0f32, 0.0]))?;
     let mut losses = Vec::new();
     for number in 0..100 {
-        let mut results = step.execute(&[parameters, x.clone(), y.clone()])?.into_iter();
+        // What is passed as it is belongs to the program now, what is borrowed stays.
+        let mut results = step.execute_with(vec![parameters.into(), (&x).into(), (&y).into()])?.into_iter();
         let (Some(next), Some(loss)) = (results.next(), results.next()) else {
             return Err("a step has two results".into());
         };

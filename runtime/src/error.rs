@@ -109,6 +109,22 @@ pub enum Error {
         /// What was given.
         given: String,
     },
+    /// An argument cannot be donated.
+    #[error("RUN033: argument {number} cannot be donated: {reason}")]
+    Donation {
+        /// The argument, from 0.
+        number: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A run cannot be a part of what others submit.
+    #[error("RUN034: {program} cannot be recorded into an encoder: {reason}")]
+    NotRecordable {
+        /// The name of the program.
+        program: String,
+        /// Which step needs the host, and for what.
+        reason: String,
+    },
     /// A buffer belongs to another device than it was used with.
     #[error("RUN032: {0} lies on another device")]
     ForeignBuffer(String),
@@ -175,6 +191,8 @@ impl Error {
             Error::InputCount { .. } => "RUN030",
             Error::InputMismatch { .. } => "RUN031",
             Error::ForeignBuffer(_) => "RUN032",
+            Error::Donation { .. } => "RUN033",
+            Error::NotRecordable { .. } => "RUN034",
             Error::Cache { .. } => "RUN040",
         }
     }

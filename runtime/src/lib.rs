@@ -41,6 +41,6 @@ pub use device::{AdapterInfo, Device, DeviceOptions, Selection, adapters_async, 
 #[cfg(feature = "blocking")]
 pub use device::{adapters, adapters_with};
 pub use error::{Advice, Error};
-pub use executable::{Checks, Executable};
+pub use executable::{Argument, Checks, Executable};
 pub use program::{Options, Program, compile, compile_with, optimize};
 pub use self_test::{Answer, SelfTest, Test};

@@ -7,8 +7,8 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode, Scalar};
 use weft_hlo::random::{Distribution, Options, inputs, module};
 use weft_hlo::text::print;
-use weft_runtime::program::{Ahead, Step};
-use weft_runtime::{Device, Executable, Program, compile_with};
+use weft_runtime::program::{Ahead, Donated, Step};
+use weft_runtime::{Device, DeviceBuffer, Executable, Program, compile_with};
 
 /// What tensors hold, whatever layout their shapes have.
 fn data(literals: &[Literal]) -> Vec<&Data> {
@@ -271,9 +271,15 @@ impl Held {
     }
 }
 
-fn difference(device: &Device, module: &Module, inputs: &[Literal], held: &mut Held) -> Result<(), String> {
+fn difference(
+    device: &Device,
+    module: &Module,
+    inputs: &[Literal],
+    donated: Donated,
+    held: &mut Held,
+) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
-    let options = weft_runtime::Options::default();
+    let options = weft_runtime::Options { donated, ..Default::default() };
     let program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
     held.without_host += usize::from(program.host_steps().next().is_none());
     held.add(program.steps());
@@ -284,11 +290,29 @@ fn difference(device: &Device, module: &Module, inputs: &[Literal], held: &mut H
         if agrees { Ok(()) } else { Err(format!("{expected:?}\nbecame\n{actual:?}\n{program}")) }
     };
     run()?;
+    keeps_what_is_borrowed(&executable, inputs, &expected)?;
     // Executions in flight at once have memory of their own.
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread panicked".into())))
     })
+}
+
+/// A run on what its caller keeps leaves that as it is, whatever the program takes donations of.
+fn keeps_what_is_borrowed(executable: &Executable, inputs: &[Literal], expected: &[Literal]) -> Result<(), String> {
+    let told = |error: weft_runtime::Error| error.to_string();
+    let upload = |literal| DeviceBuffer::upload(executable.device(), literal).map_err(told);
+    let kept = inputs.iter().map(upload).collect::<Result<Vec<_>, String>>()?;
+    let results = executable.execute(&kept).map_err(told)?;
+    let down = |buffers: &[DeviceBuffer]| {
+        buffers.iter().map(|buffer| buffer.download().map_err(told)).collect::<Result<Vec<Literal>, String>>()
+    };
+    let (results, kept) = (down(&results)?, down(&kept)?);
+    if data(&results) != data(expected) {
+        return Err(format!("{expected:?}\nbecame\n{results:?}\n{}", executable.program()));
+    }
+    let is_kept = data(&kept) == data(inputs);
+    if is_kept { Ok(()) } else { Err(format!("{inputs:?}\nwere overwritten by\n{kept:?}\n{}", executable.program())) }
 }
 
 /// Runs `standard` seeds, or many more; what their modules and programs hold, which `-- --nocapture` prints.
@@ -301,7 +325,8 @@ fn agree(first: u64, standard: u64, options: &Options) -> String {
         let module = module(seed, options);
         held.add(&module);
         let inputs = inputs(&module, seed, options);
-        if let Err(found) = difference(&device, &module, &inputs, &mut steps) {
+        let donated = if seed % 2 == 0 { Donated::AsGiven } else { Donated::All };
+        if let Err(found) = difference(&device, &module, &inputs, donated, &mut steps) {
             failures += 1;
             if failures <= 3 {
                 writeln!(report, "seed {seed}: {found}\n{}", print(&module)).expect("strings can be written to");
@@ -431,7 +456,7 @@ fn random_numbers_of_the_host_go_on() {
         }";
     let module = support::module(text);
     let device = device();
-    let options = weft_runtime::Options { optimize: false, host: true };
+    let options = weft_runtime::Options { optimize: false, ..Default::default() };
     let program = compile_with(&module, device.target(), &options).unwrap_or_else(|error| panic!("{error}"));
     assert!(program.host_steps().next().is_some(), "{program}");
     let actual = Executable::new(&device, program).unwrap().run(&[]).unwrap();

@@ -145,7 +145,12 @@ fn the_corpus_agrees_with_xla() {
 fn programs_agree_with_xla_without_passes() {
     let device = support::device();
     for name in UNDERSTOOD {
-        let verdict = judge(&device, &Program::named(name), "unoptimized", &Options { optimize: false, host: false });
+        let verdict = judge(
+            &device,
+            &Program::named(name),
+            "unoptimized",
+            &Options { optimize: false, host: false, ..Options::default() },
+        );
         assert!(matches!(verdict, Ok(Verdict::Agrees(_))), "{name}: {:?}", verdict.err());
     }
 }

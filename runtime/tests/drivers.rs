@@ -90,7 +90,7 @@ fn uniforms_do_not_tell_what_is_hidden() {
             let module = support::module(&text);
             let expected = evaluate(&module, &[]).expect("the evaluator knows it");
             // As it is written: the passes would fold it.
-            let options = Options { optimize: false, host: false };
+            let options = Options { optimize: false, host: false, ..Options::default() };
             let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
             let found = Executable::new(&DEVICE, program).expect("the program loads").run(&[]).expect("it runs");
             let close = |(found, expected): (&u32, &u32)| {

@@ -10,6 +10,7 @@ mod corpus_support;
 mod count;
 mod device;
 mod differential;
+mod donation;
 mod drivers;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
@@ -19,6 +20,7 @@ mod pairs;
 mod program;
 mod protection;
 mod random_bits;
+mod recording;
 mod reductions;
 mod run;
 mod self_test;

@@ -233,7 +233,7 @@ fn the_text_shows_schedule_and_buffers() {
          result 0: b1 = f32[3] {name}\n\
          buffer b0: 256 bytes, parameter 0\n\
          buffer b1: 256 bytes, result\n\
-         512 bytes in all, 512 without reuse"
+         512 bytes in all, 512 live at once at most, 512 without reuse"
     );
     assert_eq!(program.to_string(), expected);
 }

@@ -69,7 +69,7 @@ fn check(first: &Operation, next: &Operation, failures: &mut Vec<String>) {
     let inputs = [0, 1, 2].map(values);
     let literals = inputs.clone().map(|values| Literal::array([COUNT as i64], values));
     // As it is written: the passes would find the forms to be alike.
-    let options = Options { optimize: false, host: false };
+    let options = Options { optimize: false, host: false, ..Options::default() };
     let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
     let found = Executable::new(&DEVICE, program).expect("the program loads").run(&literals).expect("it runs");
     let evaluated = evaluate(&module, &literals).expect("the evaluator knows it");

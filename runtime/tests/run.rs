@@ -225,8 +225,8 @@ fn bits_are_converted_alike_with_and_without_passes() {
     let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");
     let device = support::device();
     for optimize in [true, false] {
-        let program =
-            compile_with(&module, device.target(), &Options { optimize, host: false }).expect("the module compiles");
+        let program = compile_with(&module, device.target(), &Options { optimize, host: false, ..Options::default() })
+            .expect("the module compiles");
         let executable = Executable::new(&device, program).expect("the program loads");
         assert_eq!(executable.run(&inputs).expect("it runs"), expected, "{optimize}");
     }

@@ -4,6 +4,8 @@
 //! a fusion with several outputs) and the `tuple` at a computation's root. Tuple parameters become several parameters,
 //! nested tuples of results become one flat tuple: the order is that of the leaves, left to right.
 
+mod header;
+
 use super::dead_code::{DeadCode, reachable, without_unreachable};
 use super::pass::Pass;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -18,7 +20,8 @@ const MAX_INSTRUCTIONS: usize = 4_000_000;
 /// The module without calls, tuples or dead code; computations that nothing uses any more are gone.
 ///
 /// Of the attributes that any instruction may carry only `metadata` stays: the others name instructions or devices
-/// that no longer exist. `entry_computation_layout` and `is_scheduled` are dropped, for the same reason.
+/// that no longer exist. `entry_computation_layout` and `is_scheduled` are dropped, for the same reason; `input_output_alias` and
+/// `buffer_donor` name the leaves.
 ///
 /// # Errors
 /// `HLO310` if inlining would make more than 4,000,000 instructions; `HLO311` for an operation this pass cannot look
@@ -59,8 +62,7 @@ fn flattened(module: &Module, keeps: bool) -> Result<Module, Diagnostics> {
         }
     }
     let entry = pass.realize(module.entry);
-    let dropped = ["entry_computation_layout", "is_scheduled"];
-    let attributes = module.attributes.iter().filter(|kept| !dropped.contains(&kept.name())).cloned().collect();
+    let attributes = header::flattened(module);
     let (name, tables) = (module.name.clone(), module.tables.clone());
     let flat = Module { name, attributes, tables, computations: pass.made, entry };
     let reached = reachable(&flat);

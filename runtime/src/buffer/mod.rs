@@ -6,6 +6,7 @@ mod read;
 pub(crate) use pool::{Pool, Pooled, Use};
 pub(crate) use read::read_all;
 
+use crate::device::Waiting;
 use crate::program::layout::{binding_bytes, buffer_bytes, encode};
 use crate::program::tensor_bytes;
 use crate::{Device, Error};
@@ -84,12 +85,16 @@ impl DeviceBuffer {
         device.scoped("uploading a tensor", upload).await
     }
 
-    /// Copies the tensor to the host, once everything queued before is done.
+    /// Copies the tensor to the host, once everything queued before is done. The future does not block: a thread of the device waits for it.
     ///
     /// # Errors
     /// Whatever the device reports.
     pub async fn download_async(&self) -> Result<Literal, Error> {
-        let mut literals = read_all(&self.device, std::slice::from_ref(self)).await?;
+        self.read(Waiting::Elsewhere).await
+    }
+
+    async fn read(&self, waiting: Waiting) -> Result<Literal, Error> {
+        let mut literals = read_all(&self.device, std::slice::from_ref(self), waiting).await?;
         Ok(literals.swap_remove(0))
     }
 
@@ -133,7 +138,7 @@ impl DeviceBuffer {
     /// # Errors
     /// As there.
     pub fn download(&self) -> Result<Literal, Error> {
-        pollster::block_on(self.download_async())
+        pollster::block_on(self.read(Waiting::Here))
     }
 }
 

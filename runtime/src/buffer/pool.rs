@@ -58,6 +58,11 @@ impl Pooled {
         Pooled { buffer, home: None, reusable: true }
     }
 
+    /// Whether the buffer comes from a pool of this crate, and so has all usages and nobody else.
+    pub(crate) fn is_own(&self) -> bool {
+        self.home.is_some()
+    }
+
     /// Whether the buffer may go back to its pool. One that is mapped, or asked to be, may not: no work can use it, and
     /// mapping it again fails.
     pub(crate) fn set_reusable(&mut self, reusable: bool) {

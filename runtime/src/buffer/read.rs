@@ -1,6 +1,7 @@
 //! Reading tensors back.
 
 use super::{DeviceBuffer, Pooled, Use};
+use crate::device::Waiting;
 use crate::program::layout::{buffer_bytes, decode};
 use crate::{Device, Error};
 use std::future::poll_fn;
@@ -41,17 +42,12 @@ impl Answer {
         }
     }
 
-    /// Waits for the answer once the device is done. On native targets the callback has been called by then, or some other
-    /// thread that asked the device at the same time is about to call it.
-    async fn wait(&self, device: &Device) -> Result<(), Error> {
-        if !cfg!(target_arch = "wasm32") {
-            self.block(device)?;
-        }
+    /// Waits for the answer, which somebody brings about.
+    async fn wait(&self) -> Result<(), Error> {
         let answered = poll_fn(|context| {
             let Ok(mut state) = self.state.lock() else { return Poll::Ready(Err("a callback panicked".into())) };
             match state.result.take() {
                 Some(result) => Poll::Ready(result),
-                // The browser answers when it likes.
                 None => {
                     state.waiting = Some(context.waker().clone());
                     Poll::Pending
@@ -61,7 +57,8 @@ impl Answer {
         answered.await.map_err(internal)
     }
 
-    /// Blocks until the answer is there.
+    /// Blocks until the answer is there. The device is done, so the callback has been called, or some other thread that asked the device at the
+    /// same time is about to call it.
     fn block(&self, device: &Device) -> Result<(), Error> {
         for _ in 0..INQUIRIES {
             let panicked = || internal("a callback panicked".into());
@@ -82,9 +79,24 @@ fn internal(message: String) -> Error {
     Error::Internal { what: WHAT.into(), message }
 }
 
+/// Blocks until the answers to requests that this submission is to fulfil are there, which each gets in any case.
+fn bring_about(device: &Device, submission: wgpu::SubmissionIndex, answers: &[Arc<Answer>]) {
+    let done = device.wait_for(WHAT, submission);
+    for answer in answers {
+        let outcome = done.clone().and_then(|()| answer.block(device));
+        if let Err(error) = outcome {
+            answer.give(Err(error.to_string()));
+        }
+    }
+}
+
 /// Copies all `tensors` to the host with one wait.
-pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Result<Vec<Literal>, Error> {
-    let request = |device: &Device| -> Vec<Option<(Pooled, Arc<Answer>)>> {
+pub(crate) async fn read_all(
+    device: &Device,
+    tensors: &[DeviceBuffer],
+    waiting: Waiting,
+) -> Result<Vec<Literal>, Error> {
+    let request = |device: &Device| {
         let gpu = device.wgpu_device();
         let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(WHAT) });
         let mut staged = Vec::with_capacity(tensors.len());
@@ -96,7 +108,7 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
             }
             staged.push(stage);
         }
-        device.wgpu_queue().submit([encoder.finish()]);
+        let submission = device.wgpu_queue().submit([encoder.finish()]);
         let map = |(tensor, stage): (&DeviceBuffer, Option<Pooled>)| {
             let mut stage = stage?;
             // Until it is unmapped: whatever fails before leaves it mapped, or about to be.
@@ -108,17 +120,29 @@ pub(crate) async fn read_all(device: &Device, tensors: &[DeviceBuffer]) -> Resul
             });
             Some((stage, answer))
         };
-        tensors.iter().zip(staged).map(map).collect()
+        let staged: Vec<Option<(Pooled, Arc<Answer>)>> = tensors.iter().zip(staged).map(map).collect();
+        (submission, staged)
     };
-    let staged = device.scoped(WHAT, request).await?;
-    device.wait(WHAT)?;
+    let (submission, staged) = device.scoped(WHAT, request).await?;
+    // The browser answers by itself, when it likes.
+    if !cfg!(target_arch = "wasm32") {
+        let answers: Vec<Arc<Answer>> = staged.iter().flatten().map(|(_, answer)| Arc::clone(answer)).collect();
+        match waiting {
+            #[cfg(feature = "blocking")]
+            Waiting::Here => bring_about(device, submission, &answers),
+            Waiting::Elsewhere => {
+                let own = device.clone();
+                device.waiter().hand_over(move || bring_about(&own, submission, &answers));
+            }
+        }
+    }
     let mut literals = Vec::with_capacity(tensors.len());
     for (tensor, stage) in tensors.iter().zip(staged) {
         let Some((mut stage, answer)) = stage else {
             literals.push(decode(&tensor.shape, &[])?);
             continue;
         };
-        answer.wait(device).await?;
+        answer.wait().await?;
         let read = |_: &Device| {
             let view = stage.buffer.get_mapped_range(0..tensor.bytes);
             let literal = view.map(|view| decode(&tensor.shape, &view));

@@ -5,14 +5,17 @@ mod describe;
 mod options;
 mod scope;
 pub(crate) mod trusted;
+mod waiter;
 
 pub use adapter::{AdapterInfo, Selection};
 pub use options::DeviceOptions;
+pub(crate) use waiter::Waiting;
 
 use crate::buffer::Pool;
 use crate::pipelines::Pipelines;
 use crate::{Cache, Error, SelfTest};
 use std::sync::{Arc, Mutex, OnceLock};
+use waiter::Waiter;
 use weft_partition::Target;
 
 /// A device, opened and ready for programs. Cheap to clone; clones are the same device.
@@ -30,6 +33,7 @@ struct Inner {
     faults: Arc<Faults>,
     pool: Arc<Pool>,
     pipelines: Pipelines,
+    waiter: Waiter,
     /// 16 zero bytes: every kernel's parameter block.
     parameters: OnceLock<wgpu::Buffer>,
 }
@@ -150,8 +154,9 @@ impl Device {
         target: Target,
         faults: Arc<Faults>,
     ) -> Device {
-        let (pool, pipelines, parameters) = Default::default();
-        Device { inner: Arc::new(Inner { device, queue, info, target, faults, pool, pipelines, parameters }) }
+        let (pool, pipelines, waiter, parameters) = Default::default();
+        let inner = Inner { device, queue, info, target, faults, pool, pipelines, waiter, parameters };
+        Device { inner: Arc::new(inner) }
     }
 
     /// What the system says of the adapter.
@@ -187,6 +192,10 @@ impl Device {
 
     pub(crate) fn pipelines(&self) -> &Pipelines {
         &self.inner.pipelines
+    }
+
+    pub(crate) fn waiter(&self) -> &Waiter {
+        &self.inner.waiter
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {

@@ -73,6 +73,11 @@ impl Device {
         self.poll(what, wgpu::PollType::wait_indefinitely())
     }
 
+    /// As [`wait`](Device::wait), for one submission and those before it.
+    pub(crate) fn wait_for(&self, what: &str, submission: wgpu::SubmissionIndex) -> Result<(), Error> {
+        self.poll(what, wgpu::PollType::Wait { submission_index: Some(submission), timeout: None })
+    }
+
     fn poll(&self, what: &str, how: wgpu::PollType) -> Result<(), Error> {
         if cfg!(target_arch = "wasm32") {
             return self.inner.faults.check();

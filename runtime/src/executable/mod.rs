@@ -1,9 +1,14 @@
 //! Programs on devices.
 
+mod argument;
+mod record;
 mod recorder;
 mod run;
 
+pub use argument::Argument;
+
 use crate::buffer::read_all;
+use crate::device::Waiting;
 use crate::pipelines::{Pipeline, Pipelines};
 use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
@@ -76,18 +81,23 @@ impl Executable {
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
     ///
-    /// On native targets the future blocks its thread while the device works: wgpu has no reactor of its own.
+    /// The future does not block while the device works: a thread of the device waits for it. What the host computes between launches
+    /// is computed where the future is polled.
     ///
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputMismatch`], and whatever the device reports.
     pub async fn run_async(&self, inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
+        self.run_on(inputs, Waiting::Elsewhere).await
+    }
+
+    async fn run_on(&self, inputs: &[Literal], waiting: Waiting) -> Result<Vec<Literal>, Error> {
         self.check_inputs(inputs.iter().map(|literal| &literal.shape))?;
         let mut buffers = Vec::with_capacity(inputs.len());
         for input in inputs {
             buffers.push(DeviceBuffer::upload_async(&self.device, input).await?);
         }
-        let results = self.execute_async(&buffers).await?;
-        read_all(&self.device, &results).await
+        let results = self.execute_on(buffers.into_iter().map(Argument::Donated).collect(), waiting).await?;
+        read_all(&self.device, &results, waiting).await
     }
 
     /// Runs on tensors that lie on the device and leaves the results there. Returns once the work is queued, for which a program whose
@@ -98,15 +108,21 @@ impl Executable {
     /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], [`Error::Validation`] if a kernel reads an input as a
     /// uniform whose buffer was made elsewhere without the usage `UNIFORM`, and whatever the device reports.
     pub async fn execute_async(&self, inputs: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
-        let shapes: Vec<Shape> = inputs.iter().map(|input| Shape::Array(input.shape().clone())).collect();
-        self.check_inputs(shapes.iter())?;
-        for (number, input) in inputs.iter().enumerate() {
-            if !input.device().is_same(&self.device) {
-                return Err(Error::ForeignBuffer(format!("input {number}")));
-            }
-        }
-        self.check_usages(inputs)?;
-        Run::new(self, inputs).await?.finish().await
+        self.execute_with_async(inputs.iter().map(Argument::Borrowed).collect()).await
+    }
+
+    /// As [`execute_async`](Executable::execute_async), with tensors of which some are given away.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Donation`] for a tensor that is given away while something else holds its memory: a clone, a result that shares
+    /// it, another argument.
+    pub async fn execute_with_async(&self, inputs: Vec<Argument<'_>>) -> Result<Vec<DeviceBuffer>, Error> {
+        self.execute_on(inputs, Waiting::Elsewhere).await
+    }
+
+    async fn execute_on(&self, inputs: Vec<Argument<'_>>, waiting: Waiting) -> Result<Vec<DeviceBuffer>, Error> {
+        self.check_arguments(&inputs)?;
+        Run::new(self, inputs, waiting).await?.finish().await
     }
 
     /// The program.
@@ -117,6 +133,23 @@ impl Executable {
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    fn check_arguments(&self, inputs: &[Argument<'_>]) -> Result<(), Error> {
+        let shapes: Vec<Shape> = inputs.iter().map(|input| Shape::Array(input.buffer().shape().clone())).collect();
+        self.check_inputs(shapes.iter())?;
+        for (number, input) in inputs.iter().enumerate() {
+            if !input.buffer().device().is_same(&self.device) {
+                return Err(Error::ForeignBuffer(format!("input {number}")));
+            }
+            if let Argument::Donated(buffer) = input
+                && Arc::strong_count(buffer.memory()) > 1
+            {
+                let reason = "something else holds its memory: a clone, a result, another argument".into();
+                return Err(Error::Donation { number, reason });
+            }
+        }
+        self.check_usages(inputs)
     }
 
     fn check_inputs<'a>(&self, shapes: impl ExactSizeIterator<Item = &'a Shape>) -> Result<(), Error> {
@@ -138,14 +171,14 @@ impl Executable {
     }
 
     /// Whether inputs that kernels read as uniforms can be bound as such; those made here can.
-    fn check_usages(&self, inputs: &[DeviceBuffer]) -> Result<(), Error> {
+    fn check_usages(&self, inputs: &[Argument<'_>]) -> Result<(), Error> {
         for launch in self.program.launches() {
             let shader = &self.program.shaders()[launch.shader];
             for (tensor, binding) in launch.inputs.iter().zip(&shader.bindings) {
                 let BufferKind::Parameter(number) = self.program.buffers()[tensor.buffer.index()].kind else {
                     continue;
                 };
-                let usage = inputs[number].wgpu_buffer().usage();
+                let usage = inputs[number].buffer().wgpu_buffer().usage();
                 if binding.uniform && !usage.contains(wgpu::BufferUsages::UNIFORM) {
                     let what = format!("running {}", self.program.name());
                     let message = format!(
@@ -226,7 +259,15 @@ impl Executable {
     /// # Errors
     /// As there.
     pub fn run(&self, inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
-        pollster::block_on(self.run_async(inputs))
+        pollster::block_on(self.run_on(inputs, Waiting::Here))
+    }
+
+    /// [`execute_with_async`](Executable::execute_with_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn execute_with(&self, inputs: Vec<Argument<'_>>) -> Result<Vec<DeviceBuffer>, Error> {
+        pollster::block_on(self.execute_on(inputs, Waiting::Here))
     }
 
     /// [`execute_async`](Executable::execute_async), waiting.
@@ -234,6 +275,6 @@ impl Executable {
     /// # Errors
     /// As there.
     pub fn execute(&self, inputs: &[DeviceBuffer]) -> Result<Vec<DeviceBuffer>, Error> {
-        pollster::block_on(self.execute_async(inputs))
+        self.execute_with(inputs.iter().map(Argument::Borrowed).collect())
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Recorder<'a> {
     executable: &'a Executable,
     what: String,
     commands: Vec<Command<'a>>,
+    /// How many are recorded before they are handed over.
+    most: usize,
     /// What launches bound before, by the addresses of launch and memory: rounds of a loop bind the same again.
     bound: HashMap<(usize, Vec<usize>), Kept>,
 }
@@ -46,7 +48,12 @@ struct Kept {
 impl<'a> Recorder<'a> {
     pub(super) fn new(executable: &'a Executable) -> Self {
         let what = format!("running {}", executable.program.name());
-        Recorder { executable, what, commands: Vec::new(), bound: HashMap::new() }
+        Recorder { executable, what, commands: Vec::new(), most: COMMANDS_PER_SUBMISSION, bound: HashMap::new() }
+    }
+
+    /// Hands nothing over by itself.
+    pub(super) fn keep_all(&mut self) {
+        self.most = usize::MAX;
     }
 
     /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell, and it may
@@ -79,7 +86,7 @@ impl<'a> Recorder<'a> {
 
     async fn push(&mut self, command: Command<'a>) -> Result<(), Error> {
         self.commands.push(command);
-        if self.commands.len() < COMMANDS_PER_SUBMISSION { Ok(()) } else { self.submit().await }
+        if self.commands.len() < self.most { Ok(()) } else { self.submit().await }
     }
 
     /// Hands to the device what is recorded.
@@ -89,17 +96,29 @@ impl<'a> Recorder<'a> {
         }
         let device = &self.executable.device;
         let what = std::mem::take(&mut self.what);
-        let outcome = device.scoped(&what, |_| self.record()).await;
+        let outcome = device.scoped(&what, |_| self.record_and_submit()).await;
         self.what = what;
         outcome
     }
 
-    /// Records and submits all commands. To be called inside a scope.
-    fn record(&mut self) {
+    /// Records all commands into somebody's encoder.
+    pub(super) async fn record_into(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Error> {
+        let what = std::mem::take(&mut self.what);
+        self.executable.device.scoped(&what, |_| self.record(encoder)).await
+    }
+
+    /// To be called inside a scope.
+    fn record_and_submit(&mut self) {
         let _span = tracing::debug_span!("submit", program = self.executable.program.name()).entered();
         let device = &self.executable.device;
         let label = Some(self.executable.program.name());
         let mut encoder = device.wgpu_device().create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+        self.record(&mut encoder);
+        device.wgpu_queue().submit([encoder.finish()]);
+    }
+
+    /// Records all commands. To be called inside a scope.
+    fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let commands = std::mem::take(&mut self.commands);
         let are_launches = |one: &Command<'_>, other: &Command<'_>| {
             matches!((one, other), (Command::Launch { .. }, Command::Launch { .. }))
@@ -137,7 +156,6 @@ impl<'a> Recorder<'a> {
                 }
             }
         }
-        device.wgpu_queue().submit([encoder.finish()]);
     }
 
     /// Forgets what rounds of loops bound.

@@ -1,8 +1,9 @@
 //! One execution of a program.
 
-use super::Executable;
 use super::recorder::{Recorder, Sizes};
+use super::{Argument, Executable};
 use crate::buffer::{Pooled, Use, read_all};
+use crate::device::Waiting;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, buffer_bytes, encode};
 use crate::program::step::all;
 use crate::program::{Ahead, BufferKind, Conditional, Copy, Gate, Host, Launch, Step, Tensor, While};
@@ -24,6 +25,8 @@ pub(super) struct Run<'a> {
     ahead: Option<Arc<HashMap<usize, Sizes>>>,
     /// How many loops the step that is run stands in.
     depth: usize,
+    /// Who waits for values that steps depend on.
+    waiting: Waiting,
     /// How far the random numbers of the host have come.
     chance: Chance,
 }
@@ -36,35 +39,61 @@ type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'r>>;
 
 impl<'a> Run<'a> {
     /// One on these arguments, with memory for everything else.
-    pub(super) async fn new(executable: &'a Executable, inputs: &[DeviceBuffer]) -> Result<Self, Error> {
+    pub(super) async fn new(
+        executable: &'a Executable,
+        inputs: Vec<Argument<'_>>,
+        waiting: Waiting,
+    ) -> Result<Self, Error> {
+        let given = |number: usize| inputs.get(number).map(Argument::buffer);
+        let donated = |number: usize| match inputs.get(number) {
+            Some(Argument::Donated(buffer)) if buffer.memory().is_own() => Some(Arc::clone(buffer.memory())),
+            _ => None,
+        };
         let take = |device: &crate::Device| {
+            let own = |bytes: u64| Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes));
             let memory = |kind: BufferKind, bytes: u64| match kind {
-                BufferKind::Parameter(number) => Arc::clone(inputs[number].memory()),
+                BufferKind::Parameter(number) => Arc::clone(inputs[number].buffer().memory()),
+                BufferKind::Donated(number) => donated(number).unwrap_or_else(|| own(bytes)),
                 BufferKind::Constant(number) => Arc::clone(executable.constants[number].memory()),
                 BufferKind::Sizes(number) => Arc::clone(executable.sizes[number].memory()),
-                BufferKind::Result | BufferKind::Temporary => {
-                    Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes))
-                }
+                BufferKind::Result | BufferKind::Temporary => own(bytes),
             };
             executable.program.buffers().iter().map(|buffer| memory(buffer.kind, buffer.bytes)).collect()
         };
         let what = format!("running {}", executable.program.name());
-        let memory = executable.device.scoped(&what, take).await?;
-        Ok(Run {
-            executable,
-            memory,
-            recorder: Recorder::new(executable),
-            ahead: None,
-            depth: 0,
-            chance: Chance::new(),
-        })
+        let memory: Vec<Arc<Pooled>> = executable.device.scoped(&what, take).await?;
+        let mut recorder = Recorder::new(executable);
+        for (buffer, memory) in executable.program.buffers().iter().zip(&memory) {
+            if let BufferKind::Donated(number) = buffer.kind
+                && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), memory))
+                && given.bytes() > 0
+            {
+                recorder.copy(Arc::clone(given.memory()), Arc::clone(memory), 0, given.bytes()).await?;
+            }
+        }
+        Ok(Run { executable, memory, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
     }
 
     /// Runs all steps; the results.
     pub(super) async fn finish(mut self) -> Result<Vec<DeviceBuffer>, Error> {
         self.steps(self.executable.program.steps()).await?;
         self.recorder.submit().await?;
-        Ok(self.executable.program.results().iter().map(|tensor| self.tensor(tensor)).collect())
+        Ok(self.results())
+    }
+
+    /// Records all steps of a program that reads nothing back into an encoder; the results.
+    pub(super) async fn record_into(mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Vec<DeviceBuffer>, Error> {
+        self.recorder.keep_all();
+        self.steps(self.executable.program.steps()).await?;
+        self.recorder.record_into(encoder).await?;
+        let results = self.results();
+        // Who takes these from the pool before the commands are submitted would share them.
+        encoder.on_submitted_work_done(move || drop(self.memory));
+        Ok(results)
+    }
+
+    fn results(&self) -> Vec<DeviceBuffer> {
+        self.executable.program.results().iter().map(|tensor| self.tensor(tensor)).collect()
     }
 
     fn memory(&self, tensor: &Tensor) -> Arc<Pooled> {
@@ -216,7 +245,7 @@ impl<'a> Run<'a> {
         let shape = ArrayShape::new(ElementType::U32, [count]);
         let words =
             DeviceBuffer::new(&self.executable.device, Arc::clone(told), shape, flags.len() as u64 * WORD_BYTES);
-        let words = read_all(&self.executable.device, &[words]).await?;
+        let words = read_all(&self.executable.device, &[words], self.waiting).await?;
         // The value is the first byte of its word.
         let is_false = |position: &usize| match words.first().and_then(|words| words.data.get(*position)) {
             Some(Scalar::U32(word)) => word & 0xff == 0,
@@ -295,7 +324,7 @@ impl<'a> Run<'a> {
     /// The number in a tensor of one element, which everything recorded before has to be done for.
     async fn read(&mut self, tensor: &Tensor) -> Result<i64, Error> {
         self.recorder.submit().await?;
-        let literals = read_all(&self.executable.device, &[self.tensor(tensor)]).await?;
+        let literals = read_all(&self.executable.device, &[self.tensor(tensor)], self.waiting).await?;
         let value = literals.first().and_then(|literal| literal.data.get(0));
         Ok(match value {
             Some(Scalar::Pred(value)) => i64::from(value),
@@ -308,7 +337,7 @@ impl<'a> Run<'a> {
     async fn on_host(&mut self, step: &Host) -> Result<(), Error> {
         self.recorder.submit().await?;
         let inputs: Vec<DeviceBuffer> = step.inputs.iter().map(|tensor| self.tensor(tensor)).collect();
-        let inputs = read_all(&self.executable.device, &inputs).await?;
+        let inputs = read_all(&self.executable.device, &inputs, self.waiting).await?;
         let config = Config { chance: Some(self.chance.clone()), ..Config::default() };
         let results = evaluate_with(&step.module, &inputs, &config)?;
         let what = format!("running {}", self.executable.program.name());

@@ -1,14 +1,33 @@
 //! Which tensors share a buffer.
 
-/// A tensor that lives from the launch that writes it to the last that reads it.
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// A tensor that lives from the step that makes it to the last that needs it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tenant {
     /// Bytes it needs.
     pub(crate) bytes: u64,
-    /// The launch that writes it.
+    /// The step that makes it.
     pub(crate) first: usize,
-    /// The last launch that touches it, at least `first`.
+    /// The last step that touches it, at least `first`.
     pub(crate) last: usize,
+    /// What it asks of its buffer.
+    pub(crate) wish: Wish,
+}
+
+/// What a tensor asks of its buffer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// It is large enough.
+    Room,
+    /// It is no larger than the tensor: whoever is given it in the end holds no more than that, or it changes places with others of its size.
+    Exact,
+    /// It is made for this tensor, which is there before any step.
+    Own,
+    /// It is that of this tenant, which is one with a buffer of its own, if both are of one size and never live at the same time; else as
+    /// [`Exact`](Wish::Exact).
+    After(usize),
 }
 
 /// Buffers and who lives in them.
@@ -20,35 +39,70 @@ pub(crate) struct Assignment {
     pub(crate) place: Vec<usize>,
 }
 
-/// Gives each tenant a buffer such that no two tenants of one buffer live during the same launch.
+/// How many gaps are looked at for a tenant before it gets a buffer of its own: so the time is in proportion to `n log n`.
+const MAX_TRIED: usize = 64;
+
+/// A stretch of steps during which nobody lives in a buffer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Gap {
+    first: usize,
+    buffer: usize,
+    last: usize,
+}
+
+/// Gives each tenant a buffer such that no two tenants of one buffer live during the same step.
 ///
-/// `tenants` are ordered by `first`. Greedy: the smallest free buffer that is large enough, else the largest free one,
-/// which grows (that never costs more than a new one), else a new one. Ties go to the buffer made first.
+/// The largest come first, so that whatever has a buffer already leaves one that is large enough; among those of one size the earlier. Of the
+/// gaps that a tenant fits in it takes the one that begins last. This is greedy assignment by size to shared buffers (Pisarchyk and Lee,
+/// "Efficient memory management for deep neural net inference", 2020).
 pub(crate) fn assign(tenants: &[Tenant]) -> Assignment {
-    let mut assignment = Assignment::default();
-    // For each buffer, the last launch that touches its present tenant.
-    let mut busy_until: Vec<usize> = Vec::new();
-    for tenant in tenants {
-        let free = || (0..busy_until.len()).filter(|&buffer| busy_until[buffer] < tenant.first);
-        let fitting = free()
-            .filter(|&buffer| assignment.buffers[buffer] >= tenant.bytes)
-            .min_by_key(|&buffer| assignment.buffers[buffer]);
-        let largest = || free().max_by_key(|&buffer| (assignment.buffers[buffer], std::cmp::Reverse(buffer)));
-        let place = match fitting.or_else(largest) {
-            Some(buffer) => {
-                assignment.buffers[buffer] = assignment.buffers[buffer].max(tenant.bytes);
-                busy_until[buffer] = tenant.last;
-                buffer
-            }
-            None => {
-                assignment.buffers.push(tenant.bytes);
-                busy_until.push(tenant.last);
-                busy_until.len() - 1
-            }
+    let mut order: Vec<usize> = (0..tenants.len()).collect();
+    order.sort_by_key(|&number| {
+        let tenant = &tenants[number];
+        let class = match tenant.wish {
+            Wish::Own => 0,
+            Wish::After(_) => 1,
+            Wish::Exact | Wish::Room => 2,
         };
-        assignment.place.push(place);
+        (class, Reverse(tenant.bytes), tenant.first)
+    });
+    let mut assignment = Assignment { buffers: Vec::new(), place: vec![usize::MAX; tenants.len()] };
+    let mut gaps: BTreeSet<Gap> = BTreeSet::new();
+    for number in order {
+        let tenant = &tenants[number];
+        let found = find(tenant, &assignment, &gaps);
+        let gap = found.unwrap_or_else(|| {
+            assignment.buffers.push(tenant.bytes);
+            Gap { first: 0, buffer: assignment.buffers.len() - 1, last: usize::MAX }
+        });
+        gaps.remove(&gap);
+        if gap.first < tenant.first {
+            gaps.insert(Gap { last: tenant.first - 1, ..gap });
+        }
+        if tenant.last < gap.last {
+            gaps.insert(Gap { first: tenant.last + 1, ..gap });
+        }
+        assignment.place[number] = gap.buffer;
     }
     assignment
+}
+
+/// The gap that a tenant takes, if there is one.
+fn find(tenant: &Tenant, assignment: &Assignment, gaps: &BTreeSet<Gap>) -> Option<Gap> {
+    let starting = gaps.range(..=Gap { first: tenant.first, buffer: usize::MAX, last: usize::MAX }).rev();
+    let holds = |gap: &&Gap| {
+        let bytes = assignment.buffers[gap.buffer];
+        let has_room = if tenant.wish == Wish::Room { bytes >= tenant.bytes } else { bytes == tenant.bytes };
+        tenant.last <= gap.last && has_room
+    };
+    match tenant.wish {
+        Wish::Own => None,
+        Wish::After(other) => {
+            let wished = starting.clone().filter(|gap| gap.buffer == assignment.place[other]);
+            wished.take(1).find(holds).copied()
+        }
+        Wish::Exact | Wish::Room => starting.take(MAX_TRIED).find(holds).copied(),
+    }
 }
 
 #[cfg(test)]
@@ -56,37 +110,71 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn tenant(bytes: u64, first: usize, last: usize) -> Tenant {
+        Tenant { bytes, first, last, wish: Wish::Room }
+    }
+
     #[test]
     fn a_chain_needs_two_buffers() {
-        let tenants: Vec<Tenant> = (0..10).map(|step| Tenant { bytes: 100, first: step, last: step + 1 }).collect();
+        let tenants: Vec<Tenant> = (0..10).map(|step| tenant(100, step, step + 1)).collect();
         assert_eq!(assign(&tenants).buffers, [100, 100]);
     }
 
     #[test]
-    fn the_tightest_free_buffer_is_taken() {
-        let tenants = [
-            Tenant { bytes: 100, first: 0, last: 0 },
-            Tenant { bytes: 10, first: 0, last: 0 },
-            Tenant { bytes: 9, first: 1, last: 1 },
-            Tenant { bytes: 200, first: 1, last: 1 },
-        ];
+    fn what_comes_early_lies_where_something_larger_will() {
+        let tenants = [tenant(10, 0, 1), tenant(100, 2, 3), tenant(9, 4, 4)];
         let assignment = assign(&tenants);
-        assert_eq!(assignment.place, [0, 1, 1, 0]);
-        assert_eq!(assignment.buffers, [200, 10]);
+        assert_eq!(assignment.place, [0, 0, 0]);
+        assert_eq!(assignment.buffers, [100]);
+    }
+
+    #[test]
+    fn who_asks_for_no_more_than_it_needs_gets_that() {
+        let exact = Tenant { wish: Wish::Exact, ..tenant(9, 4, usize::MAX) };
+        let assignment = assign(&[tenant(100, 0, 1), exact, tenant(5, 0, 0)]);
+        assert_eq!(assignment.buffers, [100, 9]);
+        assert_eq!(assignment.place, [0, 1, 1]);
+    }
+
+    #[test]
+    fn what_is_there_from_the_beginning_is_followed_by_others() {
+        let own = Tenant { wish: Wish::Own, ..tenant(10, 0, 1) };
+        let after = Tenant { wish: Wish::After(0), ..tenant(10, 5, usize::MAX) };
+        let early = Tenant { wish: Wish::After(0), ..tenant(10, 1, usize::MAX) };
+        let assignment = assign(&[own, after, tenant(10, 2, 4)]);
+        assert_eq!(assignment.place, [0, 0, 0]);
+        assert_eq!(assign(&[own, early]).place, [0, 1]);
+    }
+
+    #[test]
+    fn many_that_live_for_ever_cost_no_more_than_few() {
+        let forever = (0..20_000).map(|step| tenant(64, 2 * step, usize::MAX));
+        let chain = (0..20_000).map(|step| tenant(64, 2 * step + 1, 2 * step + 1));
+        let tenants: Vec<Tenant> = forever.chain(chain).collect();
+        assert_eq!(assign(&tenants).buffers.len(), 20_001);
     }
 
     proptest! {
         #[test]
         fn no_two_live_tenants_share_a_buffer(
-            spans in prop::collection::vec((1u64..1000, 0usize..40, 0usize..10), 0..60)
+            spans in prop::collection::vec((1u64..1000, 0usize..40, 0usize..10, 0u8..4, 0usize..60), 0..60)
         ) {
-            let mut tenants: Vec<Tenant> =
-                spans.iter().map(|&(bytes, first, length)| Tenant { bytes, first, last: first + length }).collect();
-            tenants.sort_by_key(|tenant| tenant.first);
+            let wish = |kind: u8, number: usize| match kind {
+                0 => Wish::Own,
+                1 => Wish::Exact,
+                2 if spans.get(number).is_some_and(|span| span.3 == 0) => Wish::After(number),
+                _ => Wish::Room,
+            };
+            let tenants: Vec<Tenant> = spans
+                .iter()
+                .map(|&(bytes, first, length, kind, number)| Tenant { wish: wish(kind, number), ..tenant(bytes, first, first + length) })
+                .collect();
             let assignment = assign(&tenants);
             prop_assert_eq!(assignment.place.len(), tenants.len());
             for (a, tenant) in tenants.iter().enumerate() {
-                prop_assert!(assignment.buffers[assignment.place[a]] >= tenant.bytes);
+                let bytes = assignment.buffers[assignment.place[a]];
+                let holds = if tenant.wish == Wish::Room { bytes >= tenant.bytes } else { bytes == tenant.bytes };
+                prop_assert!(holds);
                 for (b, other) in tenants.iter().enumerate().skip(a + 1) {
                     let overlap = tenant.first <= other.last && other.first <= tenant.last;
                     prop_assert!(!overlap || assignment.place[a] != assignment.place[b]);

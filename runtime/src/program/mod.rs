@@ -1,12 +1,14 @@
 //! Programs: what to launch, in which order and how often, on which buffers. No device is needed to make one.
 
 mod assign;
+mod donation;
 mod front;
 pub(crate) mod layout;
 mod schedule;
 pub(crate) mod step;
 mod text;
 
+pub use donation::Donated;
 pub use layout::tensor_bytes;
 pub use step::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
 
@@ -40,6 +42,8 @@ impl fmt::Display for BufferId {
 pub enum BufferKind {
     /// It holds the argument of this number and is never written by a launch.
     Parameter(usize),
+    /// It holds the argument of this number first, and what the program puts in its place after.
+    Donated(usize),
     /// It holds this constant of [`Program::constants`] and is never written by a launch.
     Constant(usize),
     /// It holds the sizes of the launches of a loop, these of [`Program::sizes`], and is never written by a launch.
@@ -85,6 +89,9 @@ pub struct BufferTotals {
     pub temporaries: u64,
     /// What the intermediate values would take if each had a buffer of its own.
     pub temporaries_without_reuse: u64,
+    /// What lives at one time at most: however values are given buffers, a run cannot hold less. Arguments that are not donated and constants
+    /// live all the time.
+    pub least: u64,
 }
 
 impl BufferTotals {
@@ -115,11 +122,12 @@ pub struct Program {
     pub(crate) results: Vec<Tensor>,
     pub(crate) sizes: Vec<Vec<u32>>,
     pub(crate) temporaries_without_reuse: u64,
+    pub(crate) least: u64,
     pub(crate) passes: Vec<PassRun>,
 }
 
 /// How a module is compiled.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Whether the passes of the default [`Pipeline`] simplify the module before it is fused. They keep every value bit for bit,
     /// as the evaluator computes it; what they fold, the device no longer computes.
@@ -127,12 +135,14 @@ pub struct Options {
     /// Whether the host may compute what has no kernel, between launches ([`Host`]). Else a program with such instructions is refused, with all
     /// of them.
     pub host: bool,
+    /// The arguments whose memory the program may use for values of its own.
+    pub donated: Donated,
 }
 
-/// With passes, and with the host's help.
+/// With passes, with the host's help, and with the donations that the module asks for.
 impl Default for Options {
     fn default() -> Self {
-        Options { optimize: true, host: true }
+        Options { optimize: true, host: true, donated: Donated::AsGiven }
     }
 }
 
@@ -157,7 +167,7 @@ pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> 
 /// # Errors
 /// [`Error::Program`] with all findings where the module is invalid or holds an operation that has no kernel and that the evaluator does not
 /// compute either; [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
-/// kernel can hold; [`Error::Target`] for a target that no device can be.
+/// kernel can hold; [`Error::Donation`] for an argument that there is not; [`Error::Target`] for a target that no device can be.
 pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
     compile_with(module, target, &Options::default())
 }
@@ -278,11 +288,14 @@ impl Program {
 
     /// How much memory a run takes.
     pub fn totals(&self) -> BufferTotals {
-        let mut totals =
-            BufferTotals { temporaries_without_reuse: self.temporaries_without_reuse, ..BufferTotals::default() };
+        let mut totals = BufferTotals {
+            temporaries_without_reuse: self.temporaries_without_reuse,
+            least: self.least,
+            ..BufferTotals::default()
+        };
         for buffer in &self.buffers {
             let total = match buffer.kind {
-                BufferKind::Parameter(_) => &mut totals.parameters,
+                BufferKind::Parameter(_) | BufferKind::Donated(_) => &mut totals.parameters,
                 BufferKind::Constant(_) | BufferKind::Sizes(_) => &mut totals.constants,
                 BufferKind::Result => &mut totals.results,
                 BufferKind::Temporary => &mut totals.temporaries,

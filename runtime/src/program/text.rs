@@ -191,6 +191,7 @@ impl fmt::Display for Program {
         for (position, buffer) in self.buffers.iter().enumerate() {
             let kind = match buffer.kind {
                 BufferKind::Parameter(number) => format!("parameter {number}"),
+                BufferKind::Donated(number) => format!("parameter {number}, donated"),
                 BufferKind::Constant(_) => "constant".to_string(),
                 BufferKind::Sizes(_) => "sizes of launches".to_string(),
                 BufferKind::Result => "result".to_string(),
@@ -199,7 +200,8 @@ impl fmt::Display for Program {
             writeln!(f, "buffer b{position}: {} bytes, {kind}", buffer.bytes)?;
         }
         let totals = self.totals();
-        write!(f, "{} bytes in all, {} without reuse", totals.allocated(), totals.without_reuse())
+        let (all, least, without) = (totals.allocated(), totals.least, totals.without_reuse());
+        write!(f, "{all} bytes in all, {least} live at once at most, {without} without reuse")
     }
 }
 

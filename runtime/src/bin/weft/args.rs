@@ -5,6 +5,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 pub(crate) use crate::bench::args::Bench;
+pub(crate) use crate::compiling::Compiling;
 pub(crate) use crate::map::args::Map;
 use crate::pass_list::{PassList, pass_list};
 use weft_partition::Target;
@@ -106,9 +107,8 @@ pub(crate) struct Shown {
 pub(crate) struct Compile {
     #[command(flatten)]
     pub(crate) shown: Shown,
-    /// Refuse a program of which the host would compute something, with all of it
-    #[arg(long)]
-    pub(crate) no_host: bool,
+    #[command(flatten)]
+    pub(crate) compiling: Compiling,
 }
 
 /// What is done to a program before it is fused.
@@ -269,11 +269,10 @@ pub(crate) struct Run {
     pub(crate) max_iterations: Option<u64>,
     /// Compute in the evaluator with 64-bit floats wherever the program's are narrower, and the program as it is written: a
     /// reference for what rounding costs
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with_all = ["check", "no_host", "donate"])]
     pub(crate) precise: bool,
-    /// Refuse a program of which the host would compute something, between kernels, with all of it: what has no kernel
-    #[arg(long, conflicts_with = "precise")]
-    pub(crate) no_host: bool,
+    #[command(flatten)]
+    pub(crate) compiling: Compiling,
     /// Tell of launches, what the host computed, bytes moved and held, and times; on standard error
     #[arg(long, conflicts_with = "precise")]
     pub(crate) stats: bool,

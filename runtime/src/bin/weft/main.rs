@@ -6,6 +6,7 @@ mod args;
 mod bench;
 mod cache;
 mod check;
+mod compiling;
 mod device;
 mod emit;
 mod excerpt;

@@ -19,7 +19,7 @@ use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
 use weft_partition::Target;
-use weft_runtime::{Checks, Device, Executable, Options, Program, compile_with};
+use weft_runtime::{Checks, Device, Executable, Program, compile_with};
 
 pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
@@ -136,7 +136,7 @@ fn executable(
     let failed = |error| Failure::from_runtime(source, error);
     let _compiling = Progress::start("compiling");
     let target = &arguments.rounding.apply(target.unwrap_or(device.target()).clone());
-    let options = Options { host: !arguments.no_host, ..arguments.passes.options() };
+    let options = arguments.compiling.options(&arguments.passes);
     let program = compile_with(module, target, &options).map_err(failed)?;
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
     Executable::with_checks(device, program, checks).map_err(failed)

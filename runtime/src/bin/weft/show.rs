@@ -7,7 +7,7 @@ use crate::{device, is_json, output, shapes, target};
 use serde_json::{Value, json};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_runtime::program::{Launch, Step, Tensor};
-use weft_runtime::{AdapterInfo, Error, Options, Selection, adapters};
+use weft_runtime::{AdapterInfo, Error, Selection, adapters};
 
 /// `weft fmt`
 pub(crate) fn fmt(arguments: &File, format: Format) -> Result<Outcome, Failure> {
@@ -73,11 +73,11 @@ fn steps(all: &[Step]) -> Vec<Value> {
 
 /// `weft compile`
 pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Failure> {
-    let Compile { shown: arguments, no_host } = arguments;
+    let Compile { shown: arguments, compiling } = arguments;
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
     let target = device::target(&arguments.target)?;
-    let options = Options { host: !no_host, ..arguments.passes.options() };
+    let options = compiling.options(&arguments.passes);
     let program = weft_runtime::compile_with(&module, &target, &options)
         .map_err(|error| Failure::from_runtime(&source, error))?;
     if is_json(format) {
@@ -87,6 +87,7 @@ pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Fa
             "steps": steps(program.steps()),
             "buffers": program.buffers().iter().map(|buffer| buffer.bytes).collect::<Vec<_>>(),
             "bytes": totals.allocated(),
+            "bytes_live": totals.least,
             "bytes_without_reuse": totals.without_reuse(),
         });
         arguments.passes.explain_in(&mut value, program.passes());

@@ -14,6 +14,7 @@ pub(crate) struct Stats {
     on_host: BTreeMap<String, usize>,
     bytes_moved: u64,
     bytes_held: u64,
+    bytes_live: u64,
     bytes_without_reuse: u64,
     compiled_in: Duration,
     ran_in: Duration,
@@ -33,6 +34,7 @@ impl Stats {
             on_host,
             bytes_moved: program.bytes_moved(),
             bytes_held: totals.allocated(),
+            bytes_live: totals.least,
             bytes_without_reuse: totals.without_reuse(),
             compiled_in,
             ran_in,
@@ -46,8 +48,12 @@ impl Stats {
         if !on_host.is_empty() {
             let _ = writeln!(text, "on the host: {}", on_host.join(", "));
         }
-        let (moved, held, without) = (self.bytes_moved, self.bytes_held, self.bytes_without_reuse);
-        let _ = write!(text, "{moved} bytes moved\n{held} bytes held, {without} without reuse\n");
+        let (moved, held, live) = (self.bytes_moved, self.bytes_held, self.bytes_live);
+        let without = self.bytes_without_reuse;
+        let _ = write!(
+            text,
+            "{moved} bytes moved\n{held} bytes held, {live} live at once at most, {without} without reuse\n"
+        );
         let [compiled, ran] = [self.compiled_in, self.ran_in].map(|time| time.as_secs_f64() * 1e3);
         let _ = write!(text, "compiled in {compiled:.1} ms, ran in {ran:.1} ms");
         text
@@ -61,6 +67,7 @@ impl Stats {
             "host": self.on_host,
             "bytes_moved": self.bytes_moved,
             "bytes": self.bytes_held,
+            "bytes_live": self.bytes_live,
             "bytes_without_reuse": self.bytes_without_reuse,
             "compile_seconds": self.compiled_in.as_secs_f64(),
             "run_seconds": self.ran_in.as_secs_f64(),

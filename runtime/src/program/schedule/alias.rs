@@ -67,10 +67,10 @@ impl Aliases {
     }
 
     /// Whether the step `at` of `region` may write where a value lies: it is the last that needs it, in every round, and what lies there
-    /// is no argument and no constant.
+    /// is no constant, and no argument but one that is donated.
     fn is_free(&self, values: &[Value], value: usize, at: usize, region: Region) -> bool {
         let Value { region: own, uses, .. } = &values[value];
-        *own == region && uses.iter().all(|(used, _)| *used <= at) && values[self.home(value)].origin == Origin::Made
+        *own == region && uses.iter().all(|(used, _)| *used <= at) && values[self.home(value)].origin.is_free()
     }
 
     /// Takes from a kernel what it binds. An output that updates an operand takes over its buffer where that is free and the kernel reads

@@ -3,7 +3,7 @@
 //! The entry and what it runs are walked once ([`visit`]): what comes out are steps on values, numbered in the order in which they come
 //! to be, and for each value where it is used. Then it is decided which values lie in one buffer because one is an update, a result or a
 //! successor of another ([`alias`]), with a copy where they cannot, and which share one because they do not live at the same time
-//! ([`place`]).
+//! ([`memory`]); the steps are written on buffers then ([`place`]).
 //!
 //! Time is the number of a step, counted through loops and branches as they stand in the text. A value lives from the step that makes it
 //! to the last that uses it; what is used in a loop that it comes from outside of lives until that loop ends.
@@ -11,11 +11,13 @@
 mod ahead;
 mod alias;
 mod host;
+mod memory;
 mod order;
 mod place;
 mod region;
 mod visit;
 
+use super::donation::Donation;
 use super::step::all;
 use super::{Options, Program, Step, Tensor, front};
 use crate::Error;
@@ -45,11 +47,20 @@ struct Value {
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Origin {
     Parameter(usize),
+    /// A parameter whose memory may be written.
+    Donated(usize),
     Constant(Site),
     /// These of [`Schedule::sizes`].
     Sizes(usize),
     /// A step makes it.
     Made,
+}
+
+impl Origin {
+    /// Whether steps may write where it lies.
+    fn is_free(self) -> bool {
+        matches!(self, Origin::Made | Origin::Donated(_))
+    }
 }
 
 /// A step before its tensors have buffers.
@@ -176,11 +187,15 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<
     let sites = visit::fusions(&fused);
     let kernels: Kernels = front::kernels(&fused, &sites, target);
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
+    let donation = Donation::of(&fused.module, schedule.parameters.len(), &options.donated)?;
+    for number in donation.parameters.iter().copied() {
+        schedule.values[schedule.parameters[number]].origin = Origin::Donated(number);
+    }
     host::settle(&mut schedule, options)?;
     place::check_limits(&schedule)?;
     let aliases = Aliases::decide(&mut schedule, &kernels)?;
-    let placed = place::place(&schedule, &aliases, &kernels)?;
-    let place::Placed { steps, shaders, buffers, tensors, temporaries_without_reuse } = placed;
+    let placed = place::place(&schedule, &aliases, &kernels, &donation)?;
+    let place::Placed { steps, shaders, buffers, tensors, temporaries_without_reuse, least } = placed;
     let tensor = |value: &usize| tensors[*value].clone();
     let parameters = schedule.parameters.iter().map(tensor).collect();
     let results = schedule.results.iter().map(tensor).collect();
@@ -202,6 +217,7 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<
         results,
         sizes: schedule.sizes,
         temporaries_without_reuse,
+        least,
         passes: Vec::new(),
         module: fused.module,
     })

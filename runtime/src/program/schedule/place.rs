@@ -1,14 +1,15 @@
 //! Which buffer each value lies in, and the steps on these.
 
 use super::alias::Aliases;
-use super::{Kernels, Origin, Planned, PlannedAhead, PlannedGate, PlannedLaunch, Schedule};
+use super::memory::Memory;
+use super::{Kernels, Planned, PlannedAhead, PlannedGate, PlannedLaunch, Schedule};
 use crate::Error;
-use crate::program::assign::{Tenant, assign};
+use crate::program::donation::Donation;
 use crate::program::layout::buffer_bytes;
 use crate::program::{
-    Ahead, Buffer, BufferId, BufferKind, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
+    Ahead, Buffer, BufferId, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use weft_codegen_wgsl::Shader;
 use weft_partition::{Form, Site};
@@ -22,6 +23,8 @@ pub(super) struct Placed {
     pub(super) tensors: Vec<Tensor>,
     /// Bytes of temporaries if none shared a buffer.
     pub(super) temporaries_without_reuse: u64,
+    /// Bytes that live at one time at most.
+    pub(super) least: u64,
 }
 
 /// Whether every tensor fits in a buffer. What is allocated is rounded up; where even the rounding has no room, the tensor has none.
@@ -40,8 +43,13 @@ pub(super) fn check_limits(schedule: &Schedule<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::BufferTooLarge`] where the bytes of one cannot be counted.
-pub(super) fn place(schedule: &Schedule<'_>, aliases: &Aliases, kernels: &Kernels) -> Result<Placed, Error> {
-    let (buffers, place, temporaries_without_reuse) = buffers(schedule, aliases)?;
+pub(super) fn place(
+    schedule: &Schedule<'_>,
+    aliases: &Aliases,
+    kernels: &Kernels,
+    donation: &Donation,
+) -> Result<Placed, Error> {
+    let Memory { buffers, place, temporaries_without_reuse, least } = Memory::of(schedule, aliases, donation)?;
     let tensors = (schedule.values.iter().zip(place))
         .map(|(value, place)| {
             let buffer = BufferId(u32::try_from(place).expect("a program has fewer than 2^32 values"));
@@ -51,79 +59,7 @@ pub(super) fn place(schedule: &Schedule<'_>, aliases: &Aliases, kernels: &Kernel
     let mut writer = Writer { schedule, kernels, tensors, shaders: Vec::new(), distinct: HashMap::new() };
     let steps = writer.block(&schedule.steps);
     let (tensors, shaders) = (writer.tensors, writer.shaders);
-    Ok(Placed { steps, shaders, buffers, tensors, temporaries_without_reuse })
-}
-
-/// The steps between which each value that others lie with is needed, itself and all of those.
-fn lives(schedule: &Schedule<'_>, aliases: &Aliases) -> Vec<(usize, usize)> {
-    let mut lives: Vec<(usize, usize)> = vec![(usize::MAX, 0); schedule.values.len()];
-    let mut extend = |value: usize, first: usize, last: usize| {
-        let life = &mut lives[aliases.home(value)];
-        *life = (life.0.min(first), life.1.max(last));
-    };
-    for (index, value) in schedule.values.iter().enumerate() {
-        extend(index, value.made, value.made);
-        for (at, user) in &value.uses {
-            extend(index, value.made, schedule.regions.last(value.region, *at, *user));
-        }
-    }
-    aliases.exchanged.iter().for_each(|(value, first, last)| extend(*value, *first, *last));
-    lives
-}
-
-/// The buffers, which of them each value lies in, and the bytes of temporaries if none shared a buffer.
-fn buffers(schedule: &Schedule<'_>, aliases: &Aliases) -> Result<(Vec<Buffer>, Vec<usize>, u64), Error> {
-    let lives = lives(schedule, aliases);
-    let mut buffers: Vec<Buffer> = Vec::new();
-    let mut place: Vec<usize> = vec![usize::MAX; schedule.values.len()];
-    let mut tenants: Vec<(usize, Tenant)> = Vec::new();
-    let mut without_reuse = 0u64;
-    let mut constants = 0;
-    for (index, value) in schedule.values.iter().enumerate() {
-        if aliases.home(index) != index {
-            continue;
-        }
-        let too_large = || Error::too_large(&value.name, &value.shape, None, schedule.target.max_buffer_bytes);
-        let bytes = buffer_bytes(value.bytes).ok_or_else(too_large)?;
-        let (first, last) = lives[index];
-        let kind = match value.origin {
-            Origin::Parameter(number) => BufferKind::Parameter(number),
-            Origin::Constant(_) => {
-                constants += 1;
-                BufferKind::Constant(constants - 1)
-            }
-            Origin::Sizes(number) => BufferKind::Sizes(number),
-            Origin::Made if last == usize::MAX => BufferKind::Result,
-            Origin::Made => {
-                tenants.push((index, Tenant { bytes, first, last }));
-                without_reuse = without_reuse.saturating_add(bytes);
-                continue;
-            }
-        };
-        place[index] = buffers.len();
-        buffers.push(Buffer { kind, bytes });
-    }
-    tenants.sort_by_key(|(_, tenant)| tenant.first);
-    // Buffers that exchange their memory are of one size, and rounds have several of those that they keep, so neither are shared with anything larger.
-    let alone: BTreeSet<usize> = (aliases.exchanged.iter().map(|(value, ..)| value))
-        .chain(&aliases.kept)
-        .map(|value| aliases.home(*value))
-        .collect();
-    let mut classes: BTreeMap<u64, Vec<(usize, Tenant)>> = BTreeMap::new();
-    for (value, tenant) in tenants {
-        let class = if alone.contains(&value) { tenant.bytes } else { 0 };
-        classes.entry(class).or_default().push((value, tenant));
-    }
-    for tenants in classes.values() {
-        let assignment = assign(&tenants.iter().map(|(_, tenant)| *tenant).collect::<Vec<_>>());
-        for ((value, _), temporary) in tenants.iter().zip(&assignment.place) {
-            place[*value] = buffers.len() + temporary;
-        }
-        let temporary = |&bytes: &u64| Buffer { kind: BufferKind::Temporary, bytes };
-        buffers.extend(assignment.buffers.iter().map(temporary));
-    }
-    let place: Vec<usize> = (0..place.len()).map(|value| place[aliases.home(value)]).collect();
-    Ok((buffers, place, without_reuse))
+    Ok(Placed { steps, shaders, buffers, tensors, temporaries_without_reuse, least })
 }
 
 /// The windows of a kernel's bindings.

@@ -149,7 +149,7 @@ impl Bench {
     /// Compiles the program and runs it once.
     fn ready(&self, module: &Module, inputs: &[Literal], mut stages: Stages) -> Result<Ready, Error> {
         // What the host computed would be the evaluator's speed.
-        let options = Options { optimize: self.settings.is_optimized, host: false };
+        let options = Options { optimize: self.settings.is_optimized, host: false, ..Options::default() };
         let started = Instant::now();
         self.stopwatch.take();
         let (optimized, sample) = timed(|| optimize(module, &options));

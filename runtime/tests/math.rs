@@ -1,10 +1,13 @@
 //! The WGSL functions of `weft_codegen_wgsl::math` on the default adapter, against `f64` and whole-number arithmetic.
 
+mod accuracy;
 mod double;
 mod gpu;
+mod program;
 mod reference;
 mod sweep;
 
+use accuracy::Row;
 use weft_codegen_wgsl::math;
 use weft_hlo::ir::ElementType::{self, F32, Pred, S32, U32};
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, UnaryOp};
@@ -76,49 +79,36 @@ fn none(failures: &[String]) {
 
 #[test]
 fn functions_of_one_number_are_accurate() {
-    let mut failures = Vec::new();
-    for (op, reference, bound, dense) in ONE {
+    let rows = ONE.iter().map(|(op, reference, bound, dense)| {
         let call = math::unary(*op, F32).expect("the table has every function of f32");
         let inputs = sweep::one(*dense);
         let words = bits(&inputs);
         let results = gpu::run(call, &[F32], F32, [&words, &words]);
-        let mut worst = (0.0, String::new());
-        for (x, got) in inputs.iter().zip(&results) {
+        let results = inputs.iter().zip(&results).map(|(x, got)| {
             let got = f32::from_bits(*got);
             let error = seen(*x).map(|x| reference::distance(got, reference(x))).fold(f64::INFINITY, f64::min);
-            if error > worst.0 {
-                worst = (error, format!("at {x:e}: {got:e} for {:e}", reference(f64::from(*x))));
-            }
-        }
-        if worst.0 > *bound {
-            failures.push(format!("{}: {:.2} ulp, {} allowed, {}", op.name(), worst.0, bound, worst.1));
-        }
-    }
-    none(&failures);
+            (error, move || format!("at {x:e}: {got:e} for {:e}", reference(f64::from(*x))))
+        });
+        Row::worst(F32, op.name(), *bound, results)
+    });
+    accuracy::check(rows);
 }
 
 #[test]
 fn functions_of_two_numbers_are_accurate() {
-    let mut failures = Vec::new();
-    for (op, reference, bound, [first, second]) in TWO {
+    let rows = TWO.iter().map(|(op, reference, bound, [first, second])| {
         let call = math::binary(*op, F32).expect("the table has every function of f32");
         let [xs, ys] = sweep::two(*first, *second);
         let results = gpu::run(call, &[F32, F32], F32, [&bits(&xs), &bits(&ys)]);
-        let mut worst = (0.0, String::new());
-        for ((x, y), got) in xs.iter().zip(&ys).zip(&results) {
+        let results = xs.iter().zip(&ys).zip(&results).map(|((x, y), got)| {
             let got = f32::from_bits(*got);
             let wants = seen(*x).flat_map(|x| seen(*y).map(move |y| reference(x, y)));
             let error = wants.map(|want| reference::distance(got, want)).fold(f64::INFINITY, f64::min);
-            if error > worst.0 {
-                let want = reference(f64::from(*x), f64::from(*y));
-                worst = (error, format!("at {x:e}, {y:e}: {got:e} for {want:e}"));
-            }
-        }
-        if worst.0 > *bound {
-            failures.push(format!("{}: {:.2} ulp, {} allowed, {}", op.name(), worst.0, bound, worst.1));
-        }
-    }
-    none(&failures);
+            (error, move || format!("at {x:e}, {y:e}: {got:e} for {:e}", reference(f64::from(*x), f64::from(*y))))
+        });
+        Row::worst(F32, op.name(), *bound, results)
+    });
+    accuracy::check(rows);
 }
 
 /// What `call` gives, compared with `reference` word by word.

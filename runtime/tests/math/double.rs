@@ -1,6 +1,7 @@
 //! The functions of `f64` against those of the evaluator, which are within a unit in the last place of what is right.
 
-use super::gpu;
+use super::accuracy::{self, Row};
+use super::{gpu, sweep};
 use weft_codegen_wgsl::math;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, UnaryOp};
@@ -164,68 +165,53 @@ fn logistic(x: f64) -> f64 {
     if x < 0.0 { power / (1.0 + power) } else { 1.0 / (1.0 + power) }
 }
 
-/// The worst of many results, and where.
-fn worst(results: impl Iterator<Item = (f64, f64, String)>) -> (f64, String) {
-    let mut worst = (0.0, String::new());
-    for (got, want, place) in results {
-        let error = distance(got, want);
-        if error > worst.0 {
-            worst = (error, format!("at {place}: {got:e} for {want:e}"));
-        }
-    }
-    worst
-}
-
-fn report(name: &str, (error, place): (f64, String), allowed: f64) -> Option<String> {
-    (error > allowed).then(|| format!("{name}: {error:.2} ulp, {allowed} allowed, {place}"))
-}
-
 #[test]
 fn functions_of_one_double_are_accurate() {
-    let mut failures = Vec::new();
-    for (op, allowed, dense) in ONE {
+    let rows = ONE.iter().map_while(|(op, allowed, dense)| {
         let call = math::unary(*op, ElementType::F64).expect("the table has every function of f64");
         let rng = &mut Rng::new(3);
         let mut inputs: Vec<f64> = special().collect();
-        for _ in 0..30_000 {
+        inputs.extend((0..2_000u16).map(|i| f64::from(i) * std::f64::consts::FRAC_PI_2));
+        for _ in 0..sweep::count().max(120_000) / 4 {
             inputs.push(f64::from_bits(rng.next_u64()));
             inputs.push(between(rng, *dense));
             inputs.push(between(rng, (-1.5, 1.5)));
             inputs.push(between(rng, (-1.0, 1.0)).powi(9));
         }
-        inputs.extend((0..2_000u16).map(|i| f64::from(i) * std::f64::consts::FRAC_PI_2));
-        let Some(results) = gpu::run_on_doubles(call, 1, [&inputs, &inputs]) else { return };
+        let results = gpu::run_on_doubles(call, 1, [&inputs, &inputs])?;
         let wanted = match op {
             UnaryOp::Logistic => inputs.iter().map(|x| logistic(*x)).collect(),
             _ => wanted(op.name(), &[&inputs]),
         };
-        let results = inputs.iter().zip(results).zip(wanted).map(|((x, got), want)| (got, want, format!("{x:e}")));
-        failures.extend(report(op.name(), worst(results), *allowed));
-    }
-    super::none(&failures);
+        let results = inputs.iter().zip(results).zip(wanted);
+        let results =
+            results.map(|((x, got), want)| (distance(got, want), move || format!("at {x:e}: {got:e} for {want:e}")));
+        Some(Row::worst(ElementType::F64, op.name(), *allowed, results))
+    });
+    accuracy::check(rows);
 }
 
 #[test]
 fn functions_of_two_doubles_are_accurate() {
-    let mut failures = Vec::new();
-    for (op, allowed, [first, second]) in TWO {
+    let rows = TWO.iter().map_while(|(op, allowed, [first, second])| {
         let call = math::binary(*op, ElementType::F64).expect("the table has every function of f64");
         let rng = &mut Rng::new(4);
         let mut pairs: Vec<(f64, f64)> = special().flat_map(|x| special().map(move |y| (x, y))).collect();
-        for _ in 0..50_000 {
+        for _ in 0..sweep::count().max(100_000) / 2 {
             pairs.push((f64::from_bits(rng.next_u64()), f64::from_bits(rng.next_u64())));
             pairs.push((between(rng, *first), between(rng, *second)));
         }
         let (xs, ys): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let Some(results) = gpu::run_on_doubles(call, 2, [&xs, &ys]) else { return };
+        let results = gpu::run_on_doubles(call, 2, [&xs, &ys])?;
         let wanted = match op {
             // The evaluator's is 0 where a quotient is subnormal.
             BinaryOp::Atan2 => pairs.iter().map(|(x, y)| x.atan2(*y)).collect(),
             _ => wanted(op.name(), &[&xs, &ys]),
         };
-        let results = pairs.iter().zip(results).zip(wanted);
-        let results = results.map(|(((x, y), got), want)| (got, want, format!("{x:e}, {y:e}")));
-        failures.extend(report(op.name(), worst(results), *allowed));
-    }
-    super::none(&failures);
+        let results = pairs.iter().zip(results).zip(wanted).map(|(((x, y), got), want)| {
+            (distance(got, want), move || format!("at {x:e}, {y:e}: {got:e} for {want:e}"))
+        });
+        Some(Row::worst(ElementType::F64, op.name(), *allowed, results))
+    });
+    accuracy::check(rows);
 }

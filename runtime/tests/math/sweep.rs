@@ -1,5 +1,6 @@
 //! Operands: special values, bit patterns of all magnitudes, and dense ranges.
 
+use crate::count::cases;
 use weft_hlo::random::Rng;
 
 /// Values at which functions change their course.
@@ -77,6 +78,11 @@ pub(crate) fn between(rng: &mut Rng, low: f32, high: f32) -> f32 {
     low + (high - low) * (word(rng) as f32 / 4_294_967_296.0)
 }
 
+/// How many operands a sweep has at least: 2^20 in the long run.
+pub(crate) fn count() -> usize {
+    usize::try_from(cases(10_486)).expect("a count")
+}
+
 /// Operands of a function of one number, with `dense` a range to look at closely.
 pub(crate) fn one(dense: (f32, f32)) -> Vec<f32> {
     let mut values = SPECIAL.to_vec();
@@ -87,6 +93,11 @@ pub(crate) fn one(dense: (f32, f32)) -> Vec<f32> {
     // The neighbourhoods of 1 and of the multiples of pi / 2.
     values.extend((0..2_000).map(|i| f32::from_bits(1f32.to_bits() - 1_000 + i)));
     values.extend((0..2_000u16).map(|i| f32::from(i) * std::f32::consts::FRAC_PI_2));
+    let rng = &mut Rng::new(7);
+    while values.len() < count() {
+        values.push(f32::from_bits(word(rng)));
+        values.push(between(rng, dense.0, dense.1));
+    }
     values
 }
 
@@ -94,7 +105,7 @@ pub(crate) fn one(dense: (f32, f32)) -> Vec<f32> {
 pub(crate) fn two(first: (f32, f32), second: (f32, f32)) -> [Vec<f32>; 2] {
     let mut pairs: Vec<_> = SPECIAL.iter().flat_map(|x| SPECIAL.iter().map(|y| (*x, *y))).collect();
     let rng = &mut Rng::new(1);
-    for _ in 0..25_000 {
+    for _ in 0..count().max(50_000) / 2 {
         pairs.push((f32::from_bits(word(rng)), f32::from_bits(word(rng))));
         pairs.push((between(rng, first.0, first.1), between(rng, second.0, second.1)));
     }

@@ -23,12 +23,16 @@ struct Reals {
     tanh_is_one: f64,
     /// Beyond this 1 is nothing beside a number, nor its square root beside that of the number.
     large_number: f64,
+    /// Below this the square of a number is nothing beside 1.
+    small_number: f64,
     /// Beyond this exponentials are computed in two steps.
     large_exponent: f64,
 }
 
-const F32: Reals = Reals { places: 23, bias: 127, tanh_is_one: 11.0, large_number: 1e15, large_exponent: 80.0 };
-const F64: Reals = Reals { places: 52, bias: 1023, tanh_is_one: 22.0, large_number: 1e40, large_exponent: 700.0 };
+const F32: Reals =
+    Reals { places: 23, bias: 127, tanh_is_one: 11.0, large_number: 1e15, small_number: 1e-6, large_exponent: 80.0 };
+const F64: Reals =
+    Reals { places: 52, bias: 1023, tanh_is_one: 22.0, large_number: 1e40, small_number: 1e-10, large_exponent: 700.0 };
 
 fn reals(ty: ElementType) -> Reals {
     if ty == ElementType::F64 { F64 } else { F32 }
@@ -225,11 +229,19 @@ impl Code {
     }
 
     fn quotient(&mut self, a: Parts, b: Parts) -> Parts {
+        let real = real_like(self.type_of(a[0]));
         let (x, of_x) = self.scaled(a);
         let (y, of_y) = self.scaled(b);
         let square = self.square_length(y);
-        let turned = self.unary(UnaryOp::Negate, y[1]);
-        let product = self.product(x, [y[0], turned]);
+        // Beside an infinity the scale of the divisor does not matter, but no part of it may be lost.
+        let is_infinite = self.any_infinite(a);
+        let divisor = self.select_parts(is_infinite, b, y);
+        let x = x.map(|part| {
+            let less = self.multiply(part, real(0.25));
+            self.select(is_infinite, less, part)
+        });
+        let turned = self.unary(UnaryOp::Negate, divisor[1]);
+        let product = self.product(x, [divisor[0], turned]);
         // The power of two by which the quotient was scaled, in two factors that cannot overflow by themselves.
         let of_x = self.bitcast(of_x, ElementType::S32);
         let of_y = self.bitcast(of_y, ElementType::S32);
@@ -272,11 +284,24 @@ impl Code {
         [re, self.select(is_real, z[1], im)]
     }
 
+    fn select_parts(&mut self, condition: Operand, a: Parts, b: Parts) -> Parts {
+        [self.select(condition, a[0], b[0]), self.select(condition, a[1], b[1])]
+    }
+
+    fn is_nan(&mut self, x: Operand) -> Operand {
+        self.compare(ComparisonDirection::Ne, x, x)
+    }
+
+    /// Whether a number is infinite or NaN.
+    fn is_not_finite(&mut self, x: Operand) -> Operand {
+        let is_finite = self.unary(UnaryOp::IsFinite, x);
+        self.unary(UnaryOp::Not, is_finite)
+    }
+
     /// The cosine of an angle; 1 where the angle has none and a number is infinite by which the cosine is multiplied.
     fn or_one(&mut self, cosine: Operand, number: Operand, angle: Operand) -> Operand {
         let real = real_like(self.type_of(cosine));
-        let is_finite = self.unary(UnaryOp::IsFinite, angle);
-        let has_none = self.unary(UnaryOp::Not, is_finite);
+        let has_none = self.is_not_finite(angle);
         let is_infinite = self.is_infinite(number);
         let is_replaced = self.and(has_none, is_infinite);
         self.select(is_replaced, real(1.0), cosine)
@@ -284,21 +309,24 @@ impl Code {
 
     fn expm1_complex(&mut self, z: Parts) -> Parts {
         let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
+        // (e^x - 1) cos y - 2 sin^2(y / 2)
         let power = self.unary(UnaryOp::ExponentialMinusOne, z[0]);
         let half = self.multiply(z[1], real(0.5));
         let sine = self.unary(UnaryOp::Sine, half);
         let square = self.multiply(sine, sine);
         let twice = self.multiply(square, real(2.0));
         let cosine = self.unary(UnaryOp::Cosine, z[1]);
-        let cosine = self.or_one(cosine, z[0], z[1]);
-        let is_infinite = self.is_infinite(power);
-        let twice = self.select(is_infinite, real(0.0), twice);
         let product = self.multiply(power, cosine);
         let re = self.subtract(product, twice);
+        // Beside a large power 1 is nothing.
+        let [of_power, im] = self.exp_complex(z);
+        let is_large = self.compare(ComparisonDirection::Gt, z[0], real(reals.large_exponent));
+        let re = self.select(is_large, of_power, re);
+        let is_left = self.equal(z[0], real(f64::NEG_INFINITY));
+        let re = self.select(is_left, real(-1.0), re);
         let is_real = self.equal(z[1], real(0.0));
-        let re = self.select(is_real, power, re);
-        let [_, im] = self.exp_complex(z);
-        [re, im]
+        [self.select(is_real, power, re), im]
     }
 
     /// The logarithm of the length.
@@ -374,7 +402,8 @@ impl Code {
         let y = self.magnitude_of(scaled[1]);
         let twice = self.multiply(root, real(2.0));
         let other = self.binary(BinaryOp::Divide, y, twice);
-        let is_zero = self.equal(larger, real(0.0));
+        let (x, y) = (self.equal(z[0], real(0.0)), self.equal(z[1], real(0.0)));
+        let is_zero = self.and(x, y);
         let other = self.select(is_zero, real(0.0), other);
         let is_right = self.compare(ComparisonDirection::Ge, z[0], real(0.0));
         let re = self.select(is_right, root, other);
@@ -394,7 +423,7 @@ impl Code {
         let signed_infinity = self.with_sign(infinity, z[1]);
         let zero = self.multiply(z[1], real(0.0));
         let signed_zero = self.with_sign(real(0.0), z[1]);
-        let is_nan = self.compare(ComparisonDirection::Ne, z[1], z[1]);
+        let is_nan = self.is_nan(z[1]);
         let zero_or_nan = self.select(is_nan, zero, signed_zero);
         let magnitude = self.magnitude_of(zero_or_nan);
         let is_right = self.equal(z[0], infinity);
@@ -434,21 +463,46 @@ impl Code {
         let root = self.select(is_large, twice, root);
         let angle = self.binary(BinaryOp::Atan2, z[1], z[0]);
         let third = self.binary(BinaryOp::Divide, angle, real(3.0));
-        [UnaryOp::Cosine, UnaryOp::Sine].map(|op| {
+        let [re, im] = [UnaryOp::Cosine, UnaryOp::Sine].map(|op| {
             let factor = self.unary(op, third);
             self.multiply(root, factor)
-        })
+        });
+        // Also of an infinity.
+        let (has_no_angle, is_real) = (self.equal(angle, real(0.0)), self.equal(z[1], real(0.0)));
+        let is_positive = self.and(has_no_angle, is_real);
+        [re, self.select(is_positive, z[1], im)]
     }
 
     /// `f(x) cosh(y)` and `g(x) sinh(y)`, of which the second is turned if that is asked for: sine and cosine of a complex number.
-    fn sine(&mut self, z: Parts, [f, g]: [UnaryOp; 2], turned: bool) -> Parts {
+    fn sine(&mut self, z: Parts, functions: [UnaryOp; 2], turned: bool) -> Parts {
+        let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let (cosh, sinh) = (self.unary(UnaryOp::Cosh, z[1]), self.unary(UnaryOp::Sinh, z[1]));
-        let [first, second] = [f, g].map(|op| {
-            let factor = self.unary(op, z[0]);
-            if op == UnaryOp::Cosine { self.or_one(factor, z[1], z[0]) } else { factor }
+        // Far out both are half of an exponential, which is computed in two steps that do not overflow where the product does not.
+        let magnitude = self.magnitude_of(z[1]);
+        let is_large = self.compare(ComparisonDirection::Gt, magnitude, real(reals.large_exponent));
+        let half = self.multiply(magnitude, real(0.5));
+        let power = self.unary(UnaryOp::Exponential, half);
+        let half = self.multiply(power, real(0.5));
+        let signed_half = self.with_sign(half, z[1]);
+        let again = self.select(is_large, power, real(1.0));
+        let hyperbolic = [self.select(is_large, half, cosh), self.select(is_large, signed_half, sinh)];
+        let one = self.with_sign(real(1.0), z[1]);
+        let has_no_angle = self.equal(z[0], real(0.0));
+        let has_none = self.is_not_finite(z[0]);
+        let is_real = self.equal(z[1], real(0.0));
+        let is_itself = self.and(has_none, is_real);
+        let [re, im] = [(0, real(1.0)), (1, one)].map(|(which, sign)| {
+            let factor = self.unary(functions[which], z[0]);
+            let is_sine = functions[which] == UnaryOp::Sine;
+            let factor = if is_sine { factor } else { self.or_one(factor, z[1], z[0]) };
+            let product = self.multiply(factor, hyperbolic[which]);
+            let product = self.multiply(product, again);
+            // A zero of one factor stays, whatever the other one is: of the sine, and of the hyperbolic one.
+            let zero = self.multiply(z[0], sign);
+            let product = if is_sine { self.select(has_no_angle, zero, product) } else { product };
+            if which == 1 { self.select(is_itself, z[1], product) } else { product }
         });
-        let re = self.multiply(first, cosh);
-        let im = self.multiply(second, sinh);
         [re, if turned { self.unary(UnaryOp::Negate, im) } else { im }]
     }
 
@@ -480,7 +534,13 @@ impl Code {
         let is_infinite = self.is_infinite(z[0]);
         let zero = self.with_sign(real(0.0), turn);
         let rest = self.select(is_infinite, zero, rest);
-        [self.select(is_far, one, re), self.select(is_far, rest, im)]
+        // An angle that is none leaves only the ends.
+        let has_none = self.is_not_finite(z[1]);
+        let far = self.select(has_none, real(f64::NAN), one);
+        let far = self.select(is_infinite, one, far);
+        let (re, im) = (self.select(is_far, far, re), self.select(is_far, rest, im));
+        let (x, y) = (self.equal(z[0], real(0.0)), self.equal(z[1], real(0.0)));
+        [self.select(x, z[0], re), self.select(y, z[1], im)]
     }
 
     fn logistic_complex(&mut self, z: Parts) -> Parts {
@@ -490,7 +550,18 @@ impl Code {
         let turned = z.map(|part| self.unary(UnaryOp::Negate, part));
         let argument = [self.select(is_left, z[0], turned[0]), self.select(is_left, z[1], turned[1])];
         let power = self.exp_complex(argument);
-        let divisor = [self.add(power[0], real(1.0)), power[1]];
+        let next = self.add(power[0], real(1.0));
+        // Near a pole as 2 cos^2(y / 2) + (e^-|x| - 1) cos y, where nothing cancels.
+        let half = self.multiply(z[1], real(0.5));
+        let cosine = self.unary(UnaryOp::Cosine, half);
+        let square = self.multiply(cosine, cosine);
+        let twice = self.multiply(square, real(2.0));
+        let less_one = self.unary(UnaryOp::ExponentialMinusOne, argument[0]);
+        let cosine = self.unary(UnaryOp::Cosine, z[1]);
+        let product = self.multiply(less_one, cosine);
+        let near = self.add(twice, product);
+        let is_near = self.less(power[0], real(-0.5));
+        let divisor = [self.select(is_near, near, next), power[1]];
         let numerator = [self.select(is_left, power[0], real(1.0)), self.select(is_left, power[1], real(0.0))];
         self.quotient(numerator, divisor)
     }

@@ -69,7 +69,7 @@ pub(super) fn binary<T: ComplexNumber>(op: BinaryOp) -> Option<Binary<T>> {
     Some(match op {
         BinaryOp::Add => of_two!(|a: T, b: T| T::round(a.wide() + b.wide())),
         BinaryOp::Atan2 => of_two!(|a: T, b: T| T::round(wide::atan2_of(a.wide(), b.wide()))),
-        BinaryOp::Divide => of_two!(|a: T, b: T| T::round(a.wide() / b.wide())),
+        BinaryOp::Divide => of_two!(|a: T, b: T| T::round(wide::div(a.wide(), b.wide()))),
         BinaryOp::Multiply => of_two!(|a: T, b: T| T::round(a.wide() * b.wide())),
         BinaryOp::Power => of_two!(|a: T, b: T| T::round(wide::pow(a.wide(), b.wide()))),
         BinaryOp::Subtract => of_two!(|a: T, b: T| T::round(a.wide() - b.wide())),

@@ -26,12 +26,23 @@ impl Code {
         self.add(half, half)
     }
 
-    /// Whether 1 is nothing beside a number.
+    /// Whether 1 is nothing beside a number, or the number none.
     fn is_large(&mut self, z: Parts) -> Operand {
         let real = real_like(self.type_of(z[0]));
         let reals = self.reals(z[0]);
-        let [larger, _] = self.sorted(z);
-        self.compare(ComparisonDirection::Gt, larger, real(reals.large_number))
+        let [x, y] = z.map(|part| {
+            let magnitude = self.magnitude_of(part);
+            self.compare(ComparisonDirection::Le, magnitude, real(reals.large_number))
+        });
+        let is_moderate = self.and(x, y);
+        self.unary(UnaryOp::Not, is_moderate)
+    }
+
+    /// Whether the real part is zero and the imaginary one no number.
+    fn is_zero_beside_nan(&mut self, z: Parts) -> Operand {
+        let real = real_like(self.type_of(z[0]));
+        let (is_zero, is_nan) = (self.equal(z[0], real(0.0)), self.is_nan(z[1]));
+        self.and(is_zero, is_nan)
     }
 
     /// The logarithm of twice the length of a number.
@@ -41,17 +52,17 @@ impl Code {
         self.add(log, real(std::f64::consts::LN_2))
     }
 
-    fn select_parts(&mut self, condition: Operand, a: Parts, b: Parts) -> Parts {
-        [self.select(condition, a[0], b[0]), self.select(condition, a[1], b[1])]
-    }
-
     pub(super) fn acos_complex(&mut self, z: Parts) -> Parts {
+        let real = real_like(self.type_of(z[0]));
         let [below, above] = self.roots_around_one(z);
         let near = [self.twice_atan2(below[0], above[0]), self.asinh_of_product(above, below)];
         let y = self.magnitude_of(z[1]);
         let log = self.log_of_twice(z);
         let turned = self.unary(UnaryOp::Negate, z[1]);
-        let far = [self.binary(BinaryOp::Atan2, y, z[0]), self.with_sign(log, turned)];
+        let angle = self.binary(BinaryOp::Atan2, y, z[0]);
+        let is_beside_nan = self.is_zero_beside_nan(z);
+        let angle = self.select(is_beside_nan, real(std::f64::consts::FRAC_PI_2), angle);
+        let far = [angle, self.with_sign(log, turned)];
         let is_large = self.is_large(z);
         self.select_parts(is_large, far, near)
     }
@@ -62,7 +73,9 @@ impl Code {
         let near = [self.binary(BinaryOp::Atan2, z[0], product[0]), self.asinh_of_product(below, above)];
         let y = self.magnitude_of(z[1]);
         let log = self.log_of_twice(z);
-        let far = [self.binary(BinaryOp::Atan2, z[0], y), self.with_sign(log, z[1])];
+        let angle = self.binary(BinaryOp::Atan2, z[0], y);
+        let is_beside_nan = self.is_zero_beside_nan(z);
+        let far = [self.select(is_beside_nan, z[0], angle), self.with_sign(log, z[1])];
         let is_large = self.is_large(z);
         self.select_parts(is_large, far, near)
     }
@@ -74,7 +87,10 @@ impl Code {
         let (x, y) = (self.multiply(below[0], above[0]), self.multiply(below[1], above[1]));
         let sum = self.add(x, y);
         let near = [self.unary(UnaryOp::Asinh, sum), self.twice_atan2(below[1], above[0])];
-        let far = [self.log_of_twice(z), self.binary(BinaryOp::Atan2, z[1], z[0])];
+        let angle = self.binary(BinaryOp::Atan2, z[1], z[0]);
+        let is_beside_nan = self.is_zero_beside_nan(z);
+        let quarter = self.with_sign(real(std::f64::consts::FRAC_PI_2), z[1]);
+        let far = [self.log_of_twice(z), self.select(is_beside_nan, quarter, angle)];
         let is_large = self.is_large(z);
         self.select_parts(is_large, far, near)
     }
@@ -82,6 +98,7 @@ impl Code {
     /// `log1p(4 x / ((1 - x)^2 + y^2)) / 4` and half the angle of `(1 - x) (1 + x) - y^2 + 2 y i`, of the number with a positive real part.
     pub(super) fn atanh_complex(&mut self, z: Parts) -> Parts {
         let real = real_like(self.type_of(z[0]));
+        let reals = self.reals(z[0]);
         let x = self.magnitude_of(z[0]);
         let (below, above) = (self.subtract(real(1.0), x), self.add(real(1.0), x));
         let square = self.square_length([below, z[1]]);
@@ -95,7 +112,7 @@ impl Code {
         let difference = self.subtract(real(std::f64::consts::LN_2), log);
         let above_one = self.multiply(difference, real(0.5));
         let is_one = self.equal(below, real(0.0));
-        let is_small = self.less(y, real(1e-6));
+        let is_small = self.less(y, real(reals.small_number));
         let is_above_one = self.and(is_one, is_small);
         let re = self.select(is_above_one, above_one, re);
         let difference = self.multiply(below, above);
@@ -107,8 +124,14 @@ impl Code {
         let near = [self.with_sign(re, z[0]), im];
         let zero = self.with_sign(real(0.0), z[0]);
         let quarter = self.with_sign(real(std::f64::consts::FRAC_PI_2), z[1]);
-        let is_nan = self.compare(ComparisonDirection::Ne, z[1], z[1]);
-        let far = [zero, self.select(is_nan, z[1], quarter)];
+        let is_nan = z.map(|part| self.is_nan(part));
+        let far_im = self.select(is_nan[1], z[1], quarter);
+        let (is_infinite, any_nan) = (self.any_infinite(z), self.or(is_nan[0], is_nan[1]));
+        let is_finite = self.unary(UnaryOp::Not, is_infinite);
+        let is_none = self.and(any_nan, is_finite);
+        let far = [zero, far_im].map(|part| self.select(is_none, real(f64::NAN), part));
+        let is_beside_nan = self.is_zero_beside_nan(z);
+        let far = [self.select(is_beside_nan, z[0], far[0]), far[1]];
         let is_large = self.is_large(z);
         self.select_parts(is_large, far, near)
     }

@@ -114,8 +114,14 @@ fn hyperbolic(x: f64) -> (Pair, Pair, f64) {
     (signed((less_one + less_one / value).times(0.5)), (value + Pair::ONE / value).times(0.5), 0.0)
 }
 
+/// An exponent that none of the arguments has that powers tell apart.
+const BEYOND: f64 = 2015.0;
+
 /// `2^exponent a b`, with its sign even where it is zero, which pairs lose.
 fn product(a: Pair, b: Pair, exponent: f64) -> f64 {
+    if exponent > BEYOND {
+        return f64::INFINITY * a.high * b.high;
+    }
     let value = scaled(a * b, exponent);
     if value == 0.0 { 0f64.copysign(a.high) * 1f64.copysign(b.high) } else { value }
 }
@@ -241,7 +247,13 @@ pub(in crate::eval) fn ln_1p(z: Complex64) -> Complex64 {
 fn root(z: Complex64) -> (Pair, Pair, f64) {
     let point = Scaled::of(z.re, z.im);
     let longer = ((Pair::of(point.x.abs()) + point.square().sqrt()).times(0.5)).sqrt();
-    (longer, Pair::of(z.im.abs()) / longer.times(2.0), 0.5 * point.exponent)
+    let twice = longer.times(2.0);
+    let shorter = match z.im.abs() {
+        // Too large for a pair.
+        most if most > 1e140 => (Pair::of(point.y.abs()) / twice).times(two_to(point.exponent)),
+        size => Pair::of(size) / twice,
+    };
+    (longer, shorter, 0.5 * point.exponent)
 }
 
 /// The square root with a real part that is not negative.
@@ -282,6 +294,24 @@ pub(in crate::eval) fn rsqrt(z: Complex64) -> Complex64 {
     }
 }
 
+/// `a / b` as the quotient of `a` times the conjugate of `b` and the square of `b`'s length, which is kept from being too large or too
+/// small.
+pub(in crate::eval) fn div(a: Complex64, b: Complex64) -> Complex64 {
+    let is_zero = b.re == 0.0 && b.im == 0.0;
+    if is_zero || !is_finite(b) || a.is_nan() {
+        return a / b;
+    }
+    if !is_finite(a) {
+        // Beside an infinity only the signs of other numbers matter.
+        let sign = |part: f64| if part.is_finite() && part != 0.0 { 1f64.copysign(part) } else { part };
+        return Complex::new(sign(a.re), sign(a.im)) * Complex::new(sign(b.re), -sign(b.im));
+    }
+    let (above, below) = (Scaled::of(a.re, a.im), Scaled::of(b.re, b.im));
+    let quotient = Complex::new(above.x, above.y) / Complex::new(below.x, below.y);
+    let half = two_to(0.5 * (above.exponent - below.exponent));
+    quotient * half * half
+}
+
 /// The number of length 1 in the same direction; zero for zero.
 pub(in crate::eval) fn sign(z: Complex64) -> Complex64 {
     if !is_finite(z) || (z.re == 0.0 && z.im == 0.0) {
@@ -295,7 +325,7 @@ pub(in crate::eval) fn sign(z: Complex64) -> Complex64 {
 
 /// The cube root with the angle that is a third of z's.
 pub(in crate::eval) fn cbrt(z: Complex64) -> Complex64 {
-    if z.im == 0.0 && z.re.is_sign_positive() {
+    if z.im == 0.0 && z.re.is_sign_positive() && !z.re.is_nan() {
         return Complex::new(libm::cbrt(z.re), z.im);
     }
     let third = Pair::quotient(1.0, 3.0);

@@ -150,7 +150,7 @@ fn special_numbers_agree_with_the_evaluator() {
 
 /// Operations that kernels compute besides those of [`Options::computed`]: at places that values tell, sums of products, windows, random
 /// bits.
-const FURTHER: [Opcode; 10] = [
+const FURTHER: [Opcode; 11] = [
     Opcode::Gather,
     Opcode::DynamicSlice,
     Opcode::DynamicUpdateSlice,
@@ -161,6 +161,7 @@ const FURTHER: [Opcode; 10] = [
     Opcode::Map,
     Opcode::SelectAndScatter,
     Opcode::RngBitGenerator,
+    Opcode::MultiplyHigh,
 ];
 
 /// Whether a program was refused for what it applies to elements.
@@ -171,7 +172,9 @@ fn is_refused(found: &str) -> bool {
 /// Integers and truth values of any size, for which nothing is rounded.
 fn integers() -> Options {
     let mut options = Options { instructions: 10, elements: 150, ..Options::computed() };
-    options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred];
+    // Of all widths, most of them those of registers.
+    options.types = [ElementType::S32, ElementType::U32, ElementType::Pred].repeat(4);
+    options.types.extend(ElementType::ALL.iter().filter(|ty| ty.is_integer()));
     options.operations.extend([Opcode::OptimizationBarrier; 4]);
     options.operations.extend(FURTHER.iter().flat_map(|opcode| std::iter::repeat_n(*opcode, 8)));
     options

@@ -5,8 +5,9 @@ use crate::support::{device, module};
 use std::fmt::Write;
 use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, Literal, Module};
+use weft_hlo::ir::{Complex, Data, ElementType, FloatFormat, Literal, Module, Scalar};
 use weft_hlo::random::Rng;
+use weft_partition::Form;
 use weft_runtime::{Device, Executable};
 
 static DEVICE: LazyLock<Device> = LazyLock::new(device);
@@ -121,6 +122,88 @@ fn reductions_of_floats_keep_exact_values() {
             }
         }
     }
+}
+
+/// Elements of a type whose sums, products and orders no order of reduction changes: of sums all but a few are zero, and of products
+/// one. Any bits of integers, but for products.
+fn unchanging(op: &str, ty: ElementType, count: i64, rng: &mut Rng) -> Data {
+    let count = usize::try_from(count).expect("a count");
+    let mask = u128::MAX >> (128 - ty.bits());
+    let any = |rng: &mut Rng| (u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64())) & mask;
+    if !ty.is_float() && !ty.is_complex() {
+        let odd = u128::from(op == "multiply");
+        let mut data = Data::filled(Scalar::from_bits(0, ty), count);
+        for position in 0..count {
+            data.set(position, Scalar::from_bits(any(rng) | odd, ty));
+        }
+        return data;
+    }
+    let number = |value: f64| scalar(ty, value);
+    let (all, few) = match op {
+        "add" => (0.0, [1.0, 2.0]),
+        "multiply" => (1.0, [1.0, 2.0]),
+        _ => (1.0, [0.5, 4.0]),
+    };
+    let mut data = Data::filled(number(all), count);
+    for value in few.into_iter().filter(|_| count > 0) {
+        data.set(rng.below(count), number(value));
+    }
+    data
+}
+
+/// The element of a float type, or the complex number, with a value that it has.
+fn scalar(ty: ElementType, value: f64) -> Scalar {
+    match ty {
+        ElementType::F32 => Scalar::F32(value as f32),
+        ElementType::F64 => Scalar::F64(value),
+        ElementType::C64 => Scalar::C64(Complex::new(value as f32, 0.0)),
+        ElementType::C128 => Scalar::C128(Complex::new(value, 0.0)),
+        _ => {
+            let bits = FloatFormat::of(ty).and_then(|format| format.nearest(value)).unwrap_or(0);
+            Scalar::from_bits(u128::from(bits), ty)
+        }
+    }
+}
+
+/// Of every type, folds that are divided among accumulators and passes.
+#[test]
+fn reductions_of_all_types_keep_exact_values() {
+    let mut rng = Rng::new(14);
+    let mut wrong = String::new();
+    // In one pass and in two.
+    let shapes = [SHAPES[1], SHAPES[3], SHAPES[5], SHAPES[9], SHAPES[11]];
+    for (number, &ty) in ElementType::ALL.iter().enumerate() {
+        for (turn, op) in ["add", "multiply", "minimum", "maximum", "and", "or", "xor"].into_iter().enumerate() {
+            let is_of_bits = matches!(op, "and" | "or" | "xor");
+            let is_ordered = matches!(op, "minimum" | "maximum");
+            let has_none = is_of_bits && (ty.is_float() || ty.is_complex()) || is_ordered && ty.is_complex();
+            let lacks_zero = op == "add" && ty == ElementType::F8E8M0Fnu;
+            if Form::of(ty).is_none() || has_none || lacks_zero {
+                continue;
+            }
+            let (extents, dimensions) = shapes[(number + turn) % shapes.len()];
+            let module = reduction(ty.name(), op, extents, dimensions);
+            let data = unchanging(op, ty, extents.iter().product(), &mut rng);
+            let init = unchanging(op, ty, 1, &mut rng);
+            let inputs = [Literal::array(extents, data), Literal::array([], init)];
+            let program = match compile(&module, DEVICE.target()) {
+                Ok(program) => program,
+                Err(error) => {
+                    let is_missing = error.to_string().contains("needs features that the target does not have");
+                    assert!(is_missing && matches!(ty, ElementType::F64 | ElementType::C128), "{op} of {ty}: {error}");
+                    continue;
+                }
+            };
+            let executable = Executable::new(&DEVICE, program).unwrap_or_else(|error| panic!("{error}"));
+            let found = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}")).swap_remove(0);
+            let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
+            if expected.data != found.data {
+                writeln!(wrong, "{op} of {ty}{extents:?} along {dimensions:?}: {expected:?} became {found:?}")
+                    .expect("strings can be written to");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// The bits of each element; NaN is NaN.

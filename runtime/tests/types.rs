@@ -160,6 +160,9 @@ fn further_operations_agree_on_every_type() {
         Opcode::ReducePrecision,
         Opcode::Map,
         Opcode::SelectAndScatter,
+        Opcode::MultiplyHigh,
+        Opcode::StochasticConvert,
+        Opcode::RngBitGenerator,
     ];
     println!("{}", check_all(&opcodes, 1, Numbers::Small, 16.0));
 }

@@ -22,6 +22,7 @@ mod gather_scatter;
 mod inline_calls;
 mod layouts;
 mod linear_algebra;
+mod multiply_high;
 mod pass;
 mod pipeline;
 mod random_bits;
@@ -29,6 +30,7 @@ mod rebuild;
 mod select_and_scatter;
 mod side_effects;
 mod specialize;
+mod stochastic_convert;
 mod trip_count;
 mod tuples;
 
@@ -45,11 +47,13 @@ pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
+pub use multiply_high::MultiplyHigh;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use select_and_scatter::SelectAndScatter;
 pub use specialize::specialize;
+pub use stochastic_convert::StochasticConvert;
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
 
@@ -72,7 +76,8 @@ pub const PASSES: &[&dyn Pass] = &[
 
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
-pub const ON_REQUEST: &[&dyn Pass] = &[&BitcastWidths, &LinearAlgebra, &RandomBits, &SelectAndScatter];
+pub const ON_REQUEST: &[&dyn Pass] =
+    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &StochasticConvert];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

@@ -19,7 +19,7 @@ const FACTORS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 /// What Philox adds to the words of the key between rounds.
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Replaces `rng-bit-generator`, from a state `u32[4]` or `u64[2]`, by a `map` over the numbers of its counters, of one computation on
+/// Replaces `rng-bit-generator`, from a state `u32[4]` or `u64[2]`, of Philox also `u64[3]`, by a `map` over the numbers of its counters, of one computation on
 /// scalars in `u32` arithmetic. The bits and the next state are the same. A wide element is two words side by side, a narrow one the lowest
 /// bits of one.
 ///
@@ -53,15 +53,17 @@ fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, algorithm: RandomA
     extents.extend(is_wide.then_some(2));
     let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
     let count = count.filter(|count| bits.dynamic.is_empty() && i32::try_from(*count).is_ok())?;
-    let state = words(rebuild, given)?;
-
+    let state = match algorithm {
+        RandomAlgorithm::ThreeFry => words(rebuild, given)?,
+        _ => numbers(rebuild, given).or_else(|| words(rebuild, given))?,
+    };
     let places = match algorithm {
         RandomAlgorithm::ThreeFry if is_wide => Places::in_pairs(count),
         RandomAlgorithm::ThreeFry => Places::interleaved(&extents),
         _ => Places::in_fours(count),
     };
     let [number, word] = places.arrays(rebuild, &extents);
-    let region = region(algorithm, rebuild.span());
+    let region = region(algorithm, rebuild.element_type(state[0]), rebuild.span());
     let to_apply = rebuild.shared_computation(region);
     let everywhere = |rebuild: &mut Rebuild<'_>, word| rebuild.broadcast(word, &[], extents.clone());
     let mut operands: Vec<InstrId> = state.iter().map(|word| everywhere(rebuild, *word)).collect();
@@ -75,20 +77,36 @@ fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, algorithm: RandomA
         made = rebuild.add(Shape::array(bits.element_type, bits.extents), Op::BitcastConvert, vec![made]);
     }
 
-    let [key_low, key_high, low, high] = state;
-    let counters = rebuild.scalar(Scalar::U32(places.counters() as u32));
-    let [low, high] = added(rebuild, [low, high], counters);
-    let next = [key_low, key_high, low, high].map(|word| rebuild.reshaped(word, vec![1]));
-    let mut next = rebuild.concatenated(next.to_vec(), 0);
-    if rebuild.element_type(given) == ElementType::U64 {
+    let is_of_words = rebuild.element_type(state[0]) == ElementType::U32;
+    let (key, counter) = state.split_at(if is_of_words { 2 } else { 1 });
+    let counters = Scalar::from_bits(places.counters().unsigned_abs().into(), rebuild.element_type(state[0]));
+    let counters = rebuild.scalar(counters);
+    let counter = added(rebuild, counter, counters);
+    let next = key.iter().chain(&counter).map(|word| rebuild.reshaped(*word, vec![1])).collect();
+    let mut next = rebuild.concatenated(next, 0);
+    if is_of_words && rebuild.element_type(given) == ElementType::U64 {
         next = rebuild.reshaped(next, vec![2, 2]);
         next = rebuild.add(Shape::array(ElementType::U64, [2]), Op::BitcastConvert, vec![next]);
     }
     Some(("rng-bit-generator computes the words of counters", Rewrite::Op(Op::Tuple, vec![next, made])))
 }
 
+/// The element of an array of one dimension.
+fn element(rebuild: &mut Rebuild<'_>, array: InstrId, start: i64) -> InstrId {
+    let op = Op::Slice { dimensions: vec![SliceDimension { start, limit: start + 1, stride: 1 }] };
+    let element = rebuild.add(Shape::array(rebuild.element_type(array), [1]), op, vec![array]);
+    rebuild.reshaped(element, Vec::new())
+}
+
+/// The numbers of a state that has a counter of two, each a scalar: the key, and those of the counter, the lower one first.
+fn numbers(rebuild: &mut Rebuild<'_>, state: InstrId) -> Option<Vec<InstrId>> {
+    let ArrayShape { element_type, extents, .. } = rebuild.array(state);
+    let has_three = *element_type == ElementType::U64 && *extents == [3];
+    has_three.then(|| (0..3).map(|number| element(rebuild, state, number)).collect())
+}
+
 /// The four words of a state, each a scalar: those of the key, then those of the counter, the lower ones first.
-fn words(rebuild: &mut Rebuild<'_>, state: InstrId) -> Option<[InstrId; 4]> {
+fn words(rebuild: &mut Rebuild<'_>, state: InstrId) -> Option<Vec<InstrId>> {
     let ArrayShape { element_type, extents, .. } = rebuild.array(state).clone();
     let all = match (element_type, &extents[..]) {
         (ElementType::U32, [4]) => state,
@@ -100,12 +118,7 @@ fn words(rebuild: &mut Rebuild<'_>, state: InstrId) -> Option<[InstrId; 4]> {
         }
         _ => return None,
     };
-    Some(std::array::from_fn(|number| {
-        let start = number as i64;
-        let op = Op::Slice { dimensions: vec![SliceDimension { start, limit: start + 1, stride: 1 }] };
-        let word = rebuild.add(Shape::array(ElementType::U32, [1]), op, vec![all]);
-        rebuild.reshaped(word, Vec::new())
-    }))
+    Some((0..4).map(|number| element(rebuild, all, number)).collect())
 }
 
 /// The `u32[2,2]` whose bits a `u64[2]` is, where it was made of one.
@@ -187,27 +200,29 @@ impl Places {
     }
 }
 
-/// The computation from the words of a state, the number of a counter and that of a word in it to this word.
-fn region(algorithm: RandomAlgorithm, span: Span) -> Computation {
+/// The computation from a state, of four words or three numbers, the number of a counter and that of a word in it to this word.
+fn region(algorithm: RandomAlgorithm, state: ElementType, span: Span) -> Computation {
     let name = match algorithm {
         RandomAlgorithm::ThreeFry => "threefry",
         _ => "philox",
     };
     let mut callee = Callee::new(name, span);
-    let scalar = Shape::scalar(ElementType::U32);
-    let state: [InstrId; 4] = std::array::from_fn(|_| callee.parameter(scalar.clone()));
-    let [number, word] = [(); 2].map(|()| callee.parameter(scalar.clone()));
-    let [key_low, key_high, low, high] = state;
-    let key = [key_low, key_high];
+    let is_of_words = state == ElementType::U32;
+    let given: Vec<InstrId> =
+        (0..if is_of_words { 4 } else { 3 }).map(|_| callee.parameter(Shape::scalar(state))).collect();
+    let [number, word] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::U32)));
+    let state = if is_of_words { given } else { halves(&mut callee, &given) };
+    let key = [state[0], state[1]];
     let words = match algorithm {
         RandomAlgorithm::ThreeFry => {
-            let counter = added(&mut callee, [low, high], number);
-            threefry(&mut callee, key, counter).to_vec()
+            let counter = added(&mut callee, &state[2..4], number);
+            threefry(&mut callee, key, [counter[0], counter[1]]).to_vec()
         }
-        // The key is the upper half of the first counter.
+        // The key is the upper half of the first counter, where the state has none.
         _ => {
-            let counter = added(&mut callee, [low, high, key_low, key_high], number);
-            philox(&mut callee, key, counter).to_vec()
+            let upper = state.get(4..6).unwrap_or(&key);
+            let counter = added(&mut callee, &[&state[2..4], upper].concat(), number);
+            philox(&mut callee, key, [counter[0], counter[1], counter[2], counter[3]]).to_vec()
         }
     };
     let mut chosen = words[0];
@@ -219,14 +234,26 @@ fn region(algorithm: RandomAlgorithm, span: Span) -> Computation {
     callee.finish(chosen)
 }
 
+/// The words of numbers of 64 bits, the lower one of each first.
+fn halves(build: &mut impl Build, numbers: &[InstrId]) -> Vec<InstrId> {
+    let mut words = Vec::with_capacity(2 * numbers.len());
+    for &number in numbers {
+        let places = build.scalar(Scalar::U64(32));
+        let upper = build.binary(BinaryOp::ShiftRightLogical, number, places);
+        words.extend([number, upper].map(|half| build.converted(half, ElementType::U32)));
+    }
+    words
+}
+
 /// The sum of a number in words, the lowest first, and one word; what exceeds the last word is dropped.
-fn added<const N: usize>(build: &mut impl Build, words: [InstrId; N], mut term: InstrId) -> [InstrId; N] {
-    words.map(|word| {
+fn added(build: &mut impl Build, words: &[InstrId], mut term: InstrId) -> Vec<InstrId> {
+    let sums = words.iter().map(|&word| {
         let sum = build.binary(BinaryOp::Add, word, term);
         let carries = build.compared(ComparisonDirection::Lt, sum, word);
-        term = build.converted(carries, ElementType::U32);
+        term = build.converted(carries, build.element_type(word));
         sum
-    })
+    });
+    sums.collect()
 }
 
 /// Threefry with two words and 20 rounds.

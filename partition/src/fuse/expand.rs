@@ -4,12 +4,23 @@ use super::{Decision, Verdict};
 use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Module, Op};
-use weft_hlo::passes::{BitcastWidths, DeadCode, Pass, RandomBits, SelectAndScatter, Tuples};
+use weft_hlo::passes::{
+    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, Tuples,
+};
 
-/// The module with `rng-bit-generator`, `select-and-scatter` and `bitcast-convert` between widths written out as operations that have code.
+/// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert` and `bitcast-convert` between widths written out as
+/// operations that have code.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
-    let is_meant =
-        |op: &Op| matches!(op, Op::RngBitGenerator { .. } | Op::SelectAndScatter { .. } | Op::BitcastConvert);
+    let is_meant = |op: &Op| {
+        matches!(
+            op,
+            Op::RngBitGenerator { .. }
+                | Op::SelectAndScatter { .. }
+                | Op::MultiplyHigh
+                | Op::StochasticConvert
+                | Op::BitcastConvert
+        )
+    };
     let mut instructions = module.computations.values().flat_map(|computation| computation.instructions.values());
     if !instructions.any(|instruction| is_meant(&instruction.op)) {
         return Ok(Cow::Borrowed(module));
@@ -23,7 +34,9 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         let taken_apart = Tuples.run(changed)?.module;
         expanded = Cow::Owned(DeadCode.run(&taken_apart)?.module);
     }
-    run(&BitcastWidths, &mut expanded, decisions)?;
+    for pass in [&MultiplyHigh as &dyn Pass, &StochasticConvert, &BitcastWidths] {
+        run(pass, &mut expanded, decisions)?;
+    }
     Ok(expanded)
 }
 

@@ -375,11 +375,6 @@ fn finding(computation: &Computation, instruction: &Instruction, target: &Target
             let message = "'bitcast-convert' between elements of different widths cannot be compiled yet";
             (given != bits(&instruction.shape)).then(|| (OPERATION, message.to_owned()))
         }
-        Op::Binary(BinaryOp::Atan2) => {
-            let is_complex = instruction.shape.as_array().is_some_and(|array| array.element_type.is_complex());
-            let message = format!("'{}' of complex numbers cannot be compiled yet", instruction.op.name());
-            is_complex.then_some((OPERATION, message))
-        }
         Op::Dot { .. } | Op::Convolution { .. } => {
             let of = |shape: &Shape| shape.as_array().map(|array| array.element_type);
             let mut types = instruction.operands.iter().map(|operand| of(&computation.instructions[*operand].shape));

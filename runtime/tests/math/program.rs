@@ -152,12 +152,26 @@ type Point = [f64; 2];
 type Two = (BinaryOp, &'static str, fn(ElementType, [Point; 2]) -> bool, f64);
 
 const TWO: &[Two] = &[
+    (BinaryOp::Atan2, " away from poles, cuts and zeros", is_plain_angle, 8.0),
     (BinaryOp::Divide, "", |_, _| true, 8.0),
     (BinaryOp::Multiply, " without overflow of a product of parts", does_not_overflow, 8.0),
     (BinaryOp::Power, " with an exponent times logarithm up to 1", |_, pair| is_moderate(1.0, pair), 8.0),
     (BinaryOp::Power, " with an exponent times logarithm up to 10", |_, pair| is_moderate(10.0, pair), 64.0),
     (BinaryOp::Power, " with an exponent times logarithm up to 100", |_, pair| is_moderate(100.0, pair), 640.0),
 ];
+
+/// Whether an angle has one value, and the evaluator's formula finds it: `x^2 + y^2`, which vanishes at poles and whose root has a cut, must
+/// neither cancel nor be next to the cut, where it underflows, and its root must differ from `x + i y`, of which the quotient
+/// is 1 else; and half a turn to the left is none to the right.
+fn is_plain_angle(ty: ElementType, [[c, d], [a, b]]: [Point; 2]) -> bool {
+    let most = [a, b, c, d].into_iter().fold(0.0, |most: f64, part| most.max(part.abs()));
+    let [a, b, c, d] = [a, b, c, d].map(|part| part / most);
+    let lengths = (a - d).hypot(b + c) * (a + d).hypot(b - c);
+    let (least, small) = if ty == ElementType::C64 { (1e-4, 1e-6) } else { (0.5, 0.5) };
+    let [re, im] = [a * a - b * b + c * c - d * d, 2.0 * (a * b + c * d)];
+    let is_apart = (re > 0.0 || im.abs() > 1e-30) && (a * c + b * d).abs() > 1e-6;
+    !most.is_normal() || lengths >= least && is_apart && c.hypot(d) >= small * a.hypot(b)
+}
 
 /// Whether no product of finite parts is infinite. As XLA does it, sums are of the parts' products, and differences of infinities NaNs.
 fn does_not_overflow(ty: ElementType, [a, b]: [Point; 2]) -> bool {

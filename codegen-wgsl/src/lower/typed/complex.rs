@@ -3,6 +3,7 @@
 //! Formulae follow W. Kahan, *Branch Cuts for Complex Elementary Functions* (1987). What is squared is scaled by a power of two before, so
 //! that it neither overflows nor vanishes where the result does not.
 
+mod angle;
 mod inverse;
 
 use super::code::{Code, real, word};
@@ -113,6 +114,7 @@ impl Code {
             BinaryOp::Multiply => self.product(a, b),
             BinaryOp::Divide => self.quotient(a, b),
             BinaryOp::Power => self.power_complex(a, b),
+            BinaryOp::Atan2 => self.atan2_complex(a, b),
             _ => return None,
         };
         Some(parts.to_vec())

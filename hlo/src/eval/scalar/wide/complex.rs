@@ -363,6 +363,10 @@ pub(in crate::eval) fn pow(base: Complex64, exponent: Complex64) -> Complex64 {
 /// `-i ln((x + iy) / sqrt(x^2 + y^2))`.
 pub(in crate::eval) fn atan2_of(y: Complex64, x: Complex64) -> Complex64 {
     let i = Complex64::i();
+    // A power of two in both does not matter, but to squares.
+    let most = [y.re, y.im, x.re, x.im].into_iter().fold(0f64, |most, part| most.max(part.abs()));
+    let scale = if most.is_finite() { two_to(-Scaled::of(most, 0.0).exponent) } else { 1.0 };
+    let (y, x) = (y * scale, x * scale);
     -i * ln((x + i * y) / sqrt(x * x + y * y))
 }
 

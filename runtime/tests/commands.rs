@@ -8,6 +8,7 @@ mod cli;
 mod command;
 mod indexing_command;
 mod indexing_spec;
+mod inputs_command;
 mod layering;
 mod map_command;
 mod opt_command;

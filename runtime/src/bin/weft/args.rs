@@ -241,9 +241,10 @@ pub(crate) enum CacheAction {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) source: File,
-    /// A NumPy file for the next parameter; give one per parameter, in order. Elements of tuples count one by one.
-    /// Without any, random values are taken, as with `--random 0`
-    #[arg(long, value_name = "FILE.npy", conflicts_with = "random")]
+    /// An input: a NumPy file or a constant as HLO writes it (`1.5`, `{1,2}`) for the next parameter, elements of tuples counted one by one; or a
+    /// `.npz` or `.safetensors` file for all parameters that it names; `FILE:TENSOR` is one tensor of such a file. `NAME=INPUT` is for
+    /// the parameter NAME. Without any, random values are taken, as with `--random 0`
+    #[arg(long, value_name = "INPUT", conflicts_with = "random", allow_negative_numbers = true)]
     pub(crate) input: Vec<PathBuf>,
     /// Random inputs from this seed, the same on every machine: floats around 0, small integers, both truth values
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]

@@ -12,17 +12,19 @@ use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 /// The error is a sentence about what the file holds or why it cannot be read.
 pub(crate) fn read(path: &Path, shape: &ArrayShape) -> Result<Literal, String> {
     let file = File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    from_reader(BufReader::new(file), shape).map_err(|problem| match problem {
-        Problem::Io(error) => format!("cannot read {}: {error}", path.display()),
-        Problem::Mismatch(found) => format!("{} holds {found}", path.display()),
+    read_from(BufReader::new(file), &path.display().to_string(), shape)
+}
+
+/// As [`read`], from a file that is open, with what to call it.
+pub(crate) fn read_from(reader: impl Read, name: &str, shape: &ArrayShape) -> Result<Literal, String> {
+    from_reader(reader, shape).map_err(|problem| match problem {
+        Problem::Io(error) => format!("cannot read {name}: {error}"),
+        Problem::Mismatch(found) => format!("{name} holds {found}"),
         Problem::Short { held, expected } => {
-            format!("cannot read {}: the file ends after {held} of {expected} bytes", path.display())
+            format!("cannot read {name}: the file ends after {held} of {expected} bytes")
         }
         Problem::Long { expected } => {
-            format!(
-                "cannot read {}: the file goes on after the {expected} bytes that its header tells of",
-                path.display()
-            )
+            format!("cannot read {name}: the file goes on after the {expected} bytes that its header tells of")
         }
     })
 }

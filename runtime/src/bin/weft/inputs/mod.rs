@@ -1,11 +1,15 @@
 //! The inputs of a run.
 
+mod bundle;
+mod given;
+
 use crate::args::{Format, Run};
+use crate::random;
 use crate::random::Distribution;
 use crate::report::{Failure, note};
 use crate::source::Source;
-use crate::{npy, random};
-use std::path::Path;
+use given::Given;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::eval::Config;
@@ -92,30 +96,79 @@ pub(crate) fn read(
         };
         return leaves.iter().enumerate().map(random).collect();
     }
-    if let Some((number, missing)) = leaves.iter().enumerate().nth(arguments.input.len()) {
-        let (given, expected) = (arguments.input.len(), leaves.len());
+    filled(&leaves, &arguments.input)
+}
+
+/// A literal for each leaf: first what is given by name, then the rest in order.
+fn filled(leaves: &[Leaf<'_>], inputs: &[PathBuf]) -> Result<Vec<Literal>, Failure> {
+    let mut literals: Vec<Option<Literal>> = leaves.iter().map(|_| None).collect();
+    let mut in_order: Vec<(usize, Given)> = Vec::new();
+    for (position, input) in inputs.iter().enumerate() {
+        let (named, given) = Given::of(input, leaves);
+        if let Some(number) = named {
+            let literal = read_one(number, &leaves[number], &given)?;
+            if literals[number].replace(literal).is_some() {
+                return Err(Failure::inputs(format!("parameter {number} ({}) is given twice", leaves[number].name)));
+            }
+        } else if let Some(bundle) = given.bundle() {
+            let mut bundle = bundle.map_err(Failure::inputs)?;
+            let mut found = 0;
+            for (number, leaf) in leaves.iter().enumerate() {
+                // NumPy numbers the arrays that are given no names.
+                let keys = [leaf.name.clone(), format!("arr_{number}")];
+                let Some(key) = keys.iter().find(|key| bundle.holds(key)).filter(|_| literals[number].is_none()) else {
+                    continue;
+                };
+                literals[number] = Some(bundle.read(key, leaf.shape).map_err(|problem| unfit(number, leaf, &problem))?);
+                found += 1;
+            }
+            if found == 0 && !leaves.is_empty() {
+                let held = bundle.names().join(", ");
+                let message = format!("{} holds no parameter that is missing; it holds {held}", input.display());
+                return Err(Failure::inputs(message));
+            }
+        } else {
+            in_order.push((position, given));
+        }
+    }
+    let mut in_order = in_order.into_iter();
+    let mut all = Vec::with_capacity(leaves.len());
+    for (number, (leaf, literal)) in leaves.iter().zip(literals).enumerate() {
+        let literal = match (literal, in_order.as_slice().is_empty()) {
+            (Some(literal), _) => literal,
+            (None, false) => {
+                let given = in_order.next().map(|(_, given)| read_one(number, leaf, &given));
+                given.unwrap_or_else(|| Err(missing(leaves, inputs, number)))?
+            }
+            (None, true) => return Err(missing(leaves, inputs, number)),
+        };
+        all.push(literal);
+    }
+    if let Some((position, _)) = in_order.next() {
         return Err(Failure::inputs(format!(
-            "parameter {number} ({}) is missing: it is {}; {given} of {expected} inputs were given",
-            missing.name,
-            plain(missing.shape),
+            "input {position} ({}) is superfluous: the program takes {}",
+            inputs[position].display(),
+            leaves.len(),
         )));
     }
-    if let Some(superfluous) = arguments.input.get(leaves.len()) {
-        return Err(Failure::inputs(format!(
-            "input {} ({}) is superfluous: the program takes {}",
-            leaves.len(),
-            superfluous.display(),
-            leaves.len(),
-        )));
-    }
-    let mut literals = Vec::with_capacity(leaves.len());
-    for (number, (leaf, path)) in leaves.iter().zip(&arguments.input).enumerate() {
-        let literal = npy::read(path, leaf.shape).map_err(|problem| {
-            Failure::inputs(format!("parameter {number} ({}) is {}: {problem}", leaf.name, plain(leaf.shape)))
-        })?;
-        literals.push(literal);
-    }
-    Ok(literals)
+    Ok(all)
+}
+
+fn missing(leaves: &[Leaf<'_>], inputs: &[PathBuf], number: usize) -> Failure {
+    let (given, expected) = (inputs.len(), leaves.len());
+    Failure::inputs(format!(
+        "parameter {number} ({}) is missing: it is {}; {given} of {expected} inputs were given",
+        leaves[number].name,
+        plain(leaves[number].shape),
+    ))
+}
+
+fn read_one(number: usize, leaf: &Leaf<'_>, given: &Given) -> Result<Literal, Failure> {
+    given.read(leaf.shape).map_err(|problem| unfit(number, leaf, &problem))
+}
+
+fn unfit(number: usize, leaf: &Leaf<'_>, problem: &str) -> Failure {
+    Failure::inputs(format!("parameter {number} ({}) is {}: {problem}", leaf.name, plain(leaf.shape)))
 }
 
 /// A shape without its layout.

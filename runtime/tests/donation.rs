@@ -1,6 +1,6 @@
 //! Arguments whose memory a program takes.
 
-use crate::support::{self, device};
+use crate::support::{self, ROUNDS, device};
 use std::collections::BTreeSet;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
@@ -166,33 +166,8 @@ fn results_lie_where_arguments_did() {
 
 #[test]
 fn the_state_of_a_loop_starts_where_the_argument_lies() {
-    let text = "
-HloModule m
-body {
-  s = (s32[], f32[64]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  x = f32[64] get-tuple-element(s), index=1
-  one = s32[] constant(1)
-  j = s32[] add(i, one)
-  y = f32[64] reverse(x), dimensions={0}
-  z = f32[64] add(x, y)
-  ROOT t = (s32[], f32[64]) tuple(j, z)
-}
-condition {
-  s = (s32[], f32[64]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(5)
-  ROOT l = pred[] compare(i, n), direction=LT
-}
-ENTRY main {
-  x = f32[64] parameter(0)
-  zero = s32[] constant(0)
-  s = (s32[], f32[64]) tuple(zero, x)
-  w = (s32[], f32[64]) while(s), condition=condition, body=body
-  ROOT r = f32[64] get-tuple-element(w), index=1
-}";
     let device = device();
-    let (module, program) = compiled(text, &device, Donated::All);
+    let (module, program) = compiled(ROUNDS, &device, Donated::All);
     // The counter starts from a constant, which stays.
     assert_eq!(copies(&program), 1, "{program}");
     assert_eq!(program.results()[0].buffer, program.parameters()[0].buffer, "{program}");

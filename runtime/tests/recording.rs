@@ -1,6 +1,6 @@
 //! Programs as a part of what a caller records, and futures that do not block.
 
-use crate::support::{self, compile, device};
+use crate::support::{self, ROUNDS, compile, device};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,33 +10,6 @@ use std::time::{Duration, Instant};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::Literal;
 use weft_runtime::{Argument, Device, DeviceBuffer, Executable};
-
-/// Rounds of which the number is known, with a state.
-const ROUNDS: &str = "
-HloModule rounds
-body {
-  s = (s32[], f32[64]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  x = f32[64] get-tuple-element(s), index=1
-  one = s32[] constant(1)
-  j = s32[] add(i, one)
-  y = f32[64] reverse(x), dimensions={0}
-  z = f32[64] subtract(x, y)
-  ROOT t = (s32[], f32[64]) tuple(j, z)
-}
-condition {
-  s = (s32[], f32[64]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(5)
-  ROOT l = pred[] compare(i, n), direction=LT
-}
-ENTRY main {
-  x = f32[64] parameter(0)
-  zero = s32[] constant(0)
-  s = (s32[], f32[64]) tuple(zero, x)
-  w = (s32[], f32[64]) while(s), condition=condition, body=body
-  ROOT r = f32[64] get-tuple-element(w), index=1
-}";
 
 fn input() -> Literal {
     Literal::array([64], (0..64u8).map(f32::from).collect::<Vec<_>>())

@@ -4,6 +4,33 @@ use weft_hlo::ir::Module;
 use weft_partition::Target;
 use weft_runtime::{Device, DeviceOptions, Error, Options, Program, Selection, compile_with};
 
+/// A loop of five rounds with a state, which starts from the argument and is the result.
+pub(crate) const ROUNDS: &str = "
+HloModule rounds
+body {
+  s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[64] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[64] reverse(x), dimensions={0}
+  z = f32[64] subtract(x, y)
+  ROOT t = (s32[], f32[64]) tuple(j, z)
+}
+condition {
+  s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  x = f32[64] parameter(0)
+  zero = s32[] constant(0)
+  s = (s32[], f32[64]) tuple(zero, x)
+  w = (s32[], f32[64]) while(s), condition=condition, body=body
+  ROOT r = f32[64] get-tuple-element(w), index=1
+}";
+
 /// Compiles without the host's help: what it computed would be compared with itself.
 pub(crate) fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
     compile_with(module, target, &Options { host: false, ..Options::default() })

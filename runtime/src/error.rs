@@ -172,7 +172,7 @@ impl fmt::Display for Listed<'_> {
 
 impl Error {
     /// A stable code: that of the first finding for [`Error::Program`], that of the error for [`Error::Target`], else `RUN0xx`: `RUN00x` from compiling,
-    /// `RUN01x` from finding a device, `RUN02x` from the device, `RUN03x` from the inputs.
+    /// `RUN01x` from finding a device, `RUN02x` from the device, `RUN03x` from the inputs, `RUN04x` from the disk.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Program(findings) => findings.0.first().map_or("RUN000", |finding| finding.code),

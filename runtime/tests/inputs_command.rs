@@ -86,6 +86,7 @@ fn constants_are_written_as_in_hlo() {
     refused(&folder, &[W, B, "-7.5", "{true, false}"], "parameter 2 (n) is s32[]: `-7.5` is no constant of that");
     refused(&folder, &["{1, 2}", B, "-7", "{true, false}"], "parameter 0 (w)");
     refused(&folder, &[W, B, "1) , x = s32[] constant(2", "{true, false}"], "no constant of that");
+    refused(&folder, &["info.npy", B, "-7", "{true, false}"], "cannot read info.npy");
     refused(&folder, &["{...}", B, "-7", "{true, false}"], "parameter 0 (w)");
 }
 
@@ -109,6 +110,8 @@ fn archives_of_arrays_are_taken_by_name_and_number() {
     let flags = folder.npy("flags.npy", &[2], Order::C, &[true, false]);
     let named = archive(&folder, "named.npz", &[("n", n.clone()), ("w", w.clone()), ("else", b.clone())]);
     gives(&folder, &[&named, &b, &flags]);
+    // What has a name comes first, wherever it stands.
+    gives(&folder, &[&named, &b, &flags, "n=-7"]);
     let numbered = [("arr_0", w.clone()), ("arr_1", b.clone()), ("arr_2", n), ("arr_3", flags)];
     gives(&folder, &[&archive(&folder, "numbered.npz", &numbered)]);
     let other = archive(&folder, "other.npz", &[("x", w), ("y", b)]);

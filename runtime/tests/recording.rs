@@ -9,7 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::Literal;
-use weft_runtime::{Argument, Device, DeviceBuffer, Executable};
+use weft_runtime::program::Donated;
+use weft_runtime::{Argument, Device, DeviceBuffer, Executable, Options, compile_with};
 
 fn input() -> Literal {
     Literal::array([64], (0..64u8).map(f32::from).collect::<Vec<_>>())
@@ -41,6 +42,52 @@ fn a_caller_s_commands_and_ours_are_one_submission() {
     assert_eq!(first[0].download().unwrap(), once[0]);
     assert_eq!(other[0].download().unwrap(), once[0]);
     assert_eq!(argument.download().unwrap(), input());
+}
+
+#[test]
+fn what_commands_were_recorded_with_stays_until_they_are_done() {
+    let device = device();
+    let options = Options { donated: Donated::All, host: false, ..Options::default() };
+    let module = support::module(ROUNDS);
+    let program = compile_with(&module, device.target(), &options).unwrap();
+    let executable = Executable::new(&device, program).unwrap();
+    let expected = evaluate(&module, &[input()]).unwrap();
+    let [borrowed, given] = [(); 2].map(|()| DeviceBuffer::upload(&device, &input()).unwrap());
+    let mut encoder = encoder(&device);
+    let first = executable.record(&mut encoder, vec![(&borrowed).into()]).unwrap();
+    // Neither the next upload nor a run that is submitted sooner may write what the commands are about to read.
+    let second = executable.execute_with(vec![borrowed.into()]).unwrap();
+    drop(given);
+    let other = DeviceBuffer::upload(&device, &Literal::array([64], vec![7.0f32; 64])).unwrap();
+    device.wgpu_queue().submit([encoder.finish()]);
+    assert_eq!(first[0].download().unwrap(), expected[0]);
+    assert_eq!(second[0].download().unwrap(), expected[0]);
+    // The result of what was recorded is given away as any other.
+    let third = executable.execute_with(first.into_iter().map(Argument::Donated).collect()).unwrap();
+    assert_eq!(third[0].download().unwrap(), evaluate(&module, &expected).unwrap()[0]);
+    drop(other);
+}
+
+#[test]
+fn answers_come_whoever_asks_the_device() {
+    let device = device();
+    let executable = executable(ROUNDS, &device);
+    let expected = evaluate(&support::module(ROUNDS), &[input()]).unwrap();
+    let started = Instant::now();
+    let is_over = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        // Asks all the time, so callbacks are called before whoever waits for them looks.
+        scope.spawn(|| {
+            while is_over.load(Ordering::SeqCst) == 0 {
+                let _ = device.wgpu_device().poll(wgpu::PollType::Poll);
+            }
+        });
+        for _ in 0..50 {
+            assert_eq!(pollster::block_on(executable.run_async(&[input()])).unwrap(), expected);
+        }
+        is_over.store(1, Ordering::SeqCst);
+    });
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
 }
 
 #[test]

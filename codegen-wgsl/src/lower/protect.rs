@@ -2,14 +2,16 @@
 //!
 //! `docs/protection.md` has a table of what is hidden between which operations, and why.
 
+mod arithmetic;
 mod origin;
 
 use crate::kernel::{
     Block, Function, FunctionId, Hiding, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
+use arithmetic::{calculates, defining, is_arithmetic, is_number, is_order_open};
 use origin::{Elements, Origin};
 use std::collections::BTreeMap;
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar, UnaryOp};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Scalar};
 use weft_partition::Target;
 
 /// The kernel with what a driver may not compute with hidden from it (`keep`).
@@ -91,7 +93,7 @@ fn mark_used(kernel: &Kernel, block: &Block, origins: &mut BTreeMap<ValueId, Fun
 
 /// Puts what a protection says into a function.
 struct Rewrite<'p, 'f> {
-    protection: &'p Protection,
+    protection: &'p Protection<'p>,
     /// The function as it was, by which types and operations are known.
     source: Function,
     function: &'f mut Function,
@@ -186,34 +188,31 @@ fn has_exact_inverse(scalar: Scalar) -> bool {
     }
 }
 
-/// Whether drivers compute with values of a type as with real numbers.
-fn is_number(element_type: ElementType) -> bool {
-    matches!(element_type, ElementType::F32 | ElementType::F64)
-}
-
 /// What is hidden of one function.
-struct Protection {
+struct Protection<'k> {
     /// Values whose definition is hidden.
     kept: Vec<bool>,
     origins: Vec<Origin>,
+    elements: Elements<'k>,
+    memories: &'k Arena<MemoryId, Memory>,
 }
 
 /// What the protection of a function depends on besides itself.
 #[derive(Copy, Clone)]
-struct Context<'k> {
+struct Context<'c, 'k> {
     memories: &'k Arena<MemoryId, Memory>,
     /// Whether a device may round a product and a sum once.
     contracts: bool,
     /// Whether something is computed with what the function returns.
     returns_to_code: bool,
     /// For each function whether each of its results is one of several values.
-    callees: &'k BTreeMap<FunctionId, Vec<bool>>,
+    callees: &'c BTreeMap<FunctionId, Vec<bool>>,
 }
 
-impl Protection {
+impl<'k> Protection<'k> {
     /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
-    fn of(kernel: &Kernel, contracts: bool, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection> {
-        let mut protections: Vec<Protection> = Vec::with_capacity(kernel.functions.len());
+    fn of(kernel: &'k Kernel, contracts: bool, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection<'k>> {
+        let mut protections: Vec<Protection<'k>> = Vec::with_capacity(kernel.functions.len());
         // Callees stand behind their callers.
         let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
         let ids: Vec<FunctionId> = kernel.functions.ids().collect();
@@ -233,11 +232,15 @@ impl Protection {
         protections
     }
 
-    fn of_function(function: &Function, context: Context<'_>) -> Protection {
+    fn of_function(function: &'k Function, context: Context<'_, 'k>) -> Protection<'k> {
         let count = function.values.len();
-        let protection = Protection { kept: vec![false; count], origins: vec![Origin::Opaque; count] };
-        let (needed, elements) = (vec![false; count], Elements::default());
-        let mut pass = Pass { context, function, protection, needed, elements, ranges: 0 };
+        let protection = Protection {
+            kept: vec![false; count],
+            origins: vec![Origin::Opaque; count],
+            elements: Elements::default(),
+            memories: context.memories,
+        };
+        let mut pass = Pass { context, function, protection, needed: vec![false; count], extents: Vec::new() };
         pass.block(&function.body);
         if context.returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
@@ -310,12 +313,17 @@ impl Protection {
         }
     }
 
+    /// Whether two elements of buffers may be one.
+    fn may_be_one_element(&self, a: ValueId, b: ValueId) -> bool {
+        a == b || self.elements.may_be_same(self.memories, a, b)
+    }
+
     /// Whether an operand may be this element of a buffer for all that a driver knows.
     fn may_be_element(&self, operand: Operand, element: ValueId) -> bool {
         match operand {
             Operand::Constant(_) => false,
             Operand::Value(value) => match self.origins[value.index()] {
-                Origin::Element => value == element,
+                Origin::Element => self.may_be_one_element(value, element),
                 // Hidden where it is defined.
                 Origin::Computed { .. } | Origin::Selected => !self.kept[value.index()],
                 // One that shares a factor with what it is compared with is kept.
@@ -328,18 +336,17 @@ impl Protection {
     }
 }
 
-struct Pass<'f> {
-    context: Context<'f>,
+struct Pass<'c, 'f> {
+    context: Context<'c, 'f>,
     function: &'f Function,
-    protection: Protection,
+    protection: Protection<'f>,
     /// Values that must be opaque.
     needed: Vec<bool>,
-    elements: Elements<'f>,
-    /// The number of the next loop variable.
-    ranges: u32,
+    /// The extents of the variables of all loops around.
+    extents: Vec<i64>,
 }
 
-impl<'f> Pass<'f> {
+impl<'f> Pass<'_, 'f> {
     fn need(&mut self, operand: Operand) {
         if let Operand::Value(value) = operand {
             self.needed[value.index()] = true;
@@ -357,13 +364,13 @@ impl<'f> Pass<'f> {
                     let is_arithmetic = is_arithmetic(self.function, op);
                     *self.origin(*value) = match op {
                         ScalarOp::Extract { memory, indices } => {
-                            self.elements.insert(*value, *memory, indices);
+                            self.protection.elements.insert(*value, *memory, indices);
                             Origin::Element
                         }
                         ScalarOp::Splat { operand: Operand::Value(scalar) }
                             if *self.origin(*scalar) == Origin::Element =>
                         {
-                            self.elements.insert_same(*value, *scalar);
+                            self.protection.elements.insert_same(*value, *scalar);
                             Origin::Element
                         }
                         ScalarOp::Binary { op: BinaryOp::Multiply, operands } if is_arithmetic => {
@@ -428,15 +435,16 @@ impl<'f> Pass<'f> {
                 | Statement::Barrier => {}
                 Statement::Loop { values, extents, init, accumulators, body } => {
                     init.iter().for_each(|operand| self.need(*operand));
-                    let first = self.ranges;
+                    let first = u32::try_from(self.extents.len()).unwrap_or(u32::MAX);
                     for (accumulator, result) in accumulators.iter().zip(&body.results) {
                         let is_free = is_order_open(self.function, body, *accumulator, *result);
                         *self.origin(*accumulator) =
                             if is_free { Origin::Accumulated { first } } else { Origin::Chosen };
                     }
-                    self.ranges += u32::try_from(extents.len()).unwrap_or(0);
+                    let around = self.extents.len();
+                    self.extents.extend(extents);
                     self.block(body);
-                    self.ranges = first;
+                    self.extents.truncate(around);
                     for (value, result) in values.iter().zip(&body.results) {
                         // What a round computes stands between the loop's `keep` and those of its operands; what it
                         // passes on may be kept already.
@@ -480,7 +488,8 @@ impl<'f> Pass<'f> {
             match self.protection.origins[value.index()] {
                 // What is the same in all rounds could be drawn out of the sum.
                 Origin::Accumulated { first } => {
-                    return factors.iter().all(|factor| self.elements.vary(*factor, first));
+                    let extents = self.extents.get(first as usize..).unwrap_or_default();
+                    return factors.iter().all(|factor| self.protection.elements.vary(*factor, first, extents));
                 }
                 Origin::Product { factors: others } if !self.needed[value.index()] => {
                     let shares = |factor: &Operand| others.iter().any(|other| self.may_be_same(*factor, *other));
@@ -504,7 +513,9 @@ impl<'f> Pass<'f> {
                 let [first, second] = [a, b].map(|value| self.protection.origins[value.index()]);
                 let may_be_element = |origin| matches!(origin, Origin::Element | Origin::Opaque | Origin::Selected);
                 match (first, second) {
-                    (Origin::Element, Origin::Element) => self.elements.are_same(a, b),
+                    (Origin::Element, Origin::Element) => self.protection.may_be_one_element(a, b),
+                    // A choice may be of the other.
+                    (Origin::Selected, _) | (_, Origin::Selected) => true,
                     _ => may_be_element(first) && may_be_element(second),
                 }
             }
@@ -521,78 +532,4 @@ impl<'f> Pass<'f> {
             }
         }
     }
-}
-
-/// The operation of a block's own that an operand is the value of.
-fn defining(block: &Block, operand: Operand) -> Option<&ScalarOp> {
-    block.statements.iter().find_map(|statement| match statement {
-        Statement::Let { value, op } if Operand::Value(*value) == operand => Some(op),
-        _ => None,
-    })
-}
-
-/// Whether all that a loop does with what it carries from round to round is to add to it, or to multiply it, so that the order
-/// is open; or nothing that a driver's algebra knows.
-fn is_order_open(function: &Function, body: &Block, accumulator: ValueId, result: Operand) -> bool {
-    let mut uses = Vec::new();
-    arithmetic_uses(function, body, accumulator, &mut uses);
-    let folds = |op: &ScalarOp| matches!(op, ScalarOp::Binary { op: BinaryOp::Add | BinaryOp::Multiply, .. });
-    match uses.as_slice() {
-        [] => true,
-        [only] => folds(only) && defining(body, result).is_some_and(|op| std::ptr::eq(op, *only)),
-        _ => false,
-    }
-}
-
-/// The arithmetic that a value is an operand of, once for each time.
-fn arithmetic_uses<'b>(function: &Function, block: &'b Block, value: ValueId, uses: &mut Vec<&'b ScalarOp>) {
-    for statement in &block.statements {
-        if let Statement::Let { op, .. } = statement
-            && is_arithmetic(function, op)
-        {
-            let times = op.operands().into_iter().filter(|operand| *operand == Operand::Value(value)).count();
-            uses.extend(std::iter::repeat_n(op, times));
-        }
-        statement.blocks().into_iter().for_each(|block| arithmetic_uses(function, block, value, uses));
-    }
-}
-
-/// Whether drivers reassociate this operation.
-fn is_arithmetic(function: &Function, op: &ScalarOp) -> bool {
-    let reassociates = match op {
-        ScalarOp::Binary { op, .. } => {
-            matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide)
-        }
-        ScalarOp::Unary { op, .. } => *op == UnaryOp::Negate,
-        _ => false,
-    };
-    reassociates && is_of_numbers(function, op)
-}
-
-/// Whether the operation is written as arithmetic, or comparisons, with its operand: all functions but those that pass
-/// it on, look at its bits, clamp it first (as `exp_f32` does) or round it as hardware does.
-fn calculates(function: &Function, op: &ScalarOp) -> bool {
-    let calculates = match op {
-        ScalarOp::Unary { op, .. } => !matches!(
-            op,
-            UnaryOp::Abs
-                | UnaryOp::Cbrt
-                | UnaryOp::Ceil
-                | UnaryOp::Exponential
-                | UnaryOp::Floor
-                | UnaryOp::IsFinite
-                | UnaryOp::Log
-                | UnaryOp::Logistic
-                | UnaryOp::RoundNearestEven
-                | UnaryOp::Sign
-        ),
-        ScalarOp::Binary { op, .. } => !matches!(op, BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Remainder),
-        ScalarOp::Convert { to, .. } => matches!(to, ElementType::S32 | ElementType::U32),
-        _ => false,
-    };
-    calculates && is_of_numbers(function, op)
-}
-
-fn is_of_numbers(function: &Function, op: &ScalarOp) -> bool {
-    op.operands().first().is_some_and(|operand| is_number(Kernel::operand_type(function, *operand)))
 }

@@ -16,7 +16,7 @@ use weft_hlo::ir::{ArrayShape, Literal, Shape};
 /// A tensor in a device's memory, row-major, in whole words as [`Form`](weft_partition::Form) packs its elements. Cheap to clone; clones share
 /// the memory.
 ///
-/// It is a value: runs read their inputs and never write them. Dropping the last clone returns the memory to the
+/// It is a value: runs never write their inputs but for those that are [donated](crate::Argument::Donated). Dropping the last clone returns the memory to the
 /// device's pool.
 ///
 /// Results of one run are the inputs of the next:
@@ -40,7 +40,8 @@ impl DeviceBuffer {
     /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
     ///
     /// It needs as many bytes as the tensor has, rounded up to 16, since kernels read tensors as vectors of four; the usage `STORAGE`, and
-    /// `COPY_SRC` for [`download`](DeviceBuffer::download), for programs that copy it ([`Step::Copy`](crate::program::Step)), and where loops, branches or
+    /// `COPY_SRC` for [`download`](DeviceBuffer::download), for programs that copy it ([`Step::Copy`](crate::program::Step)) or take it
+    /// [donated](crate::program::Donated), and where loops, branches or
     /// the host ask for its value. Kernels for software devices read small
     /// tensors as uniforms ([`Binding::uniform`](weft_codegen_wgsl::Binding::uniform)), which takes the usage `UNIFORM`. A `pred` takes a
     /// byte, 0 or 1; elements of less share bytes. Whoever writes it while a run is queued races with that run.

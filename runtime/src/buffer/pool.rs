@@ -50,17 +50,29 @@ pub(crate) struct Pooled {
     home: Option<(Use, Weak<Pool>)>,
     /// Whether whoever takes it next could use it.
     reusable: bool,
+    /// Held by commands that use the buffer and were not submitted yet, or are not done.
+    lease: Arc<()>,
 }
 
 impl Pooled {
     /// A buffer that belongs to someone else.
     pub(crate) fn foreign(buffer: wgpu::Buffer) -> Self {
-        Pooled { buffer, home: None, reusable: true }
+        Pooled { buffer, home: None, reusable: true, lease: Arc::default() }
     }
 
     /// Whether the buffer comes from a pool of this crate, and so has all usages and nobody else.
     pub(crate) fn is_own(&self) -> bool {
         self.home.is_some()
+    }
+
+    /// As long as this is held nobody else is given the buffer: commands use it that somebody will submit.
+    pub(crate) fn lease(&self) -> Arc<()> {
+        Arc::clone(&self.lease)
+    }
+
+    /// Whether somebody holds a lease.
+    pub(crate) fn is_leased(&self) -> bool {
+        Arc::strong_count(&self.lease) > 1
     }
 
     /// Whether the buffer may go back to its pool. One that is mapped, or asked to be, may not: no work can use it, and
@@ -72,7 +84,7 @@ impl Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        let Some((usage, pool)) = self.home.as_ref().filter(|_| self.reusable) else { return };
+        let Some((usage, pool)) = self.home.as_ref().filter(|_| self.reusable && !self.is_leased()) else { return };
         if let Some(pool) = pool.upgrade() {
             pool.put(*usage, self.buffer.clone());
         }
@@ -91,7 +103,7 @@ impl Pool {
                 mapped_at_creation: false,
             })
         });
-        Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true }
+        Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true, lease: Arc::default() }
     }
 
     fn find(&self, usage: Use, bytes: u64) -> Option<wgpu::Buffer> {

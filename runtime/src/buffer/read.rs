@@ -27,25 +27,36 @@ struct Answer {
 
 #[derive(Default)]
 struct State {
-    result: Option<Result<(), String>>,
+    /// Whether it was given; the result may have been taken since.
+    is_given: bool,
+    result: Option<Result<(), Error>>,
     waiting: Option<Waker>,
 }
 
 impl Answer {
-    fn give(&self, result: Result<(), String>) {
-        if let Ok(mut state) = self.state.lock() {
-            state.result = Some(result);
-            self.given.notify_all();
-            if let Some(waker) = state.waiting.take() {
-                waker.wake();
-            }
+    /// Gives the answer; the first one counts.
+    fn give(&self, result: Result<(), Error>) {
+        let Ok(mut state) = self.state.lock() else { return };
+        if state.is_given {
+            return;
+        }
+        state.is_given = true;
+        state.result = Some(result);
+        let waiting = state.waiting.take();
+        drop(state);
+        self.given.notify_all();
+        // Whoever is woken may look at once.
+        if let Some(waker) = waiting {
+            waker.wake();
         }
     }
 
     /// Waits for the answer, which somebody brings about.
     async fn wait(&self) -> Result<(), Error> {
-        let answered = poll_fn(|context| {
-            let Ok(mut state) = self.state.lock() else { return Poll::Ready(Err("a callback panicked".into())) };
+        poll_fn(|context| {
+            let Ok(mut state) = self.state.lock() else {
+                return Poll::Ready(Err(internal("a callback panicked".into())));
+            };
             match state.result.take() {
                 Some(result) => Poll::Ready(result),
                 None => {
@@ -53,19 +64,19 @@ impl Answer {
                     Poll::Pending
                 }
             }
-        });
-        answered.await.map_err(internal)
+        })
+        .await
     }
 
-    /// Blocks until the answer is there. The device is done, so the callback has been called, or some other thread that asked the device at the
+    /// Blocks until the answer was given. The device is done, so the callback has been called, or some other thread that asked the device at the
     /// same time is about to call it.
     fn block(&self, device: &Device) -> Result<(), Error> {
         for _ in 0..INQUIRIES {
             let panicked = || internal("a callback panicked".into());
             let state = self.state.lock().map_err(|_| panicked())?;
-            let waited = self.given.wait_timeout_while(state, PATIENCE, |state| state.result.is_none());
+            let waited = self.given.wait_timeout_while(state, PATIENCE, |state| !state.is_given);
             let (state, _) = waited.map_err(|_| panicked())?;
-            if state.result.is_some() {
+            if state.is_given {
                 return Ok(());
             }
             drop(state);
@@ -85,7 +96,7 @@ fn bring_about(device: &Device, submission: wgpu::SubmissionIndex, answers: &[Ar
     for answer in answers {
         let outcome = done.clone().and_then(|()| answer.block(device));
         if let Err(error) = outcome {
-            answer.give(Err(error.to_string()));
+            answer.give(Err(error));
         }
     }
 }
@@ -116,7 +127,7 @@ pub(crate) async fn read_all(
             let answer = Arc::new(Answer::default());
             let giver = Arc::clone(&answer);
             stage.buffer.map_async(wgpu::MapMode::Read, 0..tensor.bytes, move |result| {
-                giver.give(result.map_err(|error| error.to_string()));
+                giver.give(result.map_err(|error| internal(error.to_string())));
             });
             Some((stage, answer))
         };

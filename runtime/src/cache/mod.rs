@@ -92,9 +92,9 @@ impl Cache {
     /// [`Error::Cache`] if the folder cannot be read or a file cannot be removed.
     pub fn clear(&self) -> Result<usize, Error> {
         let mut count = 0;
-        for (path, _) in self.files()? {
+        for (path, metadata) in self.files()? {
             let name = name_of(&path);
-            if kind_of(&name).is_none() && !is_temporary(&name) {
+            if kind_of(&name).is_none() && !(is_temporary(&name) && is_abandoned(&metadata)) {
                 continue;
             }
             match fs::remove_file(&path) {
@@ -156,7 +156,7 @@ impl Cache {
                 if name != newest {
                     entries.push((used, path, metadata.len()));
                 }
-            } else if is_temporary(&name) && used.elapsed().is_ok_and(|age| age > ABANDONED) {
+            } else if is_temporary(&name) && is_abandoned(&metadata) {
                 let _ = fs::remove_file(&path);
             }
         }
@@ -189,6 +189,11 @@ impl Cache {
 
 fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether whoever wrote the file has had time to finish.
+fn is_abandoned(metadata: &fs::Metadata) -> bool {
+    metadata.modified().is_ok_and(|used| used.elapsed().is_ok_and(|age| age > ABANDONED))
 }
 
 fn is_temporary(name: &str) -> bool {

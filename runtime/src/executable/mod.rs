@@ -122,7 +122,7 @@ impl Executable {
 
     async fn execute_on(&self, inputs: Vec<Argument<'_>>, waiting: Waiting) -> Result<Vec<DeviceBuffer>, Error> {
         self.check_arguments(&inputs)?;
-        Run::new(self, inputs, waiting).await?.finish().await
+        Run::new(self, inputs, waiting, true).await?.finish().await
     }
 
     /// The program.

@@ -8,7 +8,8 @@ use crate::{DeviceBuffer, Error};
 
 impl Executable {
     /// Records a run into `encoder`, which belongs to the device's `wgpu` device and is submitted by its owner; no pass may be open in it. The
-    /// results are there once that is done. What the run needs besides stays alive until then, also where `encoder` is never submitted.
+    /// results are there once that is done. Nobody else is given the memory of the run until then, or until `encoder` is given up; what is donated
+    /// meanwhile of that memory is copied.
     ///
     /// # Errors
     /// As [`execute_with_async`](Executable::execute_with_async), and [`Error::NotRecordable`] where steps depend on values that the host has to
@@ -20,7 +21,7 @@ impl Executable {
     ) -> Result<Vec<DeviceBuffer>, Error> {
         check_recordable(self.program())?;
         self.check_arguments(&inputs)?;
-        Run::new(self, inputs, Waiting::Elsewhere).await?.record_into(encoder).await
+        Run::new(self, inputs, Waiting::Elsewhere, false).await?.record_into(encoder).await
     }
 
     /// [`record_async`](Executable::record_async), waiting for the device to accept the commands.

@@ -21,6 +21,19 @@ enum Command<'a> {
     Copy { from: Arc<Pooled>, to: Arc<Pooled>, offset: u64, bytes: u64 },
 }
 
+impl Command<'_> {
+    /// The memory that it uses.
+    fn memory(&self) -> Vec<&Arc<Pooled>> {
+        match self {
+            Command::Launch { memory, sizes, .. } => {
+                memory.iter().chain(sizes.as_ref().map(|sizes| &sizes.memory)).collect()
+            }
+            Command::Clear { memory } => vec![memory],
+            Command::Copy { from, to, .. } => vec![from, to],
+        }
+    }
+}
+
 /// Where the device finds the numbers of workgroups of a launch, from a byte on.
 #[derive(Clone)]
 pub(super) struct Sizes {
@@ -46,14 +59,11 @@ struct Kept {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(executable: &'a Executable) -> Self {
+    /// One that hands over what is recorded by itself, unless it is for somebody else's encoder.
+    pub(super) fn new(executable: &'a Executable, submits: bool) -> Self {
         let what = format!("running {}", executable.program.name());
-        Recorder { executable, what, commands: Vec::new(), most: COMMANDS_PER_SUBMISSION, bound: HashMap::new() }
-    }
-
-    /// Hands nothing over by itself.
-    pub(super) fn keep_all(&mut self) {
-        self.most = usize::MAX;
+        let most = if submits { COMMANDS_PER_SUBMISSION } else { usize::MAX };
+        Recorder { executable, what, commands: Vec::new(), most, bound: HashMap::new() }
     }
 
     /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell, and it may
@@ -101,8 +111,11 @@ impl<'a> Recorder<'a> {
         outcome
     }
 
-    /// Records all commands into somebody's encoder.
+    /// Records all commands into somebody's encoder. Until that is done, or given up, nobody else is given the memory they use.
     pub(super) async fn record_into(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Error> {
+        let leases: Vec<Arc<()>> =
+            self.commands.iter().flat_map(Command::memory).map(|memory| memory.lease()).collect();
+        encoder.on_submitted_work_done(move || drop(leases));
         let what = std::mem::take(&mut self.what);
         self.executable.device.scoped(&what, |_| self.record(encoder)).await
     }

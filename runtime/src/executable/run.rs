@@ -38,15 +38,18 @@ type Memories = Vec<(usize, Arc<Pooled>)>;
 type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'r>>;
 
 impl<'a> Run<'a> {
-    /// One on these arguments, with memory for everything else.
+    /// One on these arguments, with memory for everything else. It submits what it records, or leaves that to others.
     pub(super) async fn new(
         executable: &'a Executable,
         inputs: Vec<Argument<'_>>,
         waiting: Waiting,
+        submits: bool,
     ) -> Result<Self, Error> {
         let given = |number: usize| inputs.get(number).map(Argument::buffer);
         let donated = |number: usize| match inputs.get(number) {
-            Some(Argument::Donated(buffer)) if buffer.memory().is_own() => Some(Arc::clone(buffer.memory())),
+            Some(Argument::Donated(buffer)) if buffer.memory().is_own() && !buffer.memory().is_leased() => {
+                Some(Arc::clone(buffer.memory()))
+            }
             _ => None,
         };
         let take = |device: &crate::Device| {
@@ -62,7 +65,7 @@ impl<'a> Run<'a> {
         };
         let what = format!("running {}", executable.program.name());
         let memory: Vec<Arc<Pooled>> = executable.device.scoped(&what, take).await?;
-        let mut recorder = Recorder::new(executable);
+        let mut recorder = Recorder::new(executable, submits);
         for (buffer, memory) in executable.program.buffers().iter().zip(&memory) {
             if let BufferKind::Donated(number) = buffer.kind
                 && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), memory))
@@ -83,13 +86,9 @@ impl<'a> Run<'a> {
 
     /// Records all steps of a program that reads nothing back into an encoder; the results.
     pub(super) async fn record_into(mut self, encoder: &mut wgpu::CommandEncoder) -> Result<Vec<DeviceBuffer>, Error> {
-        self.recorder.keep_all();
         self.steps(self.executable.program.steps()).await?;
         self.recorder.record_into(encoder).await?;
-        let results = self.results();
-        // Who takes these from the pool before the commands are submitted would share them.
-        encoder.on_submitted_work_done(move || drop(self.memory));
-        Ok(results)
+        Ok(self.results())
     }
 
     fn results(&self) -> Vec<DeviceBuffer> {

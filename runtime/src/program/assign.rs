@@ -98,8 +98,8 @@ fn find(tenant: &Tenant, assignment: &Assignment, gaps: &BTreeSet<Gap>) -> Optio
     match tenant.wish {
         Wish::Own => None,
         Wish::After(other) => {
-            let wished = starting.clone().filter(|gap| gap.buffer == assignment.place[other]);
-            wished.take(1).find(holds).copied()
+            let mut wished = starting.clone().filter(|gap| gap.buffer == assignment.place[other]);
+            wished.next().filter(holds).or_else(|| starting.take(MAX_TRIED).find(holds)).copied()
         }
         Wish::Exact | Wish::Room => starting.take(MAX_TRIED).find(holds).copied(),
     }

@@ -48,7 +48,7 @@ pub enum BufferKind {
     Constant(usize),
     /// It holds the sizes of the launches of a loop, these of [`Program::sizes`], and is never written by a launch.
     Sizes(usize),
-    /// It holds a result in the end; before, only what becomes that: what it is an update of, the state of a loop, what a branch made.
+    /// It holds a result in the end, and intermediate values of at most that size before.
     Result,
     /// It holds intermediate values, one after the other.
     Temporary,

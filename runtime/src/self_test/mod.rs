@@ -140,7 +140,7 @@ impl Device {
     ///
     /// # Errors
     /// What keeps even the simplest kernel from running. A test that the driver refuses, or at which the device is lost, fails, and those behind a
-    /// loss are skipped.
+    /// loss are skipped, as is a test for which there is no memory.
     pub async fn self_test_async(&self) -> Result<SelfTest, Error> {
         kernel::simplest(self).await?;
         let mut answers = Vec::with_capacity(Test::ALL.len());
@@ -150,10 +150,15 @@ impl Device {
                 (Some(during), _) => Answer::Skipped(format!("the device was lost during {during}")),
                 (None, Some(feature)) => Answer::Skipped(format!("the adapter has no {feature}")),
                 (None, None) => test.run(self).await.unwrap_or_else(|error| {
-                    if matches!(error, Error::DeviceLost(_)) {
+                    // A loss may come to light as another error first.
+                    if matches!(error, Error::DeviceLost(_)) || self.wait("testing the device").is_err() {
                         lost = Some(test.name().to_owned());
                     }
-                    Answer::Fails(one_line(&error.to_string()))
+                    match error {
+                        // That says nothing of the driver.
+                        Error::OutOfMemory { .. } => Answer::Skipped(one_line(&error.to_string())),
+                        error => Answer::Fails(one_line(&error.to_string())),
+                    }
                 }),
             };
             tracing::debug!(test = test.name(), answer = answer.word(), "self-test");

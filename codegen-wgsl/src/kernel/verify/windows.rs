@@ -54,7 +54,10 @@ pub(super) fn check_part(kernel: &Kernel, memory: &Memory, findings: &mut Findin
     if !memory.is_buffer() || !is_read(whole) || !is_read(memory) {
         findings.add(&place, format!("it is a part of %{}, and one of both is written", whole.name));
     }
-    if kernel.in_one_buffer(memory).any(|other| std::ptr::eq(other, whole)) {
+    let is_of_same = |other: &Memory| {
+        !std::ptr::eq(other, memory) && (std::ptr::eq(other, whole) || other.part_of == memory.part_of)
+    };
+    if kernel.in_one_buffer(memory).any(is_of_same) {
         findings.add(&place, format!("it is a part of %{}, and has no binding of its own", whole.name));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! What a quotient `q` of `x` and `y` lacks is `(x - q y) / y`. The difference is computed without an error that matters: both factors are cut in
 //! halves of 12 bits, whose products are exact, so a device may fuse them with the sums or not; the first difference is exact since the two are
-//! close. Likewise for `(x - s s) / 2 s` of a square root. Where a product of halves could be subnormal or infinite, the first result stays.
+//! close. Likewise for `(x - s s) / 2 s` of a square root. Where what a product of halves loses could matter, or
+//! one is infinite, the first result stays.
 
 use crate::kernel::{Function, Operand, ScalarOp, Statement, Value, ValueId};
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! How values came to be, as far as a driver's algebra is concerned.
 
-use crate::kernel::{MemoryId, Operand, ValueId};
+use crate::kernel::{Memory, MemoryId, Operand, Space, ValueId};
 use std::collections::BTreeMap;
-use weft_affine::{Expr, Var};
-use weft_hlo::ir::Scalar;
+use weft_affine::{Atom, Expr, Term, Var};
+use weft_hlo::ir::{Arena, Scalar};
 
 /// How a value came to be.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -49,17 +49,41 @@ impl<'f> Elements<'f> {
         }
     }
 
-    /// Whether two values are elements of one buffer at equal indices.
-    pub(super) fn are_same(&self, a: ValueId, b: ValueId) -> bool {
-        self.places.get(&a).zip(self.places.get(&b)).is_none_or(|(a, b)| a == b)
+    /// Whether two values may be one element for all that a driver knows: they are of one binding, and of one memory at equal indices.
+    pub(super) fn may_be_same(&self, memories: &Arena<MemoryId, Memory>, a: ValueId, b: ValueId) -> bool {
+        let Some((a, b)) = self.places.get(&a).zip(self.places.get(&b)) else { return true };
+        match (&memories[a.0].space, &memories[b.0].space) {
+            _ if a.0 == b.0 => a.1 == b.1,
+            (Space::Buffer { binding: a, .. }, Space::Buffer { binding: b, .. }) => a == b,
+            _ => false,
+        }
     }
 
-    /// Whether an operand is an element that is another in other rounds of a loop whose first variable has this number.
-    pub(super) fn vary(&self, operand: Operand, first: u32) -> bool {
+    /// Whether an operand is another element in each round of a loop, whose variables have these extents and are numbered from `first` on: its
+    /// position has a digit for each of them.
+    pub(super) fn vary(&self, operand: Operand, first: u32, extents: &[i64]) -> bool {
         let Operand::Value(value) = operand else { return false };
-        let is_of_loop = |variable: Var| matches!(variable, Var::Range(number) if number >= first);
-        let place = self.places.get(&value);
-        place.is_some_and(|(_, indices)| indices.iter().any(|index| index.find_variable(&mut |it| is_of_loop(it))))
+        let Some((_, [position])) = self.places.get(&value) else { return false };
+        let mut rest = position.clone();
+        let mut digits = Vec::new();
+        for (number, extent) in (first..).zip(extents).filter(|(_, extent)| **extent > 1) {
+            let variable = Var::Range(number);
+            let is_own = |term: &&Term| matches!(term.atom, Atom::Var(own) if own == variable);
+            let Some(term) = position.terms().iter().find(is_own) else { return false };
+            rest = rest - Expr::from(variable) * term.coefficient;
+            digits.push((term.coefficient.unsigned_abs(), extent.unsigned_abs()));
+        }
+        digits.sort_unstable();
+        let is_distinct = digits.into_iter().try_fold(0u64, |reach, (digit, extent)| {
+            (digit > reach).then(|| reach.saturating_add(digit.saturating_mul(extent - 1)))
+        });
+        // What is bound in a round may be the same in another.
+        let varies = |variable: Var| match variable {
+            Var::Range(number) => number >= first,
+            Var::Runtime(_) => true,
+            Var::Dim(_) => false,
+        };
+        is_distinct.is_some() && !rest.find_variable(&mut |variable| varies(variable))
     }
 }
 

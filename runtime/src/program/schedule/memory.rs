@@ -14,7 +14,7 @@ pub(super) struct Memory {
     pub(super) buffers: Vec<Buffer>,
     /// Which of them each value lies in.
     pub(super) place: Vec<usize>,
-    /// Bytes of temporaries if none shared a buffer.
+    /// Bytes of what does not begin a buffer of results, if none of it shared one.
     pub(super) temporaries_without_reuse: u64,
     /// Bytes that live at one time at most.
     pub(super) least: u64,
@@ -72,10 +72,10 @@ impl Memory {
                 buffers.len() - 1
             });
             place[value] = number;
-            if tenant.last < usize::MAX {
-                without_reuse = without_reuse.saturating_add(tenant.bytes);
-            } else if buffers[number].kind == BufferKind::Temporary {
+            if tenant.last == usize::MAX && buffers[number].kind == BufferKind::Temporary {
                 buffers[number].kind = BufferKind::Result;
+            } else {
+                without_reuse = without_reuse.saturating_add(tenant.bytes);
             }
         }
         let place = (0..place.len()).map(|value| place[aliases.home(value)]).collect();

@@ -2,11 +2,29 @@
 
 use crate::npy;
 use safetensors::{Dtype, SafeTensors};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use weft_hlo::eval;
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Shape};
 use zip::ZipArchive;
+
+/// The files that are open, each read once.
+#[derive(Default)]
+pub(super) struct Files {
+    open: BTreeMap<PathBuf, Bundle>,
+}
+
+impl Files {
+    /// The file, opened where it is not yet.
+    pub(super) fn open(&mut self, path: &Path) -> Result<&mut Bundle, String> {
+        Ok(match self.open.entry(path.to_path_buf()) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(closed) => closed.insert(Bundle::open(path)?),
+        })
+    }
+}
 
 /// An open file.
 pub(super) struct Bundle {
@@ -22,7 +40,7 @@ enum Held {
 
 impl Bundle {
     /// Opens a file by its extension. The error is a sentence about it.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
+    fn open(path: &Path) -> Result<Self, String> {
         let file = path.display().to_string();
         let unread = |error: &dyn std::fmt::Display| format!("cannot read {file}: {error}");
         let held = if path.extension().is_some_and(|extension| extension == "npz") {

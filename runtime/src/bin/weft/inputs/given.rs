@@ -1,7 +1,7 @@
 //! What one `--input` gives.
 
 use super::Leaf;
-use super::bundle::Bundle;
+use super::bundle::Files;
 use crate::npy;
 use std::path::{Path, PathBuf};
 use weft_hlo::ir::{ArrayShape, Data, Literal, Op, Shape};
@@ -44,20 +44,12 @@ impl Given {
         }
     }
 
-    /// The file that is given as a whole, opened.
-    pub(super) fn bundle(&self) -> Option<Result<Bundle, String>> {
-        match self {
-            Given::Bundle(path, None) => Some(Bundle::open(path)),
-            _ => None,
-        }
-    }
-
     /// The tensor, which has to be of this shape. The error is a sentence about what there is instead.
-    pub(super) fn read(&self, shape: &ArrayShape) -> Result<Literal, String> {
+    pub(super) fn read(&self, shape: &ArrayShape, files: &mut Files) -> Result<Literal, String> {
         match self {
             Given::Array(path) => npy::read(path, shape),
             Given::Bundle(path, key) => {
-                let mut bundle = Bundle::open(path)?;
+                let bundle = files.open(path)?;
                 match (key, bundle.names().as_slice()) {
                     (Some(key), _) => bundle.read(key, shape),
                     (None, [only]) => bundle.read(&only.clone(), shape),
@@ -80,9 +72,11 @@ fn is_bundle(path: &Path) -> bool {
 /// Whether HLO's constants begin so: numbers, truth values, arrays of these.
 fn is_constant(text: &str) -> bool {
     let unsigned = text.trim_start_matches(['{', '(', '-', '+', ' ']);
-    let is_number = unsigned.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.');
-    (is_number && !unsigned.contains(".np"))
-        || ["true", "false", "nan", "inf", "}"].iter().any(|word| unsigned.starts_with(word))
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let is_number = unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(is_digit);
+    let word = unsigned.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
+    let is_word = word.is_some_and(|word| ["true", "false", "nan", "inf"].contains(&word));
+    (is_number || is_word || unsigned.starts_with('}')) && !unsigned.contains(".np")
 }
 
 /// What HLO means by this text in a constant of this shape.

@@ -8,6 +8,7 @@ use crate::random;
 use crate::random::Distribution;
 use crate::report::{Failure, note};
 use crate::source::Source;
+use bundle::Files;
 use given::Given;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,32 +104,39 @@ pub(crate) fn read(
 fn filled(leaves: &[Leaf<'_>], inputs: &[PathBuf]) -> Result<Vec<Literal>, Failure> {
     let mut literals: Vec<Option<Literal>> = leaves.iter().map(|_| None).collect();
     let mut in_order: Vec<(usize, Given)> = Vec::new();
+    let mut files = Files::default();
+    let mut unnamed = Vec::new();
     for (position, input) in inputs.iter().enumerate() {
         let (named, given) = Given::of(input, leaves);
-        if let Some(number) = named {
-            let literal = read_one(number, &leaves[number], &given)?;
-            if literals[number].replace(literal).is_some() {
-                return Err(Failure::inputs(format!("parameter {number} ({}) is given twice", leaves[number].name)));
-            }
-        } else if let Some(bundle) = given.bundle() {
-            let mut bundle = bundle.map_err(Failure::inputs)?;
-            let mut found = 0;
-            for (number, leaf) in leaves.iter().enumerate() {
-                // NumPy numbers the arrays that are given no names.
-                let keys = [leaf.name.clone(), format!("arr_{number}")];
-                let Some(key) = keys.iter().find(|key| bundle.holds(key)).filter(|_| literals[number].is_none()) else {
-                    continue;
-                };
-                literals[number] = Some(bundle.read(key, leaf.shape).map_err(|problem| unfit(number, leaf, &problem))?);
-                found += 1;
-            }
-            if found == 0 && !leaves.is_empty() {
-                let held = bundle.names().join(", ");
-                let message = format!("{} holds no parameter that is missing; it holds {held}", input.display());
-                return Err(Failure::inputs(message));
-            }
-        } else {
+        let Some(number) = named else {
+            unnamed.push((position, given));
+            continue;
+        };
+        let literal = read_one(number, &leaves[number], &given, &mut files)?;
+        if literals[number].replace(literal).is_some() {
+            return Err(Failure::inputs(format!("parameter {number} ({}) is given twice", leaves[number].name)));
+        }
+    }
+    for (position, given) in unnamed {
+        let Given::Bundle(path, None) = &given else {
             in_order.push((position, given));
+            continue;
+        };
+        let bundle = files.open(path).map_err(Failure::inputs)?;
+        let mut found = 0;
+        for (number, leaf) in
+            leaves.iter().enumerate().filter(|(number, _)| literals[*number].is_none()).collect::<Vec<_>>()
+        {
+            // NumPy numbers the arrays that are given no names.
+            let keys = [leaf.name.clone(), format!("arr_{number}")];
+            let Some(key) = keys.iter().find(|key| bundle.holds(key)) else { continue };
+            literals[number] = Some(bundle.read(key, leaf.shape).map_err(|problem| unfit(number, leaf, &problem))?);
+            found += 1;
+        }
+        if found == 0 && !leaves.is_empty() {
+            let held = bundle.names().join(", ");
+            let message = format!("{} holds no parameter that is missing; it holds {held}", path.display());
+            return Err(Failure::inputs(message));
         }
     }
     let mut in_order = in_order.into_iter();
@@ -137,7 +145,7 @@ fn filled(leaves: &[Leaf<'_>], inputs: &[PathBuf]) -> Result<Vec<Literal>, Failu
         let literal = match (literal, in_order.as_slice().is_empty()) {
             (Some(literal), _) => literal,
             (None, false) => {
-                let given = in_order.next().map(|(_, given)| read_one(number, leaf, &given));
+                let given = in_order.next().map(|(_, given)| read_one(number, leaf, &given, &mut files));
                 given.unwrap_or_else(|| Err(missing(leaves, inputs, number)))?
             }
             (None, true) => return Err(missing(leaves, inputs, number)),
@@ -163,8 +171,8 @@ fn missing(leaves: &[Leaf<'_>], inputs: &[PathBuf], number: usize) -> Failure {
     ))
 }
 
-fn read_one(number: usize, leaf: &Leaf<'_>, given: &Given) -> Result<Literal, Failure> {
-    given.read(leaf.shape).map_err(|problem| unfit(number, leaf, &problem))
+fn read_one(number: usize, leaf: &Leaf<'_>, given: &Given, files: &mut Files) -> Result<Literal, Failure> {
+    given.read(leaf.shape, files).map_err(|problem| unfit(number, leaf, &problem))
 }
 
 fn unfit(number: usize, leaf: &Leaf<'_>, problem: &str) -> Failure {

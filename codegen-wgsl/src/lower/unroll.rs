@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Room, rename};
 use super::settle::settle;
-use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, Statement, ValueId};
+use crate::kernel::{Block, Function, FunctionId, Kernel, Operand, ScalarOp, Statement, ValueId};
 use std::collections::HashMap;
 use weft_affine::{Error, Expr, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -134,7 +134,10 @@ impl Pass<'_> {
             self.changes = true;
             let divided = Divided { extents, accumulators, body, outer: loops, total, copies };
             let results = self.divided(&divided, init.clone(), &mut statements)?;
-            self.known.extend(values.iter().copied().zip(results));
+            for (value, result) in values.iter().zip(results) {
+                let result = self.whole(*value, result, &mut statements);
+                self.known.insert(*value, result);
+            }
         }
         block.statements = statements;
         block.results.iter_mut().for_each(|result| rename(result, &self.known));
@@ -194,6 +197,16 @@ impl Pass<'_> {
         let round = Copy { from: None, known, variable: &become_of }.of(divided.body, &mut self.room)?;
         out.extend(round.statements);
         Ok(round.results)
+    }
+
+    /// What stands for a value: of a constant that is left where no round is made, as many lanes as the value has.
+    fn whole(&mut self, value: ValueId, result: Operand, out: &mut Vec<Statement>) -> Operand {
+        if !matches!(result, Operand::Constant(_)) || self.room.values[value].lanes == 1 {
+            return result;
+        }
+        let whole = self.value_like(value);
+        out.push(Statement::Let { value: whole, op: ScalarOp::Splat { operand: result } });
+        Operand::Value(whole)
     }
 
     fn value_like(&mut self, value: ValueId) -> ValueId {

@@ -26,7 +26,7 @@ pub(crate) enum Wish {
     /// It is made for this tensor, which is there before any step.
     Own,
     /// It is that of this tenant, which is one with a buffer of its own, if both are of one size and never live at the same time; else as
-    /// [`Exact`](Wish::Exact).
+    /// [`Exact`](Wish::Exact). It is decided before those of tenants without such a wish, however large.
     After(usize),
 }
 

@@ -193,10 +193,15 @@ fn names_of_indices_are_what_they_stand_for() {
 }
 
 #[test]
-fn launches_are_within_32_bits() {
+fn coordinates_are_within_32_bits_and_launches_within_62() {
+    assert_eq!(found("", "", "[65535, 65535, 2] threads 1", ""), Vec::<String>::new());
     assert_eq!(
-        found("", "", "[65535, 65535, 2] threads 1", ""),
-        ["entry: there are more invocations than 32 bits number"]
+        found("", "", "[4294967297] threads 1", ""),
+        ["entry: there are more invocations along one coordinate than 32 bits number"]
+    );
+    assert_eq!(
+        found("", "", "[4294967296, 4294967296] threads 1", ""),
+        ["entry: there are more invocations than 62 bits number"]
     );
     assert_eq!(found("", "", "[1] threads 0", ""), ["entry: a workgroup has no invocations"]);
     assert_eq!(

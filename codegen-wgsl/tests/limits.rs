@@ -61,28 +61,37 @@ fn a_tensor_given_twice_is_bound_once() {
     assert_eq!((bound, shader.parameter_binding), (vec![("a", false), ("c_out", true)], 2));
 }
 
-/// Elements that are parts of words, and such as take several, up to the last that 32 bits number: no position wraps around unseen.
+/// Elements that are parts of words, and such as take several, up to the last word that 32 bits number: no position wraps around unseen. What has to be
+/// divided beyond them is computed in two words.
 #[test]
-fn positions_are_numbers_of_32_bits() {
+fn positions_are_numbers_of_32_bits_or_of_two_words() {
     let huge = Target::default().with(|it| {
         (it.max_storage_binding_bytes, it.max_buffer_bytes) = (1 << 60, 1 << 60);
     });
-    let reversed = |shape: &str| {
+    let reversed = |shape: &str, dimension: u32| {
         let text = format!(
-            "HloModule m\nf {{\n  a = {shape} parameter(0)\n  ROOT c = {shape} reverse(a), dimensions={{0}}\n}}\n\
+            "HloModule m\nf {{\n  a = {shape} parameter(0)\n  ROOT c = {shape} reverse(a), dimensions={{{dimension}}}\n}}\n\
              ENTRY e {{\n  a = {shape} parameter(0)\n  ROOT c = {shape} fusion(a), kind=kLoop, calls=f\n}}\n"
         );
         let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}"));
         let root = Site { computation: module.entry, instruction: module.entry_computation().root };
         let shader = Fused::of(module, &huge).and_then(|fused| compile(&fused, root, &huge));
-        shader.map(|shader| assert!(shader.proofs().are_complete(), "{shape}")).map_err(|findings| findings.to_string())
+        shader.map(|shader| {
+            assert!(shader.proofs().are_complete(), "{shape}");
+            shader.source.contains("divide_wide")
+        })
     };
-    for shape in ["s4[2147483640]", "pred[2147483645]", "s16[2147483646]", "f32[2147483646]", "s64[2147483646]"] {
-        assert_eq!(reversed(shape), Ok(()), "{shape}");
+    let reversed = |shape, dimension| reversed(shape, dimension).map_err(|findings| findings.to_string());
+    for shape in ["s4[2147483640]", "pred[4294901760]", "s16[4294901760]", "f32[4294901760]", "s64[2147483648]"] {
+        assert_eq!(reversed(shape, 0), Ok(false), "{shape}");
     }
-    assert_eq!(reversed("c128[1073741824]"), Ok(()));
+    assert_eq!(reversed("c128[1073741824]", 0), Ok(false));
+    for shape in ["s8[70000,70001]", "s4[1048583,31,1021]", "pred[3,4294967295]"] {
+        assert_eq!(reversed(shape, 0), Ok(true), "{shape}");
+        assert_eq!(reversed(shape, 1), Ok(true), "{shape}");
+    }
     let more = "HLO412: c: %a: u32[1073741825,4] has more words than 32 bits number";
-    assert_eq!(reversed("c128[1073741825]"), Err(more.to_owned()));
-    let more = "HLO412: a: s4[2147483647] has more elements than a kernel's 32-bit indices reach";
-    assert_eq!(reversed("s4[2147483647]"), Err(more.to_owned()));
+    assert_eq!(reversed("c128[1073741825]", 0), Err(more.to_owned()));
+    let more = "HLO412: a: s4[4294967297] has a dimension of more elements than 32 bits number";
+    assert_eq!(reversed("s4[4294967297]", 0), Err(more.to_owned()));
 }

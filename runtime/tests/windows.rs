@@ -223,3 +223,25 @@ fn modules_agree_with_the_evaluator() {
     println!("{windowed} with windows, {refused} refused, of {count}");
     assert!(windowed * 10 >= count, "{windowed} of {count} modules have windows, {refused} are refused");
 }
+
+/// Positions in what is never in memory may be numbers of any size: they are divided as two words.
+#[test]
+fn positions_beyond_32_bits_are_divided_as_two_words() {
+    let device = support::device();
+    // The element at position 1000000007 i + 5 of an array of 10^12 elements, where each of 1009 is repeated.
+    let module = support::entry(
+        "  p = s32[1009] parameter(0)
+  b = s32[1048583,1009,1013] broadcast(p), dimensions={1}
+  r = s32[1071774510211] reshape(b)
+  s = s32[1072] slice(r), slice={[5:1071774510211:1000000007]}
+  ROOT c = s32[1072] reverse(s), dimensions={0}",
+    );
+    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(program.shaders().iter().any(|shader| shader.source.contains("divide_wide")), "{program}");
+    let values: Vec<i32> = (0..1009).map(|value| value * value).collect();
+    let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+    let results = executable.run(&[Literal::array([1009], values.clone())]).unwrap_or_else(|error| panic!("{error}"));
+    let at = |i: u64| values[usize::try_from((1_000_000_007 * i + 5) / 1013 % 1009).unwrap()];
+    let expected: Vec<i32> = (0..1072).rev().map(at).collect();
+    assert_eq!(results, [Literal::array([1072], expected)]);
+}

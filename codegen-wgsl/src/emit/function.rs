@@ -1,5 +1,6 @@
 //! Emission of one function of a plan.
 
+use super::MAX_EXTENT;
 use super::regions::Regions;
 use crate::elemental::{define, element_type, scalar_op, zero};
 use crate::kernel::Known;
@@ -250,6 +251,11 @@ impl Emission<'_, '_, '_> {
                 return Err(Diagnostic::new("HLO301", Default::default(), message).into());
             };
             let (access, bounds) = (variable.access(), variable.bounds());
+            if bounds.hi >= MAX_EXTENT {
+                let instruction = &self.computation.instructions[owner];
+                let message = format!("its elements are indices within {bounds}, more than 32 bits number");
+                return Err(Diagnostic::new("HLO412", instruction.span, message).about(&instruction.name).into());
+            }
             let known = self.bound.iter().find(|(of, at, within, _)| *of == owner && at == access && *within == bounds);
             if let Some((_, _, _, number)) = known {
                 numbers.push(*number);

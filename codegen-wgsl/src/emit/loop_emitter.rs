@@ -1,5 +1,6 @@
 //! Kernels of one fusion: their buffers, functions and launch, and the loop over the elements of outputs.
 
+use super::MAX_EXTENT;
 use super::function::emit_function;
 use super::grid::grid;
 use super::regions::Regions;
@@ -20,7 +21,7 @@ use weft_partition::{Emitter, Fused, FusionPlan, Target};
 /// The kernel of one fusion.
 ///
 /// # Errors
-/// `HLO412` if a tensor has more elements than 32-bit indices reach, `HLO417` where the kernel would break a limit of the
+/// `HLO412` if a dimension of a tensor has more elements than 32 bits number, `HLO417` where the kernel would break a limit of the
 /// target, and the errors of emission.
 pub(crate) fn emit_loop(
     fused: &Fused,
@@ -122,9 +123,8 @@ fn buffer(
     access: Access,
 ) -> Result<Memory, Diagnostics> {
     let array = shape.as_array().cloned().unwrap_or_else(|| ArrayShape::new(ElementType::Pred, Vec::new()));
-    let fits = array.element_count().is_some_and(|count| count < i64::from(i32::MAX));
-    if !fits {
-        let message = format!("{array} has more elements than a kernel's 32-bit indices reach");
+    if array.element_count().is_none() || array.extents.iter().any(|extent| *extent > MAX_EXTENT) {
+        let message = format!("{array} has a dimension of more elements than 32 bits number");
         return Err(Diagnostic::new("HLO412", owner.span, message).about(&owner.name).into());
     }
     let shape = ArrayShape { layout: None, ..array };

@@ -11,3 +11,6 @@ mod update_slice;
 mod windows;
 
 pub(crate) use loop_emitter::emit_loop;
+
+/// Elements along one dimension of a tensor that a kernel reads, writes or indexes by a value: each index is a number of 32 bits.
+const MAX_EXTENT: i64 = 1 << 32;

@@ -151,9 +151,12 @@ impl Kernel {
             findings
                 .add("entry", format!("there are {} windows, and the entry has another number of them", self.windows));
         }
-        let launched = elements(&self.entry.extents);
-        if launched.is_none_or(|launched| launched > 1 << 32) {
-            findings.add("entry", "there are more invocations than 32 bits number");
+        // Each coordinate is a word; their number may take two.
+        if self.entry.extents.iter().any(|extent| *extent > 1 << 32) {
+            findings.add("entry", "there are more invocations along one coordinate than 32 bits number");
+        }
+        if elements(&self.entry.extents).is_none_or(|launched| launched > 1 << 62) {
+            findings.add("entry", "there are more invocations than 62 bits number");
         }
     }
 

@@ -2,11 +2,14 @@
 //!
 //! Every access gets a single index, the element's position; memories keep their shapes, for the reader. Functions that only the
 //! entry calls take the position of the element instead of its indices: an invocation knows a position, so elementwise code needs
-//! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`).
+//! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`). Where there are more positions than 32 bits number, they keep their indices.
 
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, ScalarOp, Statement};
 use weft_affine::{Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId};
+
+/// Positions that a word numbers.
+const MAX_POSITIONS: i64 = 1 << 32;
 
 /// The kernel with flat memories.
 ///
@@ -23,6 +26,8 @@ pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
         let function = &mut flat.functions[id];
         // Functions of values alone have no indices to begin with.
         linear[id.index()] &= !function.extents.is_empty() || function.parameters.is_empty();
+        let positions = function.extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
+        linear[id.index()] &= positions.is_some_and(|count| count <= MAX_POSITIONS);
         let outer = if linear[id.index()] { Some(linearize(function)?) } else { None };
         let pass = Pass { kernel, linear: &[], outer };
         pass.block(&mut function.body, Known::new(&function.extents))?;

@@ -2,7 +2,8 @@
 
 /// One WGSL function.
 ///
-/// It takes and returns plain `f32`, `f64`, `i32`, `u32` or `bool` values; a few helpers of others return a `vec2<f32>`.
+/// It takes and returns plain `f32`, `f64`, `i32`, `u32` or `bool` values; a few helpers of others take or return a `vec2<f32>`, those of
+/// indices beyond 32 bits a `vec2<u32>`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name in WGSL, which no other declaration of the shader may have.
@@ -206,6 +207,11 @@ functions! {
     shift_left_u32 "u32/shift_left" []
     shift_right_arithmetic_u32 "u32/shift_right_arithmetic" []
     shift_right_logical_u32 "u32/shift_right_logical" []
+    add_wide "wide/add" []
+    at_most_wide "wide/at_most" []
+    digit_wide "wide/digit" []
+    divide_wide "wide/divide" [digit_wide]
+    multiply_wide "wide/multiply" [multiply_high_u32]
     decode_bf16 "small/decode_bf16" []
     decode_f8e8m0fnu "small/decode_f8e8m0fnu" []
     decode_small_float "small/decode" []

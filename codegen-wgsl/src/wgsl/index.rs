@@ -3,9 +3,12 @@
 //! Indices are `u32` throughout and stand for integers modulo 2^32: sums and products wrap, so intermediate results below
 //! zero do no harm. Only divisions, remainders and comparisons need the integer itself. There the range decides: where
 //! the operand may be negative, a multiple of the divisor is added first, `(x + k*c) / c - k`, and a comparison is made
-//! relative to the least value. A range of more than 2^32 values is refused (`HLO412`).
+//! relative to the least value. What takes more than 2^32 values is divided and compared as a pair of words ([`wide`]).
+
+mod wide;
 
 use crate::kernel::{Condition, Known, written_out};
+use std::cell::Cell;
 use std::collections::HashMap;
 use weft_affine::{Atom, Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -31,12 +34,23 @@ pub(super) struct Variables {
     dims: Vec<String>,
     /// What the names of indices stand for.
     named: HashMap<u32, Expr>,
+    /// Whether some index needs more than one word.
+    is_wide: Cell<bool>,
 }
 
 impl Variables {
     /// Index variables of these names.
     pub(super) fn new(dims: Vec<String>) -> Self {
-        Variables { dims, named: HashMap::new() }
+        Variables { dims, named: HashMap::new(), is_wide: Cell::new(false) }
+    }
+
+    /// The functions of the library that the indices written so far call.
+    pub(super) fn called(&self) -> &'static [&'static str] {
+        if self.is_wide.get() { &wide::FUNCTIONS } else { &[] }
+    }
+
+    fn call_wide(&self) {
+        self.is_wide.set(true);
     }
 
     /// Gives an index a name, and returns its definition.
@@ -174,7 +188,7 @@ fn test(constraint: &Constraint, known: &Known, variables: &Variables) -> Result
     // Relative to the lower bound, everything below it wraps to the top, beyond the upper bound.
     let distance = |a: i64, b: i64| i128::from(a) - i128::from(b);
     if distance(range.hi, lo) >= WORD || distance(hi, range.lo) >= WORD {
-        return Err(too_wide(expr, range));
+        return Ok(vec![wide::is_among(expr, lo, distance(hi, lo), known, variables)?]);
     }
     let shifted = expr.checked_sub(&Expr::constant(lo)).map_err(|_| too_wide(expr, range))?;
     let (text, strength) = sum(&shifted, known, variables)?;
@@ -243,17 +257,14 @@ fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String
         Atom::FloorDiv(expr, divisor) => (expr, *divisor, true),
         Atom::Mod(expr, divisor) => (expr, *divisor, false),
     };
-    // A power of two divides 2^32, so its remainders are right whatever was wrapped.
-    let wraps_well = !is_quotient && is_power_of_two(divisor) && i128::from(divisor) < WORD;
     let range = variables.range(expr, known)?;
+    if !fits_word(range, divisor) && (is_quotient || !wraps_well(divisor)) {
+        return Ok((wide::low_word(atom, known, variables)?, Strength::Atom));
+    }
     // Taken from the operand, this multiple of the divisor leaves a number from zero on.
-    let base = if wraps_well || is_word(range) { 0 } else { range.lo.div_euclid(divisor) };
+    let base = if !is_quotient && wraps_well(divisor) { 0 } else { base(range, divisor) };
     let lifted = Expr::constant(base).checked_mul(divisor).and_then(|multiple| expr.checked_sub(&multiple));
     let lifted = lifted.map_err(|_| too_wide(expr, range))?;
-    let least = i128::from(base) * i128::from(divisor);
-    if !wraps_well && i128::from(range.hi) - least >= WORD {
-        return Err(too_wide(expr, range));
-    }
     let (text, strength) = sum(&lifted, known, variables)?;
     if i128::from(divisor) >= WORD {
         // The operand is less than its divisor.
@@ -273,6 +284,21 @@ fn quotient(atom: &Atom, known: &Known, variables: &Variables) -> Result<(String
         (true, 1..) => (format!("({summand} + {})", literal(base)), Strength::Atom),
         _ => (result, strength),
     })
+}
+
+/// How often the divisor is taken from a number of this range before it is divided.
+fn base(range: Interval, divisor: i64) -> i64 {
+    if is_word(range) { 0 } else { range.lo.div_euclid(divisor) }
+}
+
+/// Whether a number of this range is one of 32 bits once a multiple of the divisor is taken from it.
+fn fits_word(range: Interval, divisor: i64) -> bool {
+    i128::from(range.hi) - i128::from(base(range, divisor)) * i128::from(divisor) < WORD
+}
+
+/// Whether remainders by a number are right whatever was wrapped: a power of two divides 2^32.
+fn wraps_well(divisor: i64) -> bool {
+    is_power_of_two(divisor) && i128::from(divisor) < WORD
 }
 
 fn is_power_of_two(divisor: i64) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Names;
 use super::function::FunctionText;
-use super::index::Variables;
+use super::index::{Variables, check_extent};
 use super::inline::inlined;
 use super::lanes::{array_lanes, type_text, vector_text};
 use super::together::{SUBGROUP_INPUTS, atomic_memories, atomic_type, uses_subgroups};
@@ -209,6 +209,7 @@ impl<'k> Writer<'k> {
     fn function(&mut self, id: FunctionId) -> Result<String, Diagnostics> {
         let kernel = self.kernel;
         let function = &kernel.functions[id];
+        function.extents.iter().try_for_each(|extent| check_extent(*extent))?;
         let dims: Vec<String> = (0..function.extents.len()).map(|dimension| format!("d{dimension}")).collect();
         let parameters = dims.iter().map(|dim| format!("{dim}: u32")).collect::<Vec<_>>();
         let result = self.result_type(id);
@@ -218,6 +219,7 @@ impl<'k> Writer<'k> {
         let parameters: Vec<String> = parameters.into_iter().chain(values).collect();
         text.out += &format!("fn {}({}) -> {result} {{\n", function.name, parameters.join(", "));
         text.statements(&function.body, &mut known.clone(), 1)?;
+        text.writer.library.extend(text.variables.called());
         let mut out = text.finish(&result);
         if function.body.results.len() != 1 {
             let fields: Vec<String> = Kernel::result_types(function)
@@ -268,6 +270,7 @@ impl<'k> Writer<'k> {
         }
         text.line(1, &math::zeros("lane"));
         text.statements(&entry.body, &mut known.clone(), 1)?;
+        text.writer.library.extend(text.variables.called());
         Ok(text.out + "}\n")
     }
 }

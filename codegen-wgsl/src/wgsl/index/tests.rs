@@ -18,7 +18,10 @@ impl<'t> Wgsl<'t> {
         let mut rest = text.trim_start();
         while let Some(first) = rest.chars().next() {
             let length = match first {
-                c if c.is_ascii_alphanumeric() => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
+                c if c.is_ascii_alphanumeric() => {
+                    rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())
+                }
+                '<' if rest.starts_with("<u32>") => 5,
                 '=' | '<' | '>' => 2,
                 _ => 1,
             };
@@ -66,7 +69,7 @@ impl<'t> Wgsl<'t> {
             match *token {
                 "(" => depth += 1,
                 ")" => depth -= 1,
-                "==" | "<=" | ">=" if depth == 1 => return true,
+                "==" | "<=" | ">=" | "at_most_wide" if depth == 1 => return true,
                 _ => {}
             }
             if depth == 0 {
@@ -79,6 +82,10 @@ impl<'t> Wgsl<'t> {
     fn relation(&mut self) -> bool {
         if matches!(self.peek(), "true" | "false") {
             return self.take() == "true";
+        }
+        if self.peek() == "at_most_wide" {
+            let [x, y] = self.arguments(Self::pair);
+            return x <= y;
         }
         let left = self.sum();
         let relation = self.take();
@@ -146,7 +153,52 @@ impl<'t> Wgsl<'t> {
         }
     }
 
+    /// Two arguments in parentheses, of the function that comes next.
+    fn arguments<T>(&mut self, read: impl Fn(&mut Self) -> T) -> [T; 2] {
+        self.take();
+        assert_eq!(self.take(), "(");
+        let first = read(self);
+        assert_eq!(self.take(), ",");
+        let second = read(self);
+        assert_eq!(self.take(), ")");
+        [first, second]
+    }
+
+    /// An integer of 64 bits.
+    fn pair(&mut self) -> u64 {
+        match self.peek() {
+            "vec2" => {
+                self.take();
+                let [low, high] = self.arguments(Self::bits);
+                u64::from(high) << 32 | u64::from(low)
+            }
+            "add_wide" => {
+                let [x, y] = self.arguments(Self::pair);
+                x.wrapping_add(y)
+            }
+            "multiply_wide" => {
+                let [x, y] = self.arguments(Self::pair);
+                x.wrapping_mul(y)
+            }
+            "divide_wide" => {
+                self.take();
+                assert_eq!(self.take(), "(");
+                let x = self.pair();
+                assert_eq!(self.take(), ",");
+                let y = self.bits();
+                assert_eq!(self.take(), ")");
+                x / u64::from(y)
+            }
+            other => panic!("no pair {other}"),
+        }
+    }
+
     fn factor(&mut self) -> u32 {
+        if self.peek().ends_with("_wide") {
+            let low = self.pair() & u64::from(u32::MAX);
+            assert_eq!([self.take(), self.take()], [".", "x"]);
+            return u32::try_from(low).unwrap();
+        }
         let token = self.take();
         if token == "(" {
             let value = self.bits();
@@ -392,10 +444,21 @@ fn text_is_what_one_would_write() {
 }
 
 #[test]
-fn what_32_bits_cannot_hold_is_refused() {
-    let wide: Expr = "(d0 * 999999) mod 100000".parse().unwrap();
-    assert!(index(&wide, &Known::new(&[5000]), &variables()).is_err());
-    assert!(index(&wide, &Known::new(&[4000]), &variables()).is_ok());
+fn what_32_bits_cannot_hold_takes_two_words() {
+    assert_eq!(text("(d0 * 999999) mod 100000", &[4000]), "(d0 * 999999u) % 100000u");
+    let product = "multiply_wide(vec2<u32>(d0, 0u), vec2<u32>(999999u, 0u))";
+    assert_eq!(text("(d0 * 999999) floordiv 100003", &[5000]), format!("divide_wide({product}, 100003u).x"));
+    // A divisor of several factors is divided by one after the other.
+    let product = "multiply_wide(vec2<u32>(d0, 0u), vec2<u32>(2764472321u, 1u))";
+    let divided = format!("divide_wide(divide_wide({product}, 40961u), 149797u)");
+    assert_eq!(text("(d0 * 7059439617) floordiv 6135834917", &[99]), format!("{divided}.x"));
+    // A prime number of more than 32 bits is not.
+    let by_prime: Expr = "(d0 * 7059439617) floordiv 4294967311".parse().unwrap();
+    assert!(index(&by_prime, &Known::new(&[99]), &variables()).is_err());
+    let far = tested("d0 * 999999", Interval::new(7, 4_999_999_999), &[9000]);
+    let shifted =
+        "add_wide(multiply_wide(vec2<u32>(d0, 0u), vec2<u32>(999999u, 0u)), vec2<u32>(4294967289u, 4294967295u))";
+    assert_eq!(far, format!("at_most_wide({shifted}, vec2<u32>(705032696u, 1u))"));
     assert!(super::check_extent(1 << 32).is_ok());
     assert!(super::check_extent((1 << 32) + 1).is_err());
 }

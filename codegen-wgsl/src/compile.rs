@@ -90,6 +90,44 @@ pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagno
     Err(refused("HLO413", "the numbers of its bindings leave some out".to_owned()))
 }
 
+/// The shader of a kernel that has gone through all lowerings for a target, as [`Shader::kernel`] has it, given what lies in its bindings, in their
+/// order. Nothing is believed: the kernel is verified, its text written and validated anew.
+///
+/// # Errors
+/// `HLO416` if the text of the kernel cannot be read, `HLO419` if it breaks a rule that [`Kernel::verify`] checks or WGSL cannot spell one of
+/// its names, `HLO417` if it breaks a limit of the target, and as [`compile`].
+pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Result<Shader, Diagnostics> {
+    let kernel = Kernel::parse(text)?;
+    let refused = |code: &'static str, message: String| {
+        Diagnostics::from(Diagnostic::new(code, Span::default(), message).about(&kernel.name))
+    };
+    kernel
+        .verify()
+        .map_err(|broken| refused("HLO419", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;
+    if let Some(broken) = kernel.exceeds(target).into_iter().next() {
+        return Err(refused("HLO417", broken.message));
+    }
+    // Names stand in the text as they are, so they have to be nothing but names there.
+    let spelled = with_identifiers(&kernel);
+    let names = |kernel: &Kernel| -> Vec<String> {
+        let memories = kernel.memories.values().map(|memory| memory.name.clone());
+        memories.chain(kernel.functions.values().map(|function| function.name.clone())).collect()
+    };
+    if let Some((name, _)) = names(&kernel).into_iter().zip(names(&spelled)).find(|(name, other)| name != other) {
+        return Err(refused("HLO419", format!("`{name}` is no name in WGSL, or one that is taken")));
+    }
+    if kernel.name.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        return Err(refused("HLO419", "the kernel's name has more than one line".to_owned()));
+    }
+    let bound = (0..).zip(contents.iter().copied()).collect();
+    let shader = shader(&kernel, &bound)?;
+    if shader.bindings.len() == contents.len() && usize::try_from(shader.parameter_binding) == Ok(contents.len()) {
+        return Ok(shader);
+    }
+    let (bindings, contents) = (shader.parameter_binding, contents.len());
+    Err(refused("HLO413", format!("it has {bindings} bindings, and {contents} are told of")))
+}
+
 /// The kernel with names that WGSL can spell, as kernels of emitters have them.
 fn with_identifiers(kernel: &Kernel) -> Kernel {
     let (mut kernel, mut names) = (kernel.clone(), wgsl::Names::globals());
@@ -147,6 +185,7 @@ fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Dia
         workgroup_size: [u32::try_from(kernel.threads()).unwrap_or(1), 1, 1],
         workgroups,
         structure: kernel.structure(),
+        kernel: kernel.to_string(),
         proofs,
         module,
         info,

@@ -17,13 +17,16 @@
 #![doc = include_str!("../examples/codegen_front_page.rs")]
 //! ```
 //!
-//! Features: `spirv`, `msl`, `hlsl`, `glsl` translate a shader with naga's other writers, for reading.
+//! Features: `spirv`, `msl`, `hlsl`, `glsl` translate a shader with naga's other writers, for reading; `serde` gives shaders as bytes
+//! (`Shader::to_bytes`), for caches.
 
 mod compile;
 mod elemental;
 mod emit;
 mod gate;
 mod shader;
+#[cfg(feature = "serde")]
+mod stored;
 mod translate;
 mod validate;
 
@@ -32,7 +35,7 @@ pub mod lower;
 pub mod math;
 pub mod wgsl;
 
-pub use compile::{compile, compile_kernel, functions_text, kernel, lowered};
+pub use compile::{compile, compile_kernel, compile_lowered, functions_text, kernel, lowered};
 pub use gate::gate;
 pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::{Site, Target};

@@ -30,6 +30,9 @@ pub struct Shader {
     /// What it is apart from names ([`Kernel::structure`]): of two shaders with the same and with the same windows of their bindings one can be
     /// launched in place of the other; what these hold is told by other names.
     pub structure: String,
+    /// The kernel that it was written from, after all lowerings, as text that [`Kernel::parse`] reads. [`compile_lowered`](crate::compile_lowered)
+    /// makes the shader again.
+    pub kernel: String,
     pub(crate) proofs: Proofs,
     pub(crate) module: naga::Module,
     pub(crate) info: naga::valid::ModuleInfo,

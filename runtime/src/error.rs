@@ -31,6 +31,18 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A run of the program takes more memory than it may ([`Options::memory_budget`](crate::Options::memory_budget)).
+    #[error("RUN003: {program} takes {peak} bytes at its peak, more than its budget of {budget}; its largest tensors are {}", Sizes(.largest))]
+    OverBudget {
+        /// The name of the program.
+        program: String,
+        /// Bytes that a run takes at most.
+        peak: u64,
+        /// Bytes that it may take.
+        budget: u64,
+        /// Names and shapes of the largest tensors with their bytes, the largest first.
+        largest: Vec<(String, u64)>,
+    },
     /// There is no adapter at all.
     #[error("RUN010: no GPU adapter was found{}", .0.suffix())]
     NoAdapter(Advice),
@@ -128,6 +140,25 @@ pub enum Error {
     /// A buffer belongs to another device than it was used with.
     #[error("RUN032: {0} lies on another device")]
     ForeignBuffer(String),
+    /// A line of a program's text is wrong ([`Program::parse`](crate::Program::parse)).
+    #[error("RUN050: line {line}: {reason}")]
+    ProgramText {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Bytes are no program ([`Program::from_bytes`](crate::Program::from_bytes)).
+    #[error("RUN051: the bytes are no program: {0}")]
+    ProgramBytes(String),
+    /// Bytes are a program of another version.
+    #[error("RUN052: the program was written by {found}, this is {own}: compile it again")]
+    ProgramVersion {
+        /// What wrote it.
+        found: String,
+        /// What reads it.
+        own: String,
+    },
     /// A [`Cache`](crate::Cache) cannot be read or written. Nothing depends on it but time.
     #[error("RUN040: {what}: {message}")]
     Cache {
@@ -158,6 +189,16 @@ impl Advice {
     }
 }
 
+/// Names, each with its bytes.
+struct Sizes<'a>(&'a [(String, u64)]);
+
+impl fmt::Display for Sizes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each: Vec<String> = self.0.iter().map(|(name, bytes)| format!("{name} ({bytes} bytes)")).collect();
+        f.write_str(&each.join(", "))
+    }
+}
+
 struct Listed<'a>(&'a [String]);
 
 impl fmt::Display for Listed<'_> {
@@ -172,12 +213,14 @@ impl fmt::Display for Listed<'_> {
 
 impl Error {
     /// A stable code: that of the first finding for [`Error::Program`], that of the error for [`Error::Target`], else `RUN0xx`: `RUN00x` from compiling,
-    /// `RUN01x` from finding a device, `RUN02x` from the device, `RUN03x` from the inputs, `RUN04x` from the disk.
+    /// `RUN01x` from finding a device, `RUN02x` from the device, `RUN03x` from the inputs, `RUN04x` from the disk,
+    /// `RUN05x` from reading a program.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Program(findings) => findings.0.first().map_or("RUN000", |finding| finding.code),
             Error::BufferTooLarge { .. } => "RUN001",
             Error::NoDeviceForm { .. } => "RUN002",
+            Error::OverBudget { .. } => "RUN003",
             Error::NoAdapter(_) => "RUN010",
             Error::AdapterNotFound { .. } => "RUN011",
             Error::NoDevice(_) => "RUN012",
@@ -194,6 +237,9 @@ impl Error {
             Error::Donation { .. } => "RUN033",
             Error::NotRecordable { .. } => "RUN034",
             Error::Cache { .. } => "RUN040",
+            Error::ProgramText { .. } => "RUN050",
+            Error::ProgramBytes(_) => "RUN051",
+            Error::ProgramVersion { .. } => "RUN052",
         }
     }
 

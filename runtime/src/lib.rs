@@ -14,6 +14,9 @@
 //! What has no kernel yet is computed by `weft_hlo::eval` between launches; [`Program::host_steps`] tells what and why before anything runs,
 //! and [`Options::host`] forbids it. A program as a whole never goes to the CPU by itself.
 //!
+//! A program may be kept: as [text](Program::text) that shows all of it, as [bytes](Program::to_bytes), and by itself in a [`Cache`] on disk, from
+//! which [`Cache::compile`] takes what was compiled before.
+//!
 //! A [`SelfTest`] finds out what an adapter gets wrong; it is kept in a [`Cache`] on disk, and from then on devices of that adapter are
 //! described as they are. [`DeviceOptions`] can do without the disk.
 //!
@@ -36,7 +39,7 @@ pub mod program;
 mod self_test;
 
 pub use buffer::DeviceBuffer;
-pub use cache::{Cache, CacheEntry};
+pub use cache::{Cache, CacheEntry, Cached};
 pub use device::{AdapterInfo, Device, DeviceOptions, Selection, adapters_async, adapters_with_async};
 #[cfg(feature = "blocking")]
 pub use device::{adapters, adapters_with};

@@ -1,4 +1,4 @@
-//! Pipelines, one per text.
+//! Pipelines, one per kernel.
 
 use crate::device::trusted;
 use crate::{Checks, Device, Error};
@@ -13,8 +13,8 @@ pub(crate) struct Pipeline {
     pub(crate) layout: wgpu::BindGroupLayout,
 }
 
-/// What a pipeline is known by: one WGSL, one pipeline, whatever program it is in.
-type Key = (String, String, Checks);
+/// What a pipeline is known by: kernels that are one but for their names have one pipeline, whatever programs they are in.
+type Key = (String, Checks);
 
 /// The pipelines of a device.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Pipelines {
 }
 
 fn key(shader: &Shader, checks: Checks) -> Key {
-    (shader.source.clone(), shader.entry_point.clone(), checks)
+    (shader.structure.clone(), checks)
 }
 
 /// Makes the pipeline of `shader`. The layout is spelled out, so that a binding the kernel never reads stays bound.

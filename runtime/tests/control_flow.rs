@@ -1,6 +1,7 @@
 //! Loops, branches and what the host computes, on the default adapter against the evaluator.
 
 use crate::count::{cases, first_seed};
+use crate::program_text::read_again;
 use crate::support::{self, compile, device};
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
@@ -280,7 +281,7 @@ fn difference(
 ) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
     let options = weft_runtime::Options { donated, ..Default::default() };
-    let program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
+    let program = read_again(&compile_with(module, device.target(), &options).map_err(|error| error.to_string())?);
     held.without_host += usize::from(program.host_steps().next().is_none());
     held.add(program.steps());
     let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;

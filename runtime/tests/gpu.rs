@@ -2,6 +2,7 @@
 //! runs the tests of a file; the judge runs this binary once on each adapter.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod budget;
 mod control_flow;
 mod corpus;
 #[path = "../../hlo/tests/support/mod.rs"]
@@ -18,6 +19,8 @@ mod math;
 #[path = "../../codegen-wgsl/tests/support/pairs.rs"]
 mod pairs;
 mod program;
+mod program_cache;
+mod program_text;
 mod protection;
 mod random_bits;
 mod recording;

@@ -1,5 +1,6 @@
 //! Programs: schedules and buffers, without any device.
 
+use crate::program_text::read_again;
 use crate::support::{self, compile};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use weft_hlo::ir::{InstrId, Module};
 use weft_partition::Target;
 use weft_runtime::program::{BufferId, BufferKind, Step, Tensor};
-use weft_runtime::{Error, Program};
+use weft_runtime::{Error, Options, Program, compile_with};
 
 /// Follows the steps and the contents of each buffer: every launch has to find in its input buffers what it is said
 /// to read, may write only where nothing it reads lies, and the results must still be there at the end. What is updated in place has to
@@ -124,14 +125,15 @@ fn programs_are_values_of_any_thread() {
 }
 
 #[test]
-fn every_program_of_the_corpus_keeps_its_buffers_apart() {
+fn every_program_of_the_corpus_keeps_its_buffers_apart_and_is_read_again() {
     let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
     let mut compiled = 0;
     for entry in std::fs::read_dir(corpus).expect("the corpus lies beside this crate").flatten() {
         let Ok(text) = std::fs::read_to_string(entry.path().join("unoptimized.hlo")) else { continue };
         let Ok(module) = weft_hlo::text::parse(&text) else { continue };
-        if let Ok(program) = compile(&module, &Target::default()) {
+        if let Ok(program) = compile_with(&module, &Target::default(), &Options::default()) {
             check_buffers(&program);
+            check_buffers(&read_again(&program));
             compiled += 1;
         }
     }

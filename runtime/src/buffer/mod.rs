@@ -1,5 +1,6 @@
 //! Tensors on a device.
 
+mod idle;
 mod pool;
 mod read;
 

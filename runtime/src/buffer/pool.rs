@@ -1,10 +1,7 @@
 //! Device memory that is used again.
 
-use std::collections::BTreeMap;
+use super::idle::Idle;
 use std::sync::{Arc, Mutex, Weak};
-
-/// Idle bytes beyond which a buffer is freed instead of kept.
-const IDLE_LIMIT: u64 = 1 << 30;
 
 /// What a pooled buffer can be used for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,15 +29,11 @@ impl Use {
 ///
 /// A buffer may be given back while work that uses it is still queued: whatever uses it next is queued behind that.
 /// Reuse pays because the first touch of fresh memory is dear (drivers and wgpu clear it).
-#[derive(Debug, Default)]
+///
+/// What nobody took for a while is freed, and so is what is idle beyond the device's budget.
+#[derive(Debug)]
 pub(crate) struct Pool {
-    idle: Mutex<Idle>,
-}
-
-#[derive(Debug, Default)]
-struct Idle {
-    buffers: BTreeMap<(Use, u64), Vec<wgpu::Buffer>>,
-    bytes: u64,
+    idle: Mutex<Idle<wgpu::Buffer>>,
 }
 
 /// A buffer that goes back to its pool when dropped.
@@ -84,18 +77,27 @@ impl Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        let Some((usage, pool)) = self.home.as_ref().filter(|_| self.reusable && !self.is_leased()) else { return };
-        if let Some(pool) = pool.upgrade() {
-            pool.put(*usage, self.buffer.clone());
+        let Some((usage, pool)) = self.home.as_ref() else { return };
+        let Some(pool) = pool.upgrade() else { return };
+        let Ok(mut idle) = pool.idle.lock() else { return };
+        idle.release(self.buffer.size());
+        if self.reusable && !self.is_leased() {
+            idle.keep(*usage, self.buffer.size(), self.buffer.clone());
         }
     }
 }
 
 impl Pool {
+    /// One that keeps idle what a budget in bytes leaves, if there is one.
+    pub(crate) fn new(budget: Option<u64>) -> Self {
+        Pool { idle: Mutex::new(Idle::new(budget)) }
+    }
+
     /// A buffer of at least `bytes`: an idle one if one fits without wasting more than half of itself, else a new one.
     /// To be called inside an error scope.
     pub(crate) fn take(self: &Arc<Self>, device: &wgpu::Device, usage: Use, bytes: u64) -> Pooled {
-        let buffer = self.find(usage, bytes).unwrap_or_else(|| {
+        let found = self.idle.lock().ok().and_then(|mut idle| idle.take(usage, bytes));
+        let buffer = found.unwrap_or_else(|| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: None,
                 size: bytes,
@@ -106,32 +108,15 @@ impl Pool {
         Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true, lease: Arc::default() }
     }
 
-    fn find(&self, usage: Use, bytes: u64) -> Option<wgpu::Buffer> {
-        let mut idle = self.idle.lock().ok()?;
-        let largest = bytes.saturating_mul(2);
-        let size = idle.buffers.range((usage, bytes)..=(usage, largest)).next().map(|(&(_, size), _)| size)?;
-        let list = idle.buffers.get_mut(&(usage, size))?;
-        let found = list.pop();
-        if list.is_empty() {
-            idle.buffers.remove(&(usage, size));
-        }
-        idle.bytes -= size;
-        found
-    }
-
-    fn put(&self, usage: Use, buffer: wgpu::Buffer) {
-        let Ok(mut idle) = self.idle.lock() else { return };
-        let size = buffer.size();
-        if idle.bytes.saturating_add(size) <= IDLE_LIMIT {
-            idle.bytes += size;
-            idle.buffers.entry((usage, size)).or_default().push(buffer);
-        }
-    }
-
     /// Frees what is idle.
     pub(crate) fn clear(&self) {
         if let Ok(mut idle) = self.idle.lock() {
-            *idle = Idle::default();
+            idle.clear();
         }
+    }
+
+    /// Bytes of buffers in use, and of those that are idle.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        self.idle.lock().map(|idle| idle.bytes()).unwrap_or_default()
     }
 }

@@ -25,15 +25,18 @@ const SUFFIX: &str = ".weft";
 pub(crate) enum Kind {
     /// What an adapter was found to do.
     SelfTest,
+    /// A program with its kernels.
+    Program,
 }
 
 impl Kind {
-    const ALL: [Kind; 1] = [Kind::SelfTest];
+    const ALL: [Kind; 2] = [Kind::SelfTest, Kind::Program];
 
     /// Its name, with which the names of files begin.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::SelfTest => "self-test",
+            Kind::Program => "program",
         }
     }
 }
@@ -46,7 +49,7 @@ pub(super) struct Entry<'f> {
 
 /// The name of the file for a key: its kind and a hash of 128 bits.
 pub(super) fn file_name(kind: Kind, key: &str) -> String {
-    format!("{}-{:032x}{SUFFIX}", kind.name(), fnv128(key.as_bytes()))
+    format!("{}-{:032x}{SUFFIX}", kind.name(), fingerprint(key.as_bytes()))
 }
 
 /// The kind of entry that a file of this name is; `None` if it is none.
@@ -90,7 +93,8 @@ fn checksum(kind: Kind, key: &str, content: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-fn fnv128(bytes: &[u8]) -> u128 {
+/// FNV-1a of 128 bits.
+pub(super) fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
         (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
     })
@@ -102,8 +106,8 @@ mod tests {
 
     #[test]
     fn hashes_are_those_that_are_published() {
-        assert_eq!(fnv128(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
-        assert_eq!(fnv128(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(fingerprint(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+        assert_eq!(fingerprint(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
     }
 
     #[test]

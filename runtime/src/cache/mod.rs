@@ -3,19 +3,23 @@
 //! Here alone the library touches files and looks at the environment. A [`Cache`] is asked by key; whatever is missing, damaged, or of another
 //! version is as if it had never been written. Several processes may use one folder at a time.
 
+mod build;
 mod entry;
 mod folder;
+mod programs;
 
 use crate::Error;
 pub(crate) use entry::Kind;
-use entry::{decode, encode, file_name, kind_of};
+use entry::{decode, encode, file_name, fingerprint, kind_of};
+pub use programs::Cached;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// A folder in which results are kept that take long to find: what an adapter can do ([`SelfTest`](crate::SelfTest)).
+/// A folder in which results are kept that take long to find: what an adapter can do ([`SelfTest`](crate::SelfTest)), and programs
+/// ([`compile`](Cache::compile)).
 ///
 /// Entries are found by what they were made from, checked when they are read, and written whole or not at all. If the folder has
 /// more bytes than it may, those that were not used for longest go first.
@@ -29,7 +33,7 @@ pub struct Cache {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheEntry {
-    /// What it holds, in one word: `self-test`.
+    /// What it holds, in one word: `self-test`, `program`.
     pub kind: &'static str,
     /// What it was made from; `None` if the file is damaged or of another version, and is going to be replaced.
     pub key: Option<String>,
@@ -129,7 +133,7 @@ impl Cache {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = self.folder.join(format!("{name}.{}-{number}.tmp", std::process::id()));
         let write = || {
-            fs::create_dir_all(&self.folder)?;
+            self.create()?;
             fs::write(&temporary, encode(kind, key, content))?;
             // Whoever reads meanwhile finds the old file or the new one.
             fs::rename(&temporary, self.folder.join(&name))
@@ -140,6 +144,33 @@ impl Cache {
         })?;
         self.shrink(&name);
         Ok(())
+    }
+
+    /// Makes the folder, for this user alone.
+    fn create(&self) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(&self.folder)
+    }
+
+    /// Whether nobody else may put files into the folder, as far as the system tells; so it is of a folder that is not there yet.
+    fn is_private(&self) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let shared = 0o022;
+            match fs::metadata(&self.folder) {
+                Ok(metadata) => metadata.permissions().mode() & shared == 0,
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+            }
+        }
+        #[cfg(not(unix))]
+        true
     }
 
     /// Removes entries until the folder has no more bytes than it may, but for the newest, and what interrupted processes left.

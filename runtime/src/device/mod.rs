@@ -130,7 +130,7 @@ impl Device {
             known.apply(&mut info.target);
             known.apply(&mut target);
         }
-        Ok(Self::assemble(device, queue, info, target, faults))
+        Ok(Self::assemble(device, queue, info, target, faults, options.memory_budget))
     }
 
     /// A device that was opened elsewhere, to share buffers with other users of wgpu.
@@ -144,7 +144,7 @@ impl Device {
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Device {
         let info = describe::device(&device);
         let target = info.target.clone();
-        Self::assemble(device, queue, info, target, Arc::default())
+        Self::assemble(device, queue, info, target, Arc::default(), None)
     }
 
     fn assemble(
@@ -153,8 +153,10 @@ impl Device {
         info: AdapterInfo,
         target: Target,
         faults: Arc<Faults>,
+        memory_budget: Option<u64>,
     ) -> Device {
-        let (pool, pipelines, waiter, parameters) = Default::default();
+        let pool = Arc::new(Pool::new(memory_budget));
+        let (pipelines, waiter, parameters) = Default::default();
         let inner = Inner { device, queue, info, target, faults, pool, pipelines, waiter, parameters };
         Device { inner: Arc::new(inner) }
     }
@@ -188,6 +190,11 @@ impl Device {
     pub fn trim(&self) {
         self.inner.pool.clear();
         self.inner.pipelines.clear();
+    }
+
+    /// Bytes of buffers that are in use, and of those that are idle and kept for later: tensors, and what is read back by the host.
+    pub fn memory_bytes(&self) -> (u64, u64) {
+        self.inner.pool.bytes()
     }
 
     pub(crate) fn pipelines(&self) -> &Pipelines {

@@ -10,12 +10,15 @@ pub struct DeviceOptions {
     pub features: wgpu::Features,
     /// Where it is looked up what is known of the adapter ([`SelfTest`](crate::SelfTest)); `None` to leave the disk alone.
     pub cache: Option<Cache>,
+    /// Bytes of device memory that buffers should take together: what is idle and kept for later is freed as far as those in use leave no room for
+    /// it. What is in use is not refused for it, which a [budget of a program](crate::Options::memory_budget) does; `None` keeps up to 1 GiB idle.
+    pub memory_budget: Option<u64>,
 }
 
-/// No features besides, and the [user's cache](Cache::user).
+/// No features besides, no budget, and the [user's cache](Cache::user).
 impl Default for DeviceOptions {
     fn default() -> Self {
-        DeviceOptions { features: wgpu::Features::empty(), cache: Cache::user() }
+        DeviceOptions { features: wgpu::Features::empty(), cache: Cache::user(), memory_budget: None }
     }
 }
 
@@ -30,5 +33,11 @@ impl DeviceOptions {
     #[must_use]
     pub fn with_cache(self, cache: Option<Cache>) -> Self {
         DeviceOptions { cache, ..self }
+    }
+
+    /// The same with a budget of so many bytes, or none.
+    #[must_use]
+    pub fn with_memory_budget(self, memory_budget: Option<u64>) -> Self {
+        DeviceOptions { memory_budget, ..self }
     }
 }

@@ -15,6 +15,7 @@ use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
 use crate::{Device, DeviceBuffer, Error, Program};
 use run::Run;
 use std::sync::Arc;
+use tracing::Instrument;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{Literal, Shape};
 use weft_partition::Excess;
@@ -64,11 +65,16 @@ impl Executable {
     ) -> Result<Self, Error> {
         let program = program.into();
         check_target(&program, device)?;
-        let pipelines = Pipelines::of(device, program.shaders(), checks).await?;
-        let mut constants = Vec::new();
-        for (_, literal) in program.constants() {
-            constants.push(DeviceBuffer::upload_async(device, literal).await?);
-        }
+        let pipelines = Pipelines::of(device, program.shaders(), checks);
+        let pipelines = pipelines.instrument(tracing::debug_span!("pipelines")).await?;
+        let upload = async {
+            let mut constants = Vec::new();
+            for (_, literal) in program.constants() {
+                constants.push(DeviceBuffer::upload_async(device, literal).await?);
+            }
+            Ok::<_, Error>(constants)
+        };
+        let constants = upload.instrument(tracing::debug_span!("constants")).await?;
         let mut sizes = Vec::new();
         for own in program.sizes() {
             let count = i64::try_from(own.len()).unwrap_or(i64::MAX);

@@ -2,13 +2,14 @@
 
 use crate::Error;
 use std::collections::BTreeMap;
-use weft_codegen_wgsl::Shader;
+use weft_codegen_wgsl::{Content, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
 use weft_partition::{Fused, Site, Target};
 
 /// The verified module, fused for `target`; what has no kernel stands between kernels.
 pub(crate) fn fused(module: &Module, target: &Target) -> Result<Fused, Error> {
+    let _span = tracing::debug_span!("fuse").entered();
     Ok(weft_partition::fuse_explained(module, target)?)
 }
 
@@ -23,4 +24,19 @@ pub(crate) fn kernels(fused: &Fused, sites: &[Site], target: &Target) -> BTreeMa
     #[cfg(not(feature = "parallel"))]
     let outcomes = sites.iter().map(compile).collect();
     outcomes
+}
+
+/// The kernels of texts that tell of all lowerings, with what lies in their bindings; nothing is believed of them.
+pub(crate) fn kernels_of_texts(texts: &[(String, Vec<Content>)], target: &Target) -> Vec<Result<Shader, Diagnostics>> {
+    let compile = |(text, contents): &(String, Vec<Content>)| {
+        weft_codegen_wgsl::compile_lowered(text, contents, target).map_err(|found| found.locate(text))
+    };
+    #[cfg(feature = "parallel")]
+    let made = {
+        use rayon::prelude::*;
+        texts.par_iter().map(compile).collect()
+    };
+    #[cfg(not(feature = "parallel"))]
+    let made = texts.iter().map(compile).collect();
+    made
 }

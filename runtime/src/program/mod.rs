@@ -1,12 +1,16 @@
 //! Programs: what to launch, in which order and how often, on which buffers. No device is needed to make one.
 
 mod assign;
+pub(crate) mod bytes;
+mod check;
 mod donation;
 mod front;
 pub(crate) mod layout;
+mod peak;
 mod schedule;
 pub(crate) mod step;
 mod text;
+pub(crate) mod whole;
 
 pub use donation::Donated;
 pub use layout::tensor_bytes;
@@ -109,7 +113,8 @@ impl BufferTotals {
 /// A compiled module: kernels, the steps that run them, and the buffers between them.
 ///
 /// Made by [`compile`], a pure function; an [`Executable`](crate::Executable) binds it to a device. Its `Display` shows
-/// schedule and buffers.
+/// schedule and buffers; [`text`](Program::text) is all of it, which [`parse`](Program::parse) reads, and [`to_bytes`](Program::to_bytes) the same
+/// for files.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) module: Module,
@@ -137,12 +142,14 @@ pub struct Options {
     pub host: bool,
     /// The arguments whose memory the program may use for values of its own.
     pub donated: Donated,
+    /// Bytes of device memory that a run may take at its [peak](Program::peak_bytes); a program that takes more is refused. `None` for any number.
+    pub memory_budget: Option<u64>,
 }
 
-/// With passes, with the host's help, and with the donations that the module asks for.
+/// With passes, with the host's help, without a budget, and with the donations that the module asks for.
 impl Default for Options {
     fn default() -> Self {
-        Options { optimize: true, host: true, donated: Donated::AsGiven }
+        Options { optimize: true, host: true, donated: Donated::AsGiven, memory_budget: None }
     }
 }
 
@@ -151,6 +158,7 @@ impl Default for Options {
 /// # Errors
 /// [`Error::Program`] with what a pass refuses: what it would make is too large.
 pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> {
+    let _span = tracing::debug_span!("passes").entered();
     if options.optimize {
         Ok(Pipeline::default().run(module)?)
     } else {
@@ -167,7 +175,7 @@ pub fn optimize(module: &Module, options: &Options) -> Result<Optimized, Error> 
 /// # Errors
 /// [`Error::Program`] with all findings where the module is invalid or holds an operation that has no kernel and that the evaluator does not
 /// compute either; [`Error::BufferTooLarge`] where a tensor exceeds the target's limits; [`Error::NoDeviceForm`] for types that no
-/// kernel can hold; [`Error::Donation`] for an argument that there is not; [`Error::Target`] for a target that no device can be.
+/// kernel can hold; [`Error::OverBudget`] for a program that takes more memory than it may; [`Error::Donation`] for an argument that there is not; [`Error::Target`] for a target that no device can be.
 pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
     compile_with(module, target, &Options::default())
 }
@@ -191,7 +199,9 @@ pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Resu
 /// As [`compile`].
 pub fn compile_fused(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
     target.check()?;
-    schedule::build(fused, target, options)
+    let program = schedule::build(fused, target, options)?;
+    options.memory_budget.map_or(Ok(()), |budget| program.check_budget(budget))?;
+    Ok(program)
 }
 
 impl Program {
@@ -200,7 +210,7 @@ impl Program {
         &self.module.name
     }
 
-    /// What passes did to the module before it was fused, run by run; nothing where none ran.
+    /// What passes did to the module before it was fused, run by run; nothing where none ran, and of a program that was not compiled but read.
     pub fn passes(&self) -> &[PassRun] {
         &self.passes
     }

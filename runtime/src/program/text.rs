@@ -31,7 +31,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// A shape without its layout, which says nothing about the device.
-fn plain(shape: &ArrayShape) -> ArrayShape {
+pub(super) fn plain(shape: &ArrayShape) -> ArrayShape {
     ArrayShape { layout: None, ..shape.clone() }
 }
 

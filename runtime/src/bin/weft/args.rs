@@ -102,13 +102,19 @@ pub(crate) struct Shown {
     pub(crate) passes: Passes,
 }
 
-/// A program to compile whole.
+/// A program to compile whole. FILE may be a compiled program too, as `--output` and `--whole` write it.
 #[derive(Args, Debug)]
 pub(crate) struct Compile {
     #[command(flatten)]
     pub(crate) shown: Shown,
     #[command(flatten)]
     pub(crate) compiling: Compiling,
+    /// Show all of the program, kernels, constants and target too, in the text that `weft run` takes
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) whole: bool,
+    /// Write the program to FILE as well, for `weft run` of the same version
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What is done to a program before it is fused.

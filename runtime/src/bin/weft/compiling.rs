@@ -3,8 +3,10 @@
 use crate::args::Passes;
 use clap::Args;
 use std::collections::BTreeSet;
-use weft_runtime::Options;
+use weft_hlo::ir::Module;
+use weft_partition::Target;
 use weft_runtime::program::Donated;
+use weft_runtime::{Cache, Error, Options, Program, compile_with};
 
 /// What the compiler may do with a program.
 #[derive(Args, Debug)]
@@ -16,14 +18,48 @@ pub(crate) struct Compiling {
     /// `all`; besides those that the program itself gives (`input_output_alias`, `buffer_donor`)
     #[arg(long, value_name = "NUMBERS", value_parser = donated)]
     pub(crate) donate: Option<Donated>,
+    /// Compile even if the program was compiled before and kept on disk, and keep nothing: see `weft cache`
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// Refuse a program that takes more device memory than this at its peak, in bytes, or with `KiB`, `MiB` or `GiB` behind the number; `run` frees
+    /// idle memory of the device beyond that, too
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) memory_budget: Option<u64>,
 }
 
 impl Compiling {
     /// What the library is asked for.
     pub(crate) fn options(&self, passes: &Passes) -> Options {
         let donated = self.donate.clone().unwrap_or_default();
-        Options { host: !self.no_host, donated, ..passes.options() }
+        Options { host: !self.no_host, donated, memory_budget: self.memory_budget, ..passes.options() }
     }
+
+    /// Compiles a module, or takes from the cache what was compiled before, unless something is asked for that is not kept there.
+    pub(crate) fn compile(&self, passes: &Passes, module: &Module, target: &Target) -> Result<Compiled, Error> {
+        let options = self.options(passes);
+        let cache = if self.no_cache || passes.explain { None } else { Cache::user() };
+        match cache {
+            Some(cache) => {
+                let cached = cache.compile(module, target, &options)?;
+                Ok(Compiled { program: cached.program, is_found: Some(cached.is_found) })
+            }
+            None => Ok(Compiled { program: compile_with(module, target, &options)?, is_found: None }),
+        }
+    }
+}
+
+/// A program, and whether it was found in the cache; `None` where none was looked into.
+pub(crate) struct Compiled {
+    pub(crate) program: Program,
+    pub(crate) is_found: Option<bool>,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
+    let unit = units.into_iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let (number, shift) = unit.unwrap_or((text, 0));
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| format!("`{text}` is no number of bytes, such as 1000000 or 512MiB"))
 }
 
 fn donated(text: &str) -> Result<Donated, String> {

@@ -4,7 +4,7 @@ use crate::args::TargetArgs;
 use crate::report::Failure;
 use crate::target;
 use weft_partition::Target;
-use weft_runtime::{Device, Error, Selection, adapters};
+use weft_runtime::{Device, DeviceOptions, Error, Selection, adapters};
 
 /// Where a program is to run.
 pub(crate) enum Place {
@@ -15,15 +15,16 @@ pub(crate) enum Place {
 }
 
 /// The place that `--device` of `run` names.
-pub(crate) fn place(wanted: &str) -> Result<Place, Failure> {
+pub(crate) fn place(wanted: &str, memory_budget: Option<u64>) -> Result<Place, Failure> {
+    let options = DeviceOptions::default().with_memory_budget(memory_budget);
     match wanted {
         "evaluator" => Ok(Place::Evaluator(None)),
-        "auto" => match Device::new(&Selection::Best) {
+        "auto" => match Device::open(&Selection::Best, &options) {
             Ok(device) => Ok(Place::Device(device)),
             Err(error @ (Error::NoAdapter(_) | Error::NoDevice(_))) => Ok(Place::Evaluator(Some(error))),
             Err(error) => Err(error.into()),
         },
-        other => Ok(Place::Device(Device::new(&selection(other))?)),
+        other => Ok(Place::Device(Device::open(&selection(other), &options)?)),
     }
 }
 

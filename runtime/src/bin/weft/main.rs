@@ -13,6 +13,7 @@ mod excerpt;
 mod headless;
 mod indexing;
 mod inputs;
+mod loaded;
 mod map;
 mod npy;
 mod opt;
@@ -47,7 +48,12 @@ fn main() -> ExitCode {
     };
     headless::ensure(&arguments.command);
     let stopwatch = Stopwatch::default();
-    listen(matches!(arguments.command, Command::Bench(_)).then(|| stopwatch.clone()));
+    let is_timed = match &arguments.command {
+        Command::Bench(_) => true,
+        Command::Run(run) => run.stats,
+        _ => false,
+    };
+    listen(is_timed.then(|| stopwatch.clone()));
     let format = arguments.format;
     match execute(&arguments, &stopwatch) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -59,7 +65,7 @@ fn main() -> ExitCode {
 fn execute(arguments: &Weft, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     let format = arguments.format;
     match &arguments.command {
-        Command::Run(run) => run::run(run, format),
+        Command::Run(run) => run::run(run, format, stopwatch),
         Command::Compile(shown) => show::compile(shown, format),
         Command::Fmt(file) => show::fmt(file, format),
         Command::Emit(emit) => emit::emit(emit, format),

@@ -1,8 +1,11 @@
 //! `weft run`.
 
 use crate::args::{Format, Passes, Run};
+use crate::bench::Stopwatch;
 use crate::check::{Difference, compare};
+use crate::compiling::Compiled;
 use crate::device::{Place, place};
+use crate::loaded::{Held, Loaded};
 use crate::output::Shown;
 use crate::progress::Progress;
 use crate::report::{Failure, Outcome, note, say};
@@ -19,30 +22,36 @@ use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
 use weft_partition::Target;
-use weft_runtime::{Checks, Device, Executable, Program, compile_with};
+use weft_runtime::{Checks, Device, Executable, Program};
 
-pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
+pub(crate) fn run(arguments: &Run, format: Format, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
-    let source = Source::read(&arguments.source)?;
-    let module = source.parse_valid()?;
+    let loaded = Loaded::read(&arguments.source)?;
+    let names_target = arguments.target.is_some() || arguments.rounding.no_contraction;
+    loaded.check(&arguments.passes, &arguments.compiling, names_target)?;
+    let (source, module) = (&loaded.source, loaded.module());
     // What may be refused without the inputs is refused before any of them is made or read.
     let device = if arguments.precise { "evaluator" } else { &arguments.device };
     if arguments.target.is_some() && device == "evaluator" {
         return Err(Failure::Misuse("--target is for devices: the evaluator compiles nothing".into()));
     }
     let target = arguments.target.as_deref().map(target::named).transpose()?;
-    let place = place(device)?;
+    let place = place(device, arguments.compiling.memory_budget)?;
     let started = Instant::now();
     let place = match place {
-        Place::Device(device) => Ran::On(executable(&source, &module, &device, target.as_ref(), arguments)?),
+        Place::Device(device) => {
+            let (executable, is_found) = executable(&loaded, &device, target.as_ref(), arguments)?;
+            Ran::On(executable, is_found)
+        }
         Place::Evaluator(reason) => {
             if let Some(reason) = reason {
                 note(&format!("running in the evaluator: {reason}"), format)?;
             }
             // Rounding, and how often loops run, is that of the program as it is written.
             let as_written = arguments.precise || arguments.max_iterations.is_some();
-            let passes = Passes { no_opt: arguments.passes.no_opt || as_written, ..arguments.passes };
-            Ran::Evaluated(Box::new(passes.applied(&source, &module)?))
+            let is_compiled = matches!(loaded.held, Held::Program(_));
+            let passes = Passes { no_opt: arguments.passes.no_opt || as_written || is_compiled, ..arguments.passes };
+            Ran::Evaluated(Box::new(passes.applied(source, module)?))
         }
     };
     if !is_json(format) {
@@ -52,26 +61,27 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
         }
     }
     let compiled_in = started.elapsed();
-    if let Ran::On(executable) = &place {
+    if let Ran::On(executable, _) = &place {
         tell_of_host(executable.program(), format)?;
     }
-    let inputs = inputs::read(&source, &module, arguments, format)?;
+    let inputs = inputs::read(source, module, arguments, format)?;
     if let Some(directory) = &arguments.output_dir {
         std::fs::create_dir_all(directory).map_err(|error| Failure::not_written(directory, &error))?;
     }
     let started = Instant::now();
     let (results, ran_on) = match &place {
-        Ran::On(executable) => (on_device(&source, executable, &inputs)?, device_json(executable.device())),
-        Ran::Evaluated(optimized) => {
-            (in_evaluator(&source, &optimized.module, &inputs, arguments)?, json!("evaluator"))
-        }
+        Ran::On(executable, _) => (on_device(source, executable, &inputs)?, device_json(executable.device())),
+        Ran::Evaluated(optimized) => (in_evaluator(source, &optimized.module, &inputs, arguments)?, json!("evaluator")),
     };
     let stats = match &place {
-        Ran::On(executable) if arguments.stats => Some(Stats::of(executable.program(), compiled_in, started.elapsed())),
+        Ran::On(executable, is_found) if arguments.stats => {
+            let stages = stopwatch.take();
+            Some(Stats::of(executable.program(), *is_found, &stages, compiled_in, started.elapsed()))
+        }
         _ => None,
     };
     let differences = if arguments.check {
-        let expected = in_evaluator(&source, &module, &inputs, arguments)?;
+        let expected = in_evaluator(source, module, &inputs, arguments)?;
         Some(differences(&results, &expected, arguments)?)
     } else {
         None
@@ -112,7 +122,8 @@ pub(crate) fn run(arguments: &Run, format: Format) -> Result<Outcome, Failure> {
 
 /// Where a program runs, as it was prepared for that.
 enum Ran {
-    On(Executable),
+    /// Whether the program was found in the cache; `None` where none was looked into.
+    On(Executable, Option<bool>),
     Evaluated(Box<Optimized>),
 }
 
@@ -120,26 +131,31 @@ impl Ran {
     /// What passes did to the program first.
     fn passes(&self) -> &[PassRun] {
         match self {
-            Ran::On(executable) => executable.program().passes(),
+            Ran::On(executable, _) => executable.program().passes(),
             Ran::Evaluated(optimized) => &optimized.runs,
         }
     }
 }
 
+/// A program on its device, and whether it was found in the cache.
 fn executable(
-    source: &Arc<Source>,
-    module: &Module,
+    loaded: &Loaded,
     device: &Device,
     target: Option<&Target>,
     arguments: &Run,
-) -> Result<Executable, Failure> {
-    let failed = |error| Failure::from_runtime(source, error);
+) -> Result<(Executable, Option<bool>), Failure> {
+    let failed = |error| Failure::from_runtime(&loaded.source, error);
     let _compiling = Progress::start("compiling");
     let target = &arguments.rounding.apply(target.unwrap_or(device.target()).clone());
-    let options = arguments.compiling.options(&arguments.passes);
-    let program = compile_with(module, target, &options).map_err(failed)?;
+    let Compiled { program, is_found } = match &loaded.held {
+        Held::Program(program) => {
+            arguments.compiling.memory_budget.map_or(Ok(()), |budget| program.check_budget(budget))?;
+            Compiled { program: program.as_ref().clone(), is_found: None }
+        }
+        Held::Module(module) => arguments.compiling.compile(&arguments.passes, module, target).map_err(failed)?,
+    };
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
-    Executable::with_checks(device, program, checks).map_err(failed)
+    Ok((Executable::with_checks(device, program, checks).map_err(failed)?, is_found))
 }
 
 /// What the host computes, and why: each reason once.

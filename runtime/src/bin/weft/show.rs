@@ -1,6 +1,7 @@
 //! The commands that show a program or the system and change nothing.
 
-use crate::args::{Compile, Devices, File, Format, Verify};
+use crate::args::{Compile, Devices, File, Format, TargetArgs, Verify};
+use crate::loaded::{Held, Loaded};
 use crate::report::{Failure, Outcome, findings_json, note, render};
 use crate::source::Source;
 use crate::{device, is_json, output, shapes, target};
@@ -73,13 +74,22 @@ fn steps(all: &[Step]) -> Vec<Value> {
 
 /// `weft compile`
 pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Failure> {
-    let Compile { shown: arguments, compiling } = arguments;
-    let source = Source::read(&arguments.source)?;
-    let module = source.parse_valid()?;
-    let target = device::target(&arguments.target)?;
-    let options = compiling.options(&arguments.passes);
-    let program = weft_runtime::compile_with(&module, &target, &options)
-        .map_err(|error| Failure::from_runtime(&source, error))?;
+    let Compile { shown: arguments, compiling, whole, output } = arguments;
+    let loaded = Loaded::read(&arguments.source)?;
+    let TargetArgs { device, target, rounding } = &arguments.target;
+    let names_target = device.is_some() || target.is_some() || rounding.no_contraction;
+    loaded.check(&arguments.passes, compiling, names_target)?;
+    let program = match loaded.held {
+        Held::Program(program) => *program,
+        Held::Module(module) => {
+            let target = device::target(&arguments.target)?;
+            let compiled = compiling.compile(&arguments.passes, &module, &target);
+            compiled.map_err(|error| Failure::from_runtime(&loaded.source, error))?.program
+        }
+    };
+    if let Some(file) = output {
+        std::fs::write(file, program.to_bytes()).map_err(|error| Failure::not_written(file, &error))?;
+    }
     if is_json(format) {
         let totals = program.totals();
         let mut value = json!({
@@ -91,7 +101,12 @@ pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Fa
             "bytes_without_reuse": totals.without_reuse(),
         });
         arguments.passes.explain_in(&mut value, program.passes());
+        if *whole {
+            value["text"] = program.text().into();
+        }
         output::json(&value)?;
+    } else if *whole {
+        output::text(&program.text())?;
     } else {
         let reasons = if arguments.passes.explain { program.explanation() } else { String::new() };
         output::text(&format!("{}{reasons}{program}", arguments.passes.explanation(program.passes())))?;

@@ -186,6 +186,7 @@ struct Schedule<'a> {
 pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
     let sites = visit::fusions(&fused);
     let kernels: Kernels = front::kernels(&fused, &sites, target);
+    let _span = tracing::debug_span!("schedule").entered();
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
     let donation = Donation::of(&fused.module, schedule.parameters.len(), &options.donated)?;
     for number in donation.parameters.iter().copied() {

@@ -11,7 +11,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, filter::filter_fn};
 
-/// Adds up how long the spans of `weft-partition` and `weft-codegen-wgsl` last, by name. Kernels are written on all cores, so a sum may be
+/// Adds up how long the spans of `weft-partition`, `weft-codegen-wgsl` and `weft-runtime` last, by name. Kernels are written on all cores, so a sum may be
 /// more than the time that passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stopwatch {
@@ -24,13 +24,13 @@ struct Entered(Instant);
 impl Stopwatch {
     /// What lets through the spans that are measured, and nothing else, so that others cost nothing.
     pub(crate) fn filter() -> FilterFn<impl Fn(&Metadata<'_>) -> bool> {
-        let measured = ["weft_partition", "weft_codegen_wgsl"];
+        let measured = ["weft_partition", "weft_codegen_wgsl", "weft_runtime"];
         filter_fn(move |metadata| metadata.is_span() && measured.iter().any(|it| metadata.target().starts_with(it)))
             .with_max_level_hint(LevelFilter::DEBUG)
     }
 
     /// What was measured since this was last asked.
-    pub(super) fn take(&self) -> BTreeMap<&'static str, Duration> {
+    pub(crate) fn take(&self) -> BTreeMap<&'static str, Duration> {
         self.sums.lock().map(|mut sums| std::mem::take(&mut *sums)).unwrap_or_default()
     }
 }

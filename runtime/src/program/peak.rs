@@ -1,0 +1,75 @@
+//! How much memory a run takes, and whether that is too much.
+
+use super::step::all;
+use super::{Ahead, BufferId, Program, Step, Tensor, While};
+use crate::Error;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many tensors are named where a program takes too much.
+const NAMED: usize = 3;
+
+impl Program {
+    /// Bytes of device memory that one run takes at most: [all buffers](super::BufferTotals::allocated), and what loops keep besides whose rounds
+    /// are made before it is known whether they are needed. What is on its way to or from the host is not counted.
+    pub fn peak_bytes(&self) -> u64 {
+        let kept = all(&self.steps).filter_map(|step| match step {
+            Step::While(step) => match step.ahead {
+                Some(Ahead::Kept(rounds)) => Some(self.kept_bytes(step, rounds)),
+                Some(Ahead::Gated(_)) | None => None,
+            },
+            _ => None,
+        });
+        // Each loop gives back what it kept before the next one begins, unless they stand in one another.
+        self.totals().allocated().saturating_add(kept.fold(0, u64::saturating_add))
+    }
+
+    /// Bytes that a loop keeps for its rounds besides its buffers.
+    fn kept_bytes(&self, step: &While, rounds: usize) -> u64 {
+        let written: BTreeSet<BufferId> = (step.body.iter().chain(&step.condition))
+            .filter_map(|step| match step {
+                Step::Launch(launch) => Some(launch.outputs.iter().map(|output| output.buffer)),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let round = written.iter().filter_map(|buffer| self.buffers.get(buffer.index()));
+        let round = round.map(|buffer| buffer.bytes).fold(0, u64::saturating_add);
+        round.saturating_mul(rounds.saturating_add(step.carried.len() + 1) as u64)
+    }
+
+    /// That a run takes no more than so many bytes.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] with the largest tensors.
+    pub fn check_budget(&self, budget: u64) -> Result<(), Error> {
+        let peak = self.peak_bytes();
+        if peak <= budget {
+            return Ok(());
+        }
+        Err(Error::OverBudget { program: self.name().to_owned(), peak, budget, largest: self.largest() })
+    }
+
+    /// The largest tensors with their sizes, the largest first.
+    fn largest(&self) -> Vec<(String, u64)> {
+        let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+        let mut add = |tensor: &Tensor| {
+            let shape = super::text::plain(&tensor.shape);
+            sizes.insert(format!("{} {shape}", tensor.name), tensor.bytes);
+        };
+        self.parameters.iter().chain(&self.results).for_each(&mut add);
+        self.constants.iter().for_each(|(_, constant)| add(constant));
+        for step in all(&self.steps) {
+            match step {
+                Step::Launch(launch) => launch.outputs.iter().for_each(&mut add),
+                Step::Host(host) => host.outputs.iter().for_each(&mut add),
+                Step::Copy(copy) => add(&copy.to),
+                Step::While(step) => step.carried.iter().for_each(&mut add),
+                Step::Conditional(step) => step.outputs.iter().for_each(&mut add),
+            }
+        }
+        let mut sizes: Vec<(String, u64)> = sizes.into_iter().collect();
+        sizes.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        sizes.truncate(NAMED);
+        sizes
+    }
+}

@@ -1,0 +1,255 @@
+//! Programs as text and bytes: what is written is read again, and what is wrong is refused, never run and never a panic.
+
+use crate::support::{self, ROUNDS};
+use weft_hlo::ir::{Literal, Module, Scalar};
+use weft_partition::Target;
+use weft_runtime::{Error, Executable, Options, Program, compile_with};
+
+/// The same program from its text; its text is the same again.
+pub(crate) fn read_again(program: &Program) -> Program {
+    let text = program.text();
+    let read = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{}", numbered(&text)));
+    assert!(read.text() == text, "{}\nbecame\n{}", numbered(&text), read.text());
+    assert_eq!(read.to_string(), program.to_string());
+    let sources = |program: &Program| -> Vec<String> { program.shaders().iter().map(|it| it.source.clone()).collect() };
+    assert_eq!(sources(&read), sources(program));
+    for (read, written) in read.shaders().iter().zip(program.shaders()) {
+        assert_eq!(
+            (read.proofs(), &read.bindings, &read.structure),
+            (written.proofs(), &written.bindings, &written.structure)
+        );
+    }
+    read
+}
+
+fn numbered(text: &str) -> String {
+    text.lines().enumerate().map(|(number, line)| format!("{:4} {line}\n", number + 1)).collect()
+}
+
+fn compiled(module: &Module) -> Program {
+    let target = Target::preset("software").expect("there is this preset");
+    compile_with(module, &target, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the host has to compute: an operation without a kernel, with launches on both sides.
+const ON_HOST: &str = "HloModule on_host
+ENTRY main {
+  x = f32[4,4] parameter(0)
+  n = f32[4,4] negate(x)
+  c = f32[4,4] cholesky(n), lower=true
+  ROOT r = f32[4,4] add(c, x)
+}";
+
+/// A branch by the argument, and a loop whose rounds nobody knows, so large that the device decides about them.
+const DECIDED: &str = "HloModule decided
+up { p = f32[20000] parameter(0)  ROOT r = f32[20000] add(p, p) }
+down { p = f32[20000] parameter(0)  ROOT r = f32[20000] negate(p) }
+body {
+  s = (s32[], f32[20000], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[20000] get-tuple-element(s), index=1
+  n = s32[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[20000] reverse(x), dimensions={0}
+  z = f32[20000] subtract(x, y)
+  ROOT t = (s32[], f32[20000], s32[]) tuple(j, z, n)
+}
+condition {
+  s = (s32[], f32[20000], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=2
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  p = pred[] parameter(0)
+  n = s32[] parameter(1)
+  x = f32[20000] parameter(2)
+  c = f32[20000] conditional(p, x, x), true_computation=up, false_computation=down
+  zero = s32[] constant(0)
+  s = (s32[], f32[20000], s32[]) tuple(zero, c, n)
+  w = (s32[], f32[20000], s32[]) while(s), condition=condition, body=body
+  ROOT r = f32[20000] get-tuple-element(w), index=1
+}";
+
+#[test]
+fn programs_of_every_kind_of_step_are_read_again() {
+    for text in [ROUNDS, ON_HOST, DECIDED] {
+        read_again(&compiled(&support::module(text)));
+    }
+    let text = compiled(&support::module(DECIDED)).text();
+    assert!(text.contains("gate ") && text.contains("conditional "), "{text}");
+    assert!(compiled(&support::module(ON_HOST)).text().contains("reason HLO"));
+}
+
+#[test]
+fn programs_that_were_read_run_as_those_that_were_compiled() {
+    let device = support::device();
+    let module = support::module(DECIDED);
+    let program = compile_with(&module, device.target(), &Options::default()).expect("it compiles");
+    let read = Program::from_bytes(&program.to_bytes()).expect("it was written just now");
+    let x: Vec<f32> = (0u16..20000).map(f32::from).collect();
+    for (up, rounds) in [(true, 0), (false, 3), (true, 9)] {
+        let inputs = [
+            Literal::scalar(Scalar::Pred(up)),
+            Literal::scalar(Scalar::S32(rounds)),
+            Literal::array([20000], x.clone()),
+        ];
+        let [compiled, read] = [&program, &read].map(|program| {
+            let executable = Executable::new(&device, program.clone()).unwrap_or_else(|error| panic!("{error}"));
+            executable.run(&inputs).unwrap_or_else(|error| panic!("{error}"))
+        });
+        assert_eq!(compiled, read);
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused() {
+    let program = compiled(&support::entry("x = f32[4] parameter(0)\nROOT y = f32[4] negate(x)"));
+    let bytes = program.to_bytes();
+    assert_eq!(bytes, Program::from_bytes(&bytes).expect("they are whole").to_bytes());
+    let code = |bytes: &[u8]| Program::from_bytes(bytes).expect_err("they are damaged").code();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        assert!(["RUN051", "RUN052"].contains(&code(&damaged)), "byte {at}");
+        assert_eq!(code(&bytes[..at]), "RUN051", "the first {at} bytes");
+    }
+    assert_eq!(code(&[&bytes[..], b"\n"].concat()), "RUN051");
+    assert_eq!(code(&[0x5a; 1000]), "RUN051");
+    let mut other = bytes;
+    other[8] = 2;
+    let error = Program::from_bytes(&other).expect_err("it is of another form");
+    assert_eq!(
+        error.to_string(),
+        "RUN052: the program was written by form 2 of programs, this is form 1 of programs: compile it again"
+    );
+}
+
+/// The line and the reason for which a text is refused.
+fn refusal(text: &str) -> (usize, String) {
+    match Program::parse(text).map(|read| read.text()) {
+        Err(Error::ProgramText { line, reason }) => (line, reason),
+        other => panic!("{other:?}\n{text}"),
+    }
+}
+
+#[test]
+fn wrong_lines_are_told() {
+    let text = compiled(&support::entry("x = f32[40] parameter(0)\nROOT y = f32[40] negate(x)")).text();
+    let line =
+        |part: &str| 1 + text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}\n{text}"));
+    let cases = [
+        ("weft program 1", "weft program 7", "expected `weft program 1`"),
+        ("target {", "target {\"speed\":1,", "no target: unknown field `speed`"),
+        ("negate(", "negtae(", "HLO010"),
+        ("buffer 256 parameter 0", "buffer 250 parameter 0", "no multiple of 256"),
+        ("buffer 256 parameter 0", "buffer 256 parameter 1", "not that of what it is said to hold"),
+        ("parameter b0 f32[40]", "parameter b1 f32[40]", "not that of what it is said to hold"),
+        ("kernel (operand 0, result 0)", "kernel (operand 0)", "bindings"),
+        ("launch ", "lunch ", "expected `launch`"),
+        ("kernel 0 groups", "kernel 9 groups", "there is no kernel 9"),
+        ("windows 1", "windows 2", "kernel 0 is another launch's"),
+        ("-> (b1 ", "-> (b0 ", "steps may not write b0"),
+        ("-> (b1 ", "-> (b7 ", "there is no buffer b7"),
+        ("  launch ", "  launch \"unfinished", "expected"),
+    ];
+    for (from, to, reason) in cases {
+        let (at, why) = refusal(&text.replacen(from, to, 1));
+        assert!(why.contains(reason), "{from} -> {to}: {at}: {why}");
+        if !reason.starts_with("not ") && !reason.starts_with("no multiple") && !reason.starts_with("bindings") {
+            assert_eq!(at, line(from), "{from} -> {to}: {why}");
+        }
+    }
+    // What a device would be made to do is proved anew.
+    let (_, why) = refusal(&text.replacen("store %", "store %x[0], f32 0.0 store %", 1));
+    assert!(why.contains("HLO4"), "{why}");
+}
+
+#[test]
+fn kernels_that_are_not_proved_and_names_that_are_code_are_refused() {
+    let text = compiled(&support::entry("x = f32[40] parameter(0)\nROOT y = f32[40] negate(x)")).text();
+    let kernel = &text[text.find("| kernel").expect("there is a kernel")..];
+    let name = kernel.split_once("out %").and_then(|(_, rest)| rest.split_once(':')).expect("it writes something").0;
+    let injected = text.replace(&format!("%{name}"), "%\"y: array<f32>; var<private> z\"");
+    assert!(refusal(&injected).1.contains("is no name in WGSL"), "{}", refusal(&injected).1);
+    let elsewhere = text.replacen("f32[40]", "f32[4]", 0);
+    assert!(Program::parse(&elsewhere).is_ok());
+    // A kernel over fewer elements than it is told to have writes beyond them.
+    let smaller: String = text
+        .lines()
+        .map(|line| if line.starts_with("| kernel") { line.replace("[40]", "[4]") + "\n" } else { format!("{line}\n") })
+        .collect();
+    assert!(refusal(&smaller).1.contains("HLO419"), "{}", refusal(&smaller).1);
+}
+
+/// Numbers that look random, the same on every machine.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        usize::try_from((self.0 >> 33) % bound.max(1) as u64).expect("it is small")
+    }
+}
+
+/// A text with one thing changed: a line gone, twice or elsewhere, a character or a number another, or the end cut off.
+fn mutated(text: &str, numbers: &mut Numbers) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let (one, other) = (numbers.below(lines.len()), numbers.below(lines.len()));
+    match numbers.below(7) {
+        0 => drop(lines.remove(one)),
+        1 => lines.insert(other, lines[one].clone()),
+        2 => lines.swap(one, other),
+        3 => lines.truncate(one),
+        4 => {
+            let digits: Vec<usize> =
+                lines[one].char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
+            if let Some(at) = digits.get(numbers.below(digits.len())) {
+                let number = ["9", "0", "18446744073709551615", "-1", "4294967296"][numbers.below(5)];
+                lines[one].replace_range(*at..=*at, number);
+            }
+        }
+        5 => {
+            let places: Vec<usize> = lines[one].char_indices().map(|(at, _)| at).collect();
+            if let Some(at) = places.get(numbers.below(places.len())) {
+                let put = ["{", "}", "\"", "|", "é", " ", "b", ")", ","][numbers.below(9)];
+                lines[one].insert_str(*at, put);
+            }
+        }
+        _ => {
+            let places: Vec<(usize, char)> = lines[one].char_indices().collect();
+            if let Some((at, c)) = places.get(numbers.below(places.len())) {
+                lines[one].replace_range(*at..*at + c.len_utf8(), "");
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn no_text_does_harm() {
+    let mut numbers = Numbers(19);
+    for text in [ROUNDS, ON_HOST, DECIDED] {
+        let text = compiled(&support::module(text)).text();
+        for _ in 0..120 {
+            let mut changed = mutated(&text, &mut numbers);
+            if numbers.below(2) == 0 {
+                changed = mutated(&changed, &mut numbers);
+            }
+            // Whatever is accepted is a program, so it can be written.
+            if let Ok(read) = Program::parse(&changed) {
+                Program::parse(&read.text()).unwrap_or_else(|error| panic!("{error}\n{}", numbered(&read.text())));
+            }
+        }
+    }
+    for text in ["", "\n", "weft program 1", "}", "weft program 1\ntarget {}\nmodule\n"] {
+        refusal(text);
+    }
+    let deep = format!(
+        "weft program 1\ntarget {{}}\nmodule\n| HloModule m\n| ENTRY e {{ ROOT x = f32[] parameter(0) }}\n\
+        buffer 256 parameter 0\nparameter b0 f32[] \"x\"\nmemory 0 without reuse, 0 live\nsteps {{\n{}",
+        "while \"w\" rounds 1 () {\ncondition {\n}\nbody {\n".repeat(100_000)
+    );
+    assert!(refusal(&deep).1.contains("100 blocks"), "{}", refusal(&deep).1);
+}

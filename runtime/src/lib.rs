@@ -37,6 +37,7 @@ mod executable;
 mod pipelines;
 pub mod program;
 mod self_test;
+mod watch;
 
 pub use buffer::DeviceBuffer;
 pub use cache::{Cache, CacheEntry, Cached};
@@ -45,5 +46,6 @@ pub use device::{AdapterInfo, Device, DeviceOptions, Selection, adapters_async, 
 pub use device::{adapters, adapters_with};
 pub use error::{Advice, Error};
 pub use executable::{Argument, Checks, Executable};
-pub use program::{Options, Program, compile, compile_with, optimize};
+pub use program::{Options, Program, compile, compile_watched, compile_with, optimize};
 pub use self_test::{Answer, SelfTest, Test};
+pub use watch::{Progress, Watch};

@@ -21,6 +21,7 @@ mod pairs;
 mod program;
 mod program_cache;
 mod program_text;
+mod progress;
 mod protection;
 mod random_bits;
 mod recording;

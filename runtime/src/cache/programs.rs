@@ -2,8 +2,9 @@
 
 use super::{Cache, Kind, build, fingerprint};
 use crate::program::bytes::VERSION;
+use crate::program::compile_telling;
 use crate::program::whole::{Kernels, read_with};
-use crate::{Error, Options, Program, compile_with};
+use crate::{Error, Options, Program, Watch};
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::Module;
 use weft_partition::Target;
@@ -19,7 +20,7 @@ pub struct Cached {
 }
 
 impl Cache {
-    /// The program that [`compile_with`] makes, if this very build of weft has kept it, or else compiled now and kept. It is known by the module's
+    /// The program that [`compile_with`](crate::compile_with) makes, if this very build of weft has kept it, or else compiled now and kept. It is known by the module's
     /// text, the target, the options, weft's version, and size and time of the running executable: whoever loads weft as a part of a shared
     /// library should give each build of that a folder of its own.
     ///
@@ -27,8 +28,32 @@ impl Cache {
     /// others may write to is not used. Programs of more than half of the bytes that the folder may have are not kept.
     ///
     /// # Errors
-    /// As [`compile_with`]. That nothing can be read or kept is no error.
+    /// As [`compile_with`](crate::compile_with). That nothing can be read or kept is no error.
     pub fn compile(&self, module: &Module, target: &Target, options: &Options) -> Result<Cached, Error> {
+        self.compile_telling(module, target, options, None)
+    }
+
+    /// As [`compile`](Cache::compile), and tells a callback how many kernels are compiled, if they have to be.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compile_watched(
+        &self,
+        module: &Module,
+        target: &Target,
+        options: &Options,
+        watch: &Watch,
+    ) -> Result<Cached, Error> {
+        self.compile_telling(module, target, options, Some(watch))
+    }
+
+    fn compile_telling(
+        &self,
+        module: &Module,
+        target: &Target,
+        options: &Options,
+        watch: Option<&Watch>,
+    ) -> Result<Cached, Error> {
         // A budget changes nothing of the program that is made.
         let whole = Options { memory_budget: None, ..options.clone() };
         let within = |program: Program, is_found: bool| {
@@ -39,7 +64,7 @@ impl Cache {
         if let Some(program) = key.as_ref().and_then(|key| self.kept(key)) {
             return within(program, true);
         }
-        let program = compile_with(module, target, &whole)?;
+        let program = compile_telling(module, target, &whole, watch)?;
         if let Some(key) = key {
             self.keep(&key, &program);
         }

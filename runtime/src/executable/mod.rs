@@ -12,7 +12,7 @@ use crate::device::Waiting;
 use crate::pipelines::{Pipeline, Pipelines};
 use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
-use crate::{Device, DeviceBuffer, Error, Program};
+use crate::{Device, DeviceBuffer, Error, Program, Watch};
 use run::Run;
 use std::sync::Arc;
 use tracing::Instrument;
@@ -42,6 +42,7 @@ pub struct Executable {
     constants: Vec<DeviceBuffer>,
     /// The sizes of launches that the device decides on.
     sizes: Vec<DeviceBuffer>,
+    watch: Option<Watch>,
 }
 
 impl Executable {
@@ -82,7 +83,7 @@ impl Executable {
         }
         let blocks = |device: &Device| program.shaders().iter().map(|shader| window_blocks(device, shader)).collect();
         let windows = device.scoped(&format!("loading {}", program.name()), blocks).await?;
-        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes })
+        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes, watch: None })
     }
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
@@ -129,6 +130,12 @@ impl Executable {
     async fn execute_on(&self, inputs: Vec<Argument<'_>>, waiting: Waiting) -> Result<Vec<DeviceBuffer>, Error> {
         self.check_arguments(&inputs)?;
         Run::new(self, inputs, waiting, true).await?.finish().await
+    }
+
+    /// The same with a callback that is told of the rounds of loops, in every run.
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        Executable { watch: Some(watch), ..self }
     }
 
     /// The program.

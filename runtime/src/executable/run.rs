@@ -7,7 +7,7 @@ use crate::device::Waiting;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, buffer_bytes, encode};
 use crate::program::step::all;
 use crate::program::{Ahead, BufferKind, Conditional, Copy, Gate, Host, Launch, Step, Tensor, While};
-use crate::{DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error, Progress};
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
@@ -181,6 +181,7 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             rounds = rounds.wrapping_add(u32::try_from(behind).unwrap_or(0));
+            self.tell(step, u64::from(rounds));
             behind = (2 * behind).min(gate.most);
         }
     }
@@ -230,7 +231,15 @@ impl<'a> Run<'a> {
                 self.recorder.forget();
                 return Ok(());
             }
+            self.tell(step, round as u64);
             count = (2 * count).min(most);
+        }
+    }
+
+    /// Says how many rounds of a loop are handed over.
+    fn tell(&self, step: &While, done: u64) {
+        if let Some(watch) = &self.executable.watch {
+            watch.tell(&Progress::Rounds { name: &step.name, done, all: step.trip_count });
         }
     }
 
@@ -304,6 +313,7 @@ impl<'a> Run<'a> {
             self.steps(&step.body).await?;
             self.exchange(step);
             rounds += 1;
+            self.tell(step, rounds);
         }
     }
 

@@ -1,7 +1,8 @@
 //! The one door to the compiler's crates.
 
-use crate::Error;
+use crate::{Error, Progress, Watch};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_codegen_wgsl::{Content, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
@@ -14,8 +15,21 @@ pub(crate) fn fused(module: &Module, target: &Target) -> Result<Fused, Error> {
 }
 
 /// The kernels of fusions, or why there are none.
-pub(crate) fn kernels(fused: &Fused, sites: &[Site], target: &Target) -> BTreeMap<Site, Result<Shader, Diagnostics>> {
-    let compile = |&site: &Site| (site, weft_codegen_wgsl::compile(fused, site, target));
+pub(crate) fn kernels(
+    fused: &Fused,
+    sites: &[Site],
+    target: &Target,
+    watch: Option<&Watch>,
+) -> BTreeMap<Site, Result<Shader, Diagnostics>> {
+    let done = AtomicUsize::new(0);
+    let compile = |&site: &Site| {
+        let made = weft_codegen_wgsl::compile(fused, site, target);
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(watch) = watch {
+            watch.tell(&Progress::Kernels { done, all: sites.len() });
+        }
+        (site, made)
+    };
     #[cfg(feature = "parallel")]
     let outcomes = {
         use rayon::prelude::*;

@@ -16,7 +16,7 @@ pub use donation::Donated;
 pub use layout::tensor_bytes;
 pub use step::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
 
-use crate::Error;
+use crate::{Error, Watch};
 use std::fmt;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{ArrayShape, Literal, Module, Op};
@@ -185,11 +185,28 @@ pub fn compile(module: &Module, target: &Target) -> Result<Program, Error> {
 /// # Errors
 /// As [`compile`].
 pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Result<Program, Error> {
+    compile_telling(module, target, options, None)
+}
+
+/// As [`compile_with`], and tells a callback how many kernels are compiled.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_watched(module: &Module, target: &Target, options: &Options, watch: &Watch) -> Result<Program, Error> {
+    compile_telling(module, target, options, Some(watch))
+}
+
+pub(crate) fn compile_telling(
+    module: &Module,
+    target: &Target,
+    options: &Options,
+    watch: Option<&Watch>,
+) -> Result<Program, Error> {
     let _span = tracing::debug_span!("compile", module = module.name).entered();
     target.check()?;
     weft_hlo::verify::verify(module)?;
     let Optimized { module, runs, .. } = optimize(module, options)?;
-    Ok(Program { passes: runs, ..compile_fused(front::fused(&module, target)?, target, options)? })
+    Ok(Program { passes: runs, ..scheduled(front::fused(&module, target)?, target, options, watch)? })
 }
 
 /// Compiles a module that is fused already, as [`weft_partition::fuse_explained`] leaves it; [`Fused::of`] takes those that others fused. Of the
@@ -199,7 +216,11 @@ pub fn compile_with(module: &Module, target: &Target, options: &Options) -> Resu
 /// As [`compile`].
 pub fn compile_fused(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
     target.check()?;
-    let program = schedule::build(fused, target, options)?;
+    scheduled(fused, target, options, None)
+}
+
+fn scheduled(fused: Fused, target: &Target, options: &Options, watch: Option<&Watch>) -> Result<Program, Error> {
+    let program = schedule::build(fused, target, options, watch)?;
     options.memory_budget.map_or(Ok(()), |budget| program.check_budget(budget))?;
     Ok(program)
 }

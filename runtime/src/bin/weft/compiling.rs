@@ -1,12 +1,13 @@
 //! How a program is compiled, as the command line says it.
 
 use crate::args::Passes;
+use crate::progress::Progress;
 use clap::Args;
 use std::collections::BTreeSet;
 use weft_hlo::ir::Module;
 use weft_partition::Target;
 use weft_runtime::program::Donated;
-use weft_runtime::{Cache, Error, Options, Program, compile_with};
+use weft_runtime::{Cache, Error, Options, Program, Watch, compile_watched};
 
 /// What the compiler may do with a program.
 #[derive(Args, Debug)]
@@ -21,6 +22,10 @@ pub(crate) struct Compiling {
     /// Compile even if the program was compiled before and kept on disk, and keep nothing: see `weft cache`
     #[arg(long)]
     pub(crate) no_cache: bool,
+    /// Say on standard error how many kernels are compiled and how many rounds of loops are made, a line a second at most, also where that is no
+    /// terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
     /// Refuse a program that takes more device memory than this at its peak, in bytes, or with `KiB`, `MiB` or `GiB` behind the number; `run` frees
     /// idle memory of the device beyond that, too
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -38,12 +43,14 @@ impl Compiling {
     pub(crate) fn compile(&self, passes: &Passes, module: &Module, target: &Target) -> Result<Compiled, Error> {
         let options = self.options(passes);
         let cache = if self.no_cache || passes.explain { None } else { Cache::user() };
+        let progress = Progress::asked_for("compiling", self.progress);
+        let watch = progress.watch_device().unwrap_or_else(|| Watch::new(|_| {}));
         match cache {
             Some(cache) => {
-                let cached = cache.compile(module, target, &options)?;
+                let cached = cache.compile_watched(module, target, &options, &watch)?;
                 Ok(Compiled { program: cached.program, is_found: Some(cached.is_found) })
             }
-            None => Ok(Compiled { program: compile_with(module, target, &options)?, is_found: None }),
+            None => Ok(Compiled { program: compile_watched(module, target, &options, &watch)?, is_found: None }),
         }
     }
 }

@@ -70,7 +70,9 @@ pub(crate) fn run(arguments: &Run, format: Format, stopwatch: &Stopwatch) -> Res
     }
     let started = Instant::now();
     let (results, ran_on) = match &place {
-        Ran::On(executable, _) => (on_device(source, executable, &inputs)?, device_json(executable.device())),
+        Ran::On(executable, _) => {
+            (on_device(source, executable, &inputs, arguments)?, device_json(executable.device()))
+        }
         Ran::Evaluated(optimized) => (in_evaluator(source, &optimized.module, &inputs, arguments)?, json!("evaluator")),
     };
     let stats = match &place {
@@ -145,7 +147,6 @@ fn executable(
     arguments: &Run,
 ) -> Result<(Executable, Option<bool>), Failure> {
     let failed = |error| Failure::from_runtime(&loaded.source, error);
-    let _compiling = Progress::start("compiling");
     let target = &arguments.rounding.apply(target.unwrap_or(device.target()).clone());
     let Compiled { program, is_found } = match &loaded.held {
         Held::Program(program) => {
@@ -154,6 +155,7 @@ fn executable(
         }
         Held::Module(module) => arguments.compiling.compile(&arguments.passes, module, target).map_err(failed)?,
     };
+    let _loading = Progress::asked_for("loading", arguments.compiling.progress);
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
     Ok((Executable::with_checks(device, program, checks).map_err(failed)?, is_found))
 }
@@ -170,9 +172,15 @@ fn tell_of_host(program: &Program, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-fn on_device(source: &Arc<Source>, executable: &Executable, inputs: &[Literal]) -> Result<Vec<Literal>, Failure> {
-    let _running = Progress::start("running");
-    executable.run(inputs).map_err(|error| Failure::from_runtime(source, error))
+fn on_device(
+    source: &Arc<Source>,
+    executable: &Executable,
+    inputs: &[Literal],
+    arguments: &Run,
+) -> Result<Vec<Literal>, Failure> {
+    let running = Progress::asked_for("running", arguments.compiling.progress);
+    let watched = running.watch_device().map(|watch| executable.clone().watched(watch));
+    watched.as_ref().unwrap_or(executable).run(inputs).map_err(|error| Failure::from_runtime(source, error))
 }
 
 fn in_evaluator(
@@ -181,7 +189,7 @@ fn in_evaluator(
     inputs: &[Literal],
     arguments: &Run,
 ) -> Result<Vec<Literal>, Failure> {
-    let evaluating = Progress::start("evaluating");
+    let evaluating = Progress::asked_for("evaluating", arguments.compiling.progress);
     let config = Config { iteration_limit: arguments.max_iterations, watch: evaluating.watch(), ..Config::default() };
     let evaluate = if arguments.precise { eval::evaluate_precisely } else { eval::evaluate_with };
     evaluate(module, inputs, &config).map_err(|findings| Failure::Findings(Arc::clone(source), findings))

@@ -20,7 +20,7 @@ mod visit;
 use super::donation::Donation;
 use super::step::all;
 use super::{Options, Program, Step, Tensor, front};
-use crate::Error;
+use crate::{Error, Watch};
 use alias::Aliases;
 use region::{Region, Regions};
 use std::collections::BTreeMap;
@@ -183,9 +183,9 @@ struct Schedule<'a> {
 }
 
 /// Schedules the entry of a fused module, and what it runs.
-pub(super) fn build(fused: Fused, target: &Target, options: &Options) -> Result<Program, Error> {
+pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Option<&Watch>) -> Result<Program, Error> {
     let sites = visit::fusions(&fused);
-    let kernels: Kernels = front::kernels(&fused, &sites, target);
+    let kernels: Kernels = front::kernels(&fused, &sites, target, watch);
     let _span = tracing::debug_span!("schedule").entered();
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
     let donation = Donation::of(&fused.module, schedule.parameters.len(), &options.donated)?;

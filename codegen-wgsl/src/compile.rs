@@ -90,6 +90,9 @@ pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagno
     Err(refused("HLO413", "the numbers of its bindings leave some out".to_owned()))
 }
 
+/// Invocations of a workgroup, and windows, of a kernel that is read: proofs take time and memory by them.
+const MAX_READ: i64 = 1 << 16;
+
 /// The shader of a kernel that has gone through all lowerings for a target, as [`Shader::kernel`] has it, given what lies in its bindings, in their
 /// order. Nothing is believed: the kernel is verified, its text written and validated anew.
 ///
@@ -101,6 +104,11 @@ pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Res
     let refused = |code: &'static str, message: String| {
         Diagnostics::from(Diagnostic::new(code, Span::default(), message).about(&kernel.name))
     };
+    for (what, count) in [("invocations in a workgroup", kernel.threads()), ("windows", kernel.windows)] {
+        if count > MAX_READ {
+            return Err(refused("HLO417", format!("it has {count} {what}, more than {MAX_READ}")));
+        }
+    }
     kernel
         .verify()
         .map_err(|broken| refused("HLO419", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;

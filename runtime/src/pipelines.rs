@@ -111,3 +111,24 @@ fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
     });
     Pipeline { pipeline, layout }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, compile_with};
+    use weft_partition::Target;
+
+    #[test]
+    fn names_of_kernels_make_no_pipelines() {
+        let keys = |name: &str, operation: &str| -> Vec<Key> {
+            let text = format!(
+                "HloModule {name}\nENTRY e {{\n {name} = f32[40] parameter(0)\n ROOT {name}_out = f32[40] {operation}({name})\n}}"
+            );
+            let module = weft_hlo::text::parse(&text).expect("it is a module");
+            let program = compile_with(&module, &Target::default(), &Options::default()).expect("it compiles");
+            program.shaders().iter().map(|shader| key(shader, Checks::default())).collect()
+        };
+        assert_eq!(keys("first", "negate"), keys("second", "negate"));
+        assert_ne!(keys("first", "negate"), keys("first", "abs"));
+    }
+}

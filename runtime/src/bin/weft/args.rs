@@ -37,8 +37,10 @@ pub(crate) enum Format {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Run a program on the best GPU there is
+    #[command(after_help = crate::loaded::FILES)]
     Run(Run),
     /// Show a program as launches and buffers, as it would run
+    #[command(after_help = crate::loaded::FILES)]
     Compile(Compile),
     /// Show a program as it was read, as canonical text
     Fmt(File),

@@ -8,6 +8,10 @@ use std::sync::Arc;
 use weft_hlo::ir::Module;
 use weft_runtime::Program;
 
+/// What may be given besides HLO.
+pub(crate) const FILES: &str = "FILE may also be a compiled program, as `weft compile --output` and `--whole` write it; then nothing is compiled. \
+                                What is compiled is kept on disk and taken from there the next time (`weft cache`), unless --no-cache is given.";
+
 /// A module or a program, with its text for what is told of it.
 pub(crate) struct Loaded {
     pub(crate) source: Arc<Source>,

@@ -14,7 +14,8 @@ use weft_partition::Target;
 
 impl Program {
     /// Reads what [`Program::text`] writes: the same program again, without the findings of passes. The text may come from anywhere. Kernels are
-    /// verified, written as WGSL and validated anew; what a device relies on is checked, so a text may be senseless but never harmful.
+    /// verified, written as WGSL and validated anew; what a device relies on is checked, so a text may be senseless but never harmful. Senseless
+    /// is a program that reads a buffer before it writes it: what it finds there is whatever an earlier run on the same device left.
     ///
     /// # Errors
     /// [`Error::ProgramText`] with the first line that is wrong, and why.

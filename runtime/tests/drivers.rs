@@ -1,9 +1,10 @@
 //! What drivers get wrong when they are let: each program here once gave a wrong number on llvmpipe or SwiftShader, or
 //! might give one under fast mathematics.
 
+use crate::near::{is_near, numbers as numbers_of};
 use crate::support::{self, compile};
 use std::sync::LazyLock;
-use weft_hlo::eval::evaluate;
+use weft_hlo::eval::{converted, evaluate};
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
 use weft_hlo::shape::unary_accepts;
 use weft_partition::Target;
@@ -121,6 +122,46 @@ fn quotients_by_constants_are_no_products() {
         let flushed = |bits: u32| if f32::from_bits(bits).is_subnormal() { bits & 1 << 31 } else { bits };
         for (found, expected) in bits(&found[0]).into_iter().zip(bits(&expected[0])) {
             assert_eq!(flushed(found), flushed(expected), "a quotient by {constant}");
+        }
+    }
+}
+
+/// Of a narrow float that is a constant, or an index, a driver can compute the number.
+#[test]
+fn narrow_zeros_are_not_folded_with() {
+    for ty in ["bf16", "f16", "f8e5m2fnuz", "f8e4m3fn"] {
+        let text = format!(
+            "x = {ty}[6] parameter(0)
+            p = pred[6] parameter(1)
+            i = {ty}[6] iota(), iota_dimension=0
+            r = {ty}[6] reverse(i), dimensions={{0}}
+            z = {ty}[] constant(0)
+            zeros = {ty}[6] broadcast(z), dimensions={{}}
+            o = {ty}[] constant(1)
+            ones = {ty}[6] broadcast(o), dimensions={{}}
+            s = {ty}[6] select(p, zeros, ones)
+            m = {ty}[6] minimum(i, zeros)
+            a = {ty}[6] divide(m, m)
+            b = {ty}[6] multiply(x, zeros)
+            c = {ty}[6] multiply(x, s)
+            d = {ty}[6] divide(r, zeros)
+            e = {ty}[6] add(x, zeros)
+            ROOT t = ({ty}[6], {ty}[6], {ty}[6], {ty}[6], {ty}[6]) tuple(a, b, c, d, e)"
+        );
+        let module = support::entry(&text);
+        let numbers = Literal::array([6], vec![f32::NAN, -1.0, -0.0, 0.0, 2.0, f32::INFINITY]);
+        let element_type = module.entry_computation().instructions.values().next().expect("x").shape.as_array();
+        let element_type = element_type.expect("an array").element_type;
+        let data = converted(&numbers.data, element_type).expect("numbers of every type");
+        let inputs = [Literal::array([6], data), Literal::array([6], vec![true, true, false, true, false, true])];
+        let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+        for (number, (expected, found)) in expected.iter().zip(run(&module, &inputs)).enumerate() {
+            for position in 0..6 {
+                let [a, b] = [expected, &found].map(|literal| literal.data.get(position).expect("six elements"));
+                let is_nan = numbers_of(a).is_some_and(|parts| parts[0].is_nan());
+                let is_same = a.bits() == b.bits() || is_nan && is_near(a, b, 0.0);
+                assert!(is_same, "{ty}, result {number}, element {position}: {b} for {a}");
+            }
         }
     }
 }

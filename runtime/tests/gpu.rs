@@ -16,6 +16,9 @@ mod drivers;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
 mod math;
+mod mixed;
+#[path = "support/near.rs"]
+mod near;
 #[path = "../../codegen-wgsl/tests/support/pairs.rs"]
 mod pairs;
 mod program;

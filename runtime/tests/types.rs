@@ -1,6 +1,7 @@
 //! Operations on elements of every type on the default adapter against the reference evaluator, and what is moved bit for bit.
 
 use crate::count::{cases, first_seed};
+use crate::near::{is_double, is_near, numbers, types};
 use crate::support::{compile, device};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,58 +9,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, FloatFormat, Literal, Module, Opcode, Scalar, Shape};
 use weft_hlo::random::{Numbers, Options, inputs, instance};
 use weft_hlo::text::{parse, print};
-use weft_partition::Form;
 use weft_runtime::{Device, Executable};
-
-/// The types that devices hold.
-fn types() -> impl Iterator<Item = ElementType> {
-    ElementType::ALL.iter().copied().filter(|&ty| Form::of(ty).is_some())
-}
-
-/// The parts of an element as numbers, one or two; `None` of what is no float.
-fn numbers(scalar: Scalar) -> Option<Vec<f64>> {
-    let ty = scalar.element_type();
-    Some(match scalar {
-        Scalar::F32(value) => vec![f64::from(value)],
-        Scalar::C64(value) => vec![f64::from(value.re), f64::from(value.im)],
-        Scalar::F64(value) => vec![value],
-        Scalar::C128(value) => vec![value.re, value.im],
-        _ => vec![f64::from(FloatFormat::of(ty)?.value(u16::try_from(scalar.bits()).ok()?))],
-    })
-}
-
-/// Whether the parts of a type's elements have 64 bits.
-fn is_double(ty: ElementType) -> bool {
-    matches!(ty, ElementType::F64 | ElementType::C128)
-}
-
-/// The distance between numbers of a type near a value.
-fn ulp(ty: ElementType, value: f64) -> f64 {
-    let (mantissa_bits, least) = match FloatFormat::of(ty) {
-        Some(format) => (format.mantissa_bits(), 1 - format.bias()),
-        None if is_double(ty) => (52, -1022),
-        None => (23, -126),
-    };
-    let exponent = if value == 0.0 { least } else { value.abs().log2().floor() as i32 };
-    2f64.powi(exponent.max(least) - mantissa_bits as i32)
-}
-
-/// Whether a float is what was expected, to so many units in the last place of the larger part. Subnormal numbers of `f32` may be zeros.
-fn is_near(expected: Scalar, actual: Scalar, units: f64) -> bool {
-    let (Some(a), Some(b)) = (numbers(expected), numbers(actual)) else { return expected == actual };
-    let largest = a.iter().fold(0f64, |largest, part| largest.max(part.abs()));
-    let ty = expected.element_type();
-    let flushed = if is_double(ty) { 0.0 } else { f64::from(f32::MIN_POSITIVE) };
-    let allowed = units * ulp(ty, largest) + flushed;
-    // A product of complex numbers that is too large is an infinity or the difference of two. What is positive in a type without zero may be
-    // computed as one, and is none then.
-    let may_be_nan = |a: f64| {
-        (ty.is_complex() && a.is_infinite())
-            || (ty == ElementType::F8E8M0Fnu && a.abs() < f64::from(f32::MIN_POSITIVE).sqrt())
-    };
-    let is_same = |a: f64, b: f64| a == b || b.is_nan() && (a.is_nan() || may_be_nan(a));
-    a.iter().zip(&b).all(|(&a, &b)| is_same(a, b) || (a - b).abs() <= allowed)
-}
 
 /// Runs a module on both, and says where they differ.
 fn difference(device: &Device, module: &Module, inputs: &[Literal], units: f64) -> Result<(), String> {
@@ -105,12 +55,7 @@ fn check_all(opcodes: &[Opcode], per_type: u64, numbers: Numbers, units: f64) ->
                 let inputs = inputs(&module, seed, &options);
                 let count = counts.entry((opcode.name(), ty.name())).or_default();
                 count.made += 1;
-                // A power is an exponential of a product, whose rounding it multiplies.
-                let units = match ty.is_complex() {
-                    true if opcode == Opcode::Power => 64.0 * units,
-                    true => 4.0 * units,
-                    false => units,
-                };
+                let units = if ty.is_complex() { 4.0 * units } else { units };
                 let Err(found) = difference(&device, &module, &inputs, units) else { continue };
                 // Not all devices compute with 64 bits.
                 if found.contains("needs features that the target does not have") {

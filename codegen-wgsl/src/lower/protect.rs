@@ -240,7 +240,8 @@ impl<'k> Protection<'k> {
             elements: Elements::default(),
             memories: context.memories,
         };
-        let mut pass = Pass { context, function, protection, needed: vec![false; count], extents: Vec::new() };
+        let (needed, is_known) = (vec![false; count], vec![false; count]);
+        let mut pass = Pass { context, function, protection, needed, is_known, extents: Vec::new() };
         pass.block(&function.body);
         if context.returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
@@ -342,6 +343,8 @@ struct Pass<'c, 'f> {
     protection: Protection<'f>,
     /// Values that must be opaque.
     needed: Vec<bool>,
+    /// Values that a driver can compute, or choose among: of indices and constants alone.
+    is_known: Vec<bool>,
     /// The extents of the variables of all loops around.
     extents: Vec<i64>,
 }
@@ -350,6 +353,23 @@ impl<'f> Pass<'_, 'f> {
     fn need(&mut self, operand: Operand) {
         if let Operand::Value(value) = operand {
             self.needed[value.index()] = true;
+        }
+    }
+
+    /// Whether a driver may know an operand, or that it is one of some that it knows.
+    fn knows(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Constant(_) => true,
+            Operand::Value(value) => self.is_known[value.index()],
+        }
+    }
+
+    fn computes_with_known(&self, op: &ScalarOp) -> bool {
+        match op {
+            ScalarOp::Extract { .. } | ScalarOp::Keep { .. } => false,
+            ScalarOp::Select { operands: [_, arms @ ..] } => arms.iter().any(|arm| self.knows(*arm)),
+            ScalarOp::Compose { operands } => operands.iter().any(|lane| self.knows(*lane)),
+            op => op.operands().into_iter().all(|operand| self.knows(operand)),
         }
     }
 
@@ -362,6 +382,7 @@ impl<'f> Pass<'_, 'f> {
             match statement {
                 Statement::Let { value, op } => {
                     let is_arithmetic = is_arithmetic(self.function, op);
+                    self.is_known[value.index()] = self.computes_with_known(op);
                     *self.origin(*value) = match op {
                         ScalarOp::Extract { memory, indices } => {
                             self.protection.elements.insert(*value, *memory, indices);
@@ -381,8 +402,8 @@ impl<'f> Pass<'_, 'f> {
                         {
                             Origin::Selected
                         }
-                        // Bits are put together.
-                        ScalarOp::Decode { .. } => Origin::Opaque,
+                        // Bits are put together, of which some are not known.
+                        ScalarOp::Decode { operand, .. } if !self.knows(*operand) => Origin::Opaque,
                         op if !op.is_lane_wise() => Origin::Opaque,
                         _ => Origin::Computed { is_arithmetic },
                     };
@@ -407,6 +428,9 @@ impl<'f> Pass<'_, 'f> {
                     for branch in [then, otherwise] {
                         self.block(branch);
                         branch.results.iter().for_each(|result| self.need(*result));
+                    }
+                    for (value, results) in values.iter().zip(then.results.iter().zip(&otherwise.results)) {
+                        self.is_known[value.index()] = self.knows(*results.0) || self.knows(*results.1);
                     }
                 }
                 Statement::While { values, init, accumulators, condition, body } => {

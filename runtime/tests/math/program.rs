@@ -156,8 +156,14 @@ const TWO: &[Two] = &[
     (BinaryOp::Divide, "", |_, _| true, 8.0),
     (BinaryOp::Multiply, " without overflow of a product of parts", does_not_overflow, 8.0),
     (BinaryOp::Power, " with an exponent times logarithm up to 1", |_, pair| is_moderate(1.0, pair), 8.0),
-    (BinaryOp::Power, " with an exponent times logarithm up to 10", |_, pair| is_moderate(10.0, pair), 64.0),
-    (BinaryOp::Power, " with an exponent times logarithm up to 100", |_, pair| is_moderate(100.0, pair), 640.0),
+    (BinaryOp::Power, " with an exponent times logarithm up to 10", |_, pair| is_moderate(10.0, pair), 8.0),
+    (BinaryOp::Power, " with an exponent times logarithm up to 100", |_, pair| is_moderate(100.0, pair), 8.0),
+    (
+        BinaryOp::Power,
+        " with an exponent times logarithm up to 1000",
+        |ty, pair| is_finite_power(ty, 1000.0, pair),
+        8.0,
+    ),
 ];
 
 /// Whether an angle has one value, and the evaluator's formula finds it: `x^2 + y^2`, which vanishes at poles and whose root has a cut, must
@@ -185,6 +191,14 @@ fn is_moderate(most: f64, [base, exponent]: [Point; 2]) -> bool {
     let logarithm = base[0].hypot(base[1]).ln().abs() + base[1].atan2(base[0]).abs();
     let size = exponent[0].hypot(exponent[1]) * logarithm;
     size.is_nan() || size <= most || base == [0.0; 2]
+}
+
+/// The same of powers whose parts have room in the type, or would not have any in a wider one.
+fn is_finite_power(ty: ElementType, most: f64, [base, exponent]: [Point; 2]) -> bool {
+    let greatest = if ty == ElementType::C64 { 88.0 } else { 709.0 };
+    let logarithm = [base[0].hypot(base[1]).ln(), base[1].atan2(base[0])];
+    let size = exponent[0] * logarithm[0] - exponent[1] * logarithm[1];
+    is_moderate(most, [base, exponent]) && (size <= greatest || !size.is_finite())
 }
 
 /// Numbers of this type, of as many as `points` says.

@@ -5,10 +5,14 @@
 
 mod angle;
 mod inverse;
+mod power;
+mod sum;
 
 use super::code::{Code, real, word};
 use super::pair::Pair;
 use crate::kernel::Operand;
+pub(super) use power::power_of_complex;
+pub(super) use sum::arc;
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
 
 /// The real and the imaginary part.
@@ -28,12 +32,29 @@ struct Reals {
     small_number: f64,
     /// Beyond this exponentials are computed in two steps.
     large_exponent: f64,
+    /// The divisor of the last term of a series whose terms are a sixteenth of one another, where the next one is nothing beside a
+    /// number of twice as many places.
+    last_of_series: u32,
 }
 
-const F32: Reals =
-    Reals { places: 23, bias: 127, tanh_is_one: 11.0, large_number: 1e15, small_number: 1e-6, large_exponent: 80.0 };
-const F64: Reals =
-    Reals { places: 52, bias: 1023, tanh_is_one: 22.0, large_number: 1e40, small_number: 1e-10, large_exponent: 700.0 };
+const F32: Reals = Reals {
+    places: 23,
+    bias: 127,
+    tanh_is_one: 11.0,
+    large_number: 1e15,
+    small_number: 1e-6,
+    large_exponent: 80.0,
+    last_of_series: 21,
+};
+const F64: Reals = Reals {
+    places: 52,
+    bias: 1023,
+    tanh_is_one: 22.0,
+    large_number: 1e40,
+    small_number: 1e-10,
+    large_exponent: 700.0,
+    last_of_series: 35,
+};
 
 fn reals(ty: ElementType) -> Reals {
     if ty == ElementType::F64 { F64 } else { F32 }
@@ -113,7 +134,6 @@ impl Code {
             BinaryOp::Add | BinaryOp::Subtract => [self.binary(op, a[0], b[0]), self.binary(op, a[1], b[1])],
             BinaryOp::Multiply => self.product(a, b),
             BinaryOp::Divide => self.quotient(a, b),
-            BinaryOp::Power => self.power_complex(a, b),
             BinaryOp::Atan2 => self.atan2_complex(a, b),
             _ => return None,
         };
@@ -266,6 +286,12 @@ impl Code {
     }
 
     fn exp_complex(&mut self, z: Parts) -> Parts {
+        let turn = [UnaryOp::Cosine, UnaryOp::Sine].map(|op| self.unary(op, z[1]));
+        self.power_and_turn(z, turn)
+    }
+
+    /// The exponential of a number, of whose imaginary part the cosine and the sine are given.
+    fn power_and_turn(&mut self, z: Parts, [cosine, sine]: Parts) -> Parts {
         let real = real_like(self.type_of(z[0]));
         let reals = self.reals(z[0]);
         let is_large = self.compare(ComparisonDirection::Gt, z[0], real(reals.large_exponent));
@@ -275,9 +301,7 @@ impl Code {
         let again = self.select(is_large, power, real(1.0));
         let is_real = self.equal(z[1], real(0.0));
         let is_zero = self.equal(z[0], real(f64::NEG_INFINITY));
-        let cosine = self.unary(UnaryOp::Cosine, z[1]);
         let cosine = self.or_one(cosine, z[0], z[1]);
-        let sine = self.unary(UnaryOp::Sine, z[1]);
         let [re, im] = [cosine, sine].map(|factor| {
             let product = self.multiply(power, factor);
             let product = self.multiply(product, again);
@@ -566,22 +590,5 @@ impl Code {
         let divisor = [self.select(is_near, near, next), power[1]];
         let numerator = [self.select(is_left, power[0], real(1.0)), self.select(is_left, power[1], real(0.0))];
         self.quotient(numerator, divisor)
-    }
-
-    fn power_complex(&mut self, base: Parts, exponent: Parts) -> Parts {
-        let real = real_like(self.type_of(base[0]));
-        let log = self.log_complex(base);
-        let product = self.product(exponent, log);
-        let [re, im] = self.exp_complex(product);
-        // Any number to the power 0 is 1, and 0 to any other with a positive real part is 0.
-        let (x, y) = (self.equal(exponent[0], real(0.0)), self.equal(exponent[1], real(0.0)));
-        let is_one = self.and(x, y);
-        let (u, v) = (self.equal(base[0], real(0.0)), self.equal(base[1], real(0.0)));
-        let of_zero = self.and(u, v);
-        let is_positive = self.compare(ComparisonDirection::Gt, exponent[0], real(0.0));
-        let is_zero = self.and(of_zero, is_positive);
-        let re = self.select(is_zero, real(0.0), re);
-        let im = self.select(is_zero, real(0.0), im);
-        [self.select(is_one, real(1.0), re), self.select(is_one, real(0.0), im)]
     }
 }

@@ -1,9 +1,10 @@
-//! Functions of pairs of words that are too long to be written at each use.
+//! Functions that are too long to be written at each use.
 
 use super::code::{Code, word};
+use super::complex::{arc, power_of_complex};
 use super::pair::Pair;
 use crate::kernel::{Block, Function, FunctionId, Operand, Statement, ValueId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ElementType};
 
 /// Bits of a pair.
@@ -16,13 +17,16 @@ pub(super) struct Helpers {
     taken: BTreeSet<String>,
     divide: Option<FunctionId>,
     power: Option<FunctionId>,
+    /// Of complex numbers, by the type of their parts.
+    complex_powers: BTreeMap<ElementType, FunctionId>,
     pub(super) functions: Vec<Function>,
 }
 
 impl Helpers {
     /// Behind so many functions; none is called as one of `taken`.
     pub(super) fn new(first: usize, taken: BTreeSet<String>) -> Self {
-        Helpers { first, taken, divide: None, power: None, functions: Vec::new() }
+        let complex_powers = BTreeMap::new();
+        Helpers { first, taken, divide: None, power: None, complex_powers, functions: Vec::new() }
     }
 
     fn add(&mut self, name: &str, make: impl FnOnce(&str) -> Function) -> FunctionId {
@@ -41,7 +45,7 @@ impl Helpers {
             None => self.add("divide_u64", division),
         };
         self.divide = Some(function);
-        let results = call(code, function, &[a, b], 4);
+        let results: [Operand; 4] = call_on_pairs(code, function, &[a, b]);
         [Pair::of(&results[..2]), Pair::of(&results[2..])]
     }
 
@@ -52,32 +56,71 @@ impl Helpers {
             None => self.add("power_u64", power),
         };
         self.power = Some(function);
-        Pair::of(&call(code, function, &[base, exponent], 2))
+        Pair::of(&call_on_pairs::<2>(code, function, &[base, exponent]))
+    }
+
+    /// A power of complex numbers, whose parts are of a type.
+    pub(super) fn power_of_complex(
+        &mut self,
+        code: &mut Code,
+        part: ElementType,
+        [base, exponent]: [[Operand; 2]; 2],
+    ) -> [Operand; 2] {
+        let function = match self.complex_powers.get(&part) {
+            Some(function) => *function,
+            None => {
+                // What it calls stands behind it.
+                let called = FunctionId::from_index(self.first + self.functions.len() + 1);
+                let function =
+                    self.add(&format!("power_of_complex_{part}"), |name| power_of_complex(name, part, called));
+                self.add(&format!("arc_{part}"), |name| arc(name, part));
+                function
+            }
+        };
+        self.complex_powers.insert(part, function);
+        let results = call(code, function, [base, exponent].concat(), [part; 2]);
+        [results[0], results[1]]
     }
 }
 
-fn call(code: &mut Code, function: FunctionId, arguments: &[Pair], results: usize) -> Vec<Operand> {
-    let values: Vec<ValueId> = (0..results).map(|_| code.value(ElementType::U32)).collect();
+/// The results, of these types, of a function.
+pub(super) fn call<const N: usize>(
+    code: &mut Code,
+    function: FunctionId,
+    arguments: Vec<Operand>,
+    results: [ElementType; N],
+) -> [Operand; N] {
+    let values = results.map(|ty| code.value(ty));
+    code.statements.push(Statement::Call { values: values.to_vec(), function, indices: Vec::new(), arguments });
+    values.map(Operand::Value)
+}
+
+fn call_on_pairs<const N: usize>(code: &mut Code, function: FunctionId, arguments: &[Pair]) -> [Operand; N] {
     let arguments = arguments.iter().flat_map(|pair| pair.parts()).collect();
-    code.statements.push(Statement::Call { values: values.clone(), function, indices: Vec::new(), arguments });
-    values.into_iter().map(Operand::Value).collect()
+    call(code, function, arguments, [ElementType::U32; N])
+}
+
+/// A function of parameters with these names and types; `body` makes its results.
+pub(super) fn function<const N: usize>(
+    name: &str,
+    parameters: [(&str, ElementType); N],
+    body: impl FnOnce(&mut Code, [Operand; N]) -> Vec<Operand>,
+) -> Function {
+    let mut code = Code::new(name, Vec::new());
+    let parameters = parameters.map(|(name, ty)| {
+        code.name = name.to_owned();
+        code.value(ty)
+    });
+    code.name = "step".to_owned();
+    let results = body(&mut code, parameters.map(Operand::Value));
+    let statements = code.statements;
+    Function { parameters: parameters.to_vec(), body: Block { statements, results }, ..code.function }
 }
 
 /// A function of two pairs; `body` makes its results.
 fn of_two(name: &str, body: impl FnOnce(&mut Code, Pair, Pair) -> Vec<Operand>) -> Function {
-    let mut code = Code::new(name, Vec::new());
-    let parameters: Vec<ValueId> = ["a.low", "a.high", "b.low", "b.high"]
-        .into_iter()
-        .map(|name| {
-            code.name = name.to_owned();
-            code.value(ElementType::U32)
-        })
-        .collect();
-    code.name = "step".to_owned();
-    let operands: Vec<Operand> = parameters.iter().map(|parameter| Operand::Value(*parameter)).collect();
-    let results = body(&mut code, Pair::of(&operands[..2]), Pair::of(&operands[2..]));
-    let statements = code.statements;
-    Function { parameters, body: Block { statements, results }, ..code.function }
+    let parameters = ["a.low", "a.high", "b.low", "b.high"].map(|name| (name, ElementType::U32));
+    function(name, parameters, |code, parts| body(code, Pair::of(&parts[..2]), Pair::of(&parts[2..])))
 }
 
 /// A round of [`BITS`] for each bit, which carries pairs from round to round.

@@ -456,7 +456,10 @@ impl Pass<'_, '_> {
             Kind::Double => self.code.binary_double(op, Pair::of(a), Pair::of(b)).parts(),
             Kind::Complex(part) => {
                 let (a, b) = (self.complex(part, a), self.complex(part, b));
-                let result = self.code.binary_complex(op, a, b).ok_or_else(undefined)?;
+                let result = match op {
+                    BinaryOp::Power => self.helpers.power_of_complex(&mut self.code, part, [a, b]).to_vec(),
+                    _ => self.code.binary_complex(op, a, b).ok_or_else(undefined)?,
+                };
                 self.split(part, &result)
             }
         })

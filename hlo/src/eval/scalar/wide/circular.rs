@@ -50,6 +50,8 @@ const SINE: [f64; 8] = alternating(factorials(5, 2));
 const COSINE: [f64; 8] = alternating(factorials(6, 2));
 /// 1/5, 1/7, … with the signs of the terms of (atan t) / t from t^4 on; those from t^50 on are less than 2^-69.
 const ARC_TANGENT: [f64; 23] = alternating(odd_reciprocals(5));
+/// The same from t^8 on.
+const ARC_TANGENT_TAIL: [f64; 24] = alternating(odd_reciprocals(9));
 
 /// A number as a sum of right angles and what is left of it, at most half a right angle.
 #[derive(Copy, Clone)]
@@ -211,17 +213,28 @@ pub(in crate::eval) fn sin_cos_of_turn(k: u64, n: u64) -> (f64, f64) {
     }
 }
 
+/// The terms of (atan t) / t behind the first, given the square of t, with an error below 2^-60.
+#[inline(always)]
+fn arc_terms(square: Pair) -> Pair {
+    square * (Pair::quotient(-1.0, 3.0) + square.high * horner(&ARC_TANGENT, square.high))
+}
+
+/// The same with an error below 2^-67.
+fn more_arc_terms(square: Pair) -> Pair {
+    let seventh = Pair::quotient(-1.0, 7.0) + square.high * horner(&ARC_TANGENT_TAIL, square.high);
+    let fifth = Pair::quotient(1.0, 5.0) + square * seventh;
+    square * (Pair::quotient(-1.0, 3.0) + square * fifth)
+}
+
 /// The angle of the point (x, y), neither of which is negative, and not both zero.
 #[inline(always)]
-fn angle(y: Pair, x: Pair) -> Pair {
+fn angle(y: Pair, x: Pair, terms: impl Fn(Pair) -> Pair) -> Pair {
     let is_over = x.high < y.high;
     let (less, more) = (Pair::either(is_over, x, y), Pair::either(is_over, y, x));
     // From pi / 8 on by the difference to pi / 4.
     let is_steep = less.high > (std::f64::consts::SQRT_2 - 1.0) * more.high;
     let t = Pair::either(is_steep, less - more, less) / Pair::either(is_steep, less + more, more);
-    let square = t.square();
-    let third = Pair::quotient(-1.0, 3.0) + square.high * horner(&ARC_TANGENT, square.high);
-    let angle = t + t * (square * third);
+    let angle = t + t * terms(t.square());
     let angle = Pair::either(is_steep, QUARTER_PI + angle, angle);
     Pair::either(is_over, HALF_PI - angle, angle)
 }
@@ -229,6 +242,16 @@ fn angle(y: Pair, x: Pair) -> Pair {
 /// The angle of the point (x, y), with an error below 2^-59 of it, of the sign of y.
 #[inline(always)]
 pub(super) fn angle_of(y: Pair, x: Pair) -> Pair {
+    angle_by(y, x, arc_terms)
+}
+
+/// The same with an error below 2^-66, for those who multiply it.
+pub(super) fn precise_angle_of(y: Pair, x: Pair) -> Pair {
+    angle_by(y, x, more_arc_terms)
+}
+
+#[inline(always)]
+fn angle_by(y: Pair, x: Pair, terms: impl Fn(Pair) -> Pair) -> Pair {
     // Next to an infinity all other numbers vanish.
     let is_infinite = x.high.abs() == f64::INFINITY || y.high.abs() == f64::INFINITY;
     let size = |value: Pair| {
@@ -243,7 +266,7 @@ pub(super) fn angle_of(y: Pair, x: Pair) -> Pair {
     const LARGE: f64 = 4.149_515_568_880_993e180;
     let scale = if most > 1e150 { 1.0 / LARGE } else { 1.0 };
     let scale = if most < 1e-150 { LARGE } else { scale };
-    let angle = angle(b.times(scale), a.times(scale));
+    let angle = angle(b.times(scale), a.times(scale), terms);
     let angle = Pair::either(x.high.is_sign_negative(), PI - angle, angle);
     let angle = Pair::either(y.high.is_sign_negative(), -angle, angle);
     Pair::either(x.high.is_nan() || y.high.is_nan(), Pair::of(x.high + y.high), angle)

@@ -3,7 +3,7 @@
 //! Each part is computed in [pairs](super::pair::Pair) and rounded once. Formulae are such that nothing cancels that a pair does not have
 //! the bits for (Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987).
 
-use super::circular::{Turn, angle_of, atan2};
+use super::circular::{Turn, angle_of, atan2, precise_angle_of};
 use super::exponential::{
     Power, TINY, cosh as real_cosh, exp as real_exp, exp_m1 as real_exp_m1, scaled, sinh as real_sinh,
     tanh as real_tanh, two_to,
@@ -352,7 +352,7 @@ pub(in crate::eval) fn pow(base: Complex64, exponent: Complex64) -> Complex64 {
     if is_zero(base) || !is_finite(base) || !is_moderate(exponent.re) || !is_moderate(exponent.im) {
         return exp(exponent * ln(base));
     }
-    let logarithm = Point { re: ln_of_length(base), im: angle_of(Pair::of(base.im), Pair::of(base.re)) };
+    let logarithm = Point { re: ln_of_length(base), im: precise_angle_of(Pair::of(base.im), Pair::of(base.re)) };
     let power = Point { re: Pair::of(exponent.re), im: Pair::of(exponent.im) }.times(logarithm);
     let (angle, turn) = (power.im.high, Turn::of_pair(power.im));
     let power = Power::of(power.re);

@@ -168,6 +168,8 @@ fn certainty(
         op if all == Certainty::Exact && op.opcode().is_elementwise() => match (flushes, is_exact(op, ty, target)) {
             (true, _) => Certainty::Open,
             (_, true) => Certainty::Exact,
+            // Next to its cuts, of which there are many, an angle is half a turn to either side.
+            _ if *op == Op::Binary(BinaryOp::Atan2) && ty.is_complex() => Certainty::Open,
             // Squares of parts that are that small vanish.
             _ if ty == ElementType::C128 && (value.has(is_subnormal_pair) || operands[0].has(is_subnormal_pair)) => {
                 Certainty::Open

@@ -181,6 +181,27 @@ fn conversions_between_all_types_are_exact() {
     }
 }
 
+/// The bits of one array are numbers of several types in one kernel.
+#[test]
+fn bits_are_decoded_as_each_of_their_types() {
+    let device = device();
+    for [from, to] in [["f8e4m3", "f8e5m2fnuz"], ["f16", "bf16"], ["f8e5m2", "f8e4m3b11fnuz"]] {
+        let text = format!(
+            "HloModule bits
+            ENTRY main {{
+                x = {from}[4] parameter(0)
+                y = {to}[4] bitcast-convert(x)
+                a = {from}[4] add(x, x)
+                b = {to}[4] add(y, y)
+                ROOT t = ({from}[4], {to}[4]) tuple(a, b)
+            }}"
+        );
+        let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+        let inputs = inputs(&module, 3, &Options { numbers: Numbers::Small, ..Options::computed() });
+        assert_eq!(difference(&device, &module, &inputs, 0.0), Ok(()), "{text}");
+    }
+}
+
 /// NaNs with all their bits, and numbers that devices take for zeros.
 #[test]
 fn moves_keep_all_bits() {

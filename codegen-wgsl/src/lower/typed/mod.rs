@@ -16,6 +16,7 @@ use convert::part;
 use helpers::Helpers;
 use integer::Narrow;
 use pair::Pair;
+use std::collections::BTreeMap;
 use weft_affine::Expr;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{
@@ -129,7 +130,7 @@ impl Kind {
 fn typed_function(kernel: &Kernel, source: &Function, helpers: &mut Helpers) -> Result<Function, Diagnostics> {
     let code = Code::new(&source.name, source.extents.clone());
     let images = vec![Vec::new(); source.values.len()];
-    let mut pass = Pass { kernel, source, code, helpers, images, decoded: Vec::new(), trail: Vec::new() };
+    let mut pass = Pass { kernel, source, code, helpers, images, decoded: BTreeMap::new(), trail: Vec::new() };
     let parameters = pass.defined(&source.parameters)?;
     let body = pass.block(&source.body)?;
     Ok(Function { parameters, body, ..pass.code.function })
@@ -142,10 +143,11 @@ struct Pass<'k, 'h> {
     helpers: &'h mut Helpers,
     /// For each value of the source the registers that hold it.
     images: Vec<Vec<Operand>>,
-    /// For each value here the number that its bits are, where that has been decoded in sight.
-    decoded: Vec<Option<Operand>>,
-    /// The values decoded, innermost block last.
-    trail: Vec<ValueId>,
+    /// For values here and a type the number that their bits are in it, where that has been decoded in sight. One value may be bits of several
+    /// types: a conversion of bits moves nothing.
+    decoded: BTreeMap<(ValueId, ElementType), Operand>,
+    /// What is decoded, innermost block last.
+    trail: Vec<(ValueId, ElementType)>,
 }
 
 impl Pass<'_, '_> {
@@ -156,8 +158,8 @@ impl Pass<'_, '_> {
             self.statement(statement)?;
         }
         let results = self.registers(&block.results)?;
-        for value in self.trail.drain(decoded..) {
-            self.decoded[value.index()] = None;
+        for known in self.trail.drain(decoded..) {
+            self.decoded.remove(&known);
         }
         Ok(Block { statements: std::mem::replace(&mut self.code.statements, outer), results })
     }
@@ -397,15 +399,12 @@ impl Pass<'_, '_> {
     /// The number that the bits of a small float are, decoded once where it is in sight.
     fn decoded(&mut self, bits: Operand, ty: ElementType) -> Operand {
         let Operand::Value(value) = bits else { return self.code.decode(bits, ty) };
-        if let Some(Some(known)) = self.decoded.get(value.index()) {
+        if let Some(known) = self.decoded.get(&(value, ty)) {
             return *known;
         }
         let number = self.code.decode(bits, ty);
-        if self.decoded.len() <= value.index() {
-            self.decoded.resize(value.index() + 1, None);
-        }
-        self.decoded[value.index()] = Some(number);
-        self.trail.push(value);
+        self.decoded.insert((value, ty), number);
+        self.trail.push((value, ty));
         number
     }
 

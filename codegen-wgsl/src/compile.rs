@@ -145,7 +145,7 @@ fn with_identifiers(kernel: &Kernel) -> Kernel {
 }
 
 /// What lies in each binding of a kernel as it was made, given what its buffers are, but for further parts of them. Lowerings keep bindings.
-fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Content> {
+pub(crate) fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Content> {
     let (mut contents, mut of_memories, mut bound) = (contents.into_iter(), BTreeMap::new(), BTreeMap::new());
     for (id, memory) in kernel.memories.iter() {
         let Space::Buffer { binding, .. } = memory.space else { continue };
@@ -159,7 +159,7 @@ fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Content> {
 }
 
 /// The shader of a kernel that has gone through all lowerings, given what lies in its bindings.
-fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Diagnostics> {
+pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Diagnostics> {
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(kernel)).map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
         Diagnostic::new("HLO419", Span::default(), message)
@@ -262,7 +262,7 @@ pub fn lowered(
 }
 
 /// The kernel of one fusion after all lowerings up to and with `last`, each of which is shown.
-fn lower(
+pub(crate) fn lower(
     mut kernel: Kernel,
     fusion: &Instruction,
     target: &Target,
@@ -312,7 +312,7 @@ fn fusion(fused: &Fused, site: Site) -> Result<(&Instruction, &FusionPlan), Diag
 }
 
 /// Findings without a place get the fusion's.
-fn at(findings: Diagnostics, fusion: &Instruction) -> Diagnostics {
+pub(crate) fn at(findings: Diagnostics, fusion: &Instruction) -> Diagnostics {
     let placed = findings.0.into_iter().map(|mut finding| {
         finding.span = fusion.span;
         finding.about(&fusion.name)

@@ -16,4 +16,5 @@ mod translate;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;
 mod vectors;
+mod whole_loops;
 mod windows;

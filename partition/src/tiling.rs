@@ -51,4 +51,16 @@ impl Tiling {
         };
         Tiling { threads: preferred.min(most).max(1), elements: each }
     }
+
+    /// The invocations of a workgroup that makes all rounds of a loop of which a step computes so many elements at most: 1 for scalars, else the next
+    /// power of two, up to 256 or what the target allows, and at least 64 but on software devices, where those that have nothing to do cost as much as others.
+    pub(crate) fn of_rounds(widest: i64, target: &Target) -> u32 {
+        if widest <= 1 {
+            return 1;
+        }
+        let least = if target.kind == DeviceKind::Software { 2 } else { FEW_THREADS };
+        let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x).max(1);
+        let widest = u32::try_from(widest.min(i64::from(MANY_THREADS))).unwrap_or(MANY_THREADS);
+        widest.next_power_of_two().max(least).min(most)
+    }
 }

@@ -8,6 +8,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode, Scalar};
 use weft_hlo::random::{Distribution, Options, inputs, module};
 use weft_hlo::text::print;
+use weft_partition::Target;
 use weft_runtime::program::{Ahead, Donated, Step};
 use weft_runtime::{Device, DeviceBuffer, Executable, Program, compile_with};
 
@@ -16,20 +17,30 @@ fn data(literals: &[Literal]) -> Vec<&Data> {
     literals.iter().map(|literal| &literal.data).collect()
 }
 
-/// What a program gives that was compiled without the host's help, and the evaluator's answer.
+/// A program whose loops are steps, compiled without the host's help.
+fn in_steps(module: &Module, target: &Target) -> Program {
+    let options = weft_runtime::Options { host: false, whole_loops: false, ..Default::default() };
+    compile_with(module, target, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a program gives that was compiled without the host's help, its loops as steps and as kernels, and the evaluator's answer. The program whose
+/// loops are steps.
 fn agrees(text: &str, inputs: &[Literal]) -> Program {
     let module = support::module(text);
     weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
     let device = device();
-    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
-    let executable = Executable::new(&device, program.clone()).unwrap_or_else(|error| panic!("{error}"));
     let expected = evaluate(&module, inputs).unwrap_or_else(|findings| panic!("{findings}"));
-    // What a run leaves in pooled buffers must not matter to the next.
-    for _ in 0..2 {
-        let actual = executable.run(inputs).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(data(&actual), data(&expected), "{program}");
+    let whole = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+    let steps = in_steps(&module, device.target());
+    for program in [&whole, &steps] {
+        let executable = Executable::new(&device, program.clone()).unwrap_or_else(|error| panic!("{error}"));
+        // What a run leaves in pooled buffers must not matter to the next.
+        for _ in 0..2 {
+            let actual = executable.run(inputs).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(data(&actual), data(&expected), "{program}");
+        }
     }
-    program
+    steps
 }
 
 fn numbers(values: &[i32]) -> Literal {
@@ -164,6 +175,46 @@ fn what_is_updated_and_read_again_is_copied() {
     agrees(&looped(&["s32[3]", "s32[3]"], "x, y", body, "3"), &inputs_of_two());
 }
 
+/// A reshape between launches is another name for what lies where it lay; what is updated in place is copied if that is needed still under another.
+#[test]
+fn a_reshape_that_stands_alone_is_no_launch() {
+    let alone = "HloModule m\nENTRY main {\nx = s32[2,3] parameter(0)\nROOT y = s32[6] reshape(x)\n}";
+    let device = device();
+    let inputs = [Literal::array([2, 3], vec![1, 2, 3, 4, 5, 6])];
+    let module = support::module(alone);
+    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        (program.steps().len(), program.results()[0].shape.extents.as_slice()),
+        (0, [6].as_slice()),
+        "{program}"
+    );
+    let actual = Executable::new(&device, program).unwrap().run(&inputs).unwrap();
+    assert_eq!(actual, evaluate(&module, &inputs).unwrap());
+    for needed in ["r", "n", "x"] {
+        let text = format!(
+            "HloModule m
+             ENTRY main {{
+                x = s32[2,3] parameter(0)
+                n = s32[2,3] negate(x)
+                r = s32[6] reshape(n)
+                one = s32[1] constant({{9}})
+                at = s32[] constant(4)
+                u = s32[6] dynamic-update-slice(r, one, at)
+                v = s32[3,2] reshape(u)
+                ROOT t = (s32[6], s32[3,2], {} ) tuple(u, v, {needed})
+             }}",
+            if needed == "r" { "s32[6]" } else { "s32[2,3]" }
+        );
+        let module = support::module(&text);
+        for (optimize, donated) in [(true, Donated::AsGiven), (false, Donated::AsGiven), (false, Donated::All)] {
+            let options = weft_runtime::Options { host: false, optimize, donated, ..Default::default() };
+            let program = compile_with(&module, device.target(), &options).unwrap_or_else(|error| panic!("{error}"));
+            let actual = Executable::new(&device, program.clone()).unwrap().run(&inputs).unwrap();
+            assert_eq!(actual, evaluate(&module, &inputs).unwrap(), "{program}");
+        }
+    }
+}
+
 #[test]
 fn rounds_are_counted_or_decided_by_values() {
     let known = looped(&["s32[3]"], "x", "n0 = s32[3] add(v0, v0)", "6");
@@ -247,6 +298,8 @@ fn whole(operations: impl IntoIterator<Item = Opcode>) -> Options {
 #[derive(Debug, Default)]
 struct Held {
     programs: usize,
+    /// Loops that are one kernel, and those that are steps where all are.
+    whole_loops: usize,
     loops: usize,
     conditionals: usize,
     host_steps: usize,
@@ -281,22 +334,37 @@ fn difference(
     held: &mut Held,
 ) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
-    let options = weft_runtime::Options { donated, ..Default::default() };
-    let mut program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
-    held.programs += 1;
-    if held.programs.is_multiple_of(4) {
-        program = read_again(&program);
+    for whole_loops in [true, false] {
+        let options = weft_runtime::Options { donated: donated.clone(), whole_loops, ..Default::default() };
+        let mut program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
+        let kernels = program.loops().iter().filter(|decision| decision.is_kernel).count();
+        if whole_loops && kernels == 0 {
+            continue;
+        }
+        held.whole_loops += kernels;
+        held.programs += 1;
+        if held.programs.is_multiple_of(4) {
+            program = read_again(&program);
+        }
+        if !whole_loops {
+            held.without_host += usize::from(program.host_steps().next().is_none());
+            held.add(program.steps());
+        }
+        runs(device, &program, inputs, &expected)?;
     }
-    held.without_host += usize::from(program.host_steps().next().is_none());
-    held.add(program.steps());
+    Ok(())
+}
+
+/// Runs a program over and over.
+fn runs(device: &Device, program: &Program, inputs: &[Literal], expected: &[Literal]) -> Result<(), String> {
     let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;
     let run = || {
         let actual = executable.run(inputs).map_err(|error| error.to_string())?;
-        let agrees = data(&actual) == data(&expected);
+        let agrees = data(&actual) == data(expected);
         if agrees { Ok(()) } else { Err(format!("{expected:?}\nbecame\n{actual:?}\n{program}")) }
     };
     run()?;
-    keeps_what_is_borrowed(&executable, inputs, &expected)?;
+    keeps_what_is_borrowed(&executable, inputs, expected)?;
     // Executions in flight at once have memory of their own.
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
@@ -400,7 +468,7 @@ fn rounds_ahead_end_where_the_condition_says() {
     let device = device();
     for (elements, is_updated, is_gated) in [(5, false, false), (20_000, false, true), (5, true, true)] {
         let module = support::module(&counted_by_an_argument(elements, is_updated));
-        let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+        let program = in_steps(&module, device.target());
         let ahead = program.steps().iter().find_map(|step| match step {
             Step::While(step) => step.ahead.as_ref(),
             _ => None,
@@ -490,7 +558,7 @@ fn rounds_ahead_keep_what_is_handed_on() {
     let text = text.replace("y, x, y, x, y, x, y)", "y, x, y, x, y, x, y, x)");
     let module = support::module(&text);
     let device = device();
-    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let program = in_steps(&module, device.target());
     let is_kept = |step: &Step| matches!(step, Step::While(step) if matches!(step.ahead, Some(Ahead::Kept(_))));
     assert!(program.steps().iter().any(is_kept), "{program}");
     let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));

@@ -41,4 +41,5 @@ mod understood;
 mod uniforms;
 mod update_slice;
 mod vectors;
+mod whole_loops;
 mod windows;

@@ -88,7 +88,7 @@ fn operands_have_windows_where_indices_allow() {
         "a = s32[90,100] parameter(0)\nROOT c = s32[70,80] slice(a), slice={[11:81], [5:85]}",
         "a = s32[90,100] parameter(0)\nROOT c = s32[30,100] slice(a), slice={[0:90:3], [0:100]}",
         "a = s32[90,100] parameter(0)\nROOT c = s32[3,10] slice(a), slice={[40:43], [5:15]}",
-        "a = s32[9000] parameter(0)\nROOT c = s32[30,30,10] reshape(a)",
+        "a = s32[9000] parameter(0)\nn = s32[9000] negate(a)\nROOT c = s32[30,30,10] reshape(n)",
         "a = s32[9000] parameter(0)\nROOT c = s32[9000] reverse(a), dimensions={0}",
         "a = s32[64,10,10] parameter(0)\nROOT c = s32[64,10,10] transpose(a), dimensions={0,2,1}",
         "a = s32[64,100] parameter(0)\nb = s32[30,100] parameter(1)\nz = s32[] constant(7)\n\
@@ -244,4 +244,39 @@ fn positions_beyond_32_bits_are_divided_as_two_words() {
     let at = |i: u64| values[usize::try_from((1_000_000_007 * i + 5) / 1013 % 1009).unwrap()];
     let expected: Vec<i32> = (0..1072).rev().map(at).collect();
     assert_eq!(results, [Literal::array([1072], expected)]);
+}
+
+/// A tensor that no buffer holds lies with the host, between the instructions that make and read it.
+#[test]
+fn what_takes_more_than_a_buffer_the_host_computes() {
+    let text = "HloModule m
+        add {
+            x = s32[] parameter(0)
+            y = s32[] parameter(1)
+            ROOT z = s32[] add(x, y)
+        }
+        ENTRY main {
+            a = s32[64,8] parameter(0)
+            b = s32[8,64] parameter(1)
+            n = s32[64,8] negate(a)
+            d = s32[64,64] dot(n, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+            zero = s32[] constant(0)
+            r = s32[64] reduce(d, zero), dimensions={1}, to_apply=add
+            ROOT m = s32[64] multiply(r, r)
+        }";
+    let device = support::device();
+    let target = narrow(&device, 8192).with(|target| target.max_buffer_bytes = 8192);
+    let module = support::module(text);
+    let program = weft_runtime::compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
+    let reasons: Vec<String> =
+        program.host_steps().flat_map(|host| &host.reasons).map(|reason| reason.to_string()).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("RUN001")), "{reasons:?}\n{program}");
+    assert!(program.buffers().iter().all(|buffer| buffer.bytes <= 8192), "{program}");
+    let arguments = arguments(&module);
+    let results = Executable::new(&device, program).unwrap().run(&arguments).unwrap();
+    assert_eq!(results[0].data, evaluate(&module, &arguments).unwrap()[0].data);
+    // What is given or returned has to lie in a buffer.
+    let returned = text.replace("ROOT m", "m").replace("d = s32[64,64]", "ROOT d = s32[64,64]");
+    let error = weft_runtime::compile(&support::module(&returned), &target).expect_err("the result has no room");
+    assert_eq!(error.code(), "RUN001", "{error}");
 }

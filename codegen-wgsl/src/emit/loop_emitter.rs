@@ -133,7 +133,8 @@ fn buffer(
     Ok(Memory { name, shape, packed: None, space, window: None, part_of: None })
 }
 
-fn emit_functions(
+/// The functions of a fusion's plan, and behind them those of the regions that they apply.
+pub(super) fn emit_functions(
     fused: &Fused,
     computation: &Computation,
     plan: &FusionPlan,
@@ -153,21 +154,22 @@ fn emit_functions(
 }
 
 /// A function that computes outputs.
-struct Output {
-    function: FunctionId,
+pub(super) struct Output {
+    pub(super) function: FunctionId,
     /// The memories that its results go to, with the extents that these are indexed by.
-    memories: Vec<(MemoryId, Vec<i64>)>,
+    pub(super) memories: Vec<(MemoryId, Vec<i64>)>,
     /// The functions whose results it is given.
-    given: Vec<FunctionId>,
+    pub(super) given: Vec<FunctionId>,
 }
 
-fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) -> Vec<Output> {
+/// The functions that compute outputs, which are to lie in these memories.
+pub(super) fn outputs(computation: &Computation, plan: &FusionPlan, results: &[MemoryId]) -> Vec<Output> {
     let roots = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => root.operands.clone(),
         _ => vec![computation.root],
     };
     // The outputs that no function writes yet, each with its memories.
-    let mut position = first_result;
+    let mut position = 0;
     let mut pending: Vec<(InstrId, Range<usize>)> = Vec::with_capacity(roots.len());
     for root in roots {
         let leaves = computation.instructions[root].shape.leaves().len();
@@ -183,8 +185,8 @@ fn outputs(computation: &Computation, plan: &FusionPlan, first_result: usize) ->
             if let Some(found) = pending.iter().position(|(other, _)| *other == root.instruction) {
                 let leaves = computation.instructions[root.instruction].shape.leaves();
                 let extents = leaves.into_iter().map(|leaf| leaf.as_array().map(|array| array.extents.clone()));
-                let memories_of_root = pending.remove(found).1.map(MemoryId::from_index);
-                memories.extend(memories_of_root.zip(extents.map(Option::unwrap_or_default)));
+                let memories_of_root = results.get(pending.remove(found).1).unwrap_or_default();
+                memories.extend(memories_of_root.iter().copied().zip(extents.map(Option::unwrap_or_default)));
             }
         }
         let home = |id: &InstrId| plan.home(*id).map(|(function, _)| FunctionId::from_index(function.0 as usize));
@@ -326,7 +328,9 @@ fn entry(
     division: Division,
     target: &Target,
 ) -> Result<Launched, String> {
-    let outputs = outputs(computation, plan, first_result);
+    let leaves = computation.instructions[computation.root].shape.leaves().len();
+    let results: Vec<MemoryId> = (first_result..first_result + leaves).map(MemoryId::from_index).collect();
+    let outputs = outputs(computation, plan, &results);
     let elements = |output: &Output| functions[output.function].extents.iter().product::<i64>();
     let mut launch = Launch::new(outputs.iter().map(elements).max().unwrap_or(0), division, target)?;
     if launch.is_empty() {

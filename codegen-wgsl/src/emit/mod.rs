@@ -4,6 +4,7 @@ mod branches;
 mod function;
 mod grid;
 mod loop_emitter;
+mod loop_kernel;
 mod loops;
 mod parts;
 mod regions;
@@ -11,6 +12,7 @@ mod update_slice;
 mod windows;
 
 pub(crate) use loop_emitter::emit_loop;
+pub(crate) use loop_kernel::{Rounds, emit_rounds};
 
 /// Elements along one dimension of a tensor that a kernel reads, writes or indexes by a value: each index is a number of 32 bits.
 const MAX_EXTENT: i64 = 1 << 32;

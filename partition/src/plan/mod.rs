@@ -142,6 +142,15 @@ impl FusionPlan {
         Planner::new(computation).plan(target)
     }
 
+    /// The plan of a fusion by which every element of its results is computed, also where updates would do: for kernels that hold what is updated
+    /// where nothing lies yet.
+    ///
+    /// # Errors
+    /// As [`FusionPlan::new`].
+    pub fn of_loop(computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        Planner::new(computation).plan_loop(None, target)
+    }
+
     /// The plan of a computation that is applied to elements: one function that is given its parameters.
     ///
     /// # Errors

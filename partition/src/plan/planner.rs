@@ -163,7 +163,11 @@ impl<'m> Planner<'m> {
     }
 
     /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.
-    fn plan_loop(mut self, unsafe_update: Option<String>, target: &Target) -> Result<FusionPlan, Diagnostics> {
+    pub(super) fn plan_loop(
+        mut self,
+        unsafe_update: Option<String>,
+        target: &Target,
+    ) -> Result<FusionPlan, Diagnostics> {
         let outputs = self.add_outputs()?;
         self.divide(&outputs)?;
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);

@@ -3,7 +3,7 @@
 use crate::{Error, Progress, Watch};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use weft_codegen_wgsl::{Content, Shader};
+use weft_codegen_wgsl::{Content, LoopShader, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
 use weft_partition::{Fused, Site, Target};
@@ -22,21 +22,31 @@ pub(crate) fn kernels(
     watch: Option<&Watch>,
 ) -> BTreeMap<Site, Result<Shader, Diagnostics>> {
     let done = AtomicUsize::new(0);
-    let compile = |&site: &Site| {
+    of_each(sites, |site| {
         let made = weft_codegen_wgsl::compile(fused, site, target);
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(watch) = watch {
             watch.tell(&Progress::Kernels { done, all: sites.len() });
         }
-        (site, made)
-    };
+        made
+    })
+}
+
+/// The kernels of loops, or why they are none.
+pub(crate) fn loops(fused: &Fused, sites: &[Site], target: &Target) -> BTreeMap<Site, Result<LoopShader, Diagnostics>> {
+    of_each(sites, |site| weft_codegen_wgsl::compile_loop(fused, site, target))
+}
+
+/// What is made for each site, on all cores.
+fn of_each<T: Send>(sites: &[Site], make: impl Fn(Site) -> T + Sync) -> BTreeMap<Site, T> {
+    let make = |&site: &Site| (site, make(site));
     #[cfg(feature = "parallel")]
     let outcomes = {
         use rayon::prelude::*;
-        sites.par_iter().map(compile).collect()
+        sites.par_iter().map(make).collect()
     };
     #[cfg(not(feature = "parallel"))]
-    let outcomes = sites.iter().map(compile).collect();
+    let outcomes = sites.iter().map(make).collect();
     outcomes
 }
 

@@ -129,6 +129,19 @@ pub struct Program {
     pub(crate) temporaries_without_reuse: u64,
     pub(crate) least: u64,
     pub(crate) passes: Vec<PassRun>,
+    pub(crate) loops: Vec<LoopDecision>,
+}
+
+/// Whether a loop became one kernel, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoopDecision {
+    /// The name of the instruction, behind that of its computation where that is not the entry.
+    pub name: String,
+    /// Whether it is one kernel; else its rounds are steps.
+    pub is_kernel: bool,
+    /// Why.
+    pub reason: String,
 }
 
 /// How a module is compiled.
@@ -144,12 +157,14 @@ pub struct Options {
     pub donated: Donated,
     /// Bytes of device memory that a run may take at its [peak](Program::peak_bytes); a program that takes more is refused. `None` for any number.
     pub memory_budget: Option<u64>,
+    /// Whether loops become kernels of one workgroup where that is no slower ([`LoopPlan`](weft_partition::LoopPlan)); else a round is launches.
+    pub whole_loops: bool,
 }
 
-/// With passes, with the host's help, without a budget, and with the donations that the module asks for.
+/// With passes, with loops that are kernels, with the host's help, without a budget, and with the donations that the module asks for.
 impl Default for Options {
     fn default() -> Self {
-        Options { optimize: true, host: true, donated: Donated::AsGiven, memory_budget: None }
+        Options { optimize: true, host: true, donated: Donated::AsGiven, memory_budget: None, whole_loops: true }
     }
 }
 
@@ -266,6 +281,12 @@ impl Program {
             };
             (tensor, literal.expect("the schedule lists only constants among the constants"))
         })
+    }
+
+    /// For each loop whether it is one kernel, and why; nothing where [none was to be](Options::whole_loops), and of a program that was not compiled but
+    /// read.
+    pub fn loops(&self) -> &[LoopDecision] {
+        &self.loops
     }
 
     /// For each loop that has a [gate](Ahead::Gated) the numbers of workgroups of its launches, three for each.

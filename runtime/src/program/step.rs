@@ -27,7 +27,7 @@ pub enum Step {
 pub struct Launch {
     /// The name of the fusion, behind that of its computation where that is not the entry.
     pub name: String,
-    /// The fusion in [`Program::module`](super::Program::module).
+    /// The fusion in [`Program::module`](super::Program::module), or the loop that is one kernel.
     pub fusion: Site,
     /// The kernel, an index into [`Program::shaders`](super::Program::shaders).
     pub shader: usize,
@@ -79,7 +79,7 @@ pub struct While {
     pub name: String,
     /// How many rounds there are, where that is known. Then the condition is never computed.
     pub trip_count: Option<u64>,
-    /// What computes the condition; nothing where the number of rounds is known.
+    /// What computes the condition; nothing where the number of rounds is known, and where a launch of the round tells whether there is another.
     pub condition: Vec<Step>,
     /// The condition, of one `pred`.
     pub flag: Option<Tensor>,

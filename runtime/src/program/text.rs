@@ -206,11 +206,14 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Why launches have windows and why the host computes what it does, in comments that may stand before the text of the program; nothing
+    /// Which loops are kernels and why others are none, why launches have windows, and why the host computes what it does, in comments that may stand before the text of the program; nothing
     /// where there are none.
     pub fn explanation(&self) -> String {
         let most = self.target.max_storage_binding_bytes.min(self.target.max_buffer_bytes);
         let mut text = String::new();
+        for decision in &self.loops {
+            text += &format!("// while {}: {}\n", decision.name, decision.reason);
+        }
         for (number, launch) in self.launches().enumerate() {
             let windowed = self.shader(launch).bindings.iter().filter_map(|binding| {
                 let bytes = bound_bytes(binding)?;

@@ -1,16 +1,17 @@
 //! Whether workgroup memory is written before it is read, and by one invocation at a time.
 //!
 //! Which elements an invocation touches follows from indices alone, so one workgroup is run with nothing but them: every
-//! invocation up to the next barrier, then the next ones. What a value decides may happen or not: where all invocations decide alike, both
+//! invocation up to the next barrier, then the next ones, through the functions that it calls. What a value decides may happen or not: where all invocations decide alike, both
 //! ways are run, and a loop through two rounds, for its rounds touch the same elements; elsewhere it is asked whether it would be right in any case.
 
 mod state;
 
 use super::Findings;
-use crate::kernel::{Block, Condition, Kernel, MemoryId, ScalarOp, Scope, Space, Statement};
+use crate::kernel::{Block, Condition, FunctionId, Kernel, MemoryId, ScalarOp, Scope, Space, Statement};
 use state::{Doubt, Kind, State};
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Point, Var};
+use weft_hlo::ir::ArenaId;
 
 /// Accesses to elements that are looked at, for one kernel.
 const MAX_ACCESSES: usize = 1 << 20;
@@ -22,7 +23,14 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
     if tiles.is_empty() {
         return;
     }
-    let mut run = Run { kernel, state: State::default(), accesses: 0, findings: BTreeSet::new() };
+    let mut run = Run {
+        kernel,
+        reads: readers(kernel),
+        called: None,
+        state: State::default(),
+        accesses: 0,
+        findings: BTreeSet::new(),
+    };
     let all: Vec<i64> = (0..kernel.threads()).collect();
     let threads = Threads { these: &all, certain: true };
     match run.block(&kernel.entry.body, &mut Vec::new(), threads) {
@@ -50,6 +58,10 @@ struct Threads<'t> {
 
 struct Run<'k> {
     kernel: &'k Kernel,
+    /// For each function whether it, or one that it calls, reads a tile.
+    reads: Vec<bool>,
+    /// The indices of the function that an invocation is in, where it is in one; `None` for those that values decide.
+    called: Option<Vec<Option<i64>>>,
     state: State,
     accesses: usize,
     findings: BTreeSet<(MemoryId, &'static str)>,
@@ -75,13 +87,17 @@ impl Run<'_> {
                     self.state.wait();
                 }
                 Statement::Barrier | Statement::Collective { scope: Scope::Workgroup, .. } => self.state.wait(),
+                Statement::Call { function, indices, .. } if self.reads[function.index()] => {
+                    self.call(*function, indices, ranges, threads)?;
+                }
                 _ if !statement.blocks().into_iter().any(|block| self.concerns(block)) => {}
                 Statement::If { condition, then, otherwise, .. } => {
                     self.branches(condition, [then, otherwise], ranges, threads)?;
                 }
                 Statement::Loop { extents, body, .. } => self.rounds(extents, body, ranges, threads)?,
                 Statement::While { condition, body, .. } => {
-                    let threads = Threads { certain: threads.certain && (waits(condition) || waits(body)), ..threads };
+                    let alike = self.kernel.threads() == 1 || waits(condition) || waits(body);
+                    let threads = Threads { certain: threads.certain && alike, ..threads };
                     self.block(condition, ranges, threads)?;
                     let before = self.state.clone();
                     for _ in 0..2 {
@@ -92,6 +108,26 @@ impl Run<'_> {
                 }
                 _ => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Runs a function in each of these invocations.
+    fn call(
+        &mut self,
+        function: FunctionId,
+        indices: &[Expr],
+        ranges: &[i64],
+        threads: Threads<'_>,
+    ) -> Result<(), Doubt> {
+        let kernel = self.kernel;
+        for &thread in threads.these {
+            let at = indices.iter().map(|index| self.index(index, ranges, thread)).collect();
+            let outside = self.called.replace(at);
+            let these = Threads { these: &[thread], ..threads };
+            let outcome = self.block(&kernel.functions[function].body, &mut Vec::new(), these);
+            self.called = outside;
+            outcome?;
         }
         Ok(())
     }
@@ -107,7 +143,7 @@ impl Run<'_> {
             self.block(then, ranges, Threads { these: &inside, ..threads })?;
             return self.block(otherwise, ranges, Threads { these: &outside, ..threads });
         }
-        if waits(then) || waits(otherwise) {
+        if self.kernel.threads() == 1 && self.called.is_none() || waits(then) || waits(otherwise) {
             // All invocations take the same branch, or there would be a finding already.
             let before = self.state.clone();
             self.block(then, ranges, threads)?;
@@ -161,6 +197,7 @@ impl Run<'_> {
             Statement::Let { op: ScalarOp::Extract { memory, .. }, .. }
             | Statement::Store { memory, .. }
             | Statement::Update { memory, .. } => self.is_tile(*memory),
+            Statement::Call { function, .. } => self.reads[function.index()],
             _ => statement.waits() || statement.blocks().into_iter().any(|block| self.concerns(block)),
         })
     }
@@ -168,15 +205,22 @@ impl Run<'_> {
     /// The value of an index; `None` where it differs from workgroup to workgroup, or depends on values.
     fn index(&self, index: &Expr, ranges: &[i64], thread: i64) -> Option<i64> {
         let groups = self.kernel.entry.extents.len() - 1;
-        let mut dims = vec![0; groups];
-        dims.push(thread);
-        let is_known = |variable: &Var| match variable {
+        let dims = match &self.called {
+            Some(called) => called.iter().map(|index| index.unwrap_or(0)).collect(),
+            None => {
+                let mut dims = vec![0; groups];
+                dims.push(thread);
+                dims
+            }
+        };
+        let is_known = |variable: &Var| match (variable, &self.called) {
+            (Var::Dim(dimension), Some(called)) => called.get(*dimension as usize).is_some_and(Option::is_some),
             // A workgroup that has no other beside it has known coordinates.
-            Var::Dim(dimension) => {
+            (Var::Dim(dimension), None) => {
                 *dimension as usize == groups || self.kernel.entry.extents.get(*dimension as usize) == Some(&1)
             }
-            Var::Range(range) => (*range as usize) < ranges.len(),
-            Var::Runtime(_) => false,
+            (Var::Range(range), _) => (*range as usize) < ranges.len(),
+            (Var::Runtime(_), _) => false,
         };
         if !index.variables().iter().all(is_known) {
             return None;
@@ -214,6 +258,26 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// For each function whether it, or one that it calls, reads a tile.
+fn readers(kernel: &Kernel) -> Vec<bool> {
+    fn reads(kernel: &Kernel, block: &Block, of: &[bool]) -> bool {
+        block.statements.iter().any(|statement| match statement {
+            Statement::Let { op: ScalarOp::Extract { memory, .. }, .. } => {
+                kernel.memories[*memory].space == Space::Workgroup
+            }
+            Statement::Call { function, .. } => of[function.index()],
+            _ => statement.blocks().into_iter().any(|block| reads(kernel, block, of)),
+        })
+    }
+    let mut of = vec![false; kernel.functions.len()];
+    // Callees stand behind their callers.
+    let ids: Vec<FunctionId> = kernel.functions.ids().collect();
+    for id in ids.into_iter().rev() {
+        of[id.index()] = reads(kernel, &kernel.functions[id].body, &of);
+    }
+    of
 }
 
 /// Whether invocations wait for others within a block.

@@ -1,14 +1,14 @@
 //! Whether all invocations of a workgroup come to every barrier and collective.
 
 use super::Findings;
-use crate::kernel::{Block, Combination, Kernel, Operand, ScalarOp, Scope, Space, Statement};
+use crate::kernel::{Block, Combination, Kernel, Operand, ScalarOp, Scope, Space, Statement, ValueId};
 use weft_affine::{Expr, Var};
 use weft_hlo::ir::ArenaId;
 
 /// Finds barriers and collectives under conditions that may differ among the invocations of a workgroup.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings) {
     let thread = u32::try_from(kernel.entry.extents.len().saturating_sub(1)).unwrap_or(u32::MAX);
-    let mut pass = Uniformity { kernel, thread, uniform: Vec::new(), bound: Vec::new(), findings };
+    let mut pass = Uniformity { kernel, thread, uniform: Vec::new(), bound: Vec::new(), is_tried: false, findings };
     pass.uniform = vec![false; kernel.entry.values.len()];
     pass.block(&kernel.entry.body, true);
 }
@@ -21,6 +21,8 @@ struct Uniformity<'k, 'f> {
     uniform: Vec<bool>,
     /// Runtime variables that are.
     bound: Vec<u32>,
+    /// Whether it is only tried what would be the same.
+    is_tried: bool,
     findings: &'f mut Findings,
 }
 
@@ -79,10 +81,31 @@ impl Uniformity<'_, '_> {
             }
             // A carried value is taken to differ, unless a collective makes it.
             Statement::Loop { body, .. } => self.block(body, reached),
-            Statement::While { condition, body, .. } => {
-                self.block(condition, reached);
-                let holds = condition.results.iter().all(|result| self.operand(result));
-                self.block(body, reached && holds);
+            Statement::While { values, init, accumulators, condition, body } => {
+                // What is carried is the same in all if it is at first, and if each round makes it so then.
+                for (accumulator, init) in accumulators.iter().zip(init) {
+                    self.uniform[accumulator.index()] = reached && self.operand(init);
+                }
+                let outside = std::mem::replace(&mut self.is_tried, true);
+                let bound = self.bound.len();
+                loop {
+                    let holds = self.rounds(condition, body, reached);
+                    self.bound.truncate(bound);
+                    let differs = |(accumulator, result): &(&ValueId, &Operand)| {
+                        self.uniform[accumulator.index()] && !(holds && self.operand(result))
+                    };
+                    let differing: Vec<ValueId> =
+                        accumulators.iter().zip(&body.results).filter(differs).map(|(value, _)| *value).collect();
+                    if differing.is_empty() {
+                        break;
+                    }
+                    differing.iter().for_each(|value| self.uniform[value.index()] = false);
+                }
+                self.is_tried = outside;
+                let holds = self.rounds(condition, body, reached);
+                for (value, accumulator) in values.iter().zip(accumulators) {
+                    self.uniform[value.index()] = holds && self.uniform[accumulator.index()];
+                }
             }
             Statement::Bind { binding, .. } => {
                 if same && reached {
@@ -114,7 +137,22 @@ impl Uniformity<'_, '_> {
         }
     }
 
+    /// A round; whether all invocations agree that there is another, and so come to the condition again.
+    fn rounds(&mut self, condition: &Block, body: &Block, reached: bool) -> bool {
+        let outside = std::mem::replace(&mut self.is_tried, true);
+        let bound = self.bound.len();
+        self.block(condition, reached);
+        self.bound.truncate(bound);
+        self.is_tried = outside;
+        let holds = reached && condition.results.iter().all(|result| self.operand(result));
+        self.block(condition, holds);
+        self.block(body, holds);
+        holds
+    }
+
     fn find(&mut self, message: &str) {
-        self.findings.add("entry", message);
+        if !self.is_tried {
+            self.findings.add("entry", message);
+        }
     }
 }

@@ -49,10 +49,12 @@ impl<'f> Elements<'f> {
         }
     }
 
-    /// Whether two values may be one element for all that a driver knows: they are of one binding, and of one memory at equal indices.
+    /// Whether two values may be one element for all that a driver knows: they are of one binding, and of one memory at equal indices. What lies in
+    /// memory of the workgroup was put there, and may have been put elsewhere too.
     pub(super) fn may_be_same(&self, memories: &Arena<MemoryId, Memory>, a: ValueId, b: ValueId) -> bool {
         let Some((a, b)) = self.places.get(&a).zip(self.places.get(&b)) else { return true };
         match (&memories[a.0].space, &memories[b.0].space) {
+            (Space::Workgroup, _) | (_, Space::Workgroup) => true,
             _ if a.0 == b.0 => a.1 == b.1,
             (Space::Buffer { binding: a, .. }, Space::Buffer { binding: b, .. }) => a == b,
             _ => false,

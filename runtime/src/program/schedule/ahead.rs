@@ -1,8 +1,9 @@
 //! Loops whose rounds are handed to the device before it is known whether they take place.
 
 use super::alias::Aliases;
+use super::kernels::Kernels;
 use super::region::Region;
-use super::{Kernels, Origin, Planned, PlannedAhead, PlannedGate, PlannedWhile, Schedule, Value};
+use super::{Origin, Planned, PlannedAhead, PlannedGate, PlannedWhile, Schedule, Value};
 use crate::Error;
 use crate::program::tensor_bytes;
 use weft_codegen_wgsl::gate;
@@ -30,6 +31,10 @@ impl Aliases {
         step: &mut PlannedWhile,
     ) -> Result<(), Error> {
         let (Some(flag), None) = (step.flag, step.trip_count) else { return Ok(()) };
+        // A loop that is one kernel makes many rounds before it is asked whether there are more.
+        if kernels.whole_loop(step.site).is_some() {
+            return Ok(());
+        }
         let mut sizes = Vec::new();
         if !sizes_of(&step.body, kernels, &mut sizes) || !sizes_of(&step.condition, kernels, &mut sizes) {
             return Ok(());
@@ -58,7 +63,7 @@ impl Aliases {
                 Origin::Made => (step.region, step.start),
                 _ => (Region::PROGRAM, 0),
             };
-            schedule.values.push(Value { name: name.to_owned(), shape, bytes, origin, region, made, uses: Vec::new() });
+            schedule.values.push(Value::new(name.to_owned(), shape, bytes, origin, (region, made)));
             let made = schedule.values.len() - 1;
             self.before.push(made);
             if origin == Origin::Made {
@@ -79,12 +84,12 @@ impl Aliases {
 /// times.
 fn sizes_of(steps: &[Planned], kernels: &Kernels, sizes: &mut Vec<u32>) -> bool {
     steps.iter().all(|step| match step {
-        Planned::Launch(launch) if launch.copied.is_empty() => match kernels.get(&launch.site) {
-            Some(Ok(shader)) => {
+        Planned::Launch(launch) if launch.copied.is_empty() => match kernels.launched(launch) {
+            Some(shader) => {
                 sizes.extend(shader.workgroups);
                 true
             }
-            _ => false,
+            None => false,
         },
         Planned::While(step) => step.trip_count.is_some() && sizes_of(&step.body, kernels, sizes),
         _ => false,
@@ -94,9 +99,9 @@ fn sizes_of(steps: &[Planned], kernels: &Kernels, sizes: &mut Vec<u32>) -> bool 
 /// How many dispatches a block is.
 fn dispatches(steps: &[Planned], kernels: &Kernels) -> u64 {
     let of_step = |step: &Planned| match step {
-        Planned::Launch(launch) => match kernels.get(&launch.site) {
-            Some(Ok(shader)) => u64::from(shader.windows),
-            _ => 0,
+        Planned::Launch(launch) => match kernels.launched(launch) {
+            Some(shader) => u64::from(shader.windows),
+            None => 0,
         },
         Planned::While(step) => dispatches(&step.body, kernels).saturating_mul(step.trip_count.unwrap_or(1)),
         _ => 0,

@@ -1,9 +1,8 @@
 //! Which values lie in one buffer because one follows from another, and what is copied because it cannot.
 
+use super::kernels::Kernels;
 use super::region::Region;
-use super::{
-    Carried, Kernels, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Update, Value,
-};
+use super::{Carried, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Update, Value};
 use crate::Error;
 use crate::program::layout::{WORD_BYTES, binding_bytes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +28,7 @@ impl Aliases {
     /// # Errors
     /// A kernel that binds otherwise than its fusion says, or more of a tensor than the target allows.
     pub(super) fn decide(schedule: &mut Schedule<'_>, kernels: &Kernels) -> Result<Self, Error> {
-        let before = (0..schedule.values.len()).collect();
+        let before = (0..).zip(&schedule.values).map(|(own, value)| value.view_of.unwrap_or(own)).collect();
         let mut aliases = Aliases { before, exchanged: Vec::new(), kept: Vec::new(), gates: BTreeMap::new() };
         let mut steps = std::mem::take(&mut schedule.steps);
         aliases.block(schedule, kernels, &mut steps)?;
@@ -69,15 +68,18 @@ impl Aliases {
     /// Whether the step `at` of `region` may write where a value lies: it is the last that needs it, in every round, and what lies there
     /// is no constant, and no argument but one that is donated.
     fn is_free(&self, values: &[Value], value: usize, at: usize, region: Region) -> bool {
-        let Value { region: own, uses, .. } = &values[value];
-        *own == region && uses.iter().all(|(used, _)| *used <= at) && values[self.home(value)].origin.is_free()
+        let mut whole = value;
+        while let Some(of) = values[whole].view_of {
+            whole = of;
+        }
+        let Value { region: own, last, .. } = &values[whole];
+        *own == region && *last <= at && values[self.home(value)].origin.is_free()
     }
 
     /// Takes from a kernel what it binds. An output that updates an operand takes over its buffer where that is free and the kernel reads
     /// nothing else of it; else the operand is copied first.
     fn launch(&mut self, schedule: &Schedule<'_>, kernels: &Kernels, launch: &mut PlannedLaunch) -> Result<(), Error> {
-        let (Some(Ok(shader)), Some(instruction)) =
-            (kernels.get(&launch.site), schedule.fused.instruction(launch.site))
+        let (Some(shader), Some(instruction)) = (kernels.launched(launch), schedule.fused.instruction(launch.site))
         else {
             return Ok(());
         };
@@ -110,7 +112,7 @@ impl Aliases {
     fn apart(&mut self, schedule: &mut Schedule<'_>, like: usize, region: Region, at: usize) -> usize {
         let Value { name, shape, bytes, .. } = &schedule.values[like];
         let (name, shape, bytes, origin) = (name.clone(), shape.clone(), *bytes, Origin::Made);
-        schedule.values.push(Value { name, shape, bytes, origin, region, made: at, uses: Vec::new() });
+        schedule.values.push(Value::new(name, shape, bytes, origin, (region, at)));
         let made = schedule.values.len() - 1;
         self.before.push(made);
         made

@@ -219,22 +219,33 @@ pub(super) fn settle(schedule: &mut Schedule<'_>, options: &Options) -> Result<(
     let used: BTreeSet<usize> =
         (0..schedule.values.len()).filter(|value| !schedule.values[*value].uses.is_empty()).collect();
     let mut steps = std::mem::take(&mut schedule.steps);
-    settle_block(&mut steps, &used, options, &mut findings);
+    let mut dropped = Vec::new();
+    settle_block(&mut steps, &used, options, (&mut findings, &mut dropped));
     schedule.steps = steps;
+    // What only the host needs lies nowhere.
+    dropped.into_iter().for_each(|value: usize| schedule.values[value].bytes = 0);
     if findings.is_empty() { Ok(()) } else { Err(Diagnostics(findings).into()) }
 }
 
-fn settle_block(steps: &mut Vec<Planned>, used: &BTreeSet<usize>, options: &Options, findings: &mut Vec<Diagnostic>) {
+fn settle_block(
+    steps: &mut Vec<Planned>,
+    used: &BTreeSet<usize>,
+    options: &Options,
+    (findings, dropped): (&mut Vec<Diagnostic>, &mut Vec<usize>),
+) {
     for step in steps.iter_mut() {
         match step {
             Planned::While(step) => {
-                settle_block(&mut step.condition, used, options, findings);
-                settle_block(&mut step.body, used, options, findings);
+                settle_block(&mut step.condition, used, options, (findings, dropped));
+                settle_block(&mut step.body, used, options, (findings, dropped));
             }
             Planned::Conditional(step) => {
-                step.branches.iter_mut().for_each(|branch| settle_block(&mut branch.steps, used, options, findings));
+                for branch in &mut step.branches {
+                    settle_block(&mut branch.steps, used, options, (findings, dropped));
+                }
             }
             Planned::Host(step) => {
+                dropped.extend(step.outputs.iter().map(|(value, _)| *value).filter(|value| !used.contains(value)));
                 step.outputs.retain(|(value, _)| used.contains(value));
                 if step.outputs.is_empty() {
                     continue;

@@ -11,22 +11,26 @@
 mod ahead;
 mod alias;
 mod host;
+mod kernels;
 mod memory;
+mod needed;
 mod order;
 mod place;
 mod region;
+mod view;
 mod visit;
+mod whole_loop;
 
 use super::donation::Donation;
 use super::step::all;
-use super::{Options, Program, Step, Tensor, front};
+use super::{Options, Program, Step, Tensor};
 use crate::{Error, Watch};
 use alias::Aliases;
+use kernels::Kernels;
 use region::{Region, Regions};
-use std::collections::BTreeMap;
 use visit::Visit;
 use weft_codegen_wgsl::Shader;
-use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArrayShape, InstrId, Module};
 use weft_partition::{Fused, Site, Target};
 
@@ -40,8 +44,25 @@ struct Value {
     region: Region,
     /// The step that makes it.
     made: usize,
-    /// The steps that use it, and where they stand.
+    /// The steps that use it, and where they stand; those that use a value under another shape among them.
     uses: Vec<(usize, Region)>,
+    /// The last of them, counted as they stand in the text.
+    last: usize,
+    /// The value that this is under another shape, with which it lies.
+    view_of: Option<usize>,
+}
+
+impl Value {
+    /// One that a step makes, or that is there before.
+    fn new(name: String, shape: ArrayShape, bytes: u64, origin: Origin, (region, made): (Region, usize)) -> Self {
+        Value { name, shape, bytes, origin, region, made, uses: Vec::new(), last: 0, view_of: None }
+    }
+
+    /// Has a step use it.
+    fn used(&mut self, at: usize, region: Region) {
+        self.uses.push((at, region));
+        self.last = self.last.max(at);
+    }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -73,7 +94,10 @@ enum Planned {
 }
 
 struct PlannedLaunch {
+    /// The fusion, or the loop that is one kernel.
     site: Site,
+    /// Whether it makes the rounds that are left of such a loop.
+    is_rest: bool,
     /// Its number.
     at: usize,
     region: Region,
@@ -166,9 +190,6 @@ struct PlannedHost {
     outputs: Vec<(usize, InstrId)>,
 }
 
-/// What kernels were made for which fusions, and why none was for others.
-type Kernels = BTreeMap<Site, Result<Shader, Diagnostics>>;
-
 /// Values and steps.
 struct Schedule<'a> {
     fused: &'a Fused,
@@ -184,14 +205,14 @@ struct Schedule<'a> {
 
 /// Schedules the entry of a fused module, and what it runs.
 pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Option<&Watch>) -> Result<Program, Error> {
-    let sites = visit::fusions(&fused);
-    let kernels: Kernels = front::kernels(&fused, &sites, target, watch);
+    let kernels = Kernels::of(&fused, target, options.whole_loops, watch);
     let _span = tracing::debug_span!("schedule").entered();
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
     let donation = Donation::of(&fused.module, schedule.parameters.len(), &options.donated)?;
     for number in donation.parameters.iter().copied() {
         schedule.values[schedule.parameters[number]].origin = Origin::Donated(number);
     }
+    needed::drop_unneeded(&mut schedule);
     host::settle(&mut schedule, options)?;
     place::check_limits(&schedule)?;
     let aliases = Aliases::decide(&mut schedule, &kernels)?;
@@ -217,6 +238,7 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Opt
         constants,
         results,
         sizes: schedule.sizes,
+        loops: kernels.decisions(&fused),
         temporaries_without_reuse,
         least,
         passes: Vec::new(),

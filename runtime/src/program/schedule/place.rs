@@ -1,8 +1,9 @@
 //! Which buffer each value lies in, and the steps on these.
 
 use super::alias::Aliases;
+use super::kernels::Kernels;
 use super::memory::Memory;
-use super::{Kernels, Planned, PlannedAhead, PlannedGate, PlannedLaunch, Schedule};
+use super::{Planned, PlannedAhead, PlannedGate, PlannedLaunch, Schedule};
 use crate::Error;
 use crate::program::donation::Donation;
 use crate::program::layout::buffer_bytes;
@@ -163,7 +164,7 @@ impl<'a> Writer<'a> {
     }
 
     fn launch(&mut self, launch: &'a PlannedLaunch) -> Option<Step> {
-        let shader = self.kernels.get(&launch.site)?.as_ref().ok()?;
+        let shader = self.kernels.launched(launch)?;
         let updated = |update: &super::Update| {
             let form = Form::of(self.schedule.values[launch.outputs[update.output]].shape.element_type);
             let bytes = form.and_then(|form| form.bytes(update.elements)).unwrap_or(u64::MAX);

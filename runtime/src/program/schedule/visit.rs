@@ -1,16 +1,17 @@
 //! The walk over the entry and what it runs.
 
 use super::host::Cluster;
+use super::kernels::Kernels;
 use super::order::{Kind, order};
 use super::region::{Region, Regions};
-use super::{
-    Branch, Carried, Kernels, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Value,
-};
+use super::view::is_view;
+use super::{Branch, Carried, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Value};
 use crate::Error;
-use crate::program::layout::encode;
+use crate::program::layout::{buffer_bytes, encode};
 use crate::program::tensor_bytes;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_hlo::diagnostic::Diagnostic;
+use weft_codegen_wgsl::LoopShader;
+use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Op, Shape};
 use weft_partition::{Form, Fused, Site, Target};
 
@@ -23,19 +24,35 @@ const MAX_DEPTH: usize = 64;
 /// The leaves of a value, left to right: arrays, and nothing for a token.
 pub(super) type Leaves = Vec<Option<usize>>;
 
-/// The fusions of the entry and of what it runs, loop by loop and branch by branch, each once.
-pub(super) fn fusions(fused: &Fused) -> Vec<Site> {
+/// What steps may be made for.
+#[derive(Default)]
+pub(super) struct Sites {
+    pub(super) fusions: Vec<Site>,
+    pub(super) loops: Vec<Site>,
+}
+
+/// The fusions and loops of the entry and of what it runs, loop by loop and branch by branch, each once; what loops run that are kernels
+/// themselves is left out.
+pub(super) fn sites(fused: &Fused, whole: &BTreeMap<Site, Result<LoopShader, Diagnostics>>) -> Sites {
     let mut seen: BTreeSet<ComputationId> = BTreeSet::new();
     let mut pending = vec![fused.module.entry];
-    let mut sites = Vec::new();
+    let mut sites = Sites::default();
     while let Some(computation) = pending.pop() {
         if !seen.insert(computation) {
             continue;
         }
         for (id, instruction) in fused.module.computations[computation].instructions.iter() {
+            let site = Site { computation, instruction: id };
             match &instruction.op {
-                Op::Fusion { .. } => sites.push(Site { computation, instruction: id }),
-                Op::While { .. } | Op::Conditional { .. } | Op::AsyncStart { .. } => {
+                Op::Fusion { .. } if is_view(fused, site) => {}
+                Op::Fusion { .. } => sites.fusions.push(site),
+                Op::While { .. } => {
+                    sites.loops.push(site);
+                    if !matches!(whole.get(&site), Some(Ok(_))) {
+                        pending.extend(instruction.op.called_computations());
+                    }
+                }
+                Op::Conditional { .. } | Op::AsyncStart { .. } => {
                     pending.extend(instruction.op.called_computations());
                 }
                 _ => {}
@@ -52,8 +69,8 @@ pub(super) struct Visit<'a> {
     kernels: &'a Kernels,
     /// Why what is no kernel is not compiled.
     refused: BTreeMap<Site, &'a Diagnostic>,
-    values: Vec<Value>,
-    regions: Regions,
+    pub(super) values: Vec<Value>,
+    pub(super) regions: Regions,
     constants: BTreeMap<Site, usize>,
     /// The next step.
     now: usize,
@@ -64,10 +81,10 @@ pub(super) struct Visit<'a> {
 pub(super) struct Frame<'a> {
     pub(super) id: ComputationId,
     pub(super) computation: &'a Computation,
-    region: Region,
+    pub(super) region: Region,
     /// What each instruction yields.
     pub(super) of: BTreeMap<InstrId, Leaves>,
-    steps: Vec<Planned>,
+    pub(super) steps: Vec<Planned>,
     /// What the host is about to compute, with the number of that step.
     cluster: Option<(usize, Cluster<'a>)>,
 }
@@ -107,7 +124,7 @@ impl<'a> Visit<'a> {
         }
         let (steps, results) = self.block(entry, &arguments, Region::PROGRAM)?;
         let results: Vec<usize> = results.into_iter().flatten().collect();
-        results.iter().for_each(|result| self.values[*result].uses.push((usize::MAX, Region::PROGRAM)));
+        results.iter().for_each(|result| self.uses(*result, usize::MAX, Region::PROGRAM));
         let Visit { fused, target, values, regions, .. } = self;
         Ok(Schedule { fused, target, values, regions, steps, parameters, results, sizes: Vec::new() })
     }
@@ -126,15 +143,25 @@ impl<'a> Visit<'a> {
             let count = computation.instructions[parameter].shape.leaves().len();
             frame.of.insert(parameter, arguments.by_ref().take(count).collect());
         }
+        let kernels = self.kernels;
         for id in order(computation, |id| self.kind(&frame, id)) {
             let instruction = &computation.instructions[id];
             match self.kind(&frame, id) {
-                Kind::Named => self.name(&mut frame, id, instruction)?,
+                Kind::Named => {
+                    // What the host makes may lie under another shape only when it lies on the device.
+                    if let Op::Fusion { .. } = instruction.op {
+                        self.finish_cluster(&mut frame);
+                    }
+                    self.name(&mut frame, id, instruction)?;
+                }
                 Kind::Host => self.on_host(&mut frame, id, instruction)?,
                 Kind::Device => {
                     self.finish_cluster(&mut frame);
                     let leaves = match &instruction.op {
-                        Op::While { .. } => self.repeated(&mut frame, id, instruction)?,
+                        Op::While { .. } => match kernels.whole_loop(Site { computation: frame.id, instruction: id }) {
+                            Some(whole) => self.whole_loop(&mut frame, id, instruction, whole)?,
+                            None => self.repeated(&mut frame, id, instruction)?,
+                        },
                         Op::Conditional { .. } => self.chosen(&mut frame, id, instruction)?,
                         Op::AsyncStart { .. } => self.called(&mut frame, instruction)?,
                         _ => self.launch(&mut frame, id, instruction)?,
@@ -159,14 +186,34 @@ impl<'a> Visit<'a> {
             | Op::AddDependency
             | Op::AsyncUpdate { .. }
             | Op::AsyncDone { .. } => Kind::Named,
-            Op::Fusion { .. } if matches!(self.kernels.get(&site), Some(Ok(_))) => Kind::Device,
+            Op::Fusion { .. } if self.too_large(frame.computation, id).is_some() => Kind::Host,
+            Op::Fusion { .. } if is_view(self.fused, site) => Kind::Named,
+            Op::Fusion { .. } if matches!(self.kernels.fusion(site), Some(Ok(_))) => Kind::Device,
             Op::While { .. } | Op::Conditional { .. } | Op::AsyncStart { .. } => Kind::Device,
             _ => Kind::Host,
         }
     }
 
+    /// Why no launch computes a fusion though it may have a kernel: what it reads or makes has no room in a buffer. Of a value that only the host needs
+    /// there is none.
+    fn too_large(&self, computation: &Computation, id: InstrId) -> Option<Diagnostic> {
+        let limit = self.target.max_buffer_bytes;
+        let instruction = &computation.instructions[id];
+        let operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
+        let large = |shape: &&ArrayShape| {
+            let bytes = tensor_bytes(shape).and_then(buffer_bytes);
+            shape.dynamic.is_empty()
+                && Form::of(shape.element_type).is_some()
+                && bytes.is_none_or(|bytes| bytes > limit)
+        };
+        let mut shapes = operands.chain([instruction]).flat_map(|of| of.shape.leaves()).filter_map(Shape::as_array);
+        let shape = shapes.find(large)?;
+        let message = format!("{shape} takes more than the {limit} bytes of a buffer of the target");
+        Some(Diagnostic::new("RUN001", instruction.span, message).about(&instruction.name))
+    }
+
     /// The number of the next step.
-    fn step(&mut self, instruction: &Instruction) -> Result<usize, Error> {
+    pub(super) fn step(&mut self, instruction: &Instruction) -> Result<usize, Error> {
         self.now += 1;
         if self.now > MAX_STEPS {
             let reason = format!("the program has more than {MAX_STEPS} steps");
@@ -192,15 +239,15 @@ impl<'a> Visit<'a> {
         }
         let limit = self.target.max_buffer_bytes;
         let bytes = tensor_bytes(shape).ok_or_else(|| Error::too_large(&name, shape, None, limit))?;
-        self.values.push(Value { name, shape: shape.clone(), bytes, origin, region, made, uses: Vec::new() });
+        self.values.push(Value::new(name, shape.clone(), bytes, origin, (region, made)));
         Ok(self.values.len() - 1)
     }
 
     /// A value like another.
-    fn like(&mut self, other: usize, name: String, region: Region, made: usize) -> usize {
+    pub(super) fn like(&mut self, other: usize, name: String, region: Region, made: usize) -> usize {
         let Value { shape, bytes, .. } = &self.values[other];
         let (shape, bytes, origin) = (shape.clone(), *bytes, Origin::Made);
-        self.values.push(Value { name, shape, bytes, origin, region, made, uses: Vec::new() });
+        self.values.push(Value::new(name, shape, bytes, origin, (region, made)));
         self.values.len() - 1
     }
 
@@ -222,33 +269,61 @@ impl<'a> Visit<'a> {
         Ok(leaves)
     }
 
-    fn uses(&mut self, value: usize, at: usize, region: Region) {
-        self.values[value].uses.push((at, region));
+    pub(super) fn uses(&mut self, value: usize, at: usize, region: Region) {
+        let mut used = Some(value);
+        while let Some(value) = used {
+            self.values[value].used(at, region);
+            used = self.values[value].view_of;
+        }
+    }
+
+    /// The value of a constant, which now gets a buffer.
+    pub(super) fn constant(&mut self, site: Site) -> Result<usize, Error> {
+        if let Some(value) = self.constants.get(&site) {
+            return Ok(*value);
+        }
+        let instruction = &self.fused.module.computations[site.computation].instructions[site.instruction];
+        let (Shape::Array(shape), Op::Constant(literal)) = (&instruction.shape, &instruction.op) else {
+            return Err(refused(instruction, "a constant of a fused program is not an array"));
+        };
+        if encode(literal).is_none() {
+            return Err(match self.refused.get(&site) {
+                Some(reason) => (*reason).clone().into(),
+                None => refused(instruction, "the constant's elements are not in the text"),
+            });
+        }
+        let value = self.value(instruction.name.clone(), shape, Origin::Constant(site), Region::PROGRAM, 0)?;
+        self.constants.insert(site, value);
+        Ok(value)
+    }
+
+    /// A value under another shape.
+    fn view(&mut self, of: usize, instruction: &Instruction) -> Result<usize, Error> {
+        let Shape::Array(shape) = &instruction.shape else {
+            return Err(refused(instruction, "a reshaped value is no array"));
+        };
+        let Value { region, made, .. } = self.values[of];
+        let view = self.value(self.values[of].name.clone(), shape, Origin::Made, region, made)?;
+        self.values[view].view_of = Some(of);
+        Ok(view)
+    }
+
+    /// A value that a step makes.
+    pub(super) fn made_by_step(
+        &mut self,
+        name: String,
+        shape: &ArrayShape,
+        region: Region,
+        at: usize,
+    ) -> Result<usize, Error> {
+        self.value(name, shape, Origin::Made, region, at)
     }
 
     /// The leaves of what an instruction yields, a constant that now gets a buffer among them.
     fn leaves(&mut self, frame: &mut Frame<'a>, id: InstrId) -> Result<Leaves, Error> {
         let instruction = &frame.computation.instructions[id];
         match &instruction.op {
-            Op::Constant(literal) => {
-                let site = Site { computation: frame.id, instruction: id };
-                if let Some(value) = self.constants.get(&site) {
-                    return Ok(vec![Some(*value)]);
-                }
-                let Shape::Array(shape) = &instruction.shape else {
-                    return Err(refused(instruction, "a constant of a fused program is not an array"));
-                };
-                if encode(literal).is_none() {
-                    return Err(match self.refused.get(&site) {
-                        Some(reason) => (*reason).clone().into(),
-                        None => refused(instruction, "the constant's elements are not in the text"),
-                    });
-                }
-                let name = instruction.name.clone();
-                let value = self.value(name, shape, Origin::Constant(site), Region::PROGRAM, 0)?;
-                self.constants.insert(site, value);
-                Ok(vec![Some(value)])
-            }
+            Op::Constant(_) => Ok(vec![Some(self.constant(Site { computation: frame.id, instruction: id })?)]),
             Op::Tuple => {
                 let mut leaves = Vec::new();
                 for operand in &instruction.operands {
@@ -260,7 +335,12 @@ impl<'a> Visit<'a> {
         }
     }
 
-    fn operand(&mut self, frame: &mut Frame<'a>, instruction: &Instruction, position: usize) -> Result<Leaves, Error> {
+    pub(super) fn operand(
+        &mut self,
+        frame: &mut Frame<'a>,
+        instruction: &Instruction,
+        position: usize,
+    ) -> Result<Leaves, Error> {
         match instruction.operands.get(position) {
             Some(operand) => self.leaves(frame, *operand),
             None => Err(refused(instruction, "an operand is missing")),
@@ -292,6 +372,10 @@ impl<'a> Visit<'a> {
                 leaves.ok_or_else(|| refused(instruction, "there is no such element"))?.to_vec()
             }
             Op::AfterAll => vec![None],
+            Op::Fusion { .. } => {
+                let of = self.operand(frame, instruction, 0)?.first().copied().flatten();
+                vec![Some(self.view(of.ok_or_else(|| refused(instruction, "its operand has no value"))?, instruction)?)]
+            }
             Op::AddDependency | Op::AsyncUpdate { .. } | Op::AsyncDone { .. } => self.operand(frame, instruction, 0)?,
             _ => return Err(refused(instruction, "it names no value")),
         };
@@ -309,6 +393,7 @@ impl<'a> Visit<'a> {
             inputs.iter().for_each(|input| self.uses(*input, at, frame.region));
             frame.steps.push(Planned::Launch(PlannedLaunch {
                 site: Site { computation: frame.id, instruction: id },
+                is_rest: false,
                 at,
                 region: frame.region,
                 inputs,
@@ -450,9 +535,11 @@ impl<'a> Visit<'a> {
             Some(open) => open,
             None => (self.step(instruction)?, Cluster::new(&self.fused.module, frame.computation, instruction)),
         };
-        let reasons: Vec<Diagnostic> = match (self.kernels.get(&site), self.refused.get(&site)) {
+        let too_large = self.too_large(frame.computation, id).filter(|_| matches!(instruction.op, Op::Fusion { .. }));
+        let reasons: Vec<Diagnostic> = match (self.kernels.fusion(site), self.refused.get(&site)) {
             (_, Some(reason)) => vec![(*reason).clone()],
             (Some(Err(findings)), None) => findings.0.clone(),
+            _ if too_large.is_some() => too_large.into_iter().collect(),
             _ => return Err(refused(instruction, "it stands outside of any fusion")),
         };
         let leaves = self.made(frame, instruction, at)?;

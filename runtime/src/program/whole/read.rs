@@ -146,6 +146,7 @@ impl<'t> Reader<'t> {
             temporaries_without_reuse: 0,
             least: 0,
             passes: Vec::new(),
+            loops: Vec::new(),
         };
         while let Some(line) = self.accept("buffer") {
             program.buffers.push(buffer(line)?);

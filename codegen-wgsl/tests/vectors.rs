@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::{Writes, invocation};
-use crate::support::{corpus, fused, make, verified};
+use crate::support::{corpus, fused, in_loops, make, verified};
 use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, ScalarOp, Statement};
@@ -89,8 +89,8 @@ fn reads_vectors(kernel: &Kernel) -> bool {
 }
 
 /// How many kernels of a module become kernels of vectors, and how many of them read some.
-fn check(name: &str, fused: &Fused) -> (usize, usize) {
-    let made = make(fused).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+fn check(name: &str, fused: Fused) -> (usize, usize) {
+    let made = make(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
     let (mut vectors, mut reads) = (0, 0);
     for made in &made {
         let launched: i64 = made.kernel.entry.extents.iter().product();
@@ -127,7 +127,7 @@ fn the_corpus_computes_the_same_in_vectors() {
     let (mut vectors, mut reads) = (0, 0);
     for (name, path) in corpus() {
         let Ok(module) = fused(&fs::read_to_string(path).unwrap()) else { continue };
-        let found = check(&name, &module);
+        let found = check(&name, module);
         vectors += found.0;
         reads += found.1;
     }
@@ -183,7 +183,7 @@ fn what_moves_elements_computes_the_same_in_vectors() {
         ),
     ] {
         let module = verified(&format!("HloModule m\nENTRY main {{ {body} }}"));
-        let (vectors, _) = check(name, &module);
+        let (vectors, _) = check(name, module);
         println!("{name}: {vectors}");
     }
 }

@@ -46,7 +46,7 @@ pub enum HeroKind {
     },
     /// The elements of the operand in another order: neighbors in the result are not neighbors in the operand.
     Transposition {
-        /// The extent of the result's dimension along which the operand's elements are neighbors.
+        /// The extent of the result's dimension along which the operand's elements are neighbors; dimensions that stay neighbors are one.
         rows: i64,
         /// The extent of the result's dimension that varies fastest.
         columns: i64,
@@ -126,7 +126,7 @@ impl HeroKind {
     ///
     /// - Row reductions: `min(1024, round_up(⌈length / 16⌉, 32))` invocations a row, rows packed to 256; the partial results.
     /// - Column reductions and transpositions: tiles of 32 × 32 elements, read back transposed, a column more against bank
-    ///   conflicts; 1024 invocations for reductions and 128 for transpositions.
+    ///   conflicts; 1024 invocations for reductions and 128 for transpositions. What tiles a transposition has is said by [`Transposed`](crate::Transposed).
     /// - Products: 8 × 8 invocations of 4 × 4 results, 32 products deep, both operands in tiles. Windows have no tile.
     pub fn tiling(&self, target: &Target) -> HeroTiling {
         let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x)).max(1);
@@ -169,7 +169,7 @@ fn round_up(count: i64, multiple: i64) -> i64 {
 
 /// What the operand's row-major position advances by with each dimension and each range variable of the map, the constant left
 /// out; `None` for a position that is not linear in them.
-fn strides(map: &IndexingMap, extents: &[i64]) -> Option<Vec<(Var, i64)>> {
+pub(crate) fn strides(map: &IndexingMap, extents: &[i64]) -> Option<Vec<(Var, i64)>> {
     let mut linear = map.linearized(extents).ok()?;
     linear.simplify();
     let position: &Expr = linear.results().first()?;
@@ -184,15 +184,32 @@ fn extent(map: &IndexingMap, variable: Var) -> i64 {
     map.variable(variable).map_or(1, |known| known.bounds().hi.saturating_sub(known.bounds().lo).saturating_add(1))
 }
 
+/// Extents and strides of a map's dimensions, in their order: those of extent 1 left out, and neighbors that are neighbors in the operand as well as one.
+pub(crate) fn merged(map: &IndexingMap, strides: &[(Var, i64)]) -> Vec<(i64, i64)> {
+    let mut merged: Vec<(i64, i64)> = Vec::new();
+    for dimension in 0..u32::try_from(map.dims().len()).unwrap_or(u32::MAX) {
+        let variable = Var::Dim(dimension);
+        let extent = extent(map, variable);
+        let stride = strides.iter().find(|(of, _)| *of == variable).map_or(0, |(_, stride)| *stride);
+        match merged.last_mut() {
+            _ if extent == 1 => {}
+            Some((before, of_before)) if *of_before == stride.saturating_mul(extent) => {
+                (*before, *of_before) = (before.saturating_mul(extent), stride);
+            }
+            _ => merged.push((extent, stride)),
+        }
+    }
+    merged
+}
+
 fn transposition(map: &IndexingMap, strides: &[(Var, i64)]) -> Option<HeroKind> {
-    // Dimensions of extent 1 move without changing the order of elements, and those that are broadcast have no stride.
-    let mut moved: Vec<(Var, i64)> =
-        strides.iter().copied().filter(|(variable, _)| extent(map, *variable) > 1).collect();
-    moved.sort_by_key(|(variable, _)| *variable);
+    let mut moved = merged(map, strides);
+    // Those that are broadcast have no stride.
+    moved.retain(|(_, stride)| *stride != 0);
     let is_sorted = moved.windows(2).all(|pair| pair[0].1.abs() >= pair[1].1.abs());
-    let fastest = moved.iter().min_by_key(|(_, stride)| stride.abs())?;
-    let last = moved.last()?;
-    (!is_sorted).then(|| HeroKind::Transposition { rows: extent(map, fastest.0), columns: extent(map, last.0) })
+    let (rows, _) = *moved.iter().min_by_key(|(_, stride)| stride.abs())?;
+    let (columns, _) = *moved.last()?;
+    (!is_sorted).then_some(HeroKind::Transposition { rows, columns })
 }
 
 fn reduction(map: &IndexingMap, strides: Option<&[(Var, i64)]>, results: i64, length: i64) -> HeroKind {

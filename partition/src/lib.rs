@@ -37,6 +37,7 @@ mod selection;
 mod splat;
 mod target;
 mod tiling;
+mod transposed;
 mod work;
 
 pub use cost::{Budget, operation_cost};
@@ -53,4 +54,5 @@ pub use target::{
     Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Subgroups, Target, TargetError,
 };
 pub use tiling::Tiling;
+pub use transposed::Transposed;
 pub use work::Work;

@@ -7,4 +7,5 @@ mod fuse;
 mod plan;
 mod rewritten;
 mod target;
+mod transposed;
 mod uncompiled;

@@ -37,13 +37,12 @@ fn the_graph_of_the_specification_is_three_functions() {
     assert_eq!(
         text,
         "\
-plan loop threads=64 elements=1
-  why: transpose: no emitter is built for it yet
+plan transposed threads=128 tile=32 space=[1, 20, 1, 20]
+  why: transpose: it is tiled
 hero %transpose in transpose: transposition rows=20 columns=20
   tiling: threads=128 tile=[32, 33]
   prologues: log
   epilogue: add at [d0, d1]
-  a loop because: no emitter is built for it yet
 output function add [20, 20] given %transpose -> %add
   why: it computes an output
   %add = f32[20,20] add(%log[d0, d1], %transpose)

@@ -35,6 +35,7 @@ mod support;
 mod together;
 #[path = "../../codegen-wgsl/tests/support/together.rs"]
 mod together_support;
+mod transposed;
 mod types;
 #[path = "../../hlo/tests/support/understood.rs"]
 mod understood;

@@ -4,6 +4,7 @@ use super::MAX_EXTENT;
 use super::function::emit_function;
 use super::grid::grid;
 use super::regions::Regions;
+use super::transposed::{add_tiles, transposed_entry};
 use super::update_slice::update_entry;
 use super::windows::{Division, with_windows};
 use crate::kernel::{
@@ -16,7 +17,7 @@ use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Op, Shape};
-use weft_partition::{Emitter, Fused, FusionPlan, Target};
+use weft_partition::{Emitter, Fused, FusionPlan, Hero, Target};
 
 /// The kernel of one fusion.
 ///
@@ -37,8 +38,20 @@ pub(crate) fn emit_loop(
     let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, &mut names)?;
     let functions = emit_functions(fused, computation, plan, &parameters, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
-    let (Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling)) = plan.emitter() else {
-        return Err(broken("the plan is not that of a kernel".to_owned()).into());
+    let tiling = match plan.emitter() {
+        Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling) => tiling,
+        Emitter::Transposed(transposed) => {
+            let tiled = |hero: &&Hero| hero.why_loop.is_none();
+            let heroes = plan.heroes().iter().filter(tiled);
+            let heroes: Vec<FunctionId> = heroes.map(|hero| FunctionId::from_index(hero.function.0 as usize)).collect();
+            let mut memories = memories;
+            let tiles = add_tiles(&transposed, &heroes, &functions, &mut memories, &mut names);
+            let outputs = outputs(computation, plan, first_result);
+            let launched = transposed_entry(&transposed, &outputs, &tiles, &functions);
+            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
+            return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows });
+        }
+        _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };
     let make = |division: Division| {
         let launched = if plan.updates().is_empty() {

@@ -8,6 +8,7 @@ mod loop_kernel;
 mod loops;
 mod parts;
 mod regions;
+mod transposed;
 mod update_slice;
 mod windows;
 

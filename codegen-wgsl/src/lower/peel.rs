@@ -19,7 +19,7 @@ const MAX_STATEMENTS: u64 = 64;
 /// That costs a second copy of the round, and saves a test in each full round: it is done where at least half of the rounds are full, two
 /// or more, and the round has at most 64 statements. Where the test chooses between two computations, one full round is enough: it loses
 /// one of them. Of a launch in windows those come first in which the test holds in every round, told apart by the number of the window; the
-/// rounds of the last one are divided in turn. What is updated in place, or seen by other invocations, is still written by one
+/// rounds of the last one are divided in turn. A loop is divided only where each round writes behind what those before it wrote. What is updated in place, or seen by other invocations, is still written by one
 /// statement: of several it is not proved that invocations do so apart.
 ///
 /// # Errors
@@ -90,8 +90,8 @@ impl Pass<'_> {
         let (full, chooses) = most_held(body, variable, rounds, known.in_loop(extents));
         // What is written in other windows as well lies between what the rounds write.
         let window = self.window.and_then(|coordinate| known.ranges.dims.get(coordinate));
-        let is_in_order = window.is_none_or(|window| window.lo == window.hi) || !writes(body);
-        if !is_in_order || !self.only_results(body) {
+        let is_alone = window.is_none_or(|window| window.lo == window.hi) || !writes(body);
+        if !is_alone || !writes_in_order(body, variable, &known.in_loop(extents)) || !self.only_results(body) {
             return None;
         }
         let is_worth_it = full >= 1 && chooses || full >= 2 && full >= rounds - full;
@@ -181,6 +181,23 @@ impl Pass<'_> {
 /// Whether a block, or one within it, writes.
 fn writes(block: &Block) -> bool {
     block.statements.iter().any(Statement::has_effects)
+}
+
+/// Whether each round writes behind all that the rounds before it do: then full rounds and the others write stretches of their own.
+fn writes_in_order(body: &Block, variable: Var, known: &Known) -> bool {
+    body.statements.iter().all(|statement| match statement {
+        Statement::Store { indices, .. } | Statement::Merge { indices, .. } => {
+            let [index] = indices.as_slice() else { return false };
+            let own = index.terms().iter().find(|term| term.atom == Atom::Var(variable));
+            let coefficient = own.map_or(0, |term| term.coefficient);
+            let rest = Expr::var(variable).checked_mul(coefficient).and_then(|own| index.checked_sub(&own));
+            rest.is_ok_and(|rest| {
+                let Interval { lo, hi } = known.range(&rest);
+                hi.saturating_sub(lo) < coefficient
+            })
+        }
+        _ => statement.blocks().into_iter().all(|block| writes_in_order(block, variable, known)),
+    })
 }
 
 /// How many values of a variable, from the first on, most of the tests of a block hold for that do not hold for all; and whether the one

@@ -2,6 +2,7 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[20,20]
 @group(0) @binding(1) var<storage, read_write> add_out: array<f32>;  // f32[20,20]
+var<workgroup> transpose_v_tile: array<f32, 1056>;  // f32[32,33]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 var<private> zeros: Params;
@@ -30,11 +31,25 @@ fn log_v(d0: u32, d1: u32) -> f32 {
     return keep(log_f32(x[d0 * 20u + d1]));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    let at0 = group.x * 64u + lane;
-    if at0 <= 399u {
-        add_out[at0] = add(at0, transpose_v(at0));
+    let at0 = lane & 31u;
+    let at1 = lane >> 5u;
+    for (var s0 = 0u; s0 < 8u; s0++) {
+        var element: f32;
+        if (at0 <= 19u) & (s0 * 4u + at1 <= 19u) {
+            element = transpose_v(lane * 20u + s0 * 4u - at1 * 639u);
+        } else {
+            element = 0.0f;
+        }
+        transpose_v_tile[lane + s0 * 132u + at1] = element;
+    }
+    workgroupBarrier();
+    for (var s0 = 0u; s0 < 8u; s0++) {
+        if (s0 * 4u + at1 <= 19u) & (at0 <= 19u) {
+            let at2 = lane + s0 * 80u - at1 * 12u;
+            add_out[at2] = add(at2, transpose_v_tile[lane * 33u + s0 * 4u - at1 * 1055u]);
+        }
     }
 }

@@ -15,7 +15,7 @@ use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel, lower, lowered};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::text;
 use weft_hlo::verify::verify;
-use weft_partition::{Fused, fuse};
+use weft_partition::{DeviceKind, Fused, fuse};
 
 /// Every text of the corpus as `program/file`, sorted.
 pub(crate) fn corpus() -> Vec<(String, PathBuf)> {
@@ -51,6 +51,12 @@ pub(crate) fn verified(text: &str) -> Fused {
     let module = text::parse(text).unwrap_or_else(|findings| panic!("{findings}"));
     verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
     fuse(&module, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"))
+}
+
+/// The same for a device in software: its kernels are loops, which can be run one invocation at a time.
+pub(crate) fn in_loops(fused: Fused) -> Fused {
+    let target = Target::default().with(|target| target.kind = DeviceKind::Software);
+    Fused::of(fused.module, &target).unwrap_or_else(|findings| panic!("{findings}"))
 }
 
 /// Everything made of one fusion.

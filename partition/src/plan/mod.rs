@@ -3,11 +3,13 @@
 mod planner;
 mod read;
 mod text;
+mod tiled;
 mod update_slice;
 
 use crate::Target;
 use crate::hero::{HeroKind, HeroTiling};
 use crate::tiling::Tiling;
+use crate::transposed::Transposed;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, Shape};
 use weft_indexing::IndexingMap;
@@ -71,6 +73,8 @@ pub enum Read {
 pub enum Emitter {
     /// Each invocation computes elements of the outputs, independently of the others.
     Loop(Tiling),
+    /// Elements of transpositions go from rows to columns through tiles, and on into what computes the outputs.
+    Transposed(Transposed),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
     UpdateSlice(Tiling),
@@ -93,8 +97,8 @@ pub struct Hero {
     pub epilogues: Vec<Tail>,
     /// The workgroup that an emitter which tiles would take.
     pub tiling: HeroTiling,
-    /// Why the kernel is a loop in spite of it.
-    pub why_loop: String,
+    /// Why the kernel is a loop in spite of it; `None` where it is shaped around it.
+    pub why_loop: Option<String>,
 }
 
 /// A function that computes outputs from the elements of a hero.

@@ -147,7 +147,10 @@ impl<'m> Planner<'m> {
         }
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
         let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
-        let heroes = self.heroes(&outputs, target)?;
+        let mut heroes = self.heroes(&outputs, target)?;
+        heroes.iter_mut().for_each(|hero| {
+            hero.why_loop.get_or_insert_with(|| "only updates are written".to_owned());
+        });
         let tiling =
             given.unwrap_or_else(|| Tiling::of_loop(elements as i64, heroes.is_empty(), &self.result_forms(), target));
         let why = "every output is an operand but for its update";
@@ -171,13 +174,21 @@ impl<'m> Planner<'m> {
         let outputs = self.add_outputs()?;
         self.divide(&outputs)?;
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(0.0, f64::max);
-        let heroes = self.heroes(&outputs, target)?;
+        let mut heroes = self.heroes(&outputs, target)?;
         let given = self.cuts.as_ref().and_then(|cuts| cuts.tiling);
+        match (given, self.transposed(&outputs, &mut heroes, target)) {
+            (None, Some(transposed)) => {
+                let why = self.reasons(&heroes);
+                return Ok(self.finish(outputs, Emitter::Transposed(transposed), heroes, why));
+            }
+            _ => heroes.iter_mut().for_each(|hero| {
+                hero.why_loop.get_or_insert_with(|| "the plan says so".to_owned());
+            }),
+        }
         let results = self.result_forms();
         let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), &results, target);
         let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
-        let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
-        let shaped = heroes.iter().map(|hero| format!("{}: {}", name(hero), hero.why_loop));
+        let shaped = (!heroes.is_empty()).then(|| self.reasons(&heroes));
         let reasons: Vec<String> = unsafe_update.into_iter().chain(shaped).collect();
         let why = if reasons.is_empty() { "nothing in it shapes a kernel".to_owned() } else { reasons.join("; ") };
         Ok(self.finish(outputs, emitter, heroes, why))
@@ -508,15 +519,17 @@ impl<'m> Planner<'m> {
             }
             let tiling = kind.tiling(target);
             let is_reached = outputs.contains(&function) || !epilogues.is_empty();
+            let is_transposition = matches!(kind, HeroKind::Transposition { .. });
             let why_loop = match kind.pays() {
-                Err(reason) => reason,
-                Ok(()) if !is_reached => "outputs read it at other elements than their own".to_owned(),
-                Ok(()) if target.faults.barriers => "barriers do not work on the target".to_owned(),
+                Err(reason) => Some(reason),
+                Ok(()) if !is_reached => Some("outputs read it at other elements than their own".to_owned()),
+                Ok(()) if target.faults.barriers => Some("barriers do not work on the target".to_owned()),
                 Ok(()) if tiling.bytes(4) > u64::from(target.max_workgroup_storage_bytes) => {
                     let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);
-                    format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}")
+                    Some(format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}"))
                 }
-                Ok(()) => "no emitter is built for it yet".to_owned(),
+                Ok(()) if is_transposition => None,
+                Ok(()) => Some("no emitter is built for it yet".to_owned()),
             };
             heroes.push(Hero { instruction: id, kind, function, prologues, epilogues, tiling, why_loop });
         }

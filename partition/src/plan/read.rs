@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> R
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let by_name: BTreeMap<&str, InstrId> =
         computation.instructions.iter().map(|(id, instruction)| (instruction.name.as_str(), id)).collect();
-    let is_loop = lines.first().is_some_and(|line| line.starts_with("plan loop "));
+    let is_loop = lines.first().is_some_and(|line| !line.starts_with("plan update-slice "));
     let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
     let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
     for (number, line) in lines.iter().enumerate() {
@@ -44,9 +44,10 @@ pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> R
     }
 }
 
-/// The launch that the first line tells, `None` for a computation that is applied.
+/// The launch that the first line tells, `None` where it follows from the computation, or for one that is applied.
 fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
-    if line == "plan applied" {
+    // The tiles of a transposition follow from it.
+    if line == "plan applied" || line.starts_with("plan transposed ") {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
@@ -58,8 +59,8 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
     match read() {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
-            let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N' or \
-                           'plan applied'";
+            let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
+                           'plan transposed TILES' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -15,6 +15,7 @@ impl fmt::Display for PlanText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.plan.emitter {
             Emitter::Loop(tiling) => writeln!(f, "plan loop threads={} elements={}", tiling.threads, tiling.elements)?,
+            Emitter::Transposed(transposed) => writeln!(f, "plan transposed {transposed}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
             }
@@ -56,7 +57,10 @@ impl PlanText<'_> {
         for tail in &hero.epilogues {
             writeln!(f, "  epilogue: {} at [{}]", self.called(tail.function), list(tail.map.results().iter()))?;
         }
-        writeln!(f, "  a loop because: {}", hero.why_loop)
+        match &hero.why_loop {
+            Some(why) => writeln!(f, "  a loop because: {why}"),
+            None => Ok(()),
+        }
     }
 
     fn update(&self, update: &Update, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -172,6 +172,13 @@ impl Division<'_> {
             Emitter::Loop(tiling) => {
                 json!({ "name": "loop", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }
+            Emitter::Transposed(transposed) => json!({
+                "name": "transposed",
+                "threads": transposed.threads,
+                "tile": transposed.tile_extents(),
+                "space": [transposed.outer, transposed.rows, transposed.middle, transposed.columns],
+                "why": plan.why(),
+            }),
             Emitter::UpdateSlice(tiling) => {
                 json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }

@@ -1,0 +1,229 @@
+//! Kernels that are tiled around transpositions: elements are computed in the order in which operands hold them, and go through tiles into the
+//! order of the results.
+
+use super::loop_emitter::{Launched, Output};
+use crate::elemental::zero;
+use crate::kernel::{
+    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
+    Value, ValueId, ValueType,
+};
+use crate::lower::indices_at;
+use crate::wgsl::Names;
+use weft_affine::{Constraint, Error, Expr, Interval};
+use weft_hlo::ir::{Arena, ArrayShape};
+use weft_partition::Transposed;
+
+/// The tiles of one hero: a memory for each value that its function yields.
+pub(super) struct Tiles {
+    pub(super) function: FunctionId,
+    pub(super) memories: Vec<MemoryId>,
+}
+
+/// Adds the tiles of heroes, the functions that compute their elements, to the memories of a kernel.
+pub(super) fn add_tiles(
+    transposed: &Transposed,
+    heroes: &[FunctionId],
+    functions: &Arena<FunctionId, Function>,
+    memories: &mut Arena<MemoryId, Memory>,
+    names: &mut Names,
+) -> Vec<Tiles> {
+    let tiles = |function: &FunctionId| {
+        let types = Kernel::result_types(&functions[*function]).into_iter();
+        let memory = |ty: ValueType| {
+            let name = names.take(&format!("{}.tile", functions[*function].name));
+            let shape = ArrayShape::new(ty.element_type, transposed.tile_extents().to_vec());
+            memories.push(Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None })
+        };
+        Tiles { function: *function, memories: types.map(memory).collect() }
+    };
+    heroes.iter().map(tiles).collect()
+}
+
+/// The entry: a workgroup for each tile. In each round its invocations fill as many elements as they are, neighbors along the rows, and after a
+/// barrier they read as many, neighbors along the columns, for what computes the outputs.
+pub(super) fn transposed_entry(
+    transposed: &Transposed,
+    outputs: &[Output],
+    tiles: &[Tiles],
+    functions: &Arena<FunctionId, Function>,
+) -> Result<Launched, Error> {
+    let side = transposed.side();
+    let threads = i64::from(transposed.threads);
+    let groups = transposed.workgroups();
+    let rank = groups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
+    let mut extents = groups[..rank].to_vec();
+    extents.push(threads);
+    let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
+    let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
+    if entry.extents.contains(&0) {
+        return Ok(Launched { entry, windows: 1 });
+    }
+    let coordinate = |dimension: usize| match dimension < rank {
+        true => Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX)),
+        false => Expr::constant(0),
+    };
+    let rounds = side * side / threads;
+    let known = Known::new(&entry.extents).in_loop(&[rounds]);
+    let thread = Expr::dim(u32::try_from(rank).unwrap_or(u32::MAX));
+    let element = Expr::range(0).checked_mul(threads)?.checked_add(&thread)?;
+    let [slow, fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
+    let [slow, fast] = [slow, fast].map(|index| known.simplified(&index));
+    let place = |row: &Expr, column: &Expr| {
+        let at = |tile: usize, within: &Expr| coordinate(tile).checked_mul(side)?.checked_add(within);
+        let at = [at(1, row)?, at(0, column)?];
+        Ok::<Place, Error>(Place::new(transposed, [row, column], at, coordinate(2), &known))
+    };
+    let (fill, write) = (place(&fast, &slow)?, place(&slow, &fast)?);
+    let mut emission = Emission { transposed, tiles, functions, values: &mut entry.values };
+    let in_rounds = |body: Block| {
+        let (extents, init, values, accumulators) = (vec![rounds], Vec::new(), Vec::new(), Vec::new());
+        Statement::Loop { values, extents, init, accumulators, body }
+    };
+    let filled = in_rounds(emission.filled(&fill)?);
+    let written = in_rounds(emission.written(&write, outputs)?);
+    entry.body.statements = vec![filled, Statement::Barrier, written];
+    Ok(Launched { entry, windows: 1 })
+}
+
+/// Where in its tile an element is, and which it is in all.
+struct Place {
+    /// The row within the tile, and the column.
+    within: [Expr; 2],
+    /// The row, and the column.
+    at: [Expr; 2],
+    /// The number of what lies beside rows and columns.
+    beside: Expr,
+    /// What has to be tested for an element to be there.
+    open: Vec<Constraint>,
+    /// What is known where one is.
+    known: Known,
+}
+
+impl Place {
+    fn new(transposed: &Transposed, within: [&Expr; 2], at: [Expr; 2], beside: Expr, known: &Known) -> Place {
+        let extents = [transposed.rows, transposed.columns];
+        let test =
+            |(index, extent): (&Expr, i64)| Constraint { expr: index.clone(), bounds: Interval::of_extent(extent) };
+        let tests: Vec<Constraint> = at.iter().zip(extents).map(test).collect();
+        let open = known.open(&tests);
+        let known = known.when(&open);
+        Place { within: within.map(Expr::clone), at, beside, open, known }
+    }
+
+    /// The indices of the place in its tile: columns lie one after the other, as they are filled.
+    fn in_tile(&self) -> Vec<Expr> {
+        let [row, column] = self.within.clone();
+        vec![column, row]
+    }
+}
+
+struct Emission<'e> {
+    transposed: &'e Transposed,
+    tiles: &'e [Tiles],
+    functions: &'e Arena<FunctionId, Function>,
+    /// The values of the entry.
+    values: &'e mut Arena<ValueId, Value>,
+}
+
+impl Emission<'_> {
+    /// The elements of the heroes at a place go into their tiles; beyond the last row and column, zeros.
+    fn filled(&mut self, place: &Place) -> Result<Block, Error> {
+        let mut block = Block::default();
+        for tiles in self.tiles {
+            let mut then = Block::default();
+            let elements = self.call(tiles.function, place, Vec::new(), "hero", &mut then)?;
+            let stored = if place.open.is_empty() {
+                block.statements.extend(then.statements);
+                elements
+            } else {
+                let types = Kernel::result_types(&self.functions[tiles.function]);
+                let zeros = types.iter().map(|ty| Operand::Constant(zero(ty.element_type))).collect();
+                let chosen = types.iter().map(|ty| self.values.push(Value::scalar("element", ty.element_type)));
+                let chosen: Vec<ValueId> = chosen.collect();
+                then.results = elements;
+                let otherwise = Block { statements: Vec::new(), results: zeros };
+                let condition = Condition::Indices(place.open.clone());
+                block.statements.push(Statement::If { values: chosen.clone(), condition, then, otherwise });
+                chosen.into_iter().map(Operand::Value).collect()
+            };
+            for (memory, value) in tiles.memories.iter().zip(stored) {
+                block.statements.push(Statement::Store { memory: *memory, indices: place.in_tile(), value });
+            }
+        }
+        Ok(block)
+    }
+
+    /// What computes the outputs is given the elements of a place from the tiles.
+    fn written(&mut self, place: &Place, outputs: &[Output]) -> Result<Block, Error> {
+        let mut block = Block::default();
+        let mut known_elements: Vec<(FunctionId, Vec<Operand>)> = Vec::new();
+        for tiles in self.tiles {
+            let types = Kernel::result_types(&self.functions[tiles.function]);
+            let mut elements = Vec::with_capacity(types.len());
+            for (memory, ty) in tiles.memories.iter().zip(types) {
+                let value = self.values.push(Value::scalar("element", ty.element_type));
+                let op = ScalarOp::Extract { memory: *memory, indices: place.in_tile() };
+                block.statements.push(Statement::Let { value, op });
+                elements.push(Operand::Value(value));
+            }
+            known_elements.push((tiles.function, elements));
+        }
+        let tiled = |function: FunctionId| {
+            known_elements.iter().find(|(of, _)| *of == function).map(|(_, elements)| elements.clone())
+        };
+        for output in outputs {
+            let elements = match tiled(output.function) {
+                Some(elements) => elements,
+                None => {
+                    let mut arguments = Vec::new();
+                    for given in &output.given {
+                        match tiled(*given) {
+                            Some(elements) => arguments.extend(elements),
+                            None => {
+                                arguments.extend(self.call(*given, place, Vec::new(), "given", &mut block)?);
+                            }
+                        }
+                    }
+                    self.call(output.function, place, arguments, "output", &mut block)?
+                }
+            };
+            for (value, (memory, extents)) in elements.into_iter().zip(&output.memories) {
+                let indices = self.indices(place, extents)?;
+                block.statements.push(Statement::Store { memory: *memory, indices, value });
+            }
+        }
+        if place.open.is_empty() {
+            return Ok(block);
+        }
+        let (condition, otherwise) = (Condition::Indices(place.open.clone()), Block::default());
+        let statement = Statement::If { values: Vec::new(), condition, then: block, otherwise };
+        Ok(Block { statements: vec![statement], results: Vec::new() })
+    }
+
+    /// The indices of a place in an array of these extents.
+    fn indices(&self, place: &Place, extents: &[i64]) -> Result<Vec<Expr>, Error> {
+        let Transposed { rows, middle, columns, .. } = self.transposed;
+        let [row, column] = &place.at;
+        let (outer, between) = (place.beside.checked_floor_div(*middle)?, place.beside.checked_modulo(*middle)?);
+        let position = outer.checked_mul(*rows)?.checked_add(row)?.checked_mul(*middle)?.checked_add(&between)?;
+        let position = position.checked_mul(*columns)?.checked_add(column)?;
+        Ok(indices_at(&position, extents)?.iter().map(|index| place.known.simplified(index)).collect())
+    }
+
+    /// Calls a function at a place.
+    fn call(
+        &mut self,
+        function: FunctionId,
+        place: &Place,
+        arguments: Vec<Operand>,
+        name: &str,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        let called = &self.functions[function];
+        let indices = self.indices(place, &called.extents)?;
+        let results = Kernel::result_types(called).into_iter();
+        let results: Vec<ValueId> = results.map(|ty| self.values.push(Value::scalar(name, ty.element_type))).collect();
+        block.statements.push(Statement::Call { values: results.clone(), function, indices, arguments });
+        Ok(results.into_iter().map(Operand::Value).collect())
+    }
+}

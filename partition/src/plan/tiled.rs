@@ -1,0 +1,82 @@
+//! Whether a kernel is shaped around its heroes.
+
+use super::planner::Planner;
+use super::{FunctionId, Hero};
+use crate::Target;
+use crate::form::Form;
+use crate::hero::HeroKind;
+use crate::transposed::Transposed;
+use weft_hlo::ir::{ElementType, InstrId, Op};
+
+impl Planner<'_> {
+    /// The tiles of the heroes that are transpositions; heroes that have none of these are told why. `None` where none is left.
+    pub(super) fn transposed(
+        &self,
+        outputs: &[FunctionId],
+        heroes: &mut [Hero],
+        target: &Target,
+    ) -> Option<Transposed> {
+        let mut shared: Option<(Transposed, InstrId)> = None;
+        let mut bytes = 0;
+        for hero in heroes.iter_mut().filter(|hero| hero.why_loop.is_none()) {
+            let HeroKind::Transposition { .. } = hero.kind else { continue };
+            let tiles = Transposed::of(self.computation, hero.instruction, target)
+                .and_then(|tiles| self.allowed(&tiles, hero, outputs, target).map(|()| tiles));
+            hero.why_loop = match (tiles, &shared) {
+                (Err(reason), _) => Some(reason),
+                (Ok(tiles), Some((first, of))) if tiles != *first => {
+                    let name = &self.computation.instructions[*of].name;
+                    Some(format!("its tiles are other than those of %{name}"))
+                }
+                (Ok(tiles), _) => {
+                    let tile = tiles.tile_extents().iter().product::<i64>() * 4;
+                    bytes += u64::try_from(tile).unwrap_or(u64::MAX);
+                    let most = u64::from(target.max_workgroup_storage_bytes);
+                    if bytes > most {
+                        Some(format!("the tiles take {bytes} bytes of workgroup memory and the target has {most}"))
+                    } else {
+                        shared.get_or_insert((tiles, hero.instruction));
+                        None
+                    }
+                }
+            };
+        }
+        shared.map(|(tiles, _)| tiles)
+    }
+
+    /// Why these tiles cannot serve a hero.
+    fn allowed(&self, tiles: &Transposed, hero: &Hero, outputs: &[FunctionId], target: &Target) -> Result<(), String> {
+        let elements = |id: &FunctionId| self.functions[id.0 as usize].extents.iter().product::<i64>();
+        if let Some(other) = outputs.iter().find(|id| elements(id) != tiles.elements()) {
+            let name = &self.functions[other.0 as usize].name;
+            return Err(format!("{name} has {} elements and it has {}", elements(other), tiles.elements()));
+        }
+        let shape = |id: InstrId| self.computation.instructions[id].shape.leaves().into_iter();
+        let own = shape(hero.instruction).chain(shape(self.computation.root));
+        let mut types = own.filter_map(|leaf| Some(leaf.as_array()?.element_type));
+        let is_word = |ty: ElementType| Form::of(ty).is_some_and(|form| !form.is_packed() && form.parts() == 1);
+        if let Some(other) = types.find(|ty| !is_word(*ty)) {
+            return Err(format!("tiles have elements of a word each, and not of {other}"));
+        }
+        let parameters = self.computation.instructions.iter().filter(|(_, it)| matches!(it.op, Op::Parameter { .. }));
+        let bound = parameters.flat_map(|(id, _)| shape(id)).chain(shape(self.computation.root));
+        let most = bound.filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).max().unwrap_or(0);
+        if most > target.max_storage_binding_bytes {
+            return Err(format!(
+                "a kernel binds {} bytes of a tensor, which has {most}",
+                target.max_storage_binding_bytes
+            ));
+        }
+        Ok(())
+    }
+
+    /// What a kernel is shaped around, and why not around the others.
+    pub(super) fn reasons(&self, heroes: &[Hero]) -> String {
+        let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
+        let told = heroes.iter().map(|hero| match &hero.why_loop {
+            Some(why) => format!("{}: {why}", name(hero)),
+            None => format!("{}: it is tiled", name(hero)),
+        });
+        told.collect::<Vec<String>>().join("; ")
+    }
+}

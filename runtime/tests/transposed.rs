@@ -1,0 +1,129 @@
+//! Kernels of GPUs that are tiled around transpositions, forced on the adapter at hand, against the evaluator.
+
+use crate::count::{cases, first_seed};
+use crate::support::{self, compile};
+use std::fmt::Write;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Module};
+use weft_hlo::random::{Numbers, Options, Rng, inputs};
+use weft_partition::{DeviceKind, Emitter, Target, fuse};
+use weft_runtime::{Device, Executable};
+
+/// As the device, but a GPU.
+fn of_gpu(device: &Device) -> Target {
+    device.target().clone().with(|target| target.kind = DeviceKind::Discrete)
+}
+
+/// Runs a module and compares; returns whether one of its kernels is tiled.
+fn check(device: &Device, target: &Target, module: &Module, text: &str) -> Result<bool, String> {
+    let arguments = inputs(module, 1, &Options { numbers: Numbers::Any, ..Options::default() });
+    let program = compile(module, target).map_err(|error| error.to_string())?;
+    for shader in program.shaders() {
+        assert!(shader.proofs().are_complete(), "{:?}\n{text}\n{}", shader.proofs(), shader.source);
+    }
+    let expected = evaluate(module, &arguments).map_err(|error| error.to_string())?;
+    let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;
+    for _ in 0..2 {
+        let results = executable.run(&arguments).map_err(|error| error.to_string())?;
+        for (result, expected) in results.iter().zip(&expected) {
+            if result.data != expected.data {
+                return Err(format!("{:?} became {:?}\n{program}", expected.data, result.data));
+            }
+        }
+    }
+    Ok(program.shaders().iter().any(|shader| shader.source.contains("_tile")))
+}
+
+fn list(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A transposition of random extents by a random permutation, alone or with something before, behind and beside it.
+fn random(seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let rank = 2 + rng.below(3);
+    let extents: Vec<usize> = (0..rank)
+        .map(|_| match rng.below(5) {
+            0 => 1 + rng.below(3),
+            1 => 32,
+            2 => 31 + rng.below(3),
+            3 => 8 + rng.below(60),
+            _ => 16 + rng.below(9),
+        })
+        .collect();
+    let mut permutation: Vec<usize> = (0..rank).collect();
+    rng.shuffle(&mut permutation);
+    let result: Vec<usize> = permutation.iter().map(|dimension| extents[*dimension]).collect();
+    let (from, to, by) = (list(&extents), list(&result), list(&permutation));
+    let count: usize = extents.iter().product();
+    let (before, tail) = (rng.below(3), rng.below(6));
+    let operand = match before {
+        0 => "a",
+        1 => "m",
+        _ => "r",
+    };
+    let mut text = format!(
+        "HloModule m\nENTRY e {{\n  a = s32[{from}] parameter(0)\n  b = s32[{to}] parameter(1)\n  m = s32[{from}] multiply(a, a)\n  \
+         r = s32[{from}] reverse(m), dimensions={{0}}\n  t = s32[{to}] transpose({operand}), dimensions={{{by}}}\n"
+    );
+    text += &match tail {
+        0 => "  ROOT o = (s32[]) tuple(t)\n".replace("s32[]", &format!("s32[{to}]")),
+        1 => format!("  ROOT o = s32[{to}] add(t, b)\n"),
+        2 => format!("  n = s32[{to}] negate(t)\n  ROOT o = (s32[{to}], s32[{to}]) tuple(n, t)\n"),
+        3 => format!("  f = s32[{count}] reshape(t)\n  ROOT o = s32[{count}] negate(f)\n"),
+        4 => format!(
+            "  u = s32[{to}] transpose(a), dimensions={{{by}}}\n  s = s32[{to}] subtract(t, u)\n  \
+             c = s32[{to}] negate(b)\n  ROOT o = (s32[{to}], s32[{to}]) tuple(s, c)\n"
+        ),
+        _ => format!("  q = pred[{to}] compare(t, b), direction=LT\n  ROOT o = s32[{to}] select(q, t, b)\n"),
+    };
+    text + "}\n"
+}
+
+#[test]
+fn transpositions_agree_with_the_evaluator() {
+    let device = support::device();
+    let target = of_gpu(&device);
+    let (mut tiled, mut report) = (0, String::new());
+    let (first, count) = (first_seed(), cases(120));
+    for seed in first..first + count {
+        let text = random(seed);
+        match check(&device, &target, &support::module(&text), &text) {
+            Ok(is_tiled) => tiled += u64::from(is_tiled),
+            Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+    println!("{tiled} of {count} are tiled");
+    assert!(tiled * 3 >= count, "{tiled} of {count} are tiled");
+}
+
+/// What moves keeps its bits, whatever they mean.
+#[test]
+fn bits_survive_tiles() {
+    let device = support::device();
+    let target = of_gpu(&device);
+    for (element_type, is_tiled) in [("f32", true), ("u32", true), ("s8", false), ("pred", false), ("s64", false)] {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = {element_type}[70,33] parameter(0)\n  \
+             ROOT t = {element_type}[33,70] transpose(a), dimensions={{1,0}}\n}}\n"
+        );
+        let module = support::module(&text);
+        let arguments = inputs(&module, 7, &Options { numbers: Numbers::Any, ..Options::default() });
+        let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
+        let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+        let results = executable.run(&arguments).unwrap_or_else(|error| panic!("{error}"));
+        let expected = evaluate(&module, &arguments).unwrap_or_else(|error| panic!("{error}"));
+        match (&results[0].data, &expected[0].data) {
+            (Data::F32(results), Data::F32(expected)) => {
+                let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
+                assert_eq!(bits(results), bits(expected));
+            }
+            (results, expected) => assert_eq!(results, expected, "{element_type}"),
+        }
+        let fused = fuse(&module, &target).unwrap_or_else(|findings| panic!("{findings}"));
+        let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+        let tiles = plans.filter(|plan| matches!(plan.emitter(), Emitter::Transposed(_))).count();
+        assert_eq!(tiles > 0, is_tiled, "{element_type}");
+    }
+}

@@ -352,6 +352,40 @@ fn updates_touch_elements_apart() {
     assert_eq!(kernel("0", "rt0 + d1 floordiv 2", "rt0 + d1 floordiv 2"), Err(vec![twice]));
 }
 
+/// The words of an element are written one after the other.
+#[test]
+fn updates_of_several_words_touch_elements_apart() {
+    let kernel = |places: [&str; 4]| {
+        let [low, high, write_low, write_high] = places;
+        let text = format!(
+            "kernel @k(in %i: s32[64], inout %x: u32[210]) {{
+               entry groups [1] threads 32 {{
+                 %0: s32 = extract %i[0]
+                 bind rt0 in [0, 68] = clamp %0
+                 %1: u32 = extract %x[{low}]
+                 %2: u32 = extract %x[{high}]
+                 store %x[{write_low}], %2
+                 store %x[{write_high}], %1
+               }}
+             }}"
+        );
+        let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let told = |found: Vec<Finding>| found.iter().map(ToString::to_string).collect::<Vec<_>>();
+        kernel.verify().map(told).map_err(told)
+    };
+    let unproved = |what: &str| Ok(vec![format!("%x: that invocations update it apart is not known: {what}")]);
+    let pair = ["(rt0 + d1) * 2", "(rt0 + d1) * 2 + 1"];
+    assert_eq!(kernel([pair[0], pair[1], pair[0], pair[1]]), Ok(Vec::new()));
+    assert_eq!(kernel([pair[1], pair[0], pair[1], pair[0]]), Ok(Vec::new()));
+    // Words that overlap those of the next element, have a gap, or are the same.
+    for others in [["rt0 + d1", "rt0 + d1 + 1"], ["(rt0 + d1) * 2", "(rt0 + d1) * 2 + 3"], [pair[0], pair[0]]] {
+        let several = unproved("several statements write it");
+        assert_eq!(kernel([pair[0], pair[1], others[0], others[1]]), several, "{others:?}");
+    }
+    let elsewhere = unproved("it is read at other places than it is written");
+    assert_eq!(kernel(["(rt0 + d1) * 2 + 2", pair[1], pair[0], pair[1]]), elsewhere);
+}
+
 #[test]
 fn vectors_are_whole_and_begin_where_they_may() {
     let buffers = "in %x: f32[32], in %n: s32[32], out %y: f32[32]";

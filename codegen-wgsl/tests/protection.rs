@@ -24,6 +24,37 @@ Where a target forbids contraction (`weft --no-contraction`) of a device that co
 The table is written by `codegen-wgsl/tests/protection.rs`; `runtime/tests/protection.rs` runs every pair on the device under test, on 1,024 inputs
 among which are NaN, infinities, zeros and subnormal numbers, and compares all bits with the evaluator's (but of those marked †, which may be off).
 
+Programs and functions that once went wrong on a driver, and the tests that hold them (of `runtime/tests`, if nothing else is said):
+
+| pattern | test |
+|---|---|
+| `(x + 1e8) - 1e8` is `x` | `drivers::sums_are_not_reassociated` |
+| `x - x` and `x / x` are constants, `f(x) - f(x)` is 0 | `drivers::equal_values_are_not_taken_for_one` |
+| `x * 0`, `x + 0`, `0 - x` are folded, also of zeros that were computed | `drivers::zeros_are_not_folded_with`, `computed_zeros_are_not_folded_with` |
+| likewise of narrow floats that are constants, or choices of them | `drivers::narrow_zeros_are_not_folded_with` |
+| `x / 3` is a product with the inverse | `drivers::quotients_by_constants_are_no_products` |
+| the zeros of `keep` are known from a uniform | `drivers::uniforms_do_not_tell_what_is_hidden` |
+| `x + 1 > 1` is `x > 0` | `drivers::sums_are_not_compared_by_a_term` |
+| the value of a loop joins the sum behind it | `drivers::what_a_loop_leaves_is_hidden` |
+| a loop's first sum is folded with its zero | `drivers::accumulators_do_not_start_from_a_zero_to_fold_with` |
+| functions compute with arguments that a driver sees through: `acosh(x + 1)`, `log-plus-one(x - 1)` | `drivers::functions_take_their_arguments_as_they_are`, `functions_take_each_others_values`, `functions_near_their_zeros_are_right` |
+| `x != x` is false for NaN, `!(x < y)` becomes `x >= y` | `drivers::comparisons_with_nan_hold_when_they_are_negated`, `codegen-wgsl/src/math/tests.rs` `nan_is_told_by_bits` |
+| minima and maxima lose NaN, or tell zeros apart by their order | `math::functions_of_two_numbers_are_accurate`, `codegen-wgsl/src/math/tests.rs` `least_and_greatest_floats_are_selected` |
+| built-in functions are off: `exp`, `log` near 1 and below 0, `tanh` near 0 and far out, `asin`, `sin`, `sign` of NaN | `math::functions_of_one_number_are_accurate` |
+| `pow(0, 0)`, `atan2(0, 0)`, `%` | `math::functions_of_two_numbers_are_accurate` |
+| integers by 0, the least one by -1, shifts by 32 and more | `math::whole_numbers_of_two_operands_are_exact` |
+| conversions of NaN, infinities and what is too large to integers | `math::conversions_are_exact`, `types::conversions_between_all_types_are_exact` |
+| subnormal numbers are flushed by some operations and not by others | `drivers::subnormal_numbers_are_kept_or_flushed_and_nothing_between` |
+| literals that a language refuses: infinities, NaN, the least `i32` | `codegen-wgsl/src/wgsl/scalar.rs` `literals_are_within_the_type` |
+| a serial sum of 16.7 million numbers is 4 % off | `reductions::a_sum_of_many_numbers_is_exact_to_the_last_digits` |
+| sums of narrow floats stay where they are | `reductions::sums_of_narrow_floats_are_rounded_once` |
+| a read moves across a write, or into a loop | `codegen-wgsl/src/wgsl/inline.rs` `no_read_is_moved_across_a_write`, `a_read_stays_out_of_loops_and_branches` |
+| loops end after 65,535 rounds | `drivers::long_loops_are_run_to_their_end`, `rounds_are_counted_through_calls` |
+| grids of unequal rows take twice the time | `codegen-wgsl/src/emit/grid.rs` `rows_are_equally_long`, `drivers::grids_of_three_dimensions_cover_everything` |
+| calls that nest deeply take long to compile | `codegen-wgsl/tests/growth.rs` `calls_stand_in_a_row` |
+| names make pipelines different | `codegen-wgsl/src/kernel/structure.rs` `names_play_no_part`, `run::equal_kernels_share_a_pipeline` |
+| a failed read leaves its staging buffer mapped | `device::a_failed_read_leaves_nothing_mapped_behind` |
+
 ";
 
 /// How values are hidden in the kernel of a program.

@@ -124,6 +124,21 @@ fn reductions_of_floats_keep_exact_values() {
     }
 }
 
+/// Of ones in a narrow type, whose sum would stay where the next one is rounded away: what is summed up is of `f32`, and rounded once.
+#[test]
+fn sums_of_narrow_floats_are_rounded_once() {
+    for (ty, element_type) in [("f16", ElementType::F16), ("bf16", ElementType::Bf16), ("f8e5m2", ElementType::F8E5M2)]
+    {
+        for (extents, dimensions) in [([2, 5120], [1i64]), ([5120, 2], [0])] {
+            let module = reduction(ty, "add", &extents, &dimensions);
+            let ones = Literal::array(extents, Data::filled(scalar(element_type, 1.0), 2 * 5120));
+            let found = run(&module, &[ones, Literal::scalar(scalar(element_type, 0.0))]);
+            let expected = Data::filled(scalar(element_type, 5120.0), 2);
+            assert_eq!(found.data, expected, "{ty}{extents:?} along {dimensions:?}");
+        }
+    }
+}
+
 /// Elements of a type whose sums, products and orders no order of reduction changes: of sums all but a few are zero, and of products
 /// one. Any bits of integers, but for products.
 fn unchanging(op: &str, ty: ElementType, count: i64, rng: &mut Rng) -> Data {

@@ -244,6 +244,25 @@ fn random_updates_agree_with_the_evaluator() {
     assert!(updated > 30, "only {updated} updates in place");
 }
 
+/// Of elements of several words, too, it is proved that invocations update them apart.
+#[test]
+fn updates_in_place_are_proved_for_every_type() {
+    let device = support::device();
+    for ty in ["u8", "bf16", "s32", "s64", "u64", "f64", "c64", "c128"] {
+        let text = format!(
+            "x = {ty}[8,6] parameter(0)\nu = {ty}[3,2] parameter(1)\ni = s32[] parameter(2)\nj = s32[] parameter(3)\n\
+             s = {ty}[3,2] slice(x), slice={{[0:3],[0:2]}}\nROOT r = {ty}[8,6] dynamic-update-slice(x, u, i, j)"
+        );
+        let module = support::entry(&text);
+        let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(updates(&program), 1, "{ty}: {program}");
+        let unproved: Vec<_> = program.shaders().iter().flat_map(|shader| shader.proofs().unproved.clone()).collect();
+        assert!(unproved.is_empty(), "{ty}: {unproved:?}");
+        let inputs = random::inputs(&module, 7, &Options { numbers: random::Numbers::Small, ..Options::default() });
+        check(&module, &inputs);
+    }
+}
+
 /// A start that is a number of 64 bits is one also where the kernel holds nothing else of that type.
 #[test]
 fn literal_starts_of_any_type_are_clamped() {

@@ -33,6 +33,7 @@ mod specialize;
 mod stochastic_convert;
 mod trip_count;
 mod tuples;
+mod wide_sums;
 
 pub use algebraic::AlgebraicSimplification;
 pub use bitcast_widths::BitcastWidths;
@@ -56,6 +57,7 @@ pub use specialize::specialize;
 pub use stochastic_convert::StochasticConvert;
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
+pub use wide_sums::WideSums;
 
 /// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.
 pub const PASSES: &[&dyn Pass] = &[
@@ -77,7 +79,7 @@ pub const PASSES: &[&dyn Pass] = &[
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
 pub const ON_REQUEST: &[&dyn Pass] =
-    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &StochasticConvert];
+    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &StochasticConvert, &WideSums];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

@@ -5,12 +5,14 @@ use super::build::Build;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Module, Op, Scalar, UnaryOp};
+use crate::ir::{
+    BinaryOp, ComparisonDirection, ElementType, FloatFormat, InstrId, Instruction, Module, Op, Scalar, UnaryOp,
+};
 
 /// Replaces `stochastic-convert` by a choice between the two numbers of the result's type about each number, computed in `f32`, or in `f64` where
 /// the numbers are of 64 bits. What no two neighbors enclose is converted. The results are the same.
 ///
-/// Floats of 6 bits and arrays of dynamic extents stay as they are.
+/// Arrays of dynamic extents stay as they are.
 pub struct StochasticConvert;
 
 impl Pass for StochasticConvert {
@@ -90,20 +92,54 @@ fn integers(rebuild: &mut Rebuild<'_>, size: InstrId) -> [InstrId; 2] {
     [low, rebuild.binary(BinaryOp::Add, low, one)]
 }
 
-/// The numbers of a type about a magnitude: what is nearest, and the one whose bits are next on the other side.
+/// The numbers of a type about a magnitude: what is nearest, and what is next on the other side.
 fn floats(rebuild: &mut Rebuild<'_>, size: InstrId, to: ElementType) -> Option<[InstrId; 2]> {
-    let word = unsigned(to.bits())?;
     let real = rebuild.element_type(size);
     let nearest = rebuild.converted(size, to);
     let near = rebuild.converted(nearest, real);
     let is_over = rebuild.compared(ComparisonDirection::Gt, near, size);
-    let bits = rebuild.like(nearest, word, Op::BitcastConvert, vec![nearest]);
-    let one = rebuild.scalar(Scalar::from_bits(1, word));
-    let extents = rebuild.array(bits).extents.clone();
-    let one = rebuild.broadcast(one, &[], extents);
-    let (less, more) = (rebuild.binary(BinaryOp::Subtract, bits, one), rebuild.binary(BinaryOp::Add, bits, one));
-    let other = rebuild.selected(is_over, less, more);
-    let other = rebuild.like(other, to, Op::BitcastConvert, vec![other]);
-    let other = rebuild.converted(other, real);
+    let other = match unsigned(to.bits()) {
+        Some(word) => {
+            let next = next_bits(rebuild, nearest, word, 1, is_over);
+            rebuild.converted(next, real)
+        }
+        None => next_in_steps(rebuild, near, is_over, FloatFormat::of(to)?)?,
+    };
     Some([rebuild.selected(is_over, other, near), rebuild.selected(is_over, near, other)])
+}
+
+/// The number whose bits, a word of a type, are so much less than a number's, or more where `is_less` does not hold.
+fn next_bits(rebuild: &mut Rebuild<'_>, number: InstrId, word: ElementType, by: u128, is_less: InstrId) -> InstrId {
+    let bits = rebuild.like(number, word, Op::BitcastConvert, vec![number]);
+    let step = rebuild.scalar(Scalar::from_bits(by, word));
+    let extents = rebuild.array(bits).extents.clone();
+    let step = rebuild.broadcast(step, &[], extents);
+    let (less, more) = (rebuild.binary(BinaryOp::Subtract, bits, step), rebuild.binary(BinaryOp::Add, bits, step));
+    let next = rebuild.selected(is_less, less, more);
+    let ty = rebuild.element_type(number);
+    rebuild.like(next, ty, Op::BitcastConvert, vec![next])
+}
+
+/// The number of a format next to one of it, that is not negative, as a wider float: the one below, or the one above where `is_below` does not
+/// hold. Above the greatest one it is infinite.
+fn next_in_steps(rebuild: &mut Rebuild<'_>, near: InstrId, is_below: InstrId, format: FloatFormat) -> Option<InstrId> {
+    let real = rebuild.element_type(near);
+    let (word, places) = if real == ElementType::F64 { (ElementType::U64, 52u32) } else { (ElementType::U32, 23) };
+    let (mantissa_bits, least) = (format.mantissa_bits(), 1 - format.bias());
+    // Of normal numbers by their bits in the wider type; below, all steps are equal.
+    let of_bits = next_bits(rebuild, near, word, 1 << places.checked_sub(mantissa_bits)?, is_below);
+    let step = everywhere(rebuild, near, 2f64.powi(least - i32::try_from(mantissa_bits).ok()?));
+    let (less, more) = (rebuild.binary(BinaryOp::Subtract, near, step), rebuild.binary(BinaryOp::Add, near, step));
+    let by_step = rebuild.selected(is_below, less, more);
+    let normal = everywhere(rebuild, near, 2f64.powi(least));
+    let is_small = rebuild.compared(ComparisonDirection::Lt, near, normal);
+    let is_least = rebuild.compared(ComparisonDirection::Le, near, normal);
+    let is_small = rebuild.selected(is_below, is_least, is_small);
+    let next = rebuild.selected(is_small, by_step, of_bits);
+    let greatest = everywhere(rebuild, near, f64::from(format.max()));
+    let is_last = rebuild.compared(ComparisonDirection::Ge, near, greatest);
+    let is_above = rebuild.unary(UnaryOp::Not, is_below);
+    let is_beyond = rebuild.binary(BinaryOp::And, is_last, is_above);
+    let infinity = everywhere(rebuild, near, f64::INFINITY);
+    Some(rebuild.selected(is_beyond, infinity, next))
 }

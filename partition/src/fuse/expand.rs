@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, Tuples,
+    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, Tuples, WideSums,
 };
 
 /// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert` and `bitcast-convert` between widths written out as
-/// operations that have code.
+/// operations that have code, and sums of narrow floats accumulated in `f32`.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
     let is_meant = |op: &Op| {
         matches!(
@@ -19,6 +19,8 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
                 | Op::MultiplyHigh
                 | Op::StochasticConvert
                 | Op::BitcastConvert
+                | Op::Reduce { .. }
+                | Op::ReduceWindow { .. }
         )
     };
     let mut instructions = module.computations.values().flat_map(|computation| computation.instructions.values());
@@ -34,7 +36,7 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         let taken_apart = Tuples.run(changed)?.module;
         expanded = Cow::Owned(DeadCode.run(&taken_apart)?.module);
     }
-    for pass in [&MultiplyHigh as &dyn Pass, &StochasticConvert, &BitcastWidths] {
+    for pass in [&WideSums as &dyn Pass, &MultiplyHigh, &StochasticConvert, &BitcastWidths] {
         run(pass, &mut expanded, decisions)?;
     }
     Ok(expanded)

@@ -62,13 +62,20 @@ impl Touched {
         if self.updated && !(self.written.is_empty() && self.read.is_empty()) {
             return Err(unknown("elements are updated one by one, and read or stored besides"));
         }
-        let (map, settled) = match self.written.as_slice() {
-            [] => return Ok(()),
-            [(Some(map), settled)] => (map, *settled),
-            [(None, _)] => return Err(unknown("the values that tell where may differ between them")),
-            _ => return Err(unknown("several statements write it")),
+        let written: Option<Vec<&IndexingMap>> = self.written.iter().map(|(map, _)| map.as_ref()).collect();
+        let Some(written) = written else {
+            return Err(unknown("the values that tell where may differ between them"));
         };
-        if self.read.iter().any(|read| read.as_ref() != Some(map)) {
+        let settled = self.written.iter().all(|(_, settled)| *settled);
+        let map = match written.as_slice() {
+            [] => return Ok(()),
+            [map] => *map,
+            parts => match first_of(parts) {
+                Some(map) => map,
+                None => return Err(unknown("several statements write it")),
+            },
+        };
+        if self.read.iter().any(|read| !read.as_ref().is_some_and(|read| written.contains(&read))) {
             return Err(unknown("it is read at other places than it is written"));
         }
         match map.is_injective(&Limits::default()) {
@@ -80,6 +87,24 @@ impl Touched {
             Answer::No(_) | Answer::Unknown(_) => Err(unknown("two of them may write one element")),
         }
     }
+}
+
+/// Where the first of several words is written that one element is made of: the words follow one another from a multiple of their number on, so
+/// those of two elements are apart where the first ones are.
+fn first_of<'m>(parts: &[&'m IndexingMap]) -> Option<&'m IndexingMap> {
+    let count = i64::try_from(parts.len()).ok()?;
+    let position = |map: &IndexingMap| map.results().first().cloned();
+    let least = parts.iter().copied().min_by_key(|map| position(map).map(|position| position.constant_term()))?;
+    let start = position(least)?;
+    let is_aligned =
+        start.constant_term() % count == 0 && start.terms().iter().all(|term| term.coefficient % count == 0);
+    let follows = |number: i64| {
+        let place = start.checked_add(&Expr::constant(number)).ok()?;
+        let mut moved = least.clone();
+        moved.set_results(vec![place]).ok()?;
+        parts.contains(&&moved).then_some(())
+    };
+    (is_aligned && (0..count).all(|number| follows(number).is_some())).then_some(least)
 }
 
 /// The position of an element that is merged into a word.

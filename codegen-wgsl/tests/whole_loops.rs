@@ -68,7 +68,7 @@ fn entry(kernel: &Kernel) -> String {
 }
 
 const SCALARS: &str = "  entry groups [1] threads 1 {
-    %0:element: s32 = extract %w_0_out[]
+    %0:element: s32 = extract %w_0_[]
     store %tile_0[], %0:element
     %1:element: s32 = extract %w_1_out[]
     store %tile_1[], %1:element
@@ -97,7 +97,7 @@ const SCALARS: &str = "  entry groups [1] threads 1 {
 
 const ARRAYS: &str = "  entry groups [1] threads 128 {
     if d1 in [0, 0] {
-      %0:element: s32 = extract %w_0_out[]
+      %0:element: s32 = extract %w_0_[]
       store %tile_0[], %0:element
     }
     if d1 in [0, 99] {

@@ -44,9 +44,10 @@ pub(crate) fn emit_loop(
             let tiled = |hero: &&Hero| hero.why_loop.is_none();
             let heroes = plan.heroes().iter().filter(tiled);
             let heroes: Vec<FunctionId> = heroes.map(|hero| FunctionId::from_index(hero.function.0 as usize)).collect();
+            let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
             let mut memories = memories;
             let tiles = add_tiles(&transposed, &heroes, &functions, &mut memories, &mut names);
-            let outputs = outputs(computation, plan, first_result);
+            let outputs = outputs(computation, plan, &results);
             let launched = transposed_entry(&transposed, &outputs, &tiles, &functions);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows });

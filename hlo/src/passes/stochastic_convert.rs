@@ -128,10 +128,10 @@ fn next_in_steps(rebuild: &mut Rebuild<'_>, near: InstrId, is_below: InstrId, fo
     let (mantissa_bits, least) = (format.mantissa_bits(), 1 - format.bias());
     // Of normal numbers by their bits in the wider type; below, all steps are equal.
     let of_bits = next_bits(rebuild, near, word, 1 << places.checked_sub(mantissa_bits)?, is_below);
-    let step = everywhere(rebuild, near, 2f64.powi(least - i32::try_from(mantissa_bits).ok()?));
+    let step = everywhere(rebuild, near, libm::ldexp(1.0, least - i32::try_from(mantissa_bits).ok()?));
     let (less, more) = (rebuild.binary(BinaryOp::Subtract, near, step), rebuild.binary(BinaryOp::Add, near, step));
     let by_step = rebuild.selected(is_below, less, more);
-    let normal = everywhere(rebuild, near, 2f64.powi(least));
+    let normal = everywhere(rebuild, near, libm::ldexp(1.0, least));
     let is_small = rebuild.compared(ComparisonDirection::Lt, near, normal);
     let is_least = rebuild.compared(ComparisonDirection::Le, near, normal);
     let is_small = rebuild.selected(is_below, is_least, is_small);

@@ -109,6 +109,18 @@ pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Res
             return Err(refused("HLO417", format!("it has {count} {what}, more than {MAX_READ}")));
         }
     }
+    for memory in kernel.memories.values() {
+        let is_bound = match memory.space {
+            Space::Buffer { binding, .. } => usize::try_from(binding).is_ok_and(|binding| binding < contents.len()),
+            Space::Workgroup | Space::Thread => true,
+        };
+        if !is_bound || memory.held().element_count().is_none() || memory.shape.element_count().is_none() {
+            return Err(refused(
+                "HLO417",
+                format!("%{}, {}, is in no buffer that is told of", memory.name, memory.held()),
+            ));
+        }
+    }
     kernel
         .verify()
         .map_err(|broken| refused("HLO419", broken.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;

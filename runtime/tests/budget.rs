@@ -7,7 +7,7 @@ use weft_runtime::program::{Ahead, Step};
 use weft_runtime::{Device, DeviceOptions, Error, Executable, Options, Program, compile_with};
 
 fn compiled(text: &str, memory_budget: Option<u64>) -> Result<Program, Error> {
-    let options = Options { memory_budget, ..Options::default() };
+    let options = Options { memory_budget, whole_loops: false, ..Options::default() };
     compile_with(&support::module(text), &Target::default(), &options)
 }
 

@@ -46,14 +46,18 @@ impl Planner<'_> {
 
     /// Why these tiles cannot serve a hero.
     fn allowed(&self, tiles: &Transposed, hero: &Hero, outputs: &[FunctionId], target: &Target) -> Result<(), String> {
+        let own = &self.functions[hero.function.0 as usize];
+        if own.roots.len() > 1 {
+            return Err(format!("{} yields other values with it, which are not transposed", own.name));
+        }
         let elements = |id: &FunctionId| self.functions[id.0 as usize].extents.iter().product::<i64>();
         if let Some(other) = outputs.iter().find(|id| elements(id) != tiles.elements()) {
             let name = &self.functions[other.0 as usize].name;
             return Err(format!("{name} has {} elements and it has {}", elements(other), tiles.elements()));
         }
         let shape = |id: InstrId| self.computation.instructions[id].shape.leaves().into_iter();
-        let own = shape(hero.instruction).chain(shape(self.computation.root));
-        let mut types = own.filter_map(|leaf| Some(leaf.as_array()?.element_type));
+        let held = shape(hero.instruction).chain(shape(self.computation.root));
+        let mut types = held.filter_map(|leaf| Some(leaf.as_array()?.element_type));
         let is_word = |ty: ElementType| Form::of(ty).is_some_and(|form| !form.is_packed() && form.parts() == 1);
         if let Some(other) = types.find(|ty| !is_word(*ty)) {
             return Err(format!("tiles have elements of a word each, and not of {other}"));

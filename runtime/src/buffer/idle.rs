@@ -49,7 +49,8 @@ impl<B> Idle<B> {
     }
 
     fn find(&mut self, usage: Use, bytes: u64) -> Option<(u64, B)> {
-        let largest = bytes.saturating_mul(2);
+        let left = self.budget.saturating_sub(self.held).max(bytes);
+        let largest = bytes.saturating_mul(2).min(left);
         let size = self.buffers.range((usage, bytes)..=(usage, largest)).next().map(|(&(_, size), _)| size)?;
         let list = self.buffers.get_mut(&(usage, size))?;
         let found = list.pop();

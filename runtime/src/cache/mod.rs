@@ -13,7 +13,7 @@ pub(crate) use entry::Kind;
 use entry::{decode, encode, file_name, fingerprint, kind_of};
 pub use programs::Cached;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -116,6 +116,9 @@ impl Cache {
     /// What is kept of this kind for this key.
     pub(crate) fn read(&self, kind: Kind, key: &str) -> Option<Vec<u8>> {
         let path = self.folder.join(file_name(kind, key));
+        if !is_written_by_user_alone(&path) {
+            return None;
+        }
         let content = fs::read(&path).ok()?;
         let found = decode(kind, &content).filter(|entry| entry.key == key)?.content.to_vec();
         // So that what is used stays longest. Where the file cannot be marked it goes sooner, and is made again.
@@ -134,7 +137,7 @@ impl Cache {
         let temporary = self.folder.join(format!("{name}.{}-{number}.tmp", std::process::id()));
         let write = || {
             self.create()?;
-            fs::write(&temporary, encode(kind, key, content))?;
+            create_file(&temporary)?.write_all(&encode(kind, key, content))?;
             // Whoever reads meanwhile finds the old file or the new one.
             fs::rename(&temporary, self.folder.join(&name))
         };
@@ -158,16 +161,17 @@ impl Cache {
         builder.create(&self.folder)
     }
 
-    /// Whether nobody else may put files into the folder, as far as the system tells; so it is of a folder that is not there yet.
+    /// Whether the folder is the user's and nobody else may put files into it, as far as the system tells; so it is of a folder that is not there yet.
     fn is_private(&self) -> bool {
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
-            let shared = 0o022;
-            match fs::metadata(&self.folder) {
-                Ok(metadata) => metadata.permissions().mode() & shared == 0,
-                Err(error) => error.kind() == io::ErrorKind::NotFound,
-            }
+            use std::os::unix::fs::MetadataExt;
+            let Ok(folder) = fs::metadata(&self.folder) else { return true };
+            // What is made now belongs to the user.
+            let made = self.folder.join(format!("owner.{}.tmp", std::process::id()));
+            let owner = create_file(&made).and_then(|file| file.metadata()).map(|file| file.uid());
+            let _ = fs::remove_file(&made);
+            is_written_by_user_alone(&self.folder) && owner.is_ok_and(|owner| owner == folder.uid())
         }
         #[cfg(not(unix))]
         true
@@ -233,3 +237,27 @@ fn is_temporary(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests;
+
+/// A new file that only the user may read and write.
+fn create_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Whether no other user may write a file or folder, as far as the system tells.
+fn is_written_by_user_alone(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let shared = 0o022;
+        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & shared == 0)
+    }
+    #[cfg(not(unix))]
+    path.exists()
+}

@@ -26,7 +26,12 @@ impl<T> Pending<T> {
         device.poll(&self.what, wgpu::PollType::Poll)?;
         match first {
             None => Ok(self.value),
-            Some(error) => Err(Error::from_wgpu(&self.what, &error)),
+            Some(error) => {
+                // Buffers that the device refused to make are not for anybody else.
+                drop(self.value);
+                device.pool().clear();
+                Err(Error::from_wgpu(&self.what, &error))
+            }
         }
     }
 }

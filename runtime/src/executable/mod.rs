@@ -25,6 +25,7 @@ use weft_partition::Excess;
 pub enum Checks {
     /// That indices are within their buffers and loops end, in kernels of which this is not proved
     /// ([`Proofs`](weft_codegen_wgsl::Proofs)): bounds checks cost products of matrices a fifth to two fifths of their time.
+    /// A program that was read from text or bytes keeps them all.
     #[default]
     Unproved,
     /// The same in all kernels.
@@ -66,6 +67,7 @@ impl Executable {
     ) -> Result<Self, Error> {
         let program = program.into();
         check_target(&program, device)?;
+        let checks = if program.is_foreign { Checks::All } else { checks };
         let pipelines = Pipelines::of(device, program.shaders(), checks);
         let pipelines = pipelines.instrument(tracing::debug_span!("pipelines")).await?;
         let upload = async {

@@ -130,6 +130,8 @@ pub struct Program {
     pub(crate) least: u64,
     pub(crate) passes: Vec<PassRun>,
     pub(crate) loops: Vec<LoopDecision>,
+    /// Whether it was read, and may come from anywhere: then its kernels keep all checks.
+    pub(crate) is_foreign: bool,
 }
 
 /// Whether a loop became one kernel, and why.

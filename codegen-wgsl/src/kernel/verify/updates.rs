@@ -45,6 +45,10 @@ struct Touched {
     /// From an invocation and its rounds to the position it writes, `None` where that is not known, and whether indices alone decide
     /// that it does.
     written: Vec<(Option<IndexingMap>, bool)>,
+    /// Whether some of that is positions of words.
+    by_words: bool,
+    /// Whether some of that is positions of elements within words.
+    by_elements: bool,
     read: Vec<Option<IndexingMap>>,
     /// Whether it is updated, one element at a time, undivided.
     updated: bool,
@@ -66,6 +70,9 @@ impl Touched {
         let Some(written) = written else {
             return Err(unknown("the values that tell where may differ between them"));
         };
+        if self.by_words && self.by_elements {
+            return Err(unknown("it is written by words and by elements of them"));
+        }
         let settled = self.written.iter().all(|(_, settled)| *settled);
         let map = match written.as_slice() {
             [] => return Ok(()),
@@ -143,13 +150,17 @@ impl Updates<'_> {
                 }
                 Statement::Store { memory, indices, .. } => {
                     let position = self.position(*memory, indices, &known);
-                    self.touched[memory.index()].written.push((position, known.is_settled()));
+                    let touched = &mut self.touched[memory.index()];
+                    touched.by_words = true;
+                    touched.written.push((position, known.is_settled()));
                 }
                 Statement::Merge { memory, indices, place, .. } => {
                     // Elements of words: the place within them is one more digit of the position.
                     let element = element(&self.kernel.memories[*memory], indices, place);
                     let position = element.and_then(|element| self.position(*memory, &[element], &known));
-                    self.touched[memory.index()].written.push((position, known.is_settled()));
+                    let touched = &mut self.touched[memory.index()];
+                    touched.by_elements = true;
+                    touched.written.push((position, known.is_settled()));
                 }
                 Statement::Update { memory, .. } => self.touched[memory.index()].updated = true,
                 Statement::Bind { binding, .. } if shared => {

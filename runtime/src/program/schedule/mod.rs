@@ -242,6 +242,7 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Opt
         temporaries_without_reuse,
         least,
         passes: Vec::new(),
+        is_foreign: false,
         module: fused.module,
     })
 }

@@ -24,7 +24,7 @@ fn keeps_elements(computation: &Computation) -> bool {
         let of = computation.instructions[operand].shape.as_array();
         let (Some(shape), Some(of)) = (instruction.shape.as_array(), of) else { return false };
         let stays = match instruction.op {
-            Op::Reshape | Op::Copy => is_dense(shape) && is_dense(of),
+            Op::Reshape => is_dense(shape) && is_dense(of),
             Op::Bitcast => is_row_major(shape) && is_row_major(of),
             _ => false,
         };

@@ -147,6 +147,7 @@ impl<'t> Reader<'t> {
             least: 0,
             passes: Vec::new(),
             loops: Vec::new(),
+            is_foreign: origin == Origin::Foreign,
         };
         while let Some(line) = self.accept("buffer") {
             program.buffers.push(buffer(line)?);

@@ -2,7 +2,8 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use weft_codegen_wgsl::{Site, Target, compile};
+use weft_codegen_wgsl::kernel::Kernel;
+use weft_codegen_wgsl::{Site, Target, compile, compile_kernel};
 use weft_hlo::text::parse;
 use weft_partition::Fused;
 
@@ -94,4 +95,23 @@ fn positions_are_numbers_of_32_bits_or_of_two_words() {
     assert_eq!(reversed("c128[1073741825]", 0), Err(more.to_owned()));
     let more = "HLO412: a: s4[4294967297] has a dimension of more elements than 32 bits number";
     assert_eq!(reversed("s4[4294967297]", 0), Err(more.to_owned()));
+}
+
+/// What WGSL takes for an error in constants is none in HLO: bits that are shifted out are gone.
+#[test]
+fn constants_may_lose_bits() {
+    let kernel = Kernel::parse(
+        "kernel @k(out %y: s32[8], out %z: u32[8]) {
+           entry groups [1] threads 8 {
+             %0: s32 = shift-left s32 -3, s32 31
+             store %y[d1], %0
+             %1: u32 = shift-left u32 6, u32 30
+             store %z[d1], %1
+           }
+         }",
+    )
+    .unwrap_or_else(|findings| panic!("{findings}"));
+    let shader = compile_kernel(&kernel, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"));
+    assert!(shader.source.contains("-2147483648") || shader.source.contains("0x80000000"), "{}", shader.source);
+    assert!(shader.source.contains("2147483648u"), "{}", shader.source);
 }

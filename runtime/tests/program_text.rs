@@ -146,7 +146,7 @@ fn wrong_lines_are_told() {
         ("buffer 256 parameter 0", "buffer 250 parameter 0", "no multiple of 256"),
         ("buffer 256 parameter 0", "buffer 256 parameter 1", "not that of what it is said to hold"),
         ("parameter b0 f32[40]", "parameter b1 f32[40]", "not that of what it is said to hold"),
-        ("kernel (operand 0, result 0)", "kernel (operand 0)", "bindings"),
+        ("kernel (operand 0, result 0)", "kernel (operand 0)", "is in no buffer that is told of"),
         ("launch ", "lunch ", "expected `launch`"),
         ("kernel 0 groups", "kernel 9 groups", "there is no kernel 9"),
         ("windows 1", "windows 2", "kernel 0 is another launch's"),
@@ -157,7 +157,7 @@ fn wrong_lines_are_told() {
     for (from, to, reason) in cases {
         let (at, why) = refusal(&text.replacen(from, to, 1));
         assert!(why.contains(reason), "{from} -> {to}: {at}: {why}");
-        if !reason.starts_with("not ") && !reason.starts_with("no multiple") && !reason.starts_with("bindings") {
+        if !reason.starts_with("not ") && !reason.starts_with("no multiple") && !reason.starts_with("is in no buffer") {
             assert_eq!(at, line(from), "{from} -> {to}: {why}");
         }
     }

@@ -412,6 +412,10 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             ScalarOp::Imag { .. } => return Ok(self.operand_in(Operand::Constant(Scalar::from_bits(0, ty)), lanes)),
             ScalarOp::Binary { op, operands: [_, by] } => {
                 if let Some((operator, places)) = shift(*op, ty, *by) {
+                    // Bits of a constant may be lost, which is an error in WGSL.
+                    if let (BinaryOp::ShiftLeft, Some(shifted)) = (op, shifted_left(operands[0], places)) {
+                        return Ok(self.operand_in(Operand::Constant(shifted), lanes));
+                    }
                     let places = self.operand_in(Operand::Constant(Scalar::U32(places)), lanes);
                     return Ok(format!("({} {operator} {places})", texts[0]));
                 }
@@ -532,6 +536,15 @@ fn shift(op: BinaryOp, ty: ElementType, by: Operand) -> Option<(&'static str, u3
         _ => return None,
     };
     (places < 32).then_some((operator, places))
+}
+
+/// A constant whose bits are moved by so many places.
+fn shifted_left(operand: Operand, places: u32) -> Option<Scalar> {
+    match operand {
+        Operand::Constant(Scalar::S32(value)) => Some(Scalar::S32(value.wrapping_shl(places))),
+        Operand::Constant(Scalar::U32(value)) => Some(Scalar::U32(value.wrapping_shl(places))),
+        _ => None,
+    }
 }
 
 fn not_lowered(what: &str) -> Diagnostics {

@@ -10,7 +10,8 @@ const NAMED: usize = 3;
 
 impl Program {
     /// Bytes of device memory that one run takes at most: [all buffers](super::BufferTotals::allocated), and what loops keep besides whose rounds
-    /// are made before it is known whether they are needed. What is on its way to or from the host is not counted.
+    /// are made before it is known whether they are needed. Not counted: what is on its way to or from the host, the blocks of windows, and that a buffer
+    /// which is used again may be larger than what it is used for, up to twice.
     pub fn peak_bytes(&self) -> u64 {
         let kept = all(&self.steps).filter_map(|step| match step {
             Step::While(step) => match step.ahead {

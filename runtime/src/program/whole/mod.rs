@@ -44,5 +44,5 @@ pub(crate) use read::{Kernels, read_with};
 /// The first line.
 const FIRST: &str = "weft program 1";
 
-/// Blocks within one another at most.
+/// Blocks within one another at most, two for each loop or conditional. What nests deeper cannot be read, and is not found in a cache.
 const MAX_DEPTH: usize = 100;

@@ -119,3 +119,15 @@ fn what_is_updated_in_place_is_not_read_as_a_uniform() {
         }
     }
 }
+
+/// A condition that never holds may leave an index that is no element's, which naga refuses in arrays of a known length.
+#[test]
+fn what_is_never_read_has_an_index_all_the_same() {
+    let (names, _) = uniforms(
+        "c = pred[7,5] parameter(0)
+        v = s1[7,5] convert(c)
+        o = s1[] constant(-1)
+        ROOT p = s1[10,9] pad(v, o), padding=2_1_0x2_-2_1",
+    );
+    assert!(names.len() <= 1, "{names:?}");
+}

@@ -151,6 +151,10 @@ impl FunctionText<'_, '_> {
             }
         };
         let Some(position) = indices.first() else { return Ok(format!("{name}[]")) };
+        // Where nobody comes, an index may be beyond the memory; naga refuses the constants among these.
+        let count = memory.shape.element_count().unwrap_or(i64::MAX).max(1);
+        let constant = position.as_constant().map(|constant| Expr::constant(constant.clamp(0, count - 1)));
+        let position = constant.as_ref().unwrap_or(position);
         if of_array == 1 {
             return Ok(format!("{name}[{}]", at(position, offset)?));
         }

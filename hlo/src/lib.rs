@@ -36,6 +36,7 @@
 // lists, which are the system's library's, are not used. Tests compare with them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod bounds;
 pub mod build;
 pub mod diagnostic;
 pub mod eval;

@@ -1,6 +1,7 @@
 //! The tests of `weft-hlo`, one binary: `cargo test -p weft-hlo maps_oracle::` runs those of a file.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod bounds;
 mod build;
 #[path = "support/cases.rs"]
 mod cases;

@@ -96,6 +96,7 @@ pub use chance::Chance;
 pub use conversion::{converted, reinterpreted};
 pub use custom::{CustomCall, CustomCalls};
 pub use precise::evaluate_precisely;
+pub(crate) use precise::{wide_literal, wide_module};
 pub(crate) use region::{nearest, number};
 pub(crate) use scalar::Number;
 pub use watch::{Interrupt, Progress, Watch};

@@ -53,7 +53,7 @@ fn wide_shape(shape: &Shape) -> Shape {
     }
 }
 
-fn wide_literal(literal: &Literal) -> Literal {
+pub(crate) fn wide_literal(literal: &Literal) -> Literal {
     let shape = wide_shape(&literal.shape);
     let data = match (&literal.data, shape.as_array()) {
         (Data::Tuple(elements), _) => Data::Tuple(elements.iter().map(wide_literal).collect()),
@@ -63,7 +63,7 @@ fn wide_literal(literal: &Literal) -> Literal {
     Literal { shape, data }
 }
 
-fn wide_module(module: &Module) -> Module {
+pub(crate) fn wide_module(module: &Module) -> Module {
     let computations = module.computations.values().map(wide_computation).collect();
     let mut wide = Module { computations, ..module.clone() };
     for attribute in &mut wide.attributes {

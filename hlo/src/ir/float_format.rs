@@ -136,7 +136,7 @@ impl FloatFormat {
         !matches!(self.specials, Specials::NegativeZero | Specials::Unsigned)
     }
 
-    const fn has_sign(self) -> bool {
+    pub(crate) const fn has_sign(self) -> bool {
         !matches!(self.specials, Specials::Unsigned)
     }
 

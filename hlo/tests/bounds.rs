@@ -1,0 +1,164 @@
+//! What the evaluator computes lies within the bounds of what an implementation may, and these are not much wider than needed.
+
+use crate::count::cases;
+use weft_hlo::bounds::{Bounded, evaluate_with_bounds};
+use weft_hlo::eval::{Config, converted, evaluate};
+use weft_hlo::ir::{Data, ElementType, Literal, Module};
+use weft_hlo::passes::{Pass, WideSums};
+use weft_hlo::random::{self, Numbers, Options};
+use weft_hlo::text::{parse, print};
+
+/// The bounds of the results of the evaluator, which rounds each result once.
+fn bounded(module: &Module, inputs: &[Literal]) -> Vec<Bounded> {
+    evaluate_with_bounds(module, inputs, &Config::default(), &|_, _| 0.5)
+        .unwrap_or_else(|found| panic!("{found}\n{}", print(module)))
+}
+
+/// How many elements were exact, bounded and unknown, and the largest share of a bound that was taken.
+#[derive(Debug, Default)]
+struct Seen {
+    exact: usize,
+    bounded: usize,
+    unknown: usize,
+    largest: f64,
+}
+
+/// The parts of an element in its widest type.
+fn parts(data: &Data, at: usize) -> Vec<f64> {
+    let wide = |data: &Data, ty| converted(data, ty);
+    match data.element_type() {
+        Some(ty) if ty.is_complex() => match wide(data, ElementType::C128) {
+            Some(Data::C128(values)) => vec![values[at].re, values[at].im],
+            _ => Vec::new(),
+        },
+        _ => match wide(data, ElementType::F64) {
+            Some(Data::F64(values)) => vec![values[at]],
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn compare(module: &Module, inputs: &[Literal], seen: &mut Seen) -> Result<(), String> {
+    // Sums of narrow floats are to be rounded once.
+    let wide = WideSums.run(module).map_err(|found| found.to_string())?.module;
+    let found = evaluate(&wide, inputs).map_err(|found| found.to_string())?;
+    for (number, (found, bounded)) in found.iter().zip(bounded(module, inputs)).enumerate() {
+        for (at, error) in bounded.error.iter().enumerate() {
+            let (got, want) = (parts(&found.data, at), parts(&bounded.value.data, at));
+            if *error == f64::INFINITY {
+                seen.unknown += 1;
+                continue;
+            }
+            let is_float = found.data.element_type().is_some_and(|ty| ty.is_float() || ty.is_complex());
+            if !is_float && found.data.get(at) != bounded.value.data.get(at) {
+                return Err(format!("result {number}, element {at}: {want:?} became {got:?}"));
+            }
+            for (got, want) in got.iter().zip(&want) {
+                let off = if got == want || got.is_nan() && want.is_nan() { 0.0 } else { (got - want).abs() };
+                if off.is_nan() || off > *error {
+                    return Err(format!("result {number}, element {at}: {want} became {got}, off by {off} > {error}"));
+                }
+                seen.largest = seen.largest.max(if *error > 0.0 { off / error } else { 0.0 });
+            }
+            *(if *error == 0.0 { &mut seen.exact } else { &mut seen.bounded }) += 1;
+        }
+    }
+    Ok(())
+}
+
+fn check(first: u64, options: &Options) -> Seen {
+    let mut seen = Seen::default();
+    for seed in first..first + cases(200) {
+        let module = random::module(seed, options);
+        let inputs = random::inputs(&module, seed, options);
+        if let Err(found) = compare(&module, &inputs, &mut seen) {
+            panic!("seed {seed}: {found}\n{}", print(&module));
+        }
+    }
+    seen
+}
+
+#[test]
+fn tame_numbers_are_within_their_bounds() {
+    let seen = check(0, &Options { numbers: Numbers::Tame, elements: 150, ..Options::computed() });
+    // What is tame is bounded, but for what reads a zero's sign.
+    assert!(seen.unknown * 50 < seen.exact + seen.bounded && seen.bounded > 1000 && seen.largest > 0.5, "{seen:?}");
+}
+
+#[test]
+fn small_numbers_of_every_operation_are_within_their_bounds() {
+    for opcode in random::operations() {
+        let mut seen = Seen::default();
+        let options = Options { numbers: Numbers::Small, elements: 60, ..Options::default() };
+        for seed in 0..cases(20) {
+            let Some(module) = random::instance(seed, opcode, &options) else { continue };
+            let inputs = random::inputs(&module, seed, &options);
+            if evaluate(&module, &inputs).is_err() {
+                continue;
+            }
+            if let Err(found) = compare(&module, &inputs, &mut seen) {
+                panic!("{opcode}, seed {seed}: {found}\n{}", print(&module));
+            }
+        }
+        println!("{opcode}: {seen:?}");
+    }
+}
+
+#[test]
+fn any_numbers_of_all_types_are_within_their_bounds() {
+    let options = Options { numbers: Numbers::Any, instructions: 8, elements: 40, ..Options::computed() };
+    let types: Vec<ElementType> = ElementType::ALL.to_vec();
+    let seen = check(1000, &Options { types, ..options });
+    assert!(seen.bounded > 200, "{seen:?}");
+}
+
+/// The errors of one result of one element.
+fn error(lines: &str, inputs: &[Literal]) -> f64 {
+    let text = format!(
+        "HloModule m\n\nadd {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}}\n\nENTRY main {{\n{lines}\n}}\n"
+    );
+    let module = parse(&text).unwrap_or_else(|found| panic!("{text}\n{found}"));
+    bounded(&module, inputs)[0].error[0]
+}
+
+#[test]
+fn errors_are_those_of_hand() {
+    let one = [Literal::array([1], vec![1.5f32])];
+    let ulp = f64::from(f32::EPSILON);
+    // A third is not exact; thrice that is off by thrice as much, and is rounded.
+    let third = "  x = f32[1] parameter(0)\n  t = f32[] constant(3)\n  u = f32[1] broadcast(t), dimensions={}\n  y = f32[1] divide(x, u)\n";
+    assert!(
+        (error(&format!("{third}  z = f32[1] multiply(y, x)\n  ROOT r = f32[1] tanh(z)"), &one) / ulp - 0.5).abs()
+            < 0.5
+    );
+    // Sums of integers are exact in any order.
+    let many = [Literal::array([1000], (0..1000u16).map(f32::from).collect::<Vec<f32>>())];
+    let sum = "  x = f32[1000] parameter(0)\n  z = f32[] constant(0)\n  ROOT s = f32[] reduce(x, z), dimensions={0}, to_apply=add";
+    assert_eq!(error(sum, &many), 0.0);
+    let thirds = [Literal::array([1000], (0..1000u16).map(|n| f32::from(n) / 3.0).collect::<Vec<f32>>())];
+    let of_thirds = error(sum, &thirds) / (ulp * 999.0 * 1000.0 / 6.0);
+    assert!((1000.0..1002.0).contains(&of_thirds), "{of_thirds}");
+    // What is close to a threshold is not decided; what is far from it is.
+    let compared = |with: &str| {
+        error(
+            &format!(
+                "{third}  c = f32[] constant({with})\n  d = f32[1] broadcast(c), dimensions={{}}\n  ROOT r = pred[1] compare(y, d), direction=LT"
+            ),
+            &one,
+        )
+    };
+    assert_eq!(compared("0.75"), 0.0);
+    let third_of_two = [Literal::array([1], vec![2f32])];
+    let lines = format!(
+        "{third}  c = f32[] constant(0.6666667)\n  d = f32[1] broadcast(c), dimensions={{}}\n  ROOT r = pred[1] compare(y, d), direction=LT"
+    );
+    assert_eq!(error(&lines, &third_of_two), f64::INFINITY);
+    // Next to a pole nothing is known, nor behind an overflow.
+    let small = "  x = f32[1] parameter(0)\n  y = f32[1] cosine(x)\n  z = f32[1] subtract(y, y)\n  o = f32[] constant(1)\n  p = f32[1] broadcast(o), dimensions={}\n  ROOT r = f32[1] divide(p, z)";
+    assert_eq!(error(small, &one), f64::INFINITY);
+    let large = "  x = f32[1] parameter(0)\n  e = f32[] constant(3e38)\n  b = f32[1] broadcast(e), dimensions={}\n  ROOT m = f32[1] multiply(x, b)";
+    assert_eq!(error(large, &one), f64::INFINITY);
+    // A subnormal number may be a zero.
+    let least = [Literal::array([1], vec![1e-40f32])];
+    assert!(error("  x = f32[1] parameter(0)\n  ROOT n = f32[1] negate(x)", &least) >= 0.9e-40);
+}

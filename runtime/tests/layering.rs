@@ -142,7 +142,7 @@ fn one_file_is_unsafe() {
 }
 
 /// The rooms of `weft-hlo` from left to right. (`random` makes modules for tests, and stands behind all of them.)
-const ROOMS: [&str; 10] =
+const ROOMS: [&str; 11] =
     ["ir", "diagnostic", "shape", "verify", "build", "text", "eval", "passes", "bounds", "indexing", "random"];
 
 #[test]

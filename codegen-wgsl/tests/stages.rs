@@ -62,6 +62,6 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     let names = "inlined, split, typed, legal, collectives, flat, merged, moved, uniform, vectorized, words, held, \
-                 peeled, protected, unrolled, hoisted";
+                 peeled, protected, unrolled, neighbors, hoisted";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

@@ -8,7 +8,7 @@ use crate::support::{corpus, fused, in_loops, make, verified};
 use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, ScalarOp, Statement};
-use weft_codegen_wgsl::lower::{hold, peel, vectorize};
+use weft_codegen_wgsl::lower::{hold, neighbors, peel, vectorize};
 use weft_partition::Fused;
 
 /// Elements that a kernel computes at most to be run.
@@ -110,7 +110,8 @@ fn check(name: &str, fused: Fused) -> (usize, usize) {
             let held = hold(&found).unwrap();
             let divided = peel(&held).unwrap();
             let unproved = found.verify().unwrap_or_else(|findings| panic!("{name}: {findings:?}\n{apart}\n{found}"));
-            let mut stages = vec![&found, &held, &divided];
+            let read = neighbors(&divided).unwrap();
+            let mut stages = vec![&found, &held, &divided, &read];
             stages.dedup();
             for kernel in stages {
                 assert_eq!(kernel.verify().as_ref(), Ok(&unproved), "{name}\n{found}\n{kernel}");
@@ -185,5 +186,34 @@ fn what_moves_elements_computes_the_same_in_vectors() {
         let module = verified(&format!("HloModule m\nENTRY main {{ {body} }}"));
         let (vectors, _) = check(name, module);
         println!("{name}: {vectors}");
+    }
+}
+
+/// Rows of sums, of maxima, of what is computed before, and of elements that lie elsewhere or in the wrong number.
+#[test]
+fn rows_are_read_in_vectors_and_computed_the_same() {
+    let add = "f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }";
+    for (name, shape, before, is_read) in [
+        ("rows", "6,64", "y = f32[6,64] negate(x)", true),
+        ("uneven rows", "4,70", "y = f32[4,70] negate(x)", false),
+        ("dear rows", "3,64", "y = f32[3,64] sine(x)", true),
+        ("halves of rows", "5,128", "y = f32[5,64] slice(x), slice={[0:5], [64:128]}", true),
+        ("reversed rows", "5,64", "y = f32[5,64] reverse(x), dimensions={1}", true),
+        ("rows behind one", "5,65", "y = f32[5,64] slice(x), slice={[0:5], [1:65]}", false),
+        ("what is stored in threes", "3,67", "y = f32[3,64] slice(x), slice={[0:3], [0:64]}", false),
+    ] {
+        let rows = shape.split(',').next().unwrap();
+        let module = verified(&format!(
+            "HloModule m\n{add}\nENTRY main {{ x = f32[{shape}] parameter(0)\nc = f32[] constant(0)\n{before}\n\
+             ROOT s = f32[{rows}] reduce(y, c), dimensions={{1}}, to_apply=f }}"
+        ));
+        for made in make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}")) {
+            let kernel = &made.before_vectors;
+            let found = neighbors(kernel).unwrap();
+            assert_eq!(reads_vectors(&found), is_read, "{name}\n{found}");
+            assert_eq!(found.verify(), kernel.verify(), "{name}\n{found}");
+            assert_eq!(Kernel::parse(&found.to_string()).as_ref(), Ok(&found), "{name} is read back");
+            assert_eq!(writes(&found), writes(kernel), "{name}\n{found}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! How the elements of a kernel are shared out among invocations: formulae of shapes and the target.
 
+use crate::hero::HeroKind;
 use crate::{DeviceKind, Form, Target};
 
 /// Elements from which on a workgroup is given [`MANY_THREADS`] invocations; with fewer, smaller groups occupy more cores.
@@ -29,21 +30,46 @@ pub struct Tiling {
     pub elements: u32,
 }
 
+/// What the elements of a loop are computed by.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// No hero.
+    Straight,
+    /// Reductions of columns alone, with as many elements side by side as a multiple of 4.
+    Columns,
+    /// Other heroes.
+    Heroes,
+}
+
+impl Space {
+    /// That of a loop around heroes of these kinds.
+    pub(crate) fn of<'h>(heroes: impl IntoIterator<Item = &'h HeroKind>) -> Space {
+        let mut heroes = heroes.into_iter().peekable();
+        let is_column = |kind: &HeroKind| matches!(kind, HeroKind::ColumnReduction { minor, .. } if minor % i64::from(FEW_ELEMENTS) == 0);
+        if heroes.peek().is_none() {
+            return Space::Straight;
+        }
+        if heroes.all(is_column) { Space::Columns } else { Space::Heroes }
+    }
+}
+
 impl Tiling {
     /// The launch of a loop over `elements` elements of results of these forms: 256 invocations a workgroup from 2^16 elements on and 64
     /// before, or as many as the target allows. One element each; on software devices as many as lie in 4 words from 64 words on, and in 8 from
-    /// 2^20 on, in a fusion without heroes (`is_straight`): loops share out what starting costs by themselves, and transpositions take up to
+    /// 2^20 on, in a fusion without heroes; 4 of columns that are reduced, which are read as vectors: other loops share out what starting costs by themselves, and transpositions take up to
     /// three times as long on llvmpipe with elements a launch apart. Words are counted in the result that packs the fewest elements into one. Where a result is
     /// packed, on every device at least 4, and as many as fill a word, so that an invocation writes whole words: from 64 elements on in a fusion without heroes, else
     /// only where 2^16 elements leave enough invocations.
-    pub fn of_loop(elements: i64, is_straight: bool, results: &[Form], target: &Target) -> Tiling {
+    pub(crate) fn of_loop(elements: i64, space: Space, results: &[Form], target: &Target) -> Tiling {
         let preferred = if elements >= MANY_ELEMENTS { MANY_THREADS } else { FEW_THREADS };
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         let per_word = results.iter().map(|form| form.per_word()).min().unwrap_or(1);
+        let is_straight = space == Space::Straight;
         let for_words = if is_straight { FEW_FOR_VECTORS } else { MANY_ELEMENTS };
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };
         let each = match elements / i64::from(per_word) {
+            FEW_FOR_VECTORS.. if space == Space::Columns && target.kind == DeviceKind::Software => FEW_ELEMENTS,
             _ if !is_straight || target.kind != DeviceKind::Software => whole_words,
             MANY_FOR_SOFTWARE.. => SOFTWARE_ELEMENTS * per_word,
             FEW_FOR_VECTORS.. => FEW_ELEMENTS * per_word,

@@ -6,11 +6,15 @@ use weft_hlo::ir::{Data, Literal, Module, Op, Scalar};
 use weft_hlo::random::Rng;
 use weft_hlo::text::print;
 use weft_hlo::verify::verify;
-use weft_partition::{Fused, Target, Verdict, fuse, fuse_explained};
+use weft_partition::{DeviceKind, Fused, Target, Verdict, fuse, fuse_explained};
 
 /// Fuses, and fails unless everything can be compiled and the results are the same.
 fn checked(module: &Module, inputs: &[Literal]) -> Fused {
-    let fused = fuse_explained(module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    checked_for(&Target::default(), module, inputs)
+}
+
+fn checked_for(target: &Target, module: &Module, inputs: &[Literal]) -> Fused {
+    let fused = fuse_explained(module, target).unwrap_or_else(|found| panic!("{found}"));
     let text = print(&fused.module);
     verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{text}"));
     assert!(fused.uncompiled.is_empty(), "{:?}\n{text}", fused.uncompiled);
@@ -76,6 +80,42 @@ fn reductions_of_many_elements_to_few_are_made_in_two_passes() {
             assert_eq!(kernels(&fused), passes, "{extents:?}\n{}", print(&fused.module));
             assert_eq!(rewritten(&fused), vec!["r"; passes - 1], "{extents:?}");
         }
+    }
+}
+
+/// The operands of the reductions of a fused module, in its kernels' order.
+fn folded(fused: &Fused) -> Vec<Vec<i64>> {
+    let mut folded = Vec::new();
+    for instruction in fused.module.entry_computation().instructions.values() {
+        let Op::Fusion { calls, .. } = instruction.op else { continue };
+        let inner = &fused.module.computations[calls].instructions;
+        for reduce in inner.values().filter(|inner| matches!(inner.op, Op::Reduce { .. })) {
+            let operand = &inner[reduce.operands[0]].shape;
+            folded.push(operand.as_array().map(|array| array.extents.clone()).unwrap_or_default());
+        }
+    }
+    folded
+}
+
+/// In software an invocation reads for itself: its part is a stretch of elements, and columns are short.
+#[test]
+fn parts_are_stretches_of_elements_in_software() {
+    let software = Target::default().with(|target| target.kind = DeviceKind::Software);
+    let cases = [
+        (vec![16_384], 0, vec![vec![128, 128], vec![128]]),
+        (vec![1024, 256], 0, vec![vec![32, 32, 256], vec![32, 256]]),
+        (vec![2, 576, 512], 1, vec![vec![2, 18, 32, 512], vec![2, 18, 512]]),
+        // Of a prime near to what 32 leave, and columns that are short, near or few.
+        (vec![1031, 256], 0, vec![vec![32, 33, 256], vec![32, 256]]),
+        (vec![255, 1100], 0, vec![vec![255, 1100]]),
+        (vec![4096, 255], 0, vec![vec![4096, 255]]),
+    ];
+    for (extents, dimension, passes) in cases {
+        let count: i64 = extents.iter().product();
+        let values: Vec<i32> = (0..count).map(|k| i32::try_from(k % 1000).unwrap_or(0) - 77).collect();
+        let inputs = [Literal::array(extents.clone(), values), Literal::scalar(Scalar::S32(5))];
+        let fused = checked_for(&software, &sum(&extents, &[dimension], false), &inputs);
+        assert_eq!(folded(&fused), passes, "{extents:?}\n{}", print(&fused.module));
     }
 }
 

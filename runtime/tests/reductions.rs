@@ -99,6 +99,36 @@ fn reductions_of_integers_and_truth_values_agree_exactly() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Columns that are long and far apart, with a dimension before them, of no multiple of anything, and with more computed before and behind.
+#[test]
+fn long_columns_agree_exactly() {
+    let mut rng = Rng::new(16);
+    for (extents, dimensions, op) in [
+        ([1024i64, 256].as_slice(), 0i64, "add"),
+        (&[1031, 257], 0, "maximum"),
+        (&[3, 300, 300], 1, "xor"),
+        (&[300, 1003], 0, "add"),
+    ] {
+        let count = extents.iter().product();
+        let values: Vec<i32> = (0..count).map(|_| (rng.next_u64() >> 32) as i32).collect();
+        let inputs = [Literal::array(extents, values), Literal::scalar(Scalar::S32(9))];
+        let module = reduction("s32", op, extents, &[dimensions]);
+        let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
+        assert_eq!(run(&module, &inputs), expected, "{op} of {extents:?} along {dimensions}");
+    }
+    let module = module(
+        "HloModule m\nregion {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\nENTRY main {\n  \
+         x = s32[520,512] parameter(0)\n  w = s32[512] parameter(1)\n  b = s32[520,512] broadcast(w), dimensions={1}\n  \
+         p = s32[520,512] multiply(x, b)\n  z = s32[] constant(3)\n  \
+         s = s32[512] reduce(p, z), dimensions={0}, to_apply=region\n  t = s32[512] subtract(w, s)\n  \
+         ROOT r = (s32[512], s32[512]) tuple(t, s)\n}\n",
+    );
+    let mut values = |count: i64| -> Vec<i32> { (0..count).map(|_| (rng.next_u64() >> 32) as i32).collect() };
+    let inputs = [Literal::array([520, 512], values(520 * 512)), Literal::array([512], values(512))];
+    let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(run_all(&module, &inputs), expected);
+}
+
 /// What a float reduction makes of values that no order changes: small integers, and once NaN or zeros of a sign.
 #[test]
 fn reductions_of_floats_keep_exact_values() {

@@ -14,18 +14,24 @@ const MIN_ROUNDS: i64 = 64;
 /// Accumulators of such a loop: element `k` along the dimension that is divided goes to number `k` modulo this.
 const ACCUMULATORS: i64 = 16;
 
+/// Accumulators of loops whose rounds cost more than [`MAX_COST`].
+const FEW_ACCUMULATORS: i64 = 4;
+
 /// What a round may cost at most until it comes to the operation: it is written as often as there are accumulators. An element
 /// with a call of the library is beyond that.
 const MAX_COST: usize = 8;
+
+/// The same where there are few accumulators.
+const MAX_COST_OF_FEW: usize = 32;
 
 /// What a call of a function of the mathematics library costs; other operations cost 1.
 const LIBRARY_COST: usize = 8;
 
 /// The kernel in which every long loop that does nothing but fold values into one by an associative and commutative operation
-/// folds them into 16, which are then combined in pairs. Rounding errors of a sum grow with the length of the longest chain of
+/// folds them into 16, or 4 where rounds are dear, which are then combined in pairs. Rounding errors of a sum grow with the length of the longest chain of
 /// additions, and additions to different accumulators do not wait for one another.
 ///
-/// The loop's last dimension of at least 16 rounds is divided; what is left over of it is a loop of its own. Loops whose
+/// The loop's last dimension of at least as many rounds is divided; what is left over of it is a loop of its own. Loops whose
 /// rounds hold loops, bind runtime variables or cost much stay as they are.
 ///
 /// # Errors
@@ -97,6 +103,8 @@ struct Fold {
     identity: Operand,
     /// The dimension to divide.
     dimension: usize,
+    /// How many accumulators it gets.
+    accumulators: i64,
 }
 
 impl Pass<'_> {
@@ -123,30 +131,34 @@ impl Pass<'_> {
 
     /// The fold that a statement is, if it is a long one of cheap rounds.
     fn fold(&self, statement: &Statement) -> Option<Fold> {
-        let Statement::Loop { values, extents, init, accumulators, body } = statement else { return None };
-        let ([value], [init], [accumulator], [result]) = (&values[..], &init[..], &accumulators[..], &body.results[..])
-        else {
+        let Statement::Loop { values, extents, init, accumulators: carried, body } = statement else { return None };
+        let ([value], [init], [carrier], [result]) = (&values[..], &init[..], &carried[..], &body.results[..]) else {
             return None;
         };
         let rounds = extents.iter().try_fold(1i64, |product, extent| product.checked_mul(*extent))?;
-        let dimension = extents.iter().rposition(|extent| *extent >= ACCUMULATORS)?;
         let (last, before) = body.statements.split_last()?;
         let Statement::Let { value: next, op: ScalarOp::Binary { op, operands } } = last else { return None };
-        let carried = Operand::Value(*accumulator);
+        let carried = Operand::Value(*carrier);
         let folds = *result == Operand::Value(*next)
             && operands.iter().filter(|operand| **operand == carried).count() == 1
             && !before.iter().any(|statement| reads(statement, carried));
-        let identity = Operand::Constant(identity(*op, self.room.values[*accumulator].element_type)?);
-        let is_cheap = cost(before, self.room.values, self.costs).is_some_and(|cost| cost <= MAX_COST);
-        (folds && rounds >= MIN_ROUNDS && is_cheap && has_no_binding(body)).then(|| Fold {
+        let identity = Operand::Constant(identity(*op, self.room.values[*carrier].element_type)?);
+        let accumulators = match cost(before, self.room.values, self.costs)? {
+            cost if cost <= MAX_COST => ACCUMULATORS,
+            cost if cost <= MAX_COST_OF_FEW => FEW_ACCUMULATORS,
+            _ => return None,
+        };
+        let dimension = extents.iter().rposition(|extent| *extent >= accumulators)?;
+        (folds && rounds >= MIN_ROUNDS && has_no_binding(body)).then(|| Fold {
             value: *value,
             extents: extents.clone(),
             init: *init,
-            accumulator: *accumulator,
+            accumulator: *carrier,
             body: body.clone(),
             op: *op,
             identity,
             dimension,
+            accumulators,
         })
     }
 
@@ -155,9 +167,9 @@ impl Pass<'_> {
         let variable = u32::try_from(loops + fold.dimension).unwrap_or(u32::MAX);
         let mut body = Block::default();
         let (mut accumulators, mut partial, mut init) = (Vec::new(), Vec::new(), Vec::new());
-        for number in 0..ACCUMULATORS {
+        for number in 0..fold.accumulators {
             let accumulator = self.value_like(fold.accumulator);
-            let index = Expr::range(variable).checked_mul(ACCUMULATORS)?.checked_add_constant(number)?;
+            let index = Expr::range(variable).checked_mul(fold.accumulators)?.checked_add_constant(number)?;
             let round = self.copy(&fold.body, (fold.accumulator, accumulator), (variable, &index))?;
             body.statements.extend(round.statements);
             body.results.extend(round.results);
@@ -166,14 +178,14 @@ impl Pass<'_> {
             partial.push(self.value_like(fold.value));
         }
         let mut extents = fold.extents.clone();
-        extents[fold.dimension] = extent / ACCUMULATORS;
+        extents[fold.dimension] = extent / fold.accumulators;
         let mut statements = vec![Statement::Loop { values: partial.clone(), extents, init, accumulators, body }];
-        if extent % ACCUMULATORS != 0 {
+        if extent % fold.accumulators != 0 {
             let (accumulator, value) = (self.value_like(fold.accumulator), self.value_like(fold.value));
-            let index = Expr::range(variable).checked_add_constant(extent - extent % ACCUMULATORS)?;
+            let index = Expr::range(variable).checked_add_constant(extent - extent % fold.accumulators)?;
             let body = self.copy(&fold.body, (fold.accumulator, accumulator), (variable, &index))?;
             let mut extents = fold.extents.clone();
-            extents[fold.dimension] = extent % ACCUMULATORS;
+            extents[fold.dimension] = extent % fold.accumulators;
             let (init, accumulators) = (vec![Operand::Value(partial[0])], vec![accumulator]);
             statements.push(Statement::Loop { values: vec![value], extents, init, accumulators, body });
             partial[0] = value;
@@ -302,7 +314,11 @@ mod tests {
             ([15, 15], SUM),
             ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = subtract %1, %2 yield %3"),
             ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = multiply %1, %2 %4: f32 = add %1, %3 yield %4"),
-            ([1, 640], "%2: f32 = extract %x[s0, s1] %3: f32 = exponential %2 %4: f32 = add %1, %3 yield %4"),
+            (
+                [1, 640],
+                "%2: f32 = extract %x[s0, s1] %3: f32 = exponential %2 %4: f32 = sine %3 %5: f32 = log %4 %6: f32 = tanh %5 \
+                 %7: f32 = add %1, %6 yield %7",
+            ),
         ];
         for (extents, body) in bodies {
             let kernel = fold(extents, "0.0", body);

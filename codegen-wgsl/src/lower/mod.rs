@@ -9,6 +9,7 @@ mod hold;
 mod inline;
 mod legalize;
 mod merge;
+mod neighbors;
 mod peel;
 mod position;
 mod protect;
@@ -30,6 +31,7 @@ pub use hold::hold;
 pub use inline::inline;
 pub use legalize::legalize;
 pub use merge::merge;
+pub use neighbors::neighbors;
 pub use peel::peel;
 pub use protect::protect;
 use std::fmt;
@@ -76,13 +78,15 @@ pub enum Lowering {
     Protected,
     /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
     Unrolled,
+    /// Elements side by side that an invocation reads are read as vectors: [`neighbors`].
+    Neighbors,
     /// What is needed more than once, or in every round of a loop alike, is computed once before: [`hoist`].
     Hoisted,
 }
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 16] = [
+    pub const ALL: [Lowering; 17] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -98,6 +102,7 @@ impl Lowering {
         Lowering::Peeled,
         Lowering::Protected,
         Lowering::Unrolled,
+        Lowering::Neighbors,
         Lowering::Hoisted,
     ];
 
@@ -122,6 +127,7 @@ impl Lowering {
             Lowering::Peeled => "peeled",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
+            Lowering::Neighbors => "neighbors",
             Lowering::Hoisted => "hoisted",
         }
     }
@@ -150,6 +156,7 @@ impl Lowering {
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel, target)),
             Lowering::Unrolled => unroll(kernel, target),
+            Lowering::Neighbors => neighbors(kernel).map_err(too_large),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
         }
     }

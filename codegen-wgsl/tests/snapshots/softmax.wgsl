@@ -118,14 +118,42 @@ fn keep_chosen(x: f32) -> f32 {
 }
 
 fn total(d0: u32) -> f32 {
-    let max_value = max_v[d0];
-    var total_acc: f32 = keep(0.0f);
-    for (var s0 = 0u; s0 < 129u; s0++) {
-        let shifted = x[d0 * 129u + s0] - max_value;
-        let exp_v = keep(exp_f32(shifted));
-        total_acc = total_acc + exp_v;
+    let max_value_2 = max_v[d0];
+    let max_value_3 = max_v[d0];
+    let max_value_4 = max_v[d0];
+    let max_value_5 = max_v[d0];
+    var total_acc_2: f32 = keep(0.0f);
+    var total_acc_3: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
+    var total_acc_4: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
+    var total_acc_5: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
+    for (var s0 = 0u; s0 < 32u; s0++) {
+        let shifted_2 = x[d0 * 129u + s0 * 4u] - max_value_2;
+        let exp_v_2 = keep(exp_f32(shifted_2));
+        let sum_2 = total_acc_2 + exp_v_2;
+        let shifted_3 = x[d0 * 129u + s0 * 4u + 1u] - max_value_3;
+        let exp_v_3 = keep(exp_f32(shifted_3));
+        let sum_3 = total_acc_3 + exp_v_3;
+        let shifted_4 = x[d0 * 129u + s0 * 4u + 2u] - max_value_4;
+        let exp_v_4 = keep(exp_f32(shifted_4));
+        let sum_4 = total_acc_4 + exp_v_4;
+        let shifted_5 = x[d0 * 129u + s0 * 4u + 3u] - max_value_5;
+        let exp_v_5 = keep(exp_f32(shifted_5));
+        let sum_5 = total_acc_5 + exp_v_5;
+        total_acc_2 = sum_2;
+        total_acc_3 = sum_3;
+        total_acc_4 = sum_4;
+        total_acc_5 = sum_5;
     }
-    return total_acc;
+    let total_3 = keep(total_acc_2);
+    let total_4 = keep(total_acc_3);
+    let total_5 = keep(total_acc_4);
+    let total_6 = keep(total_acc_5);
+    let shifted_7 = x[d0 * 129u + 128u] - max_v[d0];
+    let exp_v_13 = keep(exp_f32(shifted_7));
+    let total_7 = keep(total_3 + exp_v_13);
+    let total_8 = keep(total_7 + total_5);
+    let total_9 = keep(total_4 + total_6);
+    return total_8 + total_9;
 }
 
 @compute @workgroup_size(64)

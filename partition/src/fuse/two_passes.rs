@@ -1,13 +1,13 @@
 //! Reductions to few elements, made in two passes.
 //!
 //! A reduction is divided if its region is a monoid's ([`Fold`]). Where that commutes, the parts are interleaved: those of an element lie
-//! side by side in what the first pass reads, and so do the invocations that make them. Else a part is a stretch of elements, and the
-//! second pass folds the parts in their order. Parts begin with the neutral value; the initial value enters the second pass alone.
+//! side by side in what the first pass reads, and so do the invocations that make them. Else, and on devices in software, where each invocation reads
+//! for itself, a part is a stretch of elements, and the second pass folds the parts in their order. Parts begin with the neutral value; the initial value enters the second pass alone.
 
 use super::given::name_in;
 use super::{Decision, Verdict};
-use crate::Target;
 use crate::fold::Fold;
+use crate::{DeviceKind, Target};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op,
@@ -20,6 +20,14 @@ const MAX_ROUNDS: i64 = 4096;
 /// From so many elements of the result on there are enough invocations for one pass.
 const MANY_ELEMENTS: i64 = 32_768;
 
+/// Columns on a device in software: an invocation folds so many rows in one pass, of columns of at least [`LONG_COLUMN`] elements that lie at least
+/// [`WIDE_ROW`] apart, where the operand has [`MANY_IN_COLUMNS`] elements. There an invocation runs through all its rows before its neighbor begins, and
+/// comes to as many cache lines and pages as there are rows: what its neighbor needs of them has to be there still.
+const COLUMN_ROUNDS: i64 = 32;
+const LONG_COLUMN: i64 = 256;
+const WIDE_ROW: i64 = 256;
+const MANY_IN_COLUMNS: i64 = 1 << 18;
+
 /// A reduction of arrays, several if its region folds tuples.
 struct Reduction {
     extents: Vec<i64>,
@@ -30,11 +38,13 @@ struct Reduction {
     /// Buffers that its last pass binds: what the parts were folded to, the initial values that are no constants, the results.
     buffers: usize,
     to_apply: ComputationId,
+    /// Whether it is for a device in software.
+    is_software: bool,
 }
 
 impl Reduction {
     /// The reduction that an instruction is, if it folds many elements into each of few.
-    fn long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> Option<Self> {
+    fn long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction, is_software: bool) -> Option<Self> {
         let Op::Reduce { dimensions, to_apply } = &instruction.op else { return None };
         let operands = instruction.operands.get(..instruction.operands.len() / 2)?;
         let is_read = |operand: &&InstrId| !matches!(instructions[**operand].op, Op::Constant(_));
@@ -51,8 +61,31 @@ impl Reduction {
         reduced.sort_unstable();
         let outputs = instruction.shape.leaves().first()?.as_array()?.element_count()?;
         let element_types = arrays.iter().map(|array| array.element_type).collect();
-        let reduction = Reduction { extents, element_types, reduced, outputs, buffers, to_apply: *to_apply };
-        (is_static && reduction.rounds() > MAX_ROUNDS && (1..MANY_ELEMENTS).contains(&outputs)).then_some(reduction)
+        let to_apply = *to_apply;
+        let reduction = Reduction { extents, element_types, reduced, outputs, buffers, to_apply, is_software };
+        let is_long = reduction.rounds() > MAX_ROUNDS && (1..MANY_ELEMENTS).contains(&outputs);
+        (is_static && (is_long || reduction.has_far_columns())).then_some(reduction)
+    }
+
+    /// Whether these are columns whose elements lie too far apart for one pass on a device in software.
+    fn has_far_columns(&self) -> bool {
+        let last = self.reduced.last().map_or(0, |last| last + 1);
+        let minor = self.extents[last.min(self.extents.len())..].iter().product::<i64>();
+        let rounds = self.rounds();
+        self.is_software
+            && minor >= WIDE_ROW
+            && rounds >= LONG_COLUMN
+            && self.outputs.saturating_mul(rounds) >= MANY_IN_COLUMNS
+    }
+
+    /// How many parts a stretch of so many elements is divided into.
+    fn parts(&self, extent: i64) -> i64 {
+        if self.has_far_columns() { divisor_near(extent / COLUMN_ROUNDS, extent) } else { parts(extent, self.rounds()) }
+    }
+
+    /// Whether the parts are interleaved: where elements may be taken in any order, and neighboring invocations read neighboring elements best.
+    fn is_interleaved(&self, commutes: bool) -> bool {
+        commutes && !self.is_software
     }
 
     /// Elements that are folded into one.
@@ -81,18 +114,22 @@ impl Reduction {
 pub(super) struct LongReductions<'m> {
     module: &'m Module,
     max_buffers: u32,
+    is_software: bool,
     folds: BTreeMap<ComputationId, Result<Fold, String>>,
 }
 
 impl<'m> LongReductions<'m> {
     pub(super) fn new(module: &'m Module, target: &Target) -> Self {
-        LongReductions { module, max_buffers: target.max_storage_buffers, folds: BTreeMap::new() }
+        let is_software = target.kind == DeviceKind::Software;
+        LongReductions { module, max_buffers: target.max_storage_buffers, is_software, folds: BTreeMap::new() }
     }
 
     /// Whether a computation holds a reduction that is made in two passes.
     pub(super) fn are_in(&mut self, computation: &Computation) -> bool {
         let instructions = &computation.instructions;
-        let mut found = instructions.values().filter_map(|instruction| Reduction::long(instructions, instruction));
+        let long = |instruction| Reduction::long(instructions, instruction, self.is_software);
+        let long: Vec<Reduction> = instructions.values().filter_map(long).collect();
+        let mut found = long.into_iter();
         found.any(|reduction| self.fold(&reduction).is_ok())
     }
 
@@ -113,7 +150,11 @@ impl<'m> LongReductions<'m> {
 /// both passes are as long, but enough that the first is not longer than [`MAX_ROUNDS`]; a divisor of the extent where one is near.
 fn parts(extent: i64, rounds: i64) -> i64 {
     let root = (1..).find(|power| (1i64 << power) * (1i64 << power) >= rounds).map_or(1, |power| 1i64 << power);
-    let wanted = root.max((rounds + MAX_ROUNDS - 1) / MAX_ROUNDS);
+    divisor_near(root.max((rounds + MAX_ROUNDS - 1) / MAX_ROUNDS), extent)
+}
+
+/// A divisor of the extent near a number, else this number; the extent where it is less.
+fn divisor_near(wanted: i64, extent: i64) -> i64 {
     if wanted >= extent {
         return extent;
     }
@@ -122,7 +163,7 @@ fn parts(extent: i64, rounds: i64) -> i64 {
 }
 
 /// Makes every reduction of more than [`MAX_ROUNDS`] elements to each of less than [`MANY_ELEMENTS`] two: to parts, then of
-/// the parts. Where the elements cannot be divided evenly neutral ones are added. One by a region that is no monoid's stays.
+/// the parts; on devices in software also those of columns whose elements lie far apart ([`COLUMN_ROUNDS`]). Where the elements cannot be divided evenly neutral ones are added. One by a region that is no monoid's stays.
 pub(super) fn split_long_reductions(
     mut module: Module,
     id: ComputationId,
@@ -130,7 +171,9 @@ pub(super) fn split_long_reductions(
     decisions: &mut Vec<Decision>,
 ) -> Module {
     let program = &module.computations[id];
-    let is_long = |instruction: &Instruction| Reduction::long(&program.instructions, instruction).is_some();
+    let is_software = target.kind == DeviceKind::Software;
+    let is_long =
+        |instruction: &Instruction| Reduction::long(&program.instructions, instruction, is_software).is_some();
     if !program.instructions.values().any(is_long) {
         return module;
     }
@@ -143,9 +186,13 @@ pub(super) fn split_long_reductions(
     for (own, instruction) in program.instructions.iter() {
         let mut instruction = instruction.clone();
         instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
-        if let Some(reduction) = Reduction::long(&pass.instructions, &instruction) {
+        if let Some(reduction) = Reduction::long(&pass.instructions, &instruction, is_software) {
             let (rounds, outputs) = (reduction.rounds(), reduction.outputs);
             let (verdict, how) = match pass.reductions.fold(&reduction) {
+                Ok(_) if reduction.has_far_columns() => {
+                    let how = "two passes, since its columns are long and their elements far apart";
+                    (Verdict::Rewritten, how.to_owned())
+                }
                 Ok(Fold { commutes: true, .. }) => (Verdict::Rewritten, "two passes".to_owned()),
                 Ok(_) => (Verdict::Rewritten, "two passes, which keep the order of the elements".to_owned()),
                 Err(reason) => (Verdict::Kept, format!("one loop: {reason}")),
@@ -171,7 +218,7 @@ struct Pass<'m> {
 impl Pass<'_> {
     /// Adds an instruction, in two passes where it is a long reduction; the passes may be long themselves.
     fn reduction(&mut self, instruction: Instruction) -> InstrId {
-        let Some(reduction) = Reduction::long(&self.instructions, &instruction) else {
+        let Some(reduction) = Reduction::long(&self.instructions, &instruction, self.reductions.is_software) else {
             return self.instructions.push(instruction);
         };
         let Ok(Fold { neutral, commutes }) = self.reductions.fold(&reduction) else {
@@ -193,7 +240,8 @@ impl Pass<'_> {
         extents[first] = extent;
         let others = reduction.reduced.iter().filter(|own| !(first..first + count).contains(own));
         let mut reduced: Vec<usize> = others.map(|own| if *own < first { *own } else { own + 1 - count }).collect();
-        let parts = parts(extent, reduction.rounds());
+        let parts = reduction.parts(extent);
+        let is_interleaved = reduction.is_interleaved(commutes);
         let mut values: Vec<InstrId> =
             operands.iter().map(|operand| self.array(&instruction, &extents, Op::Reshape, vec![*operand])).collect();
         if extent % parts != 0 {
@@ -212,16 +260,16 @@ impl Pass<'_> {
         }
         let each = extents[first] / parts;
         if each > 1 {
-            let inner = if commutes { [each, parts] } else { [parts, each] };
+            let inner = if is_interleaved { [each, parts] } else { [parts, each] };
             extents.splice(first..=first, inner);
             for value in &mut values {
                 *value = self.array(&instruction, &extents, Op::Reshape, vec![*value]);
             }
             reduced.iter_mut().filter(|own| **own > first).for_each(|own| *own += 1);
-            reduced.push(if commutes { first } else { first + 1 });
+            reduced.push(if is_interleaved { first } else { first + 1 });
         }
         let kept = |dimension: &usize| !reduced.contains(dimension);
-        let parts_at = first + usize::from(each > 1 && commutes);
+        let parts_at = first + usize::from(each > 1 && is_interleaved);
         let place = (0..parts_at).filter(kept).count();
         let left: Vec<i64> = (0..extents.len()).filter(kept).map(|dimension| extents[dimension]).collect();
         let dimensions = |reduced: &[usize]| reduced.iter().filter_map(|own| i64::try_from(*own).ok()).collect();

@@ -11,7 +11,7 @@ use crate::cost::operation_cost;
 use crate::form::Form;
 use crate::hero::HeroKind;
 use crate::splat::splats;
-use crate::tiling::Tiling;
+use crate::tiling::{Space, Tiling};
 use std::collections::BTreeMap;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, UniqueNames};
@@ -151,8 +151,8 @@ impl<'m> Planner<'m> {
         heroes.iter_mut().for_each(|hero| {
             hero.why_loop.get_or_insert_with(|| "only updates are written".to_owned());
         });
-        let tiling =
-            given.unwrap_or_else(|| Tiling::of_loop(elements as i64, heroes.is_empty(), &self.result_forms(), target));
+        let space = Space::of(heroes.iter().map(|hero| &hero.kind));
+        let tiling = given.unwrap_or_else(|| Tiling::of_loop(elements as i64, space, &self.result_forms(), target));
         let why = "every output is an operand but for its update";
         let starts = self.starts.iter().map(|(_, start)| *start).collect();
         let plan = self.finish(outputs, Emitter::UpdateSlice(tiling), heroes, why.to_owned());
@@ -186,7 +186,8 @@ impl<'m> Planner<'m> {
             }),
         }
         let results = self.result_forms();
-        let tiling = || Tiling::of_loop(elements as i64, heroes.is_empty(), &results, target);
+        let space = Space::of(heroes.iter().map(|hero| &hero.kind));
+        let tiling = || Tiling::of_loop(elements as i64, space, &results, target);
         let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
         let shaped = (!heroes.is_empty()).then(|| self.reasons(&heroes));
         let reasons: Vec<String> = unsafe_update.into_iter().chain(shaped).collect();

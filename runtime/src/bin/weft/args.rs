@@ -353,6 +353,8 @@ pub(crate) enum Stage {
     Protected,
     /// The kernel with short loops written out, and long ones within the rounds that the target makes
     Unrolled,
+    /// The kernel with elements side by side that an invocation reads read as vectors
+    Neighbors,
     /// The kernel with names for what is needed more than once, or in every round of a loop alike
     Hoisted,
     /// WGSL

@@ -134,6 +134,7 @@ fn code(fused: &Fused, site: Site, target: &Target, stage: Stage) -> Result<Code
         Stage::Peeled => return lowered_text(fused, site, target, Lowering::Peeled),
         Stage::Protected => return lowered_text(fused, site, target, Lowering::Protected),
         Stage::Unrolled => return lowered_text(fused, site, target, Lowering::Unrolled),
+        Stage::Neighbors => return lowered_text(fused, site, target, Lowering::Neighbors),
         Stage::Hoisted => return lowered_text(fused, site, target, Lowering::Hoisted),
         Stage::All => return all_stages(fused, site, target),
         _ => {}
@@ -200,6 +201,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Peeled => "peeled",
         Stage::Protected => "protected",
         Stage::Unrolled => "unrolled",
+        Stage::Neighbors => "neighbors",
         Stage::Hoisted => "hoisted",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",

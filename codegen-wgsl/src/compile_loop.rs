@@ -36,9 +36,7 @@ pub struct LoopShader {
 /// # Errors
 /// `HLO421` with the reason for which a loop is none, and the errors of [`compile`](crate::compile()).
 pub fn compile_loop(fused: &Fused, site: Site, target: &Target) -> Result<LoopShader, Diagnostics> {
-    let Some(instruction) = fused.instruction(site) else {
-        return Err(Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into());
-    };
+    let instruction = loop_at(fused, site)?;
     let refused = |reason: String| {
         let message = format!("the loop is no kernel: {reason}");
         Diagnostics::from(Diagnostic::new("HLO421", instruction.span, message).about(&instruction.name))
@@ -65,6 +63,11 @@ pub fn compile_loop(fused: &Fused, site: Site, target: &Target) -> Result<LoopSh
     let shader = compiled(rounds)?;
     let rest = if rest > 0 { Some(compiled(rest)?) } else { None };
     Ok(LoopShader { plan, shader, rounds, dispatches, rest })
+}
+
+fn loop_at(fused: &Fused, site: Site) -> Result<&Instruction, Diagnostics> {
+    let none = || Diagnostic::new("HLO410", Default::default(), "there is no such instruction").into();
+    fused.instruction(site).ok_or_else(none)
 }
 
 /// How many rounds each of how many dispatches makes, and how many are left, so that none makes more than `most`.
@@ -102,6 +105,24 @@ pub fn loop_kernel(
             Err(Diagnostic::new("HLO417", instruction.span, broken.message).about(&instruction.name).into())
         }
     }
+}
+
+/// The kernel of a loop as [`compile_loop`] takes it, and after each lowering up to and with `last`, in their order.
+///
+/// # Errors
+/// As [`compile_loop`].
+pub fn lowered_loop(
+    fused: &Fused,
+    site: Site,
+    target: &Target,
+    last: Lowering,
+) -> Result<(Kernel, Vec<(Lowering, Kernel)>), Diagnostics> {
+    let LoopShader { plan, rounds, .. } = compile_loop(fused, site, target)?;
+    let instruction = loop_at(fused, site)?;
+    let emitted = loop_kernel(fused, instruction, &plan, rounds, target)?;
+    let mut stages = Vec::with_capacity(Lowering::ALL.len());
+    lower(emitted.clone(), instruction, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
+    Ok((emitted, stages))
 }
 
 fn compiled(

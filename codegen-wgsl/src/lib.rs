@@ -37,7 +37,7 @@ pub mod math;
 pub mod wgsl;
 
 pub use compile::{compile, compile_kernel, compile_lowered, functions_text, kernel, lowered};
-pub use compile_loop::{LoopShader, compile_loop, loop_kernel};
+pub use compile_loop::{LoopShader, compile_loop, loop_kernel, lowered_loop};
 pub use gate::gate;
 pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::{Site, Target};

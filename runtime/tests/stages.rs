@@ -103,6 +103,47 @@ fn partitions_are_structured() {
 
 /// What has no kernel yet is shown with the reason, and refused by no command that only looks.
 #[test]
+fn a_loop_that_is_one_kernel_is_shown() {
+    let text = "HloModule m
+less {
+  s = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(100)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+step {
+  s = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4,4] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[4,4] add(x, x)
+  ROOT t = (s32[], f32[4,4]) tuple(j, y)
+}
+ENTRY e {
+  x = f32[4,4] parameter(0)
+  k = s32[] constant(0)
+  s = (s32[], f32[4,4]) tuple(k, x)
+  w = (s32[], f32[4,4]) while(s), condition=less, body=step
+  ROOT r = f32[4,4] get-tuple-element(w), index=1
+}";
+    let shown = |arguments: &[&str]| {
+        let output = fed(&[&["emit", "-"], arguments].concat(), text);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let all = shown(&[]);
+    let headings: Vec<&str> = all.lines().filter(|line| line.starts_with("// kernel ")).collect();
+    assert!(headings.last().is_some_and(|heading| heading.ends_with(": w")), "{headings:?}");
+    assert!(shown(&["--kernel", "w", "--stage", "kernel"]).starts_with("kernel @w"), "{all}");
+    let stages = shown(&["--kernel", "%w", "--stage", "all"]);
+    for heading in ["// stage kernel\n", "// stage hoisted", "// stage wgsl\n"] {
+        assert!(stages.contains(heading), "{stages}");
+    }
+    assert!(stages.ends_with(&shown(&["--kernel", "w"])), "{stages}");
+}
+
+#[test]
 fn what_has_no_kernel_is_shown() {
     let text = "HloModule m
 less {

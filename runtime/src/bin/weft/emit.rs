@@ -8,11 +8,20 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Arc;
+use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::lower::Lowering;
-use weft_codegen_wgsl::{functions_text, kernel, lowered};
+use weft_codegen_wgsl::{Shader, functions_text, kernel, lowered, lowered_loop};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Op;
 use weft_partition::{Fused, Site, Target, Uncompiled};
+
+/// What becomes one kernel.
+#[derive(Copy, Clone)]
+enum Subject {
+    Fusion(Site),
+    /// A loop whose state is small.
+    Loop(Site),
+}
 
 /// A kernel at the stage asked for.
 enum Code {
@@ -39,7 +48,7 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
     let fused = weft_partition::fuse_explained(&optimized.module, &target).map_err(failed)?;
-    let fusions = selected(&fused, arguments.kernel.as_deref())?;
+    let fusions = selected(&fused, &target, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
     if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {
         let count = fusions.len();
@@ -50,9 +59,9 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
         |one: &&Uncompiled| !matches!(fused.instruction(one.site).map(|it| &it.op), Some(Op::Fusion { .. }));
     let mut missing: Vec<Diagnostic> =
         fused.uncompiled.iter().filter(is_refused).map(|one| one.reason.clone()).collect();
-    for (number, site) in fusions {
-        match code(&fused, site, &target, arguments.stage) {
-            Ok(code) => kernels.push((number, fused.name(site), code)),
+    for (number, subject) in fusions {
+        match code(&fused, subject, &target, arguments.stage) {
+            Ok(code) => kernels.push((number, name(&fused, subject), code)),
             Err(Trouble::Program(findings)) => missing.extend(findings.0),
             Err(Trouble::Writer(message)) => return Err(Failure::message(message)),
         }
@@ -98,48 +107,108 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-/// The fusions of the program with their numbers, the entry's first, or the one that `wanted` names or numbers.
-fn selected(fused: &Fused, wanted: Option<&str>) -> Result<Vec<(usize, Site)>, Failure> {
-    let mut all: Vec<(usize, Site)> = fused.fusions().enumerate().collect();
+/// The fusions of the program with their numbers, the entry's first, and its loops that are kernels behind them, or the one that `wanted`
+/// names or numbers.
+fn selected(fused: &Fused, target: &Target, wanted: Option<&str>) -> Result<Vec<(usize, Subject)>, Failure> {
+    let mut all: Vec<(usize, Subject)> =
+        fused.fusions().map(Subject::Fusion).chain(loops(fused, target)).enumerate().collect();
     let Some(wanted) = wanted else { return Ok(all) };
-    let name = wanted.strip_prefix('%').unwrap_or(wanted);
+    let plain = wanted.strip_prefix('%').unwrap_or(wanted);
     let number = wanted.parse().ok();
-    let found = all.iter().position(|&(index, site)| fused.name(site) == name || Some(index) == number);
+    let found = all.iter().position(|&(index, subject)| name(fused, subject) == plain || Some(index) == number);
     match found {
         Some(position) => Ok(vec![all.swap_remove(position)]),
         None => {
-            let names: Vec<String> = all.iter().map(|&(index, site)| format!("{index} {}", fused.name(site))).collect();
+            let names: Vec<String> =
+                all.iter().map(|&(index, subject)| format!("{index} {}", name(fused, subject))).collect();
             let names = if names.is_empty() { "none".into() } else { names.join(", ") };
             Err(Failure::message(format!("there is no kernel {wanted}; there are: {names}")))
         }
     }
 }
 
-fn code(fused: &Fused, site: Site, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+/// The loops of what runs that are one kernel each.
+fn loops(fused: &Fused, target: &Target) -> impl Iterator<Item = Subject> {
+    let mut sites = Vec::new();
+    for (computation, body) in fused.module.computations.iter() {
+        let of_loops = body.instructions.iter().filter(|(_, it)| matches!(it.op, Op::While { .. }));
+        sites.extend(of_loops.map(|(instruction, _)| Site { computation, instruction }));
+    }
+    sites.retain(|site| weft_codegen_wgsl::compile_loop(fused, *site, target).is_ok());
+    sites.into_iter().map(Subject::Loop)
+}
+
+fn name(fused: &Fused, subject: Subject) -> String {
+    match subject {
+        Subject::Fusion(site) => fused.name(site),
+        Subject::Loop(site) => fused.instruction(site).map_or_else(String::new, |instruction| instruction.name.clone()),
+    }
+}
+
+fn code(fused: &Fused, subject: Subject, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+    let site = match subject {
+        Subject::Fusion(site) => site,
+        Subject::Loop(site) => return code_of_loop(fused, site, target, stage),
+    };
+    if let Some(last) = lowering(stage) {
+        return lowered_text(fused, site, target, last);
+    }
     match stage {
         Stage::Functions => return Ok(Code::Text(functions_text(fused, site)?)),
         Stage::Kernel => return Ok(Code::Text(kernel(fused, site, target)?.to_string())),
-        Stage::Inlined => return lowered_text(fused, site, target, Lowering::Inlined),
-        Stage::Split => return lowered_text(fused, site, target, Lowering::Split),
-        Stage::Typed => return lowered_text(fused, site, target, Lowering::Typed),
-        Stage::Legal => return lowered_text(fused, site, target, Lowering::Legal),
-        Stage::Collectives => return lowered_text(fused, site, target, Lowering::Collective),
-        Stage::Flat => return lowered_text(fused, site, target, Lowering::Flat),
-        Stage::Merged => return lowered_text(fused, site, target, Lowering::Merged),
-        Stage::Moved => return lowered_text(fused, site, target, Lowering::Moved),
-        Stage::Uniform => return lowered_text(fused, site, target, Lowering::Uniform),
-        Stage::Vectorized => return lowered_text(fused, site, target, Lowering::Vectorized),
-        Stage::Words => return lowered_text(fused, site, target, Lowering::Words),
-        Stage::Held => return lowered_text(fused, site, target, Lowering::Held),
-        Stage::Peeled => return lowered_text(fused, site, target, Lowering::Peeled),
-        Stage::Protected => return lowered_text(fused, site, target, Lowering::Protected),
-        Stage::Unrolled => return lowered_text(fused, site, target, Lowering::Unrolled),
-        Stage::Neighbors => return lowered_text(fused, site, target, Lowering::Neighbors),
-        Stage::Hoisted => return lowered_text(fused, site, target, Lowering::Hoisted),
         Stage::All => return all_stages(fused, site, target),
         _ => {}
     }
-    let shader = weft_codegen_wgsl::compile(fused, site, target)?;
+    written(&weft_codegen_wgsl::compile(fused, site, target)?, stage)
+}
+
+/// The kernel of a loop; its functions are those of the fusions within.
+fn code_of_loop(fused: &Fused, site: Site, target: &Target, stage: Stage) -> Result<Code, Trouble> {
+    let text = |last| -> Result<String, Trouble> {
+        let (emitted, stages) = lowered_loop(fused, site, target, last)?;
+        Ok(stages.last().map_or_else(|| emitted.to_string(), |(_, kernel)| kernel.to_string()))
+    };
+    if let Some(last) = lowering(stage) {
+        return text(last).map(Code::Text);
+    }
+    match stage {
+        Stage::Functions => Ok(Code::Text(String::new())),
+        Stage::Kernel => Ok(Code::Text(lowered_loop(fused, site, target, Lowering::Inlined)?.0.to_string())),
+        Stage::All => {
+            let (emitted, stages) = lowered_loop(fused, site, target, Lowering::LAST)?;
+            let shader = weft_codegen_wgsl::compile_loop(fused, site, target)?.shader;
+            Ok(Code::Text(with_stages(emitted, stages, &shader)))
+        }
+        _ => written(&weft_codegen_wgsl::compile_loop(fused, site, target)?.shader, stage),
+    }
+}
+
+/// The lowering that a stage shows the result of.
+fn lowering(stage: Stage) -> Option<Lowering> {
+    Some(match stage {
+        Stage::Inlined => Lowering::Inlined,
+        Stage::Split => Lowering::Split,
+        Stage::Neighbors => Lowering::Neighbors,
+        Stage::Typed => Lowering::Typed,
+        Stage::Legal => Lowering::Legal,
+        Stage::Collectives => Lowering::Collective,
+        Stage::Flat => Lowering::Flat,
+        Stage::Merged => Lowering::Merged,
+        Stage::Moved => Lowering::Moved,
+        Stage::Uniform => Lowering::Uniform,
+        Stage::Vectorized => Lowering::Vectorized,
+        Stage::Words => Lowering::Words,
+        Stage::Held => Lowering::Held,
+        Stage::Peeled => Lowering::Peeled,
+        Stage::Protected => Lowering::Protected,
+        Stage::Unrolled => Lowering::Unrolled,
+        Stage::Hoisted => Lowering::Hoisted,
+        _ => return None,
+    })
+}
+
+/// A kernel in the language that the stage names.
+fn written(shader: &Shader, stage: Stage) -> Result<Code, Trouble> {
     let written = match stage {
         Stage::Spirv => shader.to_spirv().map(Code::Words),
         Stage::Msl => shader.to_msl().map(Code::Text),
@@ -160,10 +229,17 @@ fn lowered_text(fused: &Fused, site: Site, target: &Target, last: Lowering) -> R
 
 /// Every stage of a kernel with its name; of those that changed nothing only the name.
 fn all_stages(fused: &Fused, site: Site, target: &Target) -> Result<Code, Trouble> {
-    let mut text = format!("// stage functions\n{}", functions_text(fused, site)?);
-    let mut last = kernel(fused, site, target)?;
-    text += &format!("\n// stage kernel\n{last}");
-    for (lowering, kernel) in lowered(fused, site, target, Lowering::LAST)? {
+    let mut text = format!("// stage functions\n{}\n", functions_text(fused, site)?);
+    let shader = weft_codegen_wgsl::compile(fused, site, target)?;
+    text += &with_stages(kernel(fused, site, target)?, lowered(fused, site, target, Lowering::LAST)?, &shader);
+    Ok(Code::Text(text))
+}
+
+/// A kernel as it was emitted, after each lowering that changed it, and as WGSL.
+fn with_stages(emitted: Kernel, stages: Vec<(Lowering, Kernel)>, shader: &Shader) -> String {
+    let mut text = format!("// stage kernel\n{emitted}");
+    let mut last = emitted;
+    for (lowering, kernel) in stages {
         if kernel == last {
             text += &format!("\n// stage {lowering}: as before\n");
         } else {
@@ -171,8 +247,7 @@ fn all_stages(fused: &Fused, site: Site, target: &Target) -> Result<Code, Troubl
         }
         last = kernel;
     }
-    text += &format!("\n// stage wgsl\n{}", weft_codegen_wgsl::compile(fused, site, target)?.source);
-    Ok(Code::Text(text))
+    text + &format!("\n// stage wgsl\n{}", shader.source)
 }
 
 fn kernel_json(number: usize, name: &str, code: &Code) -> Value {
@@ -188,6 +263,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Kernel => "kernel",
         Stage::Inlined => "inlined",
         Stage::Split => "split",
+        Stage::Neighbors => "neighbors",
         Stage::Typed => "typed",
         Stage::Legal => "legal",
         Stage::Collectives => "collectives",
@@ -201,7 +277,6 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Peeled => "peeled",
         Stage::Protected => "protected",
         Stage::Unrolled => "unrolled",
-        Stage::Neighbors => "neighbors",
         Stage::Hoisted => "hoisted",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",

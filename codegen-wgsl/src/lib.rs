@@ -18,13 +18,16 @@
 //! ```
 //!
 //! Features: `spirv`, `msl`, `hlsl`, `glsl` translate a shader with naga's other writers, for reading; `serde` gives shaders as bytes
-//! (`Shader::to_bytes`), for caches.
+//! (`Shader::to_bytes`), for caches. `spirv` also has words for a driver that is to keep to the order of what is written
+//! (`Shader::to_ordered_spirv`).
 
 mod compile;
 mod compile_loop;
 mod elemental;
 mod emit;
 mod gate;
+#[cfg(feature = "spirv")]
+mod ordered;
 mod shader;
 #[cfg(feature = "serde")]
 mod stored;
@@ -39,5 +42,7 @@ pub mod wgsl;
 pub use compile::{compile, compile_kernel, compile_lowered, functions_text, kernel, lowered};
 pub use compile_loop::{LoopShader, compile_loop, loop_kernel, lowered_loop};
 pub use gate::gate;
+#[cfg(feature = "spirv")]
+pub use ordered::{SpirvOptions, wgsl_to_ordered_spirv};
 pub use shader::{Binding, Content, Proofs, Shader};
 pub use weft_partition::{Site, Target};

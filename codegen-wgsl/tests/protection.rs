@@ -21,8 +21,12 @@ not at all.
 
 Where a target forbids contraction (`weft --no-contraction`) of a device that contracts, every product under a sum is hidden, too.
 
+Where a device is told to compute in the order that is written (`no_contraction` among the features of a target; feature `no-contraction` of
+`weft-runtime`), only zeros are hidden: literal ones, and what a driver can compute. The library's functions hide what they hide in any case.
+
 The table is written by `codegen-wgsl/tests/protection.rs`; `runtime/tests/protection.rs` runs every pair on the device under test, on 1,024 inputs
-among which are NaN, infinities, zeros and subnormal numbers, and compares all bits with the evaluator's (but of those marked †, which may be off).
+among which are NaN, infinities, zeros and subnormal numbers, and compares all bits with the evaluator's (but of those marked †, which may be off); with the
+feature `no-contraction` a second time, with nothing hidden but zeros.
 
 Programs and functions that once went wrong on a driver, and the tests that hold them (of `runtime/tests`, if nothing else is said):
 
@@ -31,6 +35,7 @@ Programs and functions that once went wrong on a driver, and the tests that hold
 | `(x + 1e8) - 1e8` is `x` | `drivers::sums_are_not_reassociated` |
 | `x - x` and `x / x` are constants, `f(x) - f(x)` is 0 | `drivers::equal_values_are_not_taken_for_one` |
 | `x * 0`, `x + 0`, `0 - x` are folded, also of zeros that were computed | `drivers::zeros_are_not_folded_with`, `computed_zeros_are_not_folded_with` |
+| likewise of zeros that a function returns | `drivers::zeros_that_functions_return_are_not_folded_with` |
 | likewise of narrow floats that are constants, or choices of them | `drivers::narrow_zeros_are_not_folded_with` |
 | `x / 3` is a product with the inverse | `drivers::quotients_by_constants_are_no_products` |
 | the zeros of `keep` are known from a uniform | `drivers::uniforms_do_not_tell_what_is_hidden` |
@@ -53,6 +58,8 @@ Programs and functions that once went wrong on a driver, and the tests that hold
 | grids of unequal rows take twice the time | `codegen-wgsl/src/emit/grid.rs` `rows_are_equally_long`, `drivers::grids_of_three_dimensions_cover_everything` |
 | calls that nest deeply take long to compile | `codegen-wgsl/tests/growth.rs` `calls_stand_in_a_row` |
 | names make pipelines different | `codegen-wgsl/src/kernel/structure.rs` `names_play_no_part`, `run::equal_kernels_share_a_pipeline` |
+| what two kernels need is read by both, to save a write | `partition/tests/fuse.rs` `what_two_kernels_need_is_read_by_no_more_than_both` |
+| sine, cosine and negated sine of one value are three kernels | `partition/tests/fuse.rs` `functions_of_one_value_are_a_kernel_each_at_most` |
 | a failed read leaves its staging buffer mapped | `device::a_failed_read_leaves_nothing_mapped_behind` |
 
 ";
@@ -120,6 +127,32 @@ fn the_table_is_what_the_compiler_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/protection.md");
     let expected = Data::read_from(&path, Some(DataFormat::Text)).raw();
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(text), expected);
+}
+
+/// Of a device that computes in the order that is written.
+#[test]
+fn zeros_alone_are_hidden_from_drivers_that_keep_to_the_order() {
+    let ordered = Target::default().with(|target| {
+        target.features.no_contraction = true;
+        (target.arithmetic.exact_division, target.arithmetic.exact_sqrt) = (true, true);
+    });
+    for first in &FIRST {
+        for next in &NEXT {
+            for (_, other) in OTHERS {
+                assert_eq!(cell(first, next, other, &ordered), "-", "{} and {}", first.name, next.name);
+            }
+        }
+    }
+    let text = |operation: &str| {
+        format!(
+            "HloModule zeros\nENTRY e {{\n  x = f32[64] parameter(0)\n  z = f32[] constant(0)\n  \
+             zeros = f32[64] broadcast(z), dimensions={{}}\n  i = f32[64] iota(), iota_dimension=0\n  ROOT r = f32[64] {operation}\n}}\n"
+        )
+    };
+    for operation in ["add(x, zeros)", "multiply(x, zeros)", "subtract(zeros, x)", "multiply(x, i)"] {
+        assert_eq!(hidden(&text(operation), &ordered), BTreeSet::from(["keep"]), "{operation}");
+    }
+    assert_eq!(hidden(&text("maximum(x, zeros)"), &ordered), BTreeSet::new());
 }
 
 #[test]

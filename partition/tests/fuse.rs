@@ -313,6 +313,61 @@ fn fused(text: &str, inputs: &[Literal]) -> Module {
     fused
 }
 
+/// How many operands the kernels of the entry read.
+fn reads(module: &Module) -> Vec<usize> {
+    let kernels = module.entry_computation().instructions.values();
+    kernels
+        .filter(|instruction| matches!(instruction.op, Op::Fusion { .. }))
+        .map(|instruction| instruction.operands.len())
+        .collect()
+}
+
+fn numbers(extents: [i64; 2], first: f32) -> Literal {
+    Literal::array(extents, (0..extents[0] * extents[1]).map(|at| first + at as f32).collect::<Vec<_>>())
+}
+
+/// A value that two kernels need is computed in both, which reads its operands twice to save that it is written once. Fusing does not weigh
+/// bytes; more than that it must not read.
+#[test]
+fn what_two_kernels_need_is_read_by_no_more_than_both() {
+    let module = fused(
+        "HloModule twice
+        ENTRY main {
+            a = f32[4,8] parameter(0)
+            b = f32[4,8] parameter(1)
+            c = f32[4,8] parameter(2)
+            d = f32[4,8] parameter(3)
+            s = f32[4,8] add(a, b)
+            m = f32[4,8] multiply(c, d)
+            v = f32[4,8] add(s, m)
+            t = f32[8,4] transpose(v), dimensions={1,0}
+            n = f32[4,8] negate(v)
+            ROOT o = (f32[8,4], f32[4,8]) tuple(t, n)
+        }",
+        &[1.0, 2.0, 3.0, 4.0].map(|first| numbers([4, 8], first)),
+    );
+    let reads = reads(&module);
+    assert!(reads.len() <= 3 && reads.iter().sum::<usize>() <= 8, "{reads:?}\n{}", print(&module));
+}
+
+/// Three functions of one value that are all results are a kernel each at most, none of which reads anything but that value or another result.
+#[test]
+fn functions_of_one_value_are_a_kernel_each_at_most() {
+    let module = fused(
+        "HloModule turns
+        ENTRY main {
+            x = f32[4,8] parameter(0)
+            s = f32[4,8] sine(x)
+            c = f32[4,8] cosine(x)
+            n = f32[4,8] negate(s)
+            ROOT o = (f32[4,8], f32[4,8], f32[4,8]) tuple(s, c, n)
+        }",
+        &[numbers([4, 8], -3.0)],
+    );
+    let reads = reads(&module);
+    assert!(reads.len() <= 3 && reads.iter().all(|count| *count == 1), "{reads:?}\n{}", print(&module));
+}
+
 #[test]
 fn what_is_never_read_gets_no_buffer() {
     // Of the concatenate only the first operand is needed, of the pad only the padding.
@@ -332,13 +387,7 @@ fn what_is_never_read_gets_no_buffer() {
         }",
         &[Literal::array([4], vec![1f32, 2.0, 3.0, 4.0]), Literal::array([4], vec![5f32, 6.0, 7.0, 8.0])],
     );
-    let entry = module.entry_computation();
-    let kernels: Vec<usize> = entry
-        .instructions
-        .values()
-        .filter(|instruction| matches!(instruction.op, Op::Fusion { .. }))
-        .map(|instruction| instruction.operands.len())
-        .collect();
+    let kernels = reads(&module);
     assert_eq!(kernels, [1], "{}", print(&module));
 }
 

@@ -163,6 +163,7 @@ fn any_target() -> impl Strategy<Value = Target> {
                 features.timestamp_query,
                 features.mappable_primary_buffers,
                 features.pipeline_cache,
+                features.no_contraction,
                 it.arithmetic.contraction,
                 it.arithmetic.exact_division,
                 it.arithmetic.exact_sqrt,

@@ -27,6 +27,7 @@
 //! |---|---|---|
 //! | `blocking` | functions that wait, for native targets; without it everything is `async` | yes |
 //! | `parallel` | kernels written, validated and made into pipelines on all cores | yes |
+//! | `no-contraction` | on Vulkan, kernels that the driver computes in the order in which they are written, where a self-test finds that it does ([`Test::NoContraction`]); experimental | no |
 //! | `cli` | the command `weft` | yes |
 
 mod buffer;

@@ -14,7 +14,16 @@ pub(crate) struct Pipeline {
 }
 
 /// What a pipeline is known by: kernels that are one but for their names have one pipeline, whatever programs they are in.
-type Key = (String, Checks);
+type Key = (String, Wish);
+
+/// How pipelines are made.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Wish {
+    pub(crate) checks: Checks,
+    /// Whether the driver is told to keep to the order of float operations
+    /// ([`Features::no_contraction`](weft_partition::Features::no_contraction)).
+    pub(crate) no_contraction: bool,
+}
 
 /// The pipelines of a device.
 #[derive(Debug, Default)]
@@ -24,11 +33,21 @@ pub(crate) struct Pipelines {
 
 impl Pipelines {
     /// The pipelines of `shaders`, in order; those not known yet are made, on all cores with the feature `parallel`.
-    pub(crate) async fn of(device: &Device, shaders: &[Shader], checks: Checks) -> Result<Vec<Pipeline>, Error> {
+    pub(crate) async fn of(device: &Device, shaders: &[Shader], wish: Wish) -> Result<Vec<Pipeline>, Error> {
         let cache = device.pipelines();
+        if wish.no_contraction && wish.checks == Checks::All {
+            // What goes to the driver past wgpu has been judged by wgpu, too.
+            for shader in shaders.iter().filter(|shader| cache.find(shader, wish).is_none()) {
+                let judged = Wish { no_contraction: false, ..wish };
+                device
+                    .scoped(&shader.name, |device| create(device, shader, judged).map(|_| ()))
+                    .await?
+                    .map_err(internal)?;
+            }
+        }
         let make = |shader: &Shader| {
-            let known = cache.find(shader, checks);
-            let create = |device: &Device| create(device, shader, checks);
+            let known = cache.find(shader, wish);
+            let create = |device: &Device| create(device, shader, wish);
             (known.is_none()).then(|| device.start_scoped(&shader.name, create)).ok_or(known)
         };
         #[cfg(feature = "parallel")]
@@ -43,8 +62,8 @@ impl Pipelines {
             let pipeline = match made {
                 Err(known) => known.expect("make returns a known pipeline where it makes none"),
                 Ok(pending) => {
-                    let pipeline = pending.check(device).await?;
-                    cache.keep(shader, checks, pipeline.clone());
+                    let pipeline = pending.check(device).await?.map_err(internal)?;
+                    cache.keep(shader, wish, pipeline.clone());
                     pipeline
                 }
             };
@@ -53,13 +72,13 @@ impl Pipelines {
         Ok(pipelines)
     }
 
-    fn find(&self, shader: &Shader, checks: Checks) -> Option<Pipeline> {
-        self.known.lock().ok()?.get(&key(shader, checks)).cloned()
+    fn find(&self, shader: &Shader, wish: Wish) -> Option<Pipeline> {
+        self.known.lock().ok()?.get(&key(shader, wish)).cloned()
     }
 
-    fn keep(&self, shader: &Shader, checks: Checks, pipeline: Pipeline) {
+    fn keep(&self, shader: &Shader, wish: Wish, pipeline: Pipeline) {
         if let Ok(mut known) = self.known.lock() {
-            known.insert(key(shader, checks), pipeline);
+            known.insert(key(shader, wish), pipeline);
         }
     }
 
@@ -71,15 +90,35 @@ impl Pipelines {
     }
 }
 
-fn key(shader: &Shader, checks: Checks) -> Key {
-    (shader.structure.clone(), checks)
+fn key(shader: &Shader, wish: Wish) -> Key {
+    (shader.structure.clone(), wish)
+}
+
+fn internal(message: String) -> Error {
+    Error::Internal { what: "writing SPIR-V".to_owned(), message }
+}
+
+/// The module of a shader, and how its pipeline is compiled.
+fn module_of(
+    device: &Device,
+    shader: &Shader,
+    wish: Wish,
+) -> Result<(wgpu::ShaderModule, wgpu::PipelineCompilationOptions<'static>), String> {
+    let gpu = device.wgpu_device();
+    if !wish.no_contraction {
+        return Ok(trusted::module(gpu, shader, wish.checks));
+    }
+    #[cfg(feature = "no-contraction")]
+    return trusted::ordered_module(gpu, shader, wish.checks);
+    #[cfg(not(feature = "no-contraction"))]
+    Err("this library was built without `no-contraction`".to_owned())
 }
 
 /// Makes the pipeline of `shader`. The layout is spelled out, so that a binding the kernel never reads stays bound.
-fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
+fn create(device: &Device, shader: &Shader, wish: Wish) -> Result<Pipeline, String> {
     let gpu = device.wgpu_device();
     let label = Some(shader.name.as_str());
-    let (module, compilation_options) = trusted::module(gpu, shader, checks);
+    let (module, compilation_options) = module_of(device, shader, wish)?;
     let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -109,7 +148,7 @@ fn create(device: &Device, shader: &Shader, checks: Checks) -> Pipeline {
         compilation_options,
         cache: None,
     });
-    Pipeline { pipeline, layout }
+    Ok(Pipeline { pipeline, layout })
 }
 
 #[cfg(test)]
@@ -126,7 +165,8 @@ mod tests {
             );
             let module = weft_hlo::text::parse(&text).expect("it is a module");
             let program = compile_with(&module, &Target::default(), &Options::default()).expect("it compiles");
-            program.shaders().iter().map(|shader| key(shader, Checks::default())).collect()
+            let wish = Wish { checks: Checks::default(), no_contraction: false };
+            program.shaders().iter().map(|shader| key(shader, wish)).collect()
         };
         assert_eq!(keys("first", "negate"), keys("second", "negate"));
         assert_ne!(keys("first", "negate"), keys("first", "abs"));

@@ -75,6 +75,20 @@ fn zeros_are_not_folded_with() {
     }
 }
 
+/// A function may return a zero that its callers compute with: the imaginary part of what was real.
+#[test]
+fn zeros_that_functions_return_are_not_folded_with() {
+    for operation in ["subtract(r, c)", "subtract(c, r)", "add(r, c)", "multiply(r, c)"] {
+        let module = support::entry(&format!(
+            "x = f32[4] parameter(0)\nc = c64[4] convert(x)\nr = c64[4] reverse(c), dimensions={{0}}\n\
+             d = c64[4] {operation}\nROOT i = f32[4] imag(d)"
+        ));
+        let inputs = [Literal::array([4], vec![1.5f32, -2.0, 0.25, -8.0])];
+        let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+        assert_eq!(bits(&run(&module, &inputs)[0]), bits(&expected[0]), "{operation}");
+    }
+}
+
 /// What depends on uniforms alone, as branches within a function of a known number do, drivers compile again with their values:
 /// llvmpipe then knew every zero that hides something, and took the product of the loop for 0 at the first factor that is.
 #[test]

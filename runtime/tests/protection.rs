@@ -3,12 +3,9 @@
 
 use crate::pairs::{FIRST, NEXT, OTHERS, Operation, operands, why};
 use crate::support;
-use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal};
 use weft_runtime::{Device, Executable, Options, compile_with};
-
-static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
 
 const COUNT: usize = 1024;
 
@@ -62,7 +59,7 @@ fn program(first: &Operation, next: &Operation, others: &[(&str, &str)]) -> Stri
     text + &format!("  ROOT all = f32[{}] concatenate({}), dimensions={{0}}\n", COUNT * others.len(), names.join(", "))
 }
 
-fn check(first: &Operation, next: &Operation, failures: &mut Vec<String>) {
+fn check(device: &Device, first: &Operation, next: &Operation, failures: &mut Vec<String>) {
     let (Some(of_first), Some(of_next)) = (first.meaning, next.meaning) else { return };
     let others = if next.is_binary() { &OTHERS[..] } else { &OTHERS[..1] };
     let module = support::entry(&program(first, next, others));
@@ -70,11 +67,11 @@ fn check(first: &Operation, next: &Operation, failures: &mut Vec<String>) {
     let literals = inputs.clone().map(|values| Literal::array([COUNT as i64], values));
     // As it is written: the passes would find the forms to be alike.
     let options = Options { optimize: false, host: false, ..Options::default() };
-    let program = compile_with(&module, DEVICE.target(), &options).expect("the module compiles");
-    let found = Executable::new(&DEVICE, program).expect("the program loads").run(&literals).expect("it runs");
+    let program = compile_with(&module, device.target(), &options).expect("the module compiles");
+    let found = Executable::new(device, program).expect("the program loads").run(&literals).expect("it runs");
     let evaluated = evaluate(&module, &literals).expect("the evaluator knows it");
     let [Data::F32(found), Data::F32(evaluated)] = [&found[0].data, &evaluated[0].data] else { panic!("both are f32") };
-    let keeps = DEVICE.target().arithmetic.flushes_denormals == Some(false);
+    let keeps = device.target().arithmetic.flushes_denormals == Some(false);
     for (at, (found, evaluated)) in found.iter().zip(evaluated).enumerate() {
         let (form, at) = (others[at / COUNT], at % COUNT);
         let [x, y, z] = [0, 1, 2].map(|input| inputs[input][at]);
@@ -105,13 +102,24 @@ fn check(first: &Operation, next: &Operation, failures: &mut Vec<String>) {
     }
 }
 
-#[test]
-fn pairs_of_operations_mean_what_is_written() {
+fn check_all(device: &Device) {
     let mut failures = Vec::new();
     for first in &FIRST {
         for next in &NEXT {
-            check(first, next, &mut failures);
+            check(device, first, next, &mut failures);
         }
     }
     assert!(failures.is_empty(), "{} pairs\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn pairs_of_operations_mean_what_is_written() {
+    check_all(&support::device());
+}
+
+/// With nothing hidden but zeros.
+#[cfg(feature = "no-contraction")]
+#[test]
+fn pairs_mean_what_is_written_to_drivers_that_keep_to_the_order() {
+    check_all(&support::ordered_device());
 }

@@ -32,20 +32,25 @@ use weft_partition::Target;
 /// ([`Target::forbid_contraction`]) of a device that contracts, it is hidden, too.
 ///
 /// A choice between opaque values and constants other than zero is opaque to sums and products.
+///
+/// Where the device is told to compute in the order that is written ([`Features::no_contraction`](weft_partition::Features::no_contraction)),
+/// zeros alone are hidden, literal ones and what a driver can compute: some fold with these even so.
 #[must_use]
 pub fn protect(kernel: &Kernel, target: &Target) -> Kernel {
     let contracts = !(target.forbid_contraction && target.arithmetic.contraction);
+    let is_ordered = target.features.no_contraction;
     let mut kept = kernel.clone();
     let mut is_called = vec![false; kernel.functions.len()];
     for function in kernel.functions.values() {
         mark_called(&function.body, &mut is_called);
     }
     mark_used(kernel, &kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
-    let protections = Protection::of(kernel, contracts, |id| !is_called[id.index()]);
+    let protections = Protection::of(kernel, [contracts, is_ordered], |id| !is_called[id.index()]);
     for (function, protection) in kept.functions.values_mut().zip(&protections) {
         Rewrite { protection, source: function.clone(), function }.run();
     }
-    let entry = Context { memories: &kernel.memories, contracts, returns_to_code: false, callees: &BTreeMap::new() };
+    let callees = &BTreeMap::new();
+    let entry = Context { memories: &kernel.memories, contracts, is_ordered, returns_to_code: false, callees };
     let protection = Protection::of_function(&kernel.entry, entry);
     Rewrite { protection: &protection, source: kept.entry.clone(), function: &mut kept.entry }.run();
     kept
@@ -103,6 +108,12 @@ impl Rewrite<'_, '_> {
     fn run(mut self) {
         let mut body = std::mem::take(&mut self.function.body);
         self.block(&mut body);
+        if self.protection.returns_to_code {
+            // Callers take results for opaque.
+            for result in body.results.iter_mut().filter(|result| is_zero(**result)) {
+                *result = self.keep(*result, 1, Hiding::Value, &mut body.statements);
+            }
+        }
         self.function.body = body;
     }
 
@@ -195,6 +206,10 @@ struct Protection<'k> {
     origins: Vec<Origin>,
     elements: Elements<'k>,
     memories: &'k Arena<MemoryId, Memory>,
+    /// Whether the device keeps to the order of what is written.
+    is_ordered: bool,
+    /// Whether something is computed with what the function returns.
+    returns_to_code: bool,
 }
 
 /// What the protection of a function depends on besides itself.
@@ -203,6 +218,8 @@ struct Context<'c, 'k> {
     memories: &'k Arena<MemoryId, Memory>,
     /// Whether a device may round a product and a sum once.
     contracts: bool,
+    /// Whether the device keeps to the order of what is written.
+    is_ordered: bool,
     /// Whether something is computed with what the function returns.
     returns_to_code: bool,
     /// For each function whether each of its results is one of several values.
@@ -211,7 +228,11 @@ struct Context<'c, 'k> {
 
 impl<'k> Protection<'k> {
     /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
-    fn of(kernel: &'k Kernel, contracts: bool, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection<'k>> {
+    fn of(
+        kernel: &'k Kernel,
+        [contracts, is_ordered]: [bool; 2],
+        is_output: impl Fn(FunctionId) -> bool,
+    ) -> Vec<Protection<'k>> {
         let mut protections: Vec<Protection<'k>> = Vec::with_capacity(kernel.functions.len());
         // Callees stand behind their callers.
         let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
@@ -219,7 +240,8 @@ impl<'k> Protection<'k> {
         for id in ids.into_iter().rev() {
             let function = &kernel.functions[id];
             let returns_to_code = !is_output(id);
-            let context = Context { memories: &kernel.memories, contracts, returns_to_code, callees: &chosen };
+            let memories = &kernel.memories;
+            let context = Context { memories, contracts, is_ordered, returns_to_code, callees: &chosen };
             let protection = Protection::of_function(function, context);
             let is_chosen = |result: &Operand| match result {
                 Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
@@ -239,6 +261,8 @@ impl<'k> Protection<'k> {
             origins: vec![Origin::Opaque; count],
             elements: Elements::default(),
             memories: context.memories,
+            is_ordered: context.is_ordered,
+            returns_to_code: context.returns_to_code,
         };
         let (needed, is_known) = (vec![false; count], vec![false; count]);
         let mut pass = Pass { context, function, protection, needed, is_known, extents: Vec::new() };
@@ -246,10 +270,11 @@ impl<'k> Protection<'k> {
         if context.returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
         }
-        let Pass { mut protection, needed, .. } = pass;
+        let Pass { mut protection, needed, is_known, .. } = pass;
         for (value, kept) in protection.kept.iter_mut().enumerate() {
             let is_number = is_number(function.values[ValueId::from_index(value)].element_type);
-            *kept = needed[value] && is_number && protection.origins[value].is_computed();
+            let is_visible = protection.origins[value].is_computed() && (!context.is_ordered || is_known[value]);
+            *kept = needed[value] && is_number && is_visible;
         }
         protection
     }
@@ -283,9 +308,11 @@ impl<'k> Protection<'k> {
             Operand::Constant(scalar) => {
                 let is_inverted = position == 1
                     && matches!(op, ScalarOp::Binary { op: BinaryOp::Divide, .. })
-                    && !has_exact_inverse(scalar);
+                    && !has_exact_inverse(scalar)
+                    && !self.is_ordered;
                 (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value)
             }
+            Operand::Value(_) if self.is_ordered => None,
             // Nothing that it is taken from is equal to it for all that a driver knows, or it would be kept.
             Operand::Value(value) if compares && self.is_bare_product(value) => None,
             // What is hidden where it is computed is no element and no constant.

@@ -38,6 +38,9 @@ pub struct Features {
     pub mappable_primary_buffers: bool,
     /// Compiled pipelines that can be kept in a file (`PIPELINE_CACHE`). Vulkan.
     pub pipeline_cache: bool,
+    /// Kernels that a driver computes in the order in which they are written: their float operations are marked `NoContraction`, and only literal
+    /// zeros are hidden. Vulkan; found by the self-test of a runtime that was built with it.
+    pub no_contraction: bool,
 }
 
 /// How many invocations the subgroups of a device may have: powers of two, both ends included. Which of them a kernel gets is

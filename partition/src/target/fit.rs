@@ -84,6 +84,7 @@ fn missing(asked: &Features, offered: &Features) -> Option<String> {
         timestamp_query,
         mappable_primary_buffers,
         pipeline_cache,
+        no_contraction,
     } = asked;
     if let Some(sizes) = subgroup {
         let is_within = offered.subgroup.is_some_and(|device| sizes.min <= device.min && device.max <= sizes.max);
@@ -102,6 +103,7 @@ fn missing(asked: &Features, offered: &Features) -> Option<String> {
         ("timestamp_query", *timestamp_query, offered.timestamp_query),
         ("mappable_primary_buffers", *mappable_primary_buffers, offered.mappable_primary_buffers),
         ("pipeline_cache", *pipeline_cache, offered.pipeline_cache),
+        ("no_contraction", *no_contraction, offered.no_contraction),
     ];
     if let Some((name, ..)) = flags.iter().find(|(_, asked, offered)| *asked && !offered) {
         return Some((*name).to_owned());

@@ -104,6 +104,7 @@ partial! {
             timestamp_query: bool,
             mappable_primary_buffers: bool,
             pipeline_cache: bool,
+            no_contraction: bool,
         }
     }
 }

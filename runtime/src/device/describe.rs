@@ -24,6 +24,8 @@ const FLAGS: [(Wgpu, Flag); 9] = [
 /// those that wgpu gives to nobody without `unsafe`.
 pub(super) fn described(kind: DeviceKind) -> Wgpu {
     let flags = FLAGS.iter().fold(Wgpu::SUBGROUP | Wgpu::IMMEDIATES, |all, (feature, _)| all | *feature);
+    // SPIR-V of the runtime's own; whether it is of use a self-test tells.
+    let flags = if cfg!(feature = "no-contraction") { flags | Wgpu::PASSTHROUGH_SHADERS } else { flags };
     if shares_memory(kind) { flags | Wgpu::MAPPABLE_PRIMARY_BUFFERS } else { flags }
 }
 

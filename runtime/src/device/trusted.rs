@@ -1,6 +1,10 @@
-//! Shader modules without the checks that a kernel's proofs stand for. The one file of the workspace that may say `unsafe`.
+//! Shader modules without the checks that a kernel's proofs stand for, and SPIR-V that wgpu did not write. The one file of the workspace that
+//! may say `unsafe`.
 
-#![allow(unsafe_code, reason = "wgpu leaves out checks at run time only where its caller takes the blame")]
+#![allow(
+    unsafe_code,
+    reason = "wgpu leaves out checks, and takes SPIR-V as it is, only where its caller takes the blame"
+)]
 
 use crate::Checks;
 use std::borrow::Cow;
@@ -38,10 +42,70 @@ pub(crate) fn module(
     //   through their extents, and those of the library at most 33 rounds (`Call::rounds`).
     // Divisions stay guarded, and there are no rays, tasks or meshes.
     let module = unsafe { gpu.create_shader_module_trusted(descriptor, idle) };
-    // What is read of workgroup memory is proved to be written before.
-    let options = wgpu::PipelineCompilationOptions {
+    (module, without_zeros())
+}
+
+/// What is read of workgroup memory is proved to be written before.
+fn without_zeros() -> wgpu::PipelineCompilationOptions<'static> {
+    wgpu::PipelineCompilationOptions {
         zero_initialize_workgroup_memory: false,
         ..wgpu::PipelineCompilationOptions::default()
-    };
-    (module, options)
+    }
+}
+
+/// As [`module`], in SPIR-V whose float operations are marked `NoContraction`. The device was opened with `PASSTHROUGH_SHADERS`, and whoever asks
+/// for all checks has had wgpu judge the module before.
+///
+/// # Errors
+/// naga's reason, should it not write what it has validated.
+#[cfg(feature = "no-contraction")]
+pub(crate) fn ordered_module(
+    gpu: &wgpu::Device,
+    shader: &Shader,
+    checks: Checks,
+) -> Result<(wgpu::ShaderModule, wgpu::PipelineCompilationOptions<'static>), String> {
+    let is_checked = checks == Checks::All || !shader.proofs().are_complete();
+    let words = shader.to_ordered_spirv(weft_codegen_wgsl::SpirvOptions {
+        checks: is_checked,
+        bounds_loops: !shader.proofs().loops_end,
+        has_subgroups: gpu.features().contains(wgpu::Features::SUBGROUP),
+    })?;
+    // SAFETY: The driver is given what it is not made to check.
+    // - The words are valid SPIR-V for it: naga wrote them of a module that its validator accepted, with the capabilities that the target of the program has,
+    //   which the device offers (`check_target`); marks on results of float arithmetic are all that was added. Version 1.0, or 1.3 where
+    //   there are subgroups, is what every Vulkan that wgpu opens reads. Bindings are those of the layout that `Pipelines` spells out, in its order, and
+    //   sizes of workgroups within the limits of the target (`Kernel::exceeds`).
+    // - What they compute keeps to its memory: where all is proved, by the proofs and sizes of bindings that `module` counts on, of which wgpu
+    //   checks none there either; elsewhere naga clamps indices, ends loops and writes zeros to workgroup memory as it does for wgpu.
+    //   Divisions are guarded in both.
+    let module =
+        unsafe { gpu.create_shader_module_passthrough(passed_through(&shader.name, &shader.entry_point, words)) };
+    Ok((module, if is_checked { wgpu::PipelineCompilationOptions::default() } else { without_zeros() }))
+}
+
+/// The module of a WGSL text of the self-test, likewise, with all checks.
+///
+/// # Errors
+/// naga's reason.
+#[cfg(feature = "no-contraction")]
+pub(crate) fn ordered_test(gpu: &wgpu::Device, text: &str) -> Result<wgpu::ShaderModule, String> {
+    let words = weft_codegen_wgsl::wgsl_to_ordered_spirv(text)?;
+    // SAFETY: As above, of texts that this crate makes, with all checks; they use no more than every adapter has.
+    Ok(unsafe { gpu.create_shader_module_passthrough(passed_through("testing the adapter", "main", words)) })
+}
+
+/// SPIR-V that a driver is given as it is.
+#[cfg(feature = "no-contraction")]
+fn passed_through<'n>(
+    name: &'n str,
+    entry_point: &'n str,
+    words: Vec<u32>,
+) -> wgpu::ShaderModuleDescriptorPassthrough<'n> {
+    let entry_point = wgpu::PassthroughShaderEntryPoint { name: Cow::Borrowed(entry_point), workgroup_size: (0, 0, 0) };
+    wgpu::ShaderModuleDescriptorPassthrough {
+        label: Some(name),
+        entry_points: Cow::Owned(vec![entry_point]),
+        spirv: Some(Cow::Owned(words)),
+        ..Default::default()
+    }
 }

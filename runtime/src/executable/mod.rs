@@ -9,7 +9,7 @@ pub use argument::Argument;
 
 use crate::buffer::read_all;
 use crate::device::Waiting;
-use crate::pipelines::{Pipeline, Pipelines};
+use crate::pipelines::{Pipeline, Pipelines, Wish};
 use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
 use crate::{Device, DeviceBuffer, Error, Program, Watch};
@@ -68,7 +68,8 @@ impl Executable {
         let program = program.into();
         check_target(&program, device)?;
         let checks = if program.is_foreign { Checks::All } else { checks };
-        let pipelines = Pipelines::of(device, program.shaders(), checks);
+        let wish = Wish { checks, no_contraction: program.target().features.no_contraction };
+        let pipelines = Pipelines::of(device, program.shaders(), wish);
         let pipelines = pipelines.instrument(tracing::debug_span!("pipelines")).await?;
         let upload = async {
             let mut constants = Vec::new();

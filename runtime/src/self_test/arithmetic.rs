@@ -1,7 +1,7 @@
 //! NaN, quotients, square roots and subnormal numbers.
 
 use super::Answer;
-use super::kernel::{Numbers, each, is_same};
+use super::kernel::{Numbers, Writing, each_as, is_same};
 use crate::{Device, Error};
 
 /// Operands that go together in all pairs.
@@ -20,12 +20,17 @@ fn words<const N: usize>(operands: &[[f32; N]]) -> Vec<u32> {
 type Operation = (&'static str, fn(f32, f32) -> f32);
 
 /// The results of operations for all pairs, operation by operation.
-async fn results(device: &Device, operations: &[Operation], pairs: &[[f32; 2]]) -> Result<Vec<Vec<f32>>, Error> {
+async fn results(
+    device: &Device,
+    writing: Writing,
+    operations: &[Operation],
+    pairs: &[[f32; 2]],
+) -> Result<Vec<Vec<f32>>, Error> {
     let mut body = "let x = bitcast<f32>(a);\nlet y = bitcast<f32>(b);\n".to_owned();
     for (number, (text, _)) in operations.iter().enumerate() {
         body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
     }
-    let found = each(device, "", &body, [2, operations.len()], words(pairs)).await?;
+    let found = each_as(device, writing, "", &body, [2, operations.len()], words(pairs)).await?;
     let of =
         |number: usize| found.iter().skip(number).step_by(operations.len()).map(|bits| f32::from_bits(*bits)).collect();
     Ok((0..operations.len()).map(of).collect())
@@ -33,7 +38,17 @@ async fn results(device: &Device, operations: &[Operation], pairs: &[[f32; 2]]) 
 
 /// The first pair at which each operation is not what it means.
 async fn wrong(device: &Device, operations: &[Operation], pairs: &[[f32; 2]]) -> Result<Vec<String>, Error> {
-    let found = results(device, operations, pairs).await?;
+    wrong_as(device, Writing::Plain, operations, pairs).await
+}
+
+/// As [`wrong`], of kernels that come to the driver so.
+async fn wrong_as(
+    device: &Device,
+    writing: Writing,
+    operations: &[Operation],
+    pairs: &[[f32; 2]],
+) -> Result<Vec<String>, Error> {
+    let found = results(device, writing, operations, pairs).await?;
     let first = |((text, meaning), found): (&Operation, Vec<f32>)| {
         let mut cases = pairs.iter().zip(found);
         let ([x, y], found) = cases.find(|([x, y], found)| !is_same(*found, meaning(*x, *y)))?;
@@ -43,7 +58,7 @@ async fn wrong(device: &Device, operations: &[Operation], pairs: &[[f32; 2]]) ->
 }
 
 /// Whether NaN comes out of arithmetic, and infinities and zeros as IEEE 754 has them.
-pub(super) async fn nan(device: &Device) -> Result<Answer, Error> {
+pub(super) async fn nan(device: &Device, writing: Writing) -> Result<Answer, Error> {
     let operations: [Operation; 5] = [
         ("x + y", |x, y| x + y),
         ("x - y", |x, y| x - y),
@@ -56,7 +71,7 @@ pub(super) async fn nan(device: &Device) -> Result<Answer, Error> {
         pairs(&SPECIAL).into_iter().filter(|[x, y]| !(x.is_finite() && y.is_finite()) || *y == 0.0).collect();
     let roots = |[x, _]: &[f32; 2]| !(x.is_finite() && x.abs() > 1.0 || *x == 0.5);
     let pairs: Vec<[f32; 2]> = pairs.into_iter().filter(roots).collect();
-    Ok(Answer::of_wrong(&wrong(device, &operations, &pairs).await?, operations.len()))
+    Ok(Answer::of_wrong(&wrong_as(device, writing, &operations, &pairs).await?, operations.len()))
 }
 
 /// Whether the minimum and the maximum of a NaN and a number are NaN.
@@ -87,12 +102,12 @@ pub(super) async fn nan_compare(device: &Device) -> Result<Answer, Error> {
 }
 
 /// Whether bits tell NaN, of elements and of what is computed.
-pub(super) async fn nan_bits(device: &Device) -> Result<Answer, Error> {
+pub(super) async fn nan_bits(device: &Device, writing: Writing) -> Result<Answer, Error> {
     let operations: [Operation; 2] = [
         ("select(0f, 1f, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u)", |x, _| f32::from(x.is_nan())),
         ("select(0f, 1f, (bitcast<u32>(x + y) & 0x7fffffffu) > 0x7f800000u)", |x, y| f32::from((x + y).is_nan())),
     ];
-    Ok(Answer::of_wrong(&wrong(device, &operations, &pairs(&SPECIAL)).await?, operations.len()))
+    Ok(Answer::of_wrong(&wrong_as(device, writing, &operations, &pairs(&SPECIAL)).await?, operations.len()))
 }
 
 /// Pairs of a test of rounding.

@@ -27,19 +27,44 @@ pub(super) struct Kernel<'t> {
     pub(super) groups: u32,
 }
 
+/// How a kernel comes to the driver.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// In wgpu's writing.
+    Plain,
+    /// In SPIR-V whose float operations are marked `NoContraction`.
+    Ordered,
+}
+
+impl Writing {
+    fn module(self, gpu: &wgpu::Device, label: &str, text: &str) -> Result<wgpu::ShaderModule, String> {
+        match self {
+            Writing::Plain => Ok(gpu.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(text)),
+            })),
+            #[cfg(feature = "no-contraction")]
+            Writing::Ordered => crate::device::trusted::ordered_test(gpu, text),
+            #[cfg(not(feature = "no-contraction"))]
+            Writing::Ordered => Err("this library was built without `no-contraction`".to_owned()),
+        }
+    }
+}
+
 impl Kernel<'_> {
     /// The output after the kernel has run.
     pub(super) async fn run(self, device: &Device) -> Result<Vec<u32>, Error> {
+        self.run_as(device, Writing::Plain).await
+    }
+
+    async fn run_as(self, device: &Device, writing: Writing) -> Result<Vec<u32>, Error> {
         const WHAT: &str = "testing the adapter";
         let words = |words: Vec<u32>| Literal::array([i64::try_from(words.len()).unwrap_or(i64::MAX)], words);
         let input = DeviceBuffer::upload_async(device, &words(self.input)).await?;
         let output = DeviceBuffer::upload_async(device, &words(self.output)).await?;
         let submit = |device: &Device| {
             let gpu = device.wgpu_device();
-            let module = gpu.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(WHAT),
-                source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(self.text)),
-            });
+            let module = writing.module(gpu, WHAT, self.text)?;
             let layout = layout(gpu);
             let pipeline = gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(WHAT),
@@ -70,8 +95,10 @@ impl Kernel<'_> {
             pass.dispatch_workgroups(self.groups, 1, 1);
             drop(pass);
             device.wgpu_queue().submit([encoder.finish()]);
+            Ok(())
         };
-        device.scoped(WHAT, submit).await?;
+        let submitted: Result<(), String> = device.scoped(WHAT, submit).await?;
+        submitted.map_err(|message| Error::Internal { what: WHAT.to_owned(), message })?;
         match output.download_async().await?.data {
             Data::U32(words) => Ok(words),
             _ => Ok(Vec::new()),
@@ -107,6 +134,18 @@ pub(super) async fn each(
     device: &Device,
     before: &str,
     body: &str,
+    counts: [usize; 2],
+    input: Vec<u32>,
+) -> Result<Vec<u32>, Error> {
+    each_as(device, Writing::Plain, before, body, counts, input).await
+}
+
+/// As [`each`], of a kernel that comes to the driver so.
+pub(super) async fn each_as(
+    device: &Device,
+    writing: Writing,
+    before: &str,
+    body: &str,
     [operands, results]: [usize; 2],
     input: Vec<u32>,
 ) -> Result<Vec<u32>, Error> {
@@ -122,7 +161,7 @@ pub(super) async fn each(
         zeros = math::zeros("lane"),
     );
     let groups = u32::try_from(count.div_ceil(INVOCATIONS)).unwrap_or(u32::MAX);
-    Kernel { text: &text, input, output: unwritten(count * results), groups }.run(device).await
+    Kernel { text: &text, input, output: unwritten(count * results), groups }.run_as(device, writing).await
 }
 
 /// Runs a kernel that adds two numbers. Whatever keeps it from the right sum keeps all tests from running.

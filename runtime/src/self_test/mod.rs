@@ -79,7 +79,7 @@ pub struct SelfTest {
 
 impl SelfTest {
     /// The version of the tests. What was kept of another version is not used.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// Each test with its answer, in the order in which they run.
     pub fn answers(&self) -> impl Iterator<Item = (Test, &Answer)> {
@@ -146,9 +146,9 @@ impl Device {
         let mut answers = Vec::with_capacity(Test::ALL.len());
         let mut lost: Option<String> = None;
         for test in Test::ALL {
-            let answer = match (&lost, test.lacks(self.target())) {
+            let answer = match (&lost, test.lacks(self)) {
                 (Some(during), _) => Answer::Skipped(format!("the device was lost during {during}")),
-                (None, Some(feature)) => Answer::Skipped(format!("the adapter has no {feature}")),
+                (None, Some(lack)) => Answer::Skipped(lack),
                 (None, None) => test.run(self).await.unwrap_or_else(|error| {
                     // A loss may come to light as another error first.
                     if matches!(error, Error::DeviceLost(_)) || self.wait("testing the device").is_err() {

@@ -1,7 +1,8 @@
 //! What a driver's algebra does to sums and products.
 
 use super::Answer;
-use super::kernel::{Numbers, each, is_same};
+use super::arithmetic;
+use super::kernel::{Numbers, Writing, each_as, is_same};
 use crate::{Device, Error};
 
 /// Triples of the test of contraction.
@@ -9,7 +10,7 @@ const SAMPLE: usize = 256;
 
 /// Whether products are rounded before something is added to them. The sum is that of a product and the negative of its rounded value, which is
 /// zero, or the product's error if the two are fused.
-pub(super) async fn products_apart(device: &Device) -> Result<Answer, Error> {
+pub(super) async fn products_apart(device: &Device, writing: Writing) -> Result<Answer, Error> {
     const FORMS: [(&str, &str); 8] = [
         ("x * y + z", "x * y + z"),
         ("z + x * y", "z + x * y"),
@@ -38,7 +39,7 @@ pub(super) async fn products_apart(device: &Device) -> Result<Answer, Error> {
         body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
     }
     let input = triples.iter().flatten().map(|value| value.to_bits()).collect();
-    let found = each(device, FUNCTIONS, &body, [3, FORMS.len()], input).await?;
+    let found = each_as(device, writing, FUNCTIONS, &body, [3, FORMS.len()], input).await?;
     let is_fused =
         |number: usize| found.iter().skip(number).step_by(FORMS.len()).any(|bits| f32::from_bits(*bits) != 0.0);
     let fused: Vec<String> = FORMS
@@ -71,43 +72,95 @@ const FORMS: [Form; 14] = [
     ("K(x * y) + K(x * 0.1f)", |x, y| x * y + x * 0.1),
 ];
 
-async fn misread(device: &Device, is_hidden: bool) -> Result<Answer, Error> {
+/// What is hidden in the forms.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Hidden {
+    Nothing,
+    /// Literal zeros.
+    Zeros,
+    /// All that the compiler hides.
+    All,
+}
+
+impl Hidden {
+    fn write(self, form: &str) -> String {
+        match self {
+            Hidden::Nothing => form.replace("K(", "(").replace("A(", "("),
+            Hidden::Zeros => form.replace("K(0f)", "keep(0f)").replace("K(", "(").replace("A(", "("),
+            Hidden::All => form.replace("K(", "keep(").replace("A(", "keep_apart("),
+        }
+    }
+}
+
+/// Operands of the forms: special values in all pairs, and others.
+fn operands() -> Vec<[f32; 2]> {
     let mut numbers = Numbers::new();
     let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, 3.0, 1e-3];
     let mut pairs: Vec<[f32; 2]> = special.iter().flat_map(|x| special.iter().map(|y| [*x, *y])).collect();
     pairs.extend((0..192).map(|_| [numbers.float(), numbers.float()]));
+    pairs
+}
+
+/// What each form yields at all operands, form by form.
+async fn results(device: &Device, writing: Writing, hidden: Hidden) -> Result<Vec<Vec<f32>>, Error> {
     let mut body = "let x = bitcast<f32>(a);\nlet y = bitcast<f32>(b);\n".to_owned();
     for (number, (text, _)) in FORMS.iter().enumerate() {
-        let (value, apart) = if is_hidden { ("keep(", "keep_apart(") } else { ("(", "(") };
-        let text = text.replace("K(", value).replace("A(", apart);
-        body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
+        body += &format!("output[at + {number}u] = bitcast<u32>({});\n", hidden.write(text));
     }
-    let input = pairs.iter().flatten().map(|value| value.to_bits()).collect();
-    let found = each(device, "", &body, [2, FORMS.len()], input).await?;
+    let input = operands().iter().flatten().map(|value| value.to_bits()).collect();
+    let found = each_as(device, writing, "", &body, [2, FORMS.len()], input).await?;
+    let of = |number: usize| found.iter().skip(number).step_by(FORMS.len()).map(|bits| f32::from_bits(*bits)).collect();
+    Ok((0..FORMS.len()).map(of).collect())
+}
+
+/// The forms that some operands make wrong.
+fn misread(found: &[Vec<f32>], is_right: impl Fn(usize, usize, f32, f32) -> bool) -> Vec<String> {
+    let pairs = operands();
     let mut wrong = Vec::new();
-    for (number, (text, meaning)) in FORMS.iter().enumerate() {
-        let found = found.iter().skip(number).step_by(FORMS.len()).map(|bits| f32::from_bits(*bits));
-        // Quotients may be off whatever is hidden, which another test tells.
-        let is_close = |found: f32, expected: f32| {
-            is_same(found, expected)
-                || is_hidden
-                    && text.contains('/')
-                    && found.to_bits().abs_diff(expected.to_bits()) <= 3
-                    && expected.is_normal()
-        };
-        if pairs.iter().zip(found).any(|([x, y], found)| !is_close(found, meaning(*x, *y))) {
+    for (number, ((text, meaning), found)) in FORMS.iter().zip(found).enumerate() {
+        let mut results = pairs.iter().zip(found).enumerate();
+        if results.any(|(at, ([x, y], found))| !is_right(number, at, *found, meaning(*x, *y))) {
             wrong.push(text.replace(['K', 'A'], ""));
         }
     }
-    Ok(Answer::of_wrong(&wrong, FORMS.len()))
+    wrong
 }
 
 /// Whether sums and products mean what is written.
 pub(super) async fn kept(device: &Device) -> Result<Answer, Error> {
-    misread(device, false).await
+    let found = results(device, Writing::Plain, Hidden::Nothing).await?;
+    Ok(Answer::of_wrong(&misread(&found, |_, _, found, expected| is_same(found, expected)), FORMS.len()))
 }
 
 /// Whether they do where values are hidden.
 pub(super) async fn protected(device: &Device) -> Result<Answer, Error> {
-    misread(device, true).await
+    let found = results(device, Writing::Plain, Hidden::All).await?;
+    let is_right = |number: usize, _, found: f32, expected: f32| {
+        // Quotients may be off whatever is hidden, which another test tells.
+        is_same(found, expected)
+            || FORMS[number].0.contains('/')
+                && found.to_bits().abs_diff(expected.to_bits()) <= 3
+                && expected.is_normal()
+    };
+    Ok(Answer::of_wrong(&misread(&found, is_right), FORMS.len()))
+}
+
+/// Whether they do, and comparisons with NaN as well, where float operations are marked `NoContraction` and zeros alone are hidden.
+pub(super) async fn no_contraction(device: &Device) -> Result<Answer, Error> {
+    let others = [
+        products_apart(device, Writing::Ordered).await?,
+        arithmetic::nan(device, Writing::Ordered).await?,
+        arithmetic::nan_bits(device, Writing::Ordered).await?,
+    ];
+    if let Some(failing) = others.into_iter().find(Answer::fails) {
+        return Ok(failing);
+    }
+    let found = results(device, Writing::Ordered, Hidden::Zeros).await?;
+    // A quotient is what the device makes of two numbers of which it knows nothing.
+    let hidden = results(device, Writing::Ordered, Hidden::All).await?;
+    let is_right = |number: usize, at: usize, found: f32, expected: f32| {
+        let is_quotient = FORMS[number].0.contains('/');
+        is_same(found, if is_quotient { hidden[number][at] } else { expected })
+    };
+    Ok(Answer::of_wrong(&misread(&found, is_right), FORMS.len()))
 }

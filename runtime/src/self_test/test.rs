@@ -1,5 +1,6 @@
 //! The tests: what each asks, and what follows.
 
+use super::kernel::Writing;
 use super::{Answer, arithmetic, atomics, order, subgroups, wide, workgroup};
 use crate::{Device, Error};
 use weft_partition::Target;
@@ -26,6 +27,8 @@ pub enum Test {
     OrderKept,
     /// They are, where values are hidden by the compiler's `keep`.
     OrderProtected,
+    /// They are, with zeros alone hidden, and so are comparisons, in SPIR-V whose float operations are marked `NoContraction`.
+    NoContraction,
     /// Subnormal `f32` go into arithmetic and come out of it.
     DenormalsKept,
     /// Subnormal `f32` are zeros to arithmetic, as operands and as results.
@@ -96,6 +99,13 @@ static ROWS: [(Test, Row); Test::ALL.len()] = [
     ),
     (Test::OrderKept, tells("order-kept", "the compiler hides sums and products from the driver")),
     (Test::OrderProtected, tells("order-protected", "where it fails, floats are rounded otherwise than written")),
+    (
+        Test::NoContraction,
+        decides("no-contraction", "features.no_contraction", |it, holds| {
+            // Kept by a build that could, it is of no use to one that cannot.
+            it.features.no_contraction = holds && cfg!(feature = "no-contraction");
+        }),
+    ),
     // Two of them decide one part, see `SelfTest::apply`.
     (Test::DenormalsKept, decides("denormals-kept", "arithmetic.flushes_denormals", |_, _| {})),
     (Test::DenormalsFlushed, decides("denormals-flushed", "arithmetic.flushes_denormals", |_, _| {})),
@@ -149,9 +159,15 @@ fn without_subgroups(target: &mut Target, holds: bool) {
     }
 }
 
+/// Whether the device takes SPIR-V as it is.
+fn takes_spirv(device: &Device) -> bool {
+    let gpu = device.wgpu_device();
+    gpu.features().contains(wgpu::Features::PASSTHROUGH_SHADERS) && gpu.adapter_info().backend == wgpu::Backend::Vulkan
+}
+
 impl Test {
     /// All tests, in the order in which they run.
-    pub const ALL: [Test; 26] = [
+    pub const ALL: [Test; 27] = [
         Test::NanArithmetic,
         Test::NanMinMax,
         Test::NanCompare,
@@ -161,6 +177,7 @@ impl Test {
         Test::ProductsApart,
         Test::OrderKept,
         Test::OrderProtected,
+        Test::NoContraction,
         Test::DenormalsKept,
         Test::DenormalsFlushed,
         Test::LongLoops,
@@ -205,9 +222,9 @@ impl Test {
         (self.row().decide)(target, holds);
     }
 
-    /// The feature that the test is about, if the device does not have it.
-    pub(super) fn lacks(self, target: &Target) -> Option<&'static str> {
-        let features = &target.features;
+    /// Why the test cannot be run, if what it is about is not there.
+    pub(super) fn lacks(self, device: &Device) -> Option<String> {
+        let features = &device.target().features;
         let needed: &[(bool, &'static str)] = match self {
             Test::SubgroupSize | Test::SubgroupLanes | Test::SubgroupCollectives => {
                 &[(features.subgroup.is_some(), "subgroup")]
@@ -219,23 +236,28 @@ impl Test {
             Test::F64 => &[(features.shader_f64, "shader_f64"), (features.shader_int64, "shader_int64")],
             Test::AtomicsI64 => &[(features.int64_atomics, "int64_atomics")],
             Test::AtomicsF32 => &[(features.float32_atomics, "float32_atomics")],
+            Test::NoContraction if !cfg!(feature = "no-contraction") => {
+                return Some("this build does without it".to_owned());
+            }
+            Test::NoContraction => &[(takes_spirv(device), "SPIR-V that is passed through")],
             _ => &[],
         };
-        needed.iter().find(|(is_there, _)| !is_there).map(|(_, name)| *name)
+        needed.iter().find(|(is_there, _)| !is_there).map(|(_, name)| format!("the adapter has no {name}"))
     }
 
     /// Runs it.
     pub(super) async fn run(self, device: &Device) -> Result<Answer, Error> {
         match self {
-            Test::NanArithmetic => arithmetic::nan(device).await,
+            Test::NanArithmetic => arithmetic::nan(device, Writing::Plain).await,
             Test::NanMinMax => arithmetic::nan_min_max(device).await,
             Test::NanCompare => arithmetic::nan_compare(device).await,
-            Test::NanBits => arithmetic::nan_bits(device).await,
+            Test::NanBits => arithmetic::nan_bits(device, Writing::Plain).await,
             Test::Division => arithmetic::division(device).await,
             Test::SquareRoot => arithmetic::square_root(device).await,
-            Test::ProductsApart => order::products_apart(device).await,
+            Test::ProductsApart => order::products_apart(device, Writing::Plain).await,
             Test::OrderKept => order::kept(device).await,
             Test::OrderProtected => order::protected(device).await,
+            Test::NoContraction => order::no_contraction(device).await,
             Test::DenormalsKept => arithmetic::denormals(device, false).await,
             Test::DenormalsFlushed => arithmetic::denormals(device, true).await,
             Test::LongLoops => workgroup::long_loops(device).await,

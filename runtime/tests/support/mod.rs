@@ -38,7 +38,34 @@ pub(crate) fn compile(module: &Module, target: &Target) -> Result<Program, Error
 
 /// The adapter that the environment variable `WEFT_TEST_ADAPTER` names, or else the best there is. Without one, tests that need
 /// it fail: a skipped test proves nothing. What the user's cache knows of the adapter is left aside.
+///
+/// With the feature `no-contraction`, and `WEFT_NO_CONTRACTION` in the environment, all tests run on a device that keeps to the order of floats.
 pub(crate) fn device() -> Device {
+    #[cfg(feature = "no-contraction")]
+    if std::env::var_os("WEFT_NO_CONTRACTION").is_some() {
+        return ordered_device();
+    }
+    plain_device()
+}
+
+/// The device under test after its self-test, which found that its driver keeps to the order of floats.
+#[cfg(feature = "no-contraction")]
+pub(crate) fn ordered_device() -> Device {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("weft-no-contraction-{}-{number}", std::process::id()));
+    let cache = weft_runtime::Cache::at(&folder);
+    let plain = plain_device();
+    let tested = plain.self_test().expect("the simplest kernel runs");
+    tested.save(&cache, plain.info()).expect("the folder can be written");
+    let device = Device::open(&selection(), &DeviceOptions::default().with_cache(Some(cache)));
+    let _ = std::fs::remove_dir_all(folder);
+    let device = device.expect("it was opened before");
+    assert!(device.target().features.no_contraction, "{tested}");
+    device
+}
+
+fn plain_device() -> Device {
     Device::open(&selection(), &DeviceOptions::default().with_cache(None))
         .map_err(|error| error.to_string())
         .expect("tests of kernels need an adapter; on Debian/Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1")

@@ -1,4 +1,4 @@
-// A bit test: drivers fold `x != x` to false.
+// A bit test: drivers fold `x != x` to false. Of signed words, which vectors of CPUs compare at once.
 fn is_nan_f32(x: f32) -> bool {
-    return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
+    return (bitcast<i32>(x) & i32(0x7fffffff)) > i32(0x7f800000);
 }

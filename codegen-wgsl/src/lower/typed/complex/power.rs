@@ -160,7 +160,9 @@ pub(in crate::lower::typed) fn power_of_complex(name: &str, ty: ElementType, arc
         let end = code.select(is_zero, real(f64::NEG_INFINITY), nan);
         let end = code.select(any_infinite, real(f64::INFINITY), end);
         let log = code.select(has_log, log.high, end);
+        // Beside an infinite logarithm the size of the angle does not matter, but no product with it may overflow.
         let of_ends = code.binary(BinaryOp::Atan2, y, x);
+        let of_ends = code.multiply(of_ends, real(0.25));
         let angle = code.select(has_log, angle.high, of_ends);
         let plain = code.product(exponent, [log, angle]);
         let [re, im] = [(re, plain[0]), (im, plain[1])].map(|(sum, plain)| {
@@ -175,10 +177,11 @@ pub(in crate::lower::typed) fn power_of_complex(name: &str, ty: ElementType, arc
         let turn = turn.map(|part| code.multiply(part, more));
         let [re, im] = code.power_and_turn([re.high, im.high], turn);
 
-        // Any number to the power 0 is 1, and 0 to any other with a positive real part is 0.
+        // Any number to the power 0 is 1, and 0 to any other that is real and positive is 0.
         let (no_re, no_im) = (code.equal(a, real(0.0)), code.equal(b, real(0.0)));
         let is_one = code.and(no_re, no_im);
         let is_positive = code.less(real(0.0), a);
+        let is_positive = code.and(is_positive, no_im);
         let is_nothing = code.and(is_zero, is_positive);
         let (re, im) = (code.select(is_nothing, real(0.0), re), code.select(is_nothing, real(0.0), im));
         vec![code.select(is_one, real(1.0), re), code.select(is_one, real(0.0), im)]

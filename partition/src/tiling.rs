@@ -69,7 +69,9 @@ impl Tiling {
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };
         let each = match elements / i64::from(per_word) {
-            FEW_FOR_VECTORS.. if space == Space::Columns && target.kind == DeviceKind::Software => FEW_ELEMENTS,
+            FEW_FOR_VECTORS.. if space == Space::Columns && target.kind == DeviceKind::Software => {
+                FEW_ELEMENTS.max(whole_words)
+            }
             _ if !is_straight || target.kind != DeviceKind::Software => whole_words,
             MANY_FOR_SOFTWARE.. => SOFTWARE_ELEMENTS * per_word,
             FEW_FOR_VECTORS.. => FEW_ELEMENTS * per_word,

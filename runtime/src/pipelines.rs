@@ -134,6 +134,10 @@ fn create(device: &Device, shader: &Shader, wish: Wish) -> Result<Pipeline, Stri
         .collect();
     let blocks = [Some(shader.parameter_binding), shader.window_binding];
     entries.extend(blocks.into_iter().flatten().map(|block| entry(block, wgpu::BufferBindingType::Uniform)));
+    debug_assert!(
+        (0u32..).zip(&entries).all(|(number, entry)| entry.binding == number),
+        "bindings are numbered without gaps"
+    );
     let layout = gpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
     let pipeline_layout = gpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label,

@@ -99,6 +99,35 @@ fn reductions_of_integers_and_truth_values_agree_exactly() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Dimensions that disappear on both sides of one that stays, before many that stay: one of them is divided after the other.
+#[test]
+fn long_columns_of_several_dimensions_agree_exactly() {
+    let device = device();
+    let first = "  ROOT r = s32[] add(a, b)\n";
+    // The first of two that are not the least number: it does not commute.
+    let chosen = "  m = s32[] constant(-2147483648)\n  c = pred[] compare(a, m), direction=NE\n  ROOT r = s32[] select(c, a, b)\n";
+    let cases =
+        [([16, 4, 16, 256], "0,2"), ([32, 4, 32, 256], "0,2"), ([2, 4, 600, 256], "0,2"), ([65, 1, 64, 256], "0,1,2")];
+    for (extents, reduced) in cases {
+        for (region, initial) in [(first, "0"), (chosen, "-2147483648")] {
+            let [a, b, c, d] = extents;
+            let left = if reduced == "0,2" { format!("{b},{d}") } else { format!("{d}") };
+            let text = format!(
+                "HloModule m\nf {{\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n{region}}}\n\
+                 ENTRY main {{\n  x = s32[{a},{b},{c},{d}] parameter(0)\n  z = s32[] constant({initial})\n  \
+                 ROOT r = s32[{left}] reduce(x, z), dimensions={{{reduced}}}, to_apply=f\n}}"
+            );
+            let module = weft_hlo::text::parse(&text).unwrap_or_else(|found| panic!("{found}"));
+            let numbers: Vec<i32> = (0..a * b * c * d).map(|at| (at * 7919 % 10_007) as i32).collect();
+            let inputs = [Literal::array(extents, numbers)];
+            let expected = weft_hlo::eval::evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+            let program = compile(&module, device.target()).unwrap_or_else(|found| panic!("{text}: {found}"));
+            let actual = Executable::new(&device, program).and_then(|program| program.run(&inputs));
+            assert_eq!(actual.unwrap_or_else(|found| panic!("{text}: {found}")), expected, "{text}");
+        }
+    }
+}
+
 /// Columns that are long and far apart, with a dimension before them, of no multiple of anything, and with more computed before and behind.
 #[test]
 fn long_columns_agree_exactly() {

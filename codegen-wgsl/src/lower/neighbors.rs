@@ -3,6 +3,7 @@
 use crate::kernel::{
     Access, Block, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value, ValueId, is_multiple,
 };
+use std::collections::BTreeSet;
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::Arena;
 
@@ -16,14 +17,31 @@ const LANES: u32 = 4;
 /// # Errors
 /// If an index leaves 64 bits.
 pub fn neighbors(kernel: &Kernel) -> Result<Kernel, Error> {
+    let mut others = BTreeSet::new();
+    for function in kernel.functions.values().chain([&kernel.entry]) {
+        other_vectors(kernel, &function.values, &function.body, &mut others);
+    }
     let mut lowered = kernel.clone();
     for function in lowered.functions.values_mut().chain([&mut lowered.entry]) {
         let mut body = std::mem::take(&mut function.body);
         let known = Known::new(&function.extents);
-        Pass { kernel, values: &mut function.values }.block(&mut body, known)?;
+        Pass { kernel, others: &others, values: &mut function.values }.block(&mut body, known)?;
         function.body = body;
     }
     Ok(lowered)
+}
+
+/// Adds the memories that a block reads as vectors of other lanes: a buffer is an array of vectors of one kind.
+fn other_vectors(kernel: &Kernel, values: &Arena<ValueId, Value>, block: &Block, found: &mut BTreeSet<u32>) {
+    for statement in &block.statements {
+        if let Statement::Let { value, op: ScalarOp::Extract { memory, .. } } = statement
+            && !matches!(values[*value].lanes, 1 | LANES)
+            && let Space::Buffer { binding, .. } = kernel.memories[*memory].space
+        {
+            found.insert(binding);
+        }
+        statement.blocks().into_iter().for_each(|block| other_vectors(kernel, values, block, found));
+    }
 }
 
 /// An element that is read: where, and by which statement of its block.
@@ -46,6 +64,8 @@ struct Group {
 
 struct Pass<'p> {
     kernel: &'p Kernel,
+    /// The bindings of buffers that are read as vectors of other lanes.
+    others: &'p BTreeSet<u32>,
     values: &'p mut Arena<ValueId, Value>,
 }
 
@@ -121,8 +141,11 @@ impl Pass<'_> {
     fn holds_vectors(&self, memory: MemoryId) -> bool {
         let may = |memory: &Memory| {
             let count = memory.shape.element_count().unwrap_or(0);
-            let Space::Buffer { access: Access::Read, offset, .. } = memory.space else { return false };
-            let is_whole = count > 0 && count % i64::from(LANES) == 0 && memory.window.is_none();
+            let Space::Buffer { access: Access::Read, offset, binding, .. } = memory.space else { return false };
+            let is_whole = count > 0
+                && count % i64::from(LANES) == 0
+                && memory.window.is_none()
+                && !self.others.contains(&binding);
             is_whole && offset.is_multiple_of(4 * u64::from(LANES))
         };
         self.kernel.in_one_buffer(&self.kernel.memories[memory]).all(may) && self.kernel.memories[memory].is_buffer()

@@ -100,8 +100,11 @@ impl Fold<'_> {
         numbers: &[Vec<f64>],
         like: &Literal,
     ) -> Result<Vec<f64>, Diagnostics> {
-        let mut computations: Arena<ComputationId, Computation> =
-            self.run.module.computations.values().cloned().collect();
+        // Windows are chosen among by a computation of the module.
+        let mut computations: Arena<ComputationId, Computation> = match self.op {
+            Op::SelectAndScatter { .. } => self.run.module.computations.values().cloned().collect(),
+            _ => Arena::new(),
+        };
         let scalar = Shape::scalar(ElementType::F64);
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let [left, right] = [0, 1].map(|number| {
@@ -226,7 +229,10 @@ impl Fold<'_> {
             .map(|(value, (size, error))| {
                 // Sums of few enough multiples of a number are exact.
                 if grain.is_some_and(|grain| {
-                    *error == 0.0 && *size * self.epsilon(rounding) <= grain && rounding.has(*value)
+                    *error == 0.0
+                        && *size <= rounding.max()
+                        && *size * self.epsilon(rounding) <= grain
+                        && rounding.has(*value)
                 }) {
                     return 0.0;
                 }

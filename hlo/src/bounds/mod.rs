@@ -322,8 +322,9 @@ impl Run<'_> {
 /// The arrays of one element of a tuple.
 fn element(tuple: &Shape, arrays: &[Bounded], index: i64) -> Vec<Bounded> {
     let elements = tuple.as_tuple().unwrap_or_default();
-    let before: usize = elements[..index as usize].iter().map(|element| element.leaves().len()).sum();
-    arrays[before..before + elements[index as usize].leaves().len()].to_vec()
+    let count = |element: &Shape| element.leaves().into_iter().filter(|leaf| leaf.as_array().is_some()).count();
+    let before: usize = elements[..index as usize].iter().map(count).sum();
+    arrays[before..before + count(&elements[index as usize])].to_vec()
 }
 
 /// Whether an array is one of integers or `pred`, or none.

@@ -5,6 +5,7 @@ use crate::eval::{Config, evaluate_with, wide_literal, wide_module};
 use crate::ir::{
     Arena, ArrayShape, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal, Module, Op, Shape,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An array in the widest type, without layout.
 pub(super) fn wide(literal: &Literal) -> Literal {
@@ -33,16 +34,35 @@ pub(super) fn evaluate(
         number += i64::from(op != Op::AfterAll);
         operands.push(instructions.push(Instruction::new(format!("p{position}"), (*shape).clone(), op, Vec::new())));
     }
-    let root = instructions.push(Instruction::new("root", result.clone(), op.clone(), operands));
-    let mut all = if op.called_computations().is_empty() { Arena::new() } else { without_entry(computations) };
+    let (mut all, op) = with_callees(computations, op);
+    let root = instructions.push(Instruction::new("root", result.clone(), op, operands));
     let entry = all.push(Computation::new("alone", instructions, root));
     let arrays: Vec<Literal> = arrays.iter().map(|array| (*array).clone()).collect();
     evaluate_with(&wide_module(&Module::new("alone", all, entry)), &arrays, config)
 }
 
-/// All computations; their names are those of the module, in which no computation is called as ours is.
-fn without_entry(computations: &Arena<ComputationId, Computation>) -> Arena<ComputationId, Computation> {
-    computations.values().cloned().collect()
+/// The computations that an operation applies, with those that these apply, and the operation that applies them there.
+fn with_callees(computations: &Arena<ComputationId, Computation>, op: &Op) -> (Arena<ComputationId, Computation>, Op) {
+    let mut needed: BTreeSet<ComputationId> = BTreeSet::new();
+    let mut pending = op.called_computations();
+    while let Some(id) = pending.pop() {
+        if needed.insert(id) {
+            let called = computations[id].instructions.values().flat_map(|it| it.op.called_computations());
+            pending.extend(called);
+        }
+    }
+    let (mut taken, mut image) = (Arena::new(), BTreeMap::new());
+    // Callees stand before their callers.
+    for id in needed {
+        let mut computation = computations[id].clone();
+        for instruction in computation.instructions.values_mut() {
+            instruction.op.rename_computations(|called| image.get(&called).copied().unwrap_or(called));
+        }
+        image.insert(id, taken.push(computation));
+    }
+    let mut op = op.clone();
+    op.rename_computations(|called| image.get(&called).copied().unwrap_or(called));
+    (taken, op)
 }
 
 /// An operand of what only moves elements.

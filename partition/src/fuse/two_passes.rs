@@ -69,18 +69,21 @@ impl Reduction {
 
     /// Whether these are columns whose elements lie too far apart for one pass on a device in software.
     fn has_far_columns(&self) -> bool {
+        if !self.is_software || self.rounds() < LONG_COLUMN {
+            return false;
+        }
         let last = self.reduced.last().map_or(0, |last| last + 1);
-        let minor = self.extents[last.min(self.extents.len())..].iter().product::<i64>();
-        let rounds = self.rounds();
-        self.is_software
-            && minor >= WIDE_ROW
-            && rounds >= LONG_COLUMN
-            && self.outputs.saturating_mul(rounds) >= MANY_IN_COLUMNS
+        let minor = self.extents.iter().skip(last).fold(1i64, |all, extent| all.saturating_mul(*extent));
+        minor >= WIDE_ROW && self.outputs.saturating_mul(self.rounds()) >= MANY_IN_COLUMNS
     }
 
     /// How many parts a stretch of so many elements is divided into.
     fn parts(&self, extent: i64) -> i64 {
-        if self.has_far_columns() { divisor_near(extent / COLUMN_ROUNDS, extent) } else { parts(extent, self.rounds()) }
+        // Of several stretches one is divided at a time, so that the rounds of all decide.
+        match self.has_far_columns() {
+            true => divisor_near((self.rounds() / COLUMN_ROUNDS).max(2), extent),
+            false => parts(extent, self.rounds()),
+        }
     }
 
     /// Whether the parts are interleaved: where elements may be taken in any order, and neighboring invocations read neighboring elements best.
@@ -90,7 +93,7 @@ impl Reduction {
 
     /// Elements that are folded into one.
     fn rounds(&self) -> i64 {
-        self.reduced.iter().map(|dimension| self.extents[*dimension]).product()
+        self.reduced.iter().fold(1, |all, dimension| all.saturating_mul(self.extents[*dimension]))
     }
 
     /// The stretch of neighbouring dimensions that disappear which is divided: the first and how many. Where elements may be taken in
@@ -153,13 +156,13 @@ fn parts(extent: i64, rounds: i64) -> i64 {
     divisor_near(root.max((rounds + MAX_ROUNDS - 1) / MAX_ROUNDS), extent)
 }
 
-/// A divisor of the extent near a number, else this number; the extent where it is less.
+/// A divisor of the extent near a number that is greater than 1, and not 1 itself; else this number; the extent where it is less.
 fn divisor_near(wanted: i64, extent: i64) -> i64 {
     if wanted >= extent {
         return extent;
     }
     let near = (0..=wanted).flat_map(|distance| [wanted + distance, wanted - distance / 2]);
-    near.into_iter().find(|divisor| extent % divisor == 0).unwrap_or(wanted)
+    near.into_iter().find(|divisor| *divisor > 1 && extent % divisor == 0).unwrap_or(wanted)
 }
 
 /// Makes every reduction of more than [`MAX_ROUNDS`] elements to each of less than [`MANY_ELEMENTS`] two: to parts, then of
@@ -189,9 +192,10 @@ pub(super) fn split_long_reductions(
         if let Some(reduction) = Reduction::long(&pass.instructions, &instruction, is_software) {
             let (rounds, outputs) = (reduction.rounds(), reduction.outputs);
             let (verdict, how) = match pass.reductions.fold(&reduction) {
-                Ok(_) if reduction.has_far_columns() => {
-                    let how = "two passes, since its columns are long and their elements far apart";
-                    (Verdict::Rewritten, how.to_owned())
+                Ok(fold) if reduction.has_far_columns() => {
+                    let order = if fold.commutes { "" } else { ", which keep the order of the elements" };
+                    let why = "since its columns are long and their elements far apart";
+                    (Verdict::Rewritten, format!("two passes{order}, {why}"))
                 }
                 Ok(Fold { commutes: true, .. }) => (Verdict::Rewritten, "two passes".to_owned()),
                 Ok(_) => (Verdict::Rewritten, "two passes, which keep the order of the elements".to_owned()),

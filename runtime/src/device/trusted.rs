@@ -73,10 +73,11 @@ pub(crate) fn ordered_module(
     // SAFETY: The driver is given what it is not made to check.
     // - The words are valid SPIR-V for it: naga wrote them of a module that its validator accepted, with the capabilities that the target of the program has,
     //   which the device offers (`check_target`); marks on results of float arithmetic are all that was added. Version 1.0, or 1.3 where
-    //   there are subgroups, is what every Vulkan that wgpu opens reads. Bindings are those of the layout that `Pipelines` spells out, in its order, and
-    //   sizes of workgroups within the limits of the target (`Kernel::exceeds`).
-    // - What they compute keeps to its memory: where all is proved, by the proofs and sizes of bindings that `module` counts on, of which wgpu
-    //   checks none there either; elsewhere naga clamps indices, ends loops and writes zeros to workgroup memory as it does for wgpu.
+    //   there are subgroups, is what every Vulkan that wgpu opens reads. Bindings are those of the layout that `Pipelines` spells out,
+    //   which are numbered from 0 on without gaps, as wgpu numbers them for the driver; sizes of workgroups are within the limits of the target
+    //   (`Kernel::exceeds`).
+    // - What they compute keeps to its memory: where all is proved, by the proofs and sizes of bindings that `module` counts on; that a binding has
+    //   as many bytes as an array of fixed length, which wgpu checks there besides, is so since buffers have the sizes of their tensors; elsewhere naga clamps indices, ends loops and writes zeros to workgroup memory as it does for wgpu.
     //   Divisions are guarded in both.
     let module =
         unsafe { gpu.create_shader_module_passthrough(passed_through(&shader.name, &shader.entry_point, words)) };

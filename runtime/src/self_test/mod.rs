@@ -131,7 +131,9 @@ impl SelfTest {
 fn key(adapter: &AdapterInfo) -> String {
     let AdapterInfo { name, backend, driver, vendor, device, .. } = adapter;
     let version = SelfTest::VERSION;
-    format!("self-test {version} of {name} ({vendor:04x}:{device:04x}) through {backend}, driver {driver}")
+    // What a build leaves out another may have.
+    let ordered = if cfg!(feature = "no-contraction") { " with no-contraction" } else { "" };
+    format!("self-test {version}{ordered} of {name} ({vendor:04x}:{device:04x}) through {backend}, driver {driver}")
 }
 
 impl Device {

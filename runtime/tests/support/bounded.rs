@@ -6,9 +6,6 @@ use weft_hlo::eval::{Config, converted};
 use weft_hlo::ir::{BinaryOp, ElementType, Literal, Module, Op, UnaryOp};
 use weft_partition::Target;
 
-/// How many times its bound a result may be off by, before it is wrong.
-const SLACK: f64 = 1.0;
-
 /// What kernels for a target compute an operation to: units in the last place, as `codegen-wgsl/docs/accuracy.md` allows.
 fn units(target: &Target, op: &Op, ty: ElementType) -> f64 {
     let is_single = !is_double(ty);
@@ -75,7 +72,7 @@ pub(crate) fn difference(bounded: &Bounded, actual: &Literal) -> Option<String> 
         let (wanted, given) = (numbers(precise).unwrap_or_default(), numbers(actual).unwrap_or_default());
         let is_near = |(wanted, given): (&f64, &f64)| match *error == 0.0 {
             true => wanted.to_bits() == given.to_bits() || wanted.is_nan() && given.is_nan(),
-            false => wanted == given || wanted.is_nan() && given.is_nan() || (wanted - given).abs() <= SLACK * error,
+            false => wanted == given || wanted.is_nan() && given.is_nan() || (wanted - given).abs() <= *error,
         };
         let is_right = !wanted.is_empty() && wanted.iter().zip(&given).all(is_near);
         let of = bounded.error.len();

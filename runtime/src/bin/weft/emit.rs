@@ -127,7 +127,7 @@ fn selected(fused: &Fused, target: &Target, wanted: Option<&str>) -> Result<Vec<
     }
 }
 
-/// The loops of what runs that are one kernel each.
+/// The loops that are one kernel each.
 fn loops(fused: &Fused, target: &Target) -> impl Iterator<Item = Subject> {
     let mut sites = Vec::new();
     for (computation, body) in fused.module.computations.iter() {
@@ -188,7 +188,6 @@ fn lowering(stage: Stage) -> Option<Lowering> {
     Some(match stage {
         Stage::Inlined => Lowering::Inlined,
         Stage::Split => Lowering::Split,
-        Stage::Neighbors => Lowering::Neighbors,
         Stage::Typed => Lowering::Typed,
         Stage::Legal => Lowering::Legal,
         Stage::Collectives => Lowering::Collective,
@@ -202,6 +201,7 @@ fn lowering(stage: Stage) -> Option<Lowering> {
         Stage::Peeled => Lowering::Peeled,
         Stage::Protected => Lowering::Protected,
         Stage::Unrolled => Lowering::Unrolled,
+        Stage::Neighbors => Lowering::Neighbors,
         Stage::Hoisted => Lowering::Hoisted,
         _ => return None,
     })

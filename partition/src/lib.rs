@@ -55,4 +55,4 @@ pub use target::{
 };
 pub use tiling::Tiling;
 pub use transposed::Transposed;
-pub use work::Work;
+pub use work::{Work, flops_of_computations};

@@ -88,6 +88,11 @@ fn used<'a>(dependences: impl Iterator<Item = &'a Dependence>, shape: &ArrayShap
 }
 
 fn flops(module: &Module) -> Option<u64> {
+    flops_of_computations(module).into_iter().nth(module.entry.index())?
+}
+
+/// The [arithmetic](Work::flops) of each computation of a verified module that is called once, by its number.
+pub fn flops_of_computations(module: &Module) -> Vec<Option<u64>> {
     // Callees stand before their callers.
     let mut known: Vec<Option<u64>> = Vec::with_capacity(module.computations.len());
     for computation in module.computations.values() {
@@ -99,7 +104,7 @@ fn flops(module: &Module) -> Option<u64> {
             });
         known.push(count);
     }
-    known[module.entry.index()]
+    known
 }
 
 fn instruction_flops(

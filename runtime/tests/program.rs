@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use weft_hlo::ir::{InstrId, Module, Op};
 use weft_partition::Target;
-use weft_runtime::program::{BufferId, BufferKind, Step, Tensor};
+use weft_runtime::program::{BufferId, BufferKind, Place, Step, Tensor};
 use weft_runtime::{Error, Options, Program, compile_with};
 
 /// Follows the steps and the contents of each buffer: every launch has to find in its input buffers what it is said
@@ -20,9 +20,49 @@ fn check_buffers(program: &Program) {
         holds.insert(tensor.buffer.index(), tensor.name.clone());
     }
     follow(program, program.steps(), &mut holds);
+    check_arenas(program);
     for result in program.results() {
         assert!(result.bytes == 0 || holds.get(&result.buffer.index()) == Some(&result.name));
         assert_ne!(program.buffers()[result.buffer.index()].kind, BufferKind::Temporary);
+    }
+}
+
+/// That what lies in one buffer of the device lies apart there, and that no launch and no copy reads one part of it and writes another, which wgpu refuses.
+fn check_arenas(program: &Program) {
+    let buffers = program.buffers();
+    let arenas = program.arenas();
+    let mut bytes = vec![0; arenas.len()];
+    for (number, buffer) in buffers.iter().enumerate() {
+        let Some(place) = buffer.place else { continue };
+        assert!(place.offset % 256 == 0 && place.offset + buffer.bytes <= arenas[place.arena as usize].bytes);
+        assert!(program.results().iter().all(|result| result.buffer.index() != number));
+        for other in &buffers[number + 1..] {
+            let lies_apart = other.place.is_none_or(|other_place| {
+                let [first, second] = [(place, buffer.bytes), (other_place, other.bytes)];
+                let is_before = |a: (Place, u64), b: (Place, u64)| a.0.offset + a.1 <= b.0.offset;
+                place.arena != other_place.arena || is_before(first, second) || is_before(second, first)
+            });
+            assert!(lies_apart, "{program}");
+        }
+        bytes[place.arena as usize] += buffer.bytes;
+    }
+    // No byte more than the buffers take.
+    assert!(arenas.iter().map(|arena| arena.bytes).eq(bytes), "{program}");
+    let arena = |tensor: &Tensor| buffers[tensor.buffer.index()].place.map(|place| place.arena);
+    let differ = |read: &Tensor, written: &Tensor| {
+        assert!(arena(read).is_none() || arena(read) != arena(written), "{} {}\n{program}", read.name, written.name);
+    };
+    for launch in program.launches() {
+        launch.inputs.iter().for_each(|input| launch.outputs.iter().for_each(|output| differ(input, output)));
+    }
+    let mut pending: Vec<&Step> = program.steps().iter().collect();
+    while let Some(step) = pending.pop() {
+        match step {
+            Step::Copy(copy) => differ(&copy.from, &copy.to),
+            Step::While(step) => pending.extend(step.condition.iter().chain(&step.body)),
+            Step::Conditional(step) => pending.extend(step.branches.iter().flatten()),
+            _ => {}
+        }
     }
 }
 
@@ -170,6 +210,45 @@ fn results_may_be_parameters_constants_and_each_other() {
     assert_eq!(kinds[0], BufferKind::Parameter(0));
     assert_eq!(kinds[2], BufferKind::Result);
     assert_eq!(program.results()[2].buffer, program.results()[3].buffer);
+}
+
+/// Sums of columns that all live at once, of an argument that each stretches by a constant of its own: `count` of them.
+pub(crate) fn many_small(count: usize) -> String {
+    let mut text = String::from(
+        "HloModule many\nsum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\n\
+         ENTRY main {\n x = f32[64,4] parameter(0)\n zero = f32[] constant(0)\n",
+    );
+    for number in 0..count {
+        text += &format!(
+            " c{number} = f32[4] constant({{{number}, 1, 2, -3}})\n\
+             \x20w{number} = f32[64,4] broadcast(c{number}), dimensions={{1}}\n\
+             \x20y{number} = f32[64,4] multiply(x, w{number})\n\
+             \x20sum{number} = f32[64] reduce(y{number}, zero), dimensions={{1}}, to_apply=sum\n\
+             \x20t{number} = f32[] reduce(sum{number}, zero), dimensions={{0}}, to_apply=sum\n\
+             \x20b{number} = f32[64] broadcast(t{number}), dimensions={{}}\n\
+             \x20d{number} = f32[64] subtract(sum{number}, b{number})\n"
+        );
+    }
+    let names = |letter: &str| (0..count).map(|number| format!("{letter}{number}")).collect::<Vec<_>>().join(", ");
+    text + &format!(" ROOT r = f32[{}] concatenate({}), dimensions={{0}}\n}}\n", 64 * count, names("d"))
+}
+
+#[test]
+fn many_small_tensors_lie_in_few_buffers() {
+    let program = compiled(&support::module(&many_small(12)));
+    check_buffers(&program);
+    let read = read_again(&program);
+    assert_eq!(read.buffers(), program.buffers());
+    let inside = program.buffers().iter().filter(|buffer| buffer.place.is_some()).count();
+    assert!(inside >= 12 && program.arenas().len() <= 4, "{program}");
+    // What is read where it is written is refused.
+    let text = program.text();
+    let moved = text.replacen("temporary\n", "temporary in arena 9 at 0\n", 1);
+    if moved != text {
+        assert!(matches!(Program::parse(&moved), Err(Error::ProgramText { .. })));
+    }
+    let shifted = text.replacen(" in arena 0 at 256\n", " in arena 0 at 0\n", 1);
+    assert!(shifted != text && matches!(Program::parse(&shifted), Err(Error::ProgramText { .. })), "{text}");
 }
 
 #[test]

@@ -75,8 +75,10 @@ ENTRY main {
 #[test]
 fn programs_of_every_kind_of_step_are_read_again() {
     for text in [ROUNDS, ON_HOST, DECIDED] {
-        read_again(&compiled(&support::module(text)));
+        let program = compiled(&support::module(text));
+        assert_eq!(read_again(&program).explanation(), program.explanation());
     }
+    assert!(!compiled(&support::module(ROUNDS)).loops().is_empty());
     let text = compiled(&support::module(DECIDED)).text();
     assert!(text.contains("gate ") && text.contains("conditional "), "{text}");
     assert!(compiled(&support::module(ON_HOST)).text().contains("reason HLO"));

@@ -41,6 +41,15 @@ fn numbers(count: usize) -> Vec<f32> {
 }
 
 #[test]
+fn many_small_tensors_of_one_buffer_keep_their_values() {
+    let module = support::module(&crate::program::many_small(12));
+    let device = support::device();
+    let program = compile(&module, device.target()).expect("the module compiles");
+    assert!(!program.arenas().is_empty(), "{program}");
+    check(&module, &[Literal::array([64, 4], numbers(256))]);
+}
+
+#[test]
 fn all_four_types_come_and_go() {
     let module = support::entry(
         "a = f32[5] parameter(0)\nb = s32[5] parameter(1)\nc = u32[5] parameter(2)\nd = pred[5] parameter(3)\n\

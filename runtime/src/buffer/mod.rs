@@ -3,9 +3,11 @@
 mod idle;
 mod pool;
 mod read;
+mod stretch;
 
 pub(crate) use pool::{Pool, Pooled, Use};
 pub(crate) use read::read_all;
+pub(crate) use stretch::Stretch;
 
 use crate::device::Waiting;
 use crate::program::layout::{binding_bytes, buffer_bytes, encode};
@@ -28,14 +30,15 @@ use weft_hlo::ir::{ArrayShape, Literal, Shape};
 #[derive(Clone, Debug)]
 pub struct DeviceBuffer {
     device: Device,
-    memory: Arc<Pooled>,
+    stretch: Stretch,
     shape: ArrayShape,
     bytes: u64,
 }
 
 impl DeviceBuffer {
-    pub(crate) fn new(device: &Device, memory: Arc<Pooled>, shape: ArrayShape, bytes: u64) -> Self {
-        DeviceBuffer { device: device.clone(), memory, shape, bytes }
+    /// What a caller is given is a whole buffer; what lies within one stays within this crate.
+    pub(crate) fn new(device: &Device, stretch: Stretch, shape: ArrayShape, bytes: u64) -> Self {
+        DeviceBuffer { device: device.clone(), stretch, shape, bytes }
     }
 
     /// A buffer that was made elsewhere on the same `wgpu` device and holds a tensor of `shape`.
@@ -60,7 +63,7 @@ impl DeviceBuffer {
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
             return Err(refused("it lacks the usage STORAGE".into()));
         }
-        Ok(Self::new(device, Arc::new(Pooled::foreign(buffer)), shape, bytes))
+        Ok(Self::new(device, Stretch::whole(Arc::new(Pooled::foreign(buffer))), shape, bytes))
     }
 
     /// Copies `literal` to the device.
@@ -82,7 +85,7 @@ impl DeviceBuffer {
             if !encoded.is_empty() {
                 device.wgpu_queue().write_buffer(&memory.buffer, 0, &encoded);
             }
-            Self::new(device, Arc::new(memory), shape.clone(), bytes)
+            Self::new(device, Stretch::whole(Arc::new(memory)), shape.clone(), bytes)
         };
         device.scoped("uploading a tensor", upload).await
     }
@@ -117,11 +120,15 @@ impl DeviceBuffer {
 
     /// The buffer underneath. It must not be written.
     pub fn wgpu_buffer(&self) -> &wgpu::Buffer {
-        &self.memory.buffer
+        self.stretch.buffer()
     }
 
     pub(crate) fn memory(&self) -> &Arc<Pooled> {
-        &self.memory
+        &self.stretch.memory
+    }
+
+    pub(crate) fn stretch(&self) -> &Stretch {
+        &self.stretch
     }
 }
 

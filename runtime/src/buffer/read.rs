@@ -115,7 +115,8 @@ pub(crate) async fn read_all(
             let allocated = buffer_bytes(tensor.bytes).filter(|_| tensor.bytes > 0);
             let stage = allocated.map(|bytes| device.pool().take(gpu, Use::ReadBack, bytes));
             if let Some(stage) = &stage {
-                encoder.copy_buffer_to_buffer(tensor.wgpu_buffer(), 0, &stage.buffer, 0, tensor.bytes);
+                let from = tensor.stretch();
+                encoder.copy_buffer_to_buffer(from.buffer(), from.offset, &stage.buffer, 0, tensor.bytes);
             }
             staged.push(stage);
         }

@@ -1,13 +1,14 @@
 //! Programs on devices.
 
 mod argument;
+mod constants;
 mod record;
 mod recorder;
 mod run;
 
 pub use argument::Argument;
 
-use crate::buffer::read_all;
+use crate::buffer::{Stretch, read_all};
 use crate::device::Waiting;
 use crate::pipelines::{Pipeline, Pipelines, Wish};
 use crate::program::BufferKind;
@@ -40,7 +41,7 @@ pub struct Executable {
     pipelines: Vec<Pipeline>,
     /// For each kernel that has windows the blocks that tell its dispatches of them.
     windows: Vec<Option<wgpu::Buffer>>,
-    constants: Vec<DeviceBuffer>,
+    constants: Vec<Stretch>,
     /// The sizes of launches that the device decides on.
     sizes: Vec<DeviceBuffer>,
     watch: Option<Watch>,
@@ -71,14 +72,8 @@ impl Executable {
         let wish = Wish { checks, no_contraction: program.target().features.no_contraction };
         let pipelines = Pipelines::of(device, program.shaders(), wish);
         let pipelines = pipelines.instrument(tracing::debug_span!("pipelines")).await?;
-        let upload = async {
-            let mut constants = Vec::new();
-            for (_, literal) in program.constants() {
-                constants.push(DeviceBuffer::upload_async(device, literal).await?);
-            }
-            Ok::<_, Error>(constants)
-        };
-        let constants = upload.instrument(tracing::debug_span!("constants")).await?;
+        let constants = constants::upload(device, &program);
+        let constants = constants.instrument(tracing::debug_span!("constants")).await?;
         let mut sizes = Vec::new();
         for own in program.sizes() {
             let count = i64::try_from(own.len()).unwrap_or(i64::MAX);

@@ -2,43 +2,47 @@
 
 use super::{Executable, block_bytes, block_stride};
 use crate::Error;
-use crate::buffer::Pooled;
+use crate::buffer::Stretch;
 use crate::program::Launch;
 use crate::program::layout::{WORD_BYTES, binding_bytes};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Commands recorded before they are handed to the device, so that it starts early and no single submission grows
-/// long enough for a driver's watchdog.
+/// Commands recorded before they are handed to the device, so that it starts early.
 const COMMANDS_PER_SUBMISSION: usize = 256;
+
+/// Nanoseconds that what is handed over at once is expected to take at most, if it is more than one command: 200 ms. Systems reset a device whose submission
+/// takes about 2 s, and what is [expected](Launch::nanoseconds) is the device's best, of which kernels reach a tenth at least as a rule. A loop that is one
+/// kernel takes 50 ms at most where no target says otherwise, so four such dispatches are a submission.
+const NANOSECONDS_PER_SUBMISSION: u64 = 200_000_000;
 
 /// Bind groups that are kept for the rounds of loops.
 const MAX_KEPT: usize = 4096;
 
 enum Command<'a> {
-    Launch { launch: &'a Launch, memory: Vec<Arc<Pooled>>, sizes: Option<Sizes>, is_repeated: bool },
-    Clear { memory: Arc<Pooled> },
-    Copy { from: Arc<Pooled>, to: Arc<Pooled>, offset: u64, bytes: u64 },
+    Launch { launch: &'a Launch, memory: Vec<Stretch>, sizes: Option<Sizes>, is_repeated: bool },
+    Clear { memory: Stretch, bytes: u64 },
+    Copy { from: Stretch, to: Stretch, bytes: u64 },
 }
 
 impl Command<'_> {
     /// The memory that it uses.
-    fn memory(&self) -> Vec<&Arc<Pooled>> {
+    fn memory(&self) -> Vec<&Stretch> {
         match self {
             Command::Launch { memory, sizes, .. } => {
                 memory.iter().chain(sizes.as_ref().map(|sizes| &sizes.memory)).collect()
             }
-            Command::Clear { memory } => vec![memory],
+            Command::Clear { memory, .. } => vec![memory],
             Command::Copy { from, to, .. } => vec![from, to],
         }
     }
 }
 
-/// Where the device finds the numbers of workgroups of a launch, from a byte on.
+/// Where the device finds the numbers of workgroups of a launch.
 #[derive(Clone)]
 pub(super) struct Sizes {
-    pub(super) memory: Arc<Pooled>,
-    pub(super) offset: u64,
+    /// What it finds there begins with them.
+    pub(super) memory: Stretch,
 }
 
 /// Commands in order.
@@ -46,24 +50,25 @@ pub(super) struct Recorder<'a> {
     executable: &'a Executable,
     what: String,
     commands: Vec<Command<'a>>,
-    /// How many are recorded before they are handed over.
-    most: usize,
+    /// Whether they are handed over by and by.
+    submits: bool,
+    /// How long they are expected to take, in nanoseconds.
+    expected: u64,
     /// What launches bound before, by the addresses of launch and memory: rounds of a loop bind the same again.
-    bound: HashMap<(usize, Vec<usize>), Kept>,
+    bound: HashMap<(usize, Vec<(usize, u64)>), Kept>,
 }
 
 /// What the dispatches of a launch bind, and the memory that this keeps in its place.
 struct Kept {
     groups: Vec<wgpu::BindGroup>,
-    _memory: Vec<Arc<Pooled>>,
+    _memory: Vec<Stretch>,
 }
 
 impl<'a> Recorder<'a> {
     /// One that hands over what is recorded by itself, unless it is for somebody else's encoder.
     pub(super) fn new(executable: &'a Executable, submits: bool) -> Self {
         let what = format!("running {}", executable.program.name());
-        let most = if submits { COMMANDS_PER_SUBMISSION } else { usize::MAX };
-        Recorder { executable, what, commands: Vec::new(), most, bound: HashMap::new() }
+        Recorder { executable, what, commands: Vec::new(), submits, expected: 0, bound: HashMap::new() }
     }
 
     /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell, and it may
@@ -71,32 +76,42 @@ impl<'a> Recorder<'a> {
     pub(super) async fn launch(
         &mut self,
         launch: &'a Launch,
-        memory: Vec<Arc<Pooled>>,
+        memory: Vec<Stretch>,
         sizes: Option<Sizes>,
         is_repeated: bool,
     ) -> Result<(), Error> {
         self.push(Command::Launch { launch, memory, sizes, is_repeated }).await
     }
 
-    /// Records that a buffer becomes zeros.
-    pub(super) async fn clear(&mut self, memory: Arc<Pooled>) -> Result<(), Error> {
-        self.push(Command::Clear { memory }).await
+    /// Records that so many bytes become zeros.
+    pub(super) async fn clear(&mut self, memory: Stretch, bytes: u64) -> Result<(), Error> {
+        self.push(Command::Clear { memory, bytes }).await
     }
 
-    /// Records a copy of the first bytes of a buffer to another, there from `offset` on.
-    pub(super) async fn copy(
-        &mut self,
-        from: Arc<Pooled>,
-        to: Arc<Pooled>,
-        offset: u64,
-        bytes: u64,
-    ) -> Result<(), Error> {
-        self.push(Command::Copy { from, to, offset, bytes }).await
+    /// Records a copy of so many bytes.
+    pub(super) async fn copy(&mut self, from: Stretch, to: Stretch, bytes: u64) -> Result<(), Error> {
+        self.push(Command::Copy { from, to, bytes }).await
     }
 
     async fn push(&mut self, command: Command<'a>) -> Result<(), Error> {
+        let nanoseconds = match &command {
+            Command::Launch { launch, .. } => launch.nanoseconds,
+            Command::Clear { bytes, .. } => self.moving(*bytes),
+            Command::Copy { bytes, .. } => self.moving(bytes.saturating_mul(2)),
+        };
+        let expected = self.expected.saturating_add(nanoseconds);
+        if self.submits && (self.commands.len() >= COMMANDS_PER_SUBMISSION || expected > NANOSECONDS_PER_SUBMISSION) {
+            self.submit().await?;
+        }
+        self.expected = self.expected.saturating_add(nanoseconds);
         self.commands.push(command);
-        if self.commands.len() < self.most { Ok(()) } else { self.submit().await }
+        Ok(())
+    }
+
+    /// Nanoseconds in which memory moves so many bytes.
+    fn moving(&self, bytes: u64) -> u64 {
+        let speed = self.executable.program.target().hardware.dram_bytes_per_second;
+        u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(speed.max(1))).unwrap_or(u64::MAX)
     }
 
     /// Hands to the device what is recorded.
@@ -114,7 +129,7 @@ impl<'a> Recorder<'a> {
     /// Records all commands into somebody's encoder. Until that is done, or given up, nobody else is given the memory they use.
     pub(super) async fn record_into(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Error> {
         let leases: Vec<Arc<()>> =
-            self.commands.iter().flat_map(Command::memory).map(|memory| memory.lease()).collect();
+            self.commands.iter().flat_map(Command::memory).map(|stretch| stretch.memory.lease()).collect();
         encoder.on_submitted_work_done(move || drop(leases));
         let what = std::mem::take(&mut self.what);
         self.executable.device.scoped(&what, |_| self.record(encoder)).await
@@ -133,17 +148,18 @@ impl<'a> Recorder<'a> {
     /// Records all commands. To be called inside a scope.
     fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let commands = std::mem::take(&mut self.commands);
+        self.expected = 0;
         let are_launches = |one: &Command<'_>, other: &Command<'_>| {
             matches!((one, other), (Command::Launch { .. }, Command::Launch { .. }))
         };
         for stretch in commands.chunk_by(are_launches) {
             match stretch {
-                [Command::Copy { from, to, offset, bytes }] => {
-                    encoder.copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, *offset, *bytes);
+                [Command::Copy { from, to, bytes }] => {
+                    encoder.copy_buffer_to_buffer(from.buffer(), from.offset, to.buffer(), to.offset, *bytes);
                     continue;
                 }
-                [Command::Clear { memory }] => {
-                    encoder.clear_buffer(&memory.buffer, 0, None);
+                [Command::Clear { memory, bytes }] => {
+                    encoder.clear_buffer(memory.buffer(), memory.offset, Some(*bytes));
                     continue;
                 }
                 _ => {}
@@ -163,7 +179,7 @@ impl<'a> Recorder<'a> {
                 for group in groups {
                     pass.set_bind_group(0, group, &[]);
                     match sizes {
-                        Some(Sizes { memory, offset }) => pass.dispatch_workgroups_indirect(&memory.buffer, *offset),
+                        Some(Sizes { memory }) => pass.dispatch_workgroups_indirect(memory.buffer(), memory.offset),
                         None => pass.dispatch_workgroups(x, y, z),
                     }
                 }
@@ -177,11 +193,11 @@ impl<'a> Recorder<'a> {
     }
 
     /// What the dispatches of a launch in a loop bind, as they bound it before.
-    fn bound(&mut self, launch: &'a Launch, memory: &[Arc<Pooled>]) -> &[wgpu::BindGroup] {
+    fn bound(&mut self, launch: &'a Launch, memory: &[Stretch]) -> &[wgpu::BindGroup] {
         if self.bound.len() >= MAX_KEPT {
             self.bound.clear();
         }
-        let addresses = memory.iter().map(|memory| Arc::as_ptr(memory).addr()).collect();
+        let addresses = memory.iter().map(Stretch::address).collect();
         let key = (std::ptr::from_ref(launch).addr(), addresses);
         let executable = self.executable;
         let bind = || Kept { groups: executable.bind_all(launch, memory), _memory: memory.to_vec() };
@@ -191,24 +207,28 @@ impl<'a> Recorder<'a> {
 
 impl Executable {
     /// What the dispatches of a launch bind.
-    fn bind_all(&self, launch: &Launch, memory: &[Arc<Pooled>]) -> Vec<wgpu::BindGroup> {
+    fn bind_all(&self, launch: &Launch, memory: &[Stretch]) -> Vec<wgpu::BindGroup> {
         (0..launch.windows).map(|window| self.bind(launch, window, memory)).collect()
     }
 
     /// What the dispatch of this number binds.
-    fn bind(&self, launch: &Launch, number: u32, memory: &[Arc<Pooled>]) -> wgpu::BindGroup {
+    fn bind(&self, launch: &Launch, number: u32, memory: &[Stretch]) -> wgpu::BindGroup {
         let shader = &self.program.shaders()[launch.shader];
         let tensors = launch.inputs.iter().chain(&launch.outputs).zip(memory).zip(&shader.bindings);
         let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
             .zip(tensors)
             .map(|(binding, ((tensor, memory), bound))| {
-                let buffer = &memory.buffer;
+                let buffer = memory.buffer();
                 let bytes = match bound.windows.get(number as usize) {
                     Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
                     None => 0..tensor.bytes,
                 };
                 let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
-                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: bytes.start, size });
+                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: memory.offset + bytes.start,
+                    size,
+                });
                 wgpu::BindGroupEntry { binding, resource }
             })
             .collect();

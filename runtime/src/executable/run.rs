@@ -2,11 +2,11 @@
 
 use super::recorder::{Recorder, Sizes};
 use super::{Argument, Executable};
-use crate::buffer::{Pooled, Use, read_all};
+use crate::buffer::{Stretch, Use, read_all};
 use crate::device::Waiting;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, buffer_bytes, encode};
 use crate::program::step::all;
-use crate::program::{Ahead, BufferKind, Conditional, Copy, Gate, Host, Launch, Step, Tensor, While};
+use crate::program::{Ahead, Buffer, BufferKind, Conditional, Copy, Gate, Host, Launch, Place, Step, Tensor, While};
 use crate::{DeviceBuffer, Error, Progress};
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
@@ -19,7 +19,7 @@ use weft_hlo::ir::{ArrayShape, ElementType, Literal, Scalar};
 pub(super) struct Run<'a> {
     executable: &'a Executable,
     /// The memory of each buffer, which loops exchange.
-    memory: Vec<Arc<Pooled>>,
+    memory: Vec<Stretch>,
     recorder: Recorder<'a>,
     /// The launches that the device decides on, by their addresses.
     ahead: Option<Arc<HashMap<usize, Sizes>>>,
@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
 }
 
 /// Buffers and memory that they have or get.
-type Memories = Vec<(usize, Arc<Pooled>)>;
+type Memories = Vec<(usize, Stretch)>;
 
 /// Steps in progress.
 type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'r>>;
@@ -48,30 +48,42 @@ impl<'a> Run<'a> {
         let given = |number: usize| inputs.get(number).map(Argument::buffer);
         let donated = |number: usize| match inputs.get(number) {
             Some(Argument::Donated(buffer)) if buffer.memory().is_own() && !buffer.memory().is_leased() => {
-                Some(Arc::clone(buffer.memory()))
+                Some(Stretch::from(buffer))
             }
             _ => None,
         };
         let take = |device: &crate::Device| {
-            let own = |bytes: u64| Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes));
-            let memory = |kind: BufferKind, bytes: u64| match kind {
-                BufferKind::Parameter(number) => Arc::clone(inputs[number].buffer().memory()),
-                BufferKind::Donated(number) => donated(number).unwrap_or_else(|| own(bytes)),
-                BufferKind::Constant(number) => Arc::clone(executable.constants[number].memory()),
-                BufferKind::Sizes(number) => Arc::clone(executable.sizes[number].memory()),
-                BufferKind::Result | BufferKind::Temporary => own(bytes),
+            let own =
+                |bytes: u64| Stretch::whole(Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes)));
+            let arenas = executable.program.arenas();
+            // Those of constants are the executable's.
+            let own_arena = |arena: &Buffer| (arena.kind == BufferKind::Temporary).then(|| own(arena.bytes));
+            let arenas: Vec<Option<Stretch>> = arenas.iter().map(own_arena).collect();
+            let temporary = |buffer: &Buffer| match buffer.place {
+                Some(Place { arena, offset }) => {
+                    let arena = arenas.get(arena as usize).and_then(Option::as_ref);
+                    arena.map_or_else(|| own(buffer.bytes), |arena| Stretch { offset, ..arena.clone() })
+                }
+                None => own(buffer.bytes),
             };
-            executable.program.buffers().iter().map(|buffer| memory(buffer.kind, buffer.bytes)).collect()
+            let memory = |buffer: &Buffer| match buffer.kind {
+                BufferKind::Parameter(number) => Stretch::from(inputs[number].buffer()),
+                BufferKind::Donated(number) => donated(number).unwrap_or_else(|| own(buffer.bytes)),
+                BufferKind::Constant(number) => executable.constants[number].clone(),
+                BufferKind::Sizes(number) => Stretch::from(&executable.sizes[number]),
+                BufferKind::Result | BufferKind::Temporary => temporary(buffer),
+            };
+            executable.program.buffers().iter().map(memory).collect()
         };
         let what = format!("running {}", executable.program.name());
-        let memory: Vec<Arc<Pooled>> = executable.device.scoped(&what, take).await?;
+        let memory: Vec<Stretch> = executable.device.scoped(&what, take).await?;
         let mut recorder = Recorder::new(executable, submits);
         for (buffer, memory) in executable.program.buffers().iter().zip(&memory) {
             if let BufferKind::Donated(number) = buffer.kind
-                && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), memory))
+                && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), &memory.memory))
                 && given.bytes() > 0
             {
-                recorder.copy(Arc::clone(given.memory()), Arc::clone(memory), 0, given.bytes()).await?;
+                recorder.copy(Stretch::from(given), memory.clone(), given.bytes()).await?;
             }
         }
         Ok(Run { executable, memory, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
@@ -95,8 +107,8 @@ impl<'a> Run<'a> {
         self.executable.program.results().iter().map(|tensor| self.tensor(tensor)).collect()
     }
 
-    fn memory(&self, tensor: &Tensor) -> Arc<Pooled> {
-        Arc::clone(&self.memory[tensor.buffer.index()])
+    fn memory(&self, tensor: &Tensor) -> Stretch {
+        self.memory[tensor.buffer.index()].clone()
     }
 
     fn tensor(&self, tensor: &Tensor) -> DeviceBuffer {
@@ -109,7 +121,7 @@ impl<'a> Run<'a> {
                 match step {
                     Step::Launch(launch) => self.launch(launch).await?,
                     Step::Copy(Copy { from, to }) => {
-                        self.recorder.copy(self.memory(from), self.memory(to), 0, to.bytes).await?;
+                        self.recorder.copy(self.memory(from), self.memory(to), to.bytes).await?;
                     }
                     Step::While(step) => {
                         self.depth += 1;
@@ -140,7 +152,7 @@ impl<'a> Run<'a> {
     async fn repeat_gated(&mut self, step: &'a While, gate: &'a Gate) -> Result<(), Error> {
         for tensor in [&gate.over, &gate.rounds] {
             let memory = self.memory(tensor);
-            self.recorder.clear(memory).await?;
+            self.recorder.clear(memory, tensor.bytes).await?;
         }
         self.steps(&step.condition).await?;
         self.launch(&gate.launch).await?;
@@ -150,10 +162,8 @@ impl<'a> Run<'a> {
             _ => None,
         });
         let offsets = (0..).step_by(3 * size_of::<u32>());
-        let ahead: HashMap<usize, Sizes> = launches
-            .zip(offsets)
-            .map(|(launch, offset)| (launch, Sizes { memory: Arc::clone(&memory), offset }))
-            .collect();
+        let ahead: HashMap<usize, Sizes> =
+            launches.zip(offsets).map(|(launch, offset)| (launch, Sizes { memory: memory.behind(offset) })).collect();
         let ahead = Arc::new(ahead);
         let loops = all(&step.body).chain(all(&step.condition)).filter_map(|step| match step {
             Step::While(step) => Some(step.as_ref()),
@@ -204,9 +214,10 @@ impl<'a> Run<'a> {
         let mut kept: Vec<Memories> = Vec::with_capacity(slots);
         let take = |device: &crate::Device| {
             let bytes = buffer_bytes((most as u64 + 1) * WORD_BYTES);
-            device.pool().take(device.wgpu_device(), Use::Tensor, bytes.unwrap_or(BUFFER_ALIGNMENT))
+            let bytes = bytes.unwrap_or(BUFFER_ALIGNMENT);
+            Stretch::whole(Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes)))
         };
-        let told = Arc::new(self.executable.device.scoped("taking memory for conditions of a loop", take).await?);
+        let told = self.executable.device.scoped("taking memory for conditions of a loop", take).await?;
         self.steps(&step.condition).await?;
         let (mut round, mut count) = (0, 2.min(most));
         loop {
@@ -244,15 +255,14 @@ impl<'a> Run<'a> {
     }
 
     /// Which is the first of some truth values, a word for each, that is false; they are brought together so that they are read at once.
-    async fn first_false(&mut self, flags: &[Arc<Pooled>], told: &Arc<Pooled>) -> Result<Option<usize>, Error> {
+    async fn first_false(&mut self, flags: &[Stretch], told: &Stretch) -> Result<Option<usize>, Error> {
         for (offset, flag) in (0..).step_by(WORD_BYTES as usize).zip(flags) {
-            self.recorder.copy(Arc::clone(flag), Arc::clone(told), offset, WORD_BYTES).await?;
+            self.recorder.copy(flag.clone(), told.behind(offset), WORD_BYTES).await?;
         }
         self.recorder.submit().await?;
         let count = i64::try_from(flags.len()).unwrap_or(i64::MAX);
         let shape = ArrayShape::new(ElementType::U32, [count]);
-        let words =
-            DeviceBuffer::new(&self.executable.device, Arc::clone(told), shape, flags.len() as u64 * WORD_BYTES);
+        let words = DeviceBuffer::new(&self.executable.device, told.clone(), shape, flags.len() as u64 * WORD_BYTES);
         let words = read_all(&self.executable.device, &[words], self.waiting).await?;
         // The value is the first byte of its word.
         let is_false = |position: &usize| match words.first().and_then(|words| words.data.get(*position)) {
@@ -268,7 +278,7 @@ impl<'a> Run<'a> {
         let take = |device: &crate::Device| {
             let one = |buffer: &usize| {
                 let memory = device.pool().take(device.wgpu_device(), Use::Tensor, all[*buffer].bytes);
-                (*buffer, Arc::new(memory))
+                (*buffer, Stretch::whole(Arc::new(memory)))
             };
             buffers.iter().map(one).collect()
         };
@@ -277,7 +287,7 @@ impl<'a> Run<'a> {
 
     /// What memory these buffers have.
     fn memories(&self, buffers: &BTreeSet<usize>) -> Memories {
-        buffers.iter().map(|buffer| (*buffer, Arc::clone(&self.memory[*buffer]))).collect()
+        buffers.iter().map(|buffer| (*buffer, self.memory[*buffer].clone())).collect()
     }
 
     /// Gives buffers these memories.
@@ -289,8 +299,8 @@ impl<'a> Run<'a> {
 
     /// What follows a round.
     fn exchange(&mut self, step: &While) {
-        let from: Vec<Arc<Pooled>> =
-            step.exchanges.iter().map(|exchange| Arc::clone(&self.memory[exchange.with.index()])).collect();
+        let from: Vec<Stretch> =
+            step.exchanges.iter().map(|exchange| self.memory[exchange.with.index()].clone()).collect();
         for (exchange, memory) in step.exchanges.iter().zip(from) {
             self.memory[exchange.buffer.index()] = memory;
         }
@@ -355,7 +365,8 @@ impl<'a> Run<'a> {
                 let bytes = encode(literal).filter(|bytes| bytes.len() as u64 == tensor.bytes);
                 let bytes = bytes.ok_or_else(|| no_form(tensor, literal))?;
                 if !bytes.is_empty() {
-                    device.wgpu_queue().write_buffer(&self.memory(tensor).buffer, 0, &bytes);
+                    let memory = self.memory(tensor);
+                    device.wgpu_queue().write_buffer(memory.buffer(), memory.offset, &bytes);
                 }
             }
             Ok(())

@@ -1,5 +1,6 @@
 //! Programs: what to launch, in which order and how often, on which buffers. No device is needed to make one.
 
+mod arena;
 mod assign;
 pub(crate) mod bytes;
 mod check;
@@ -12,6 +13,7 @@ pub(crate) mod step;
 mod text;
 pub(crate) mod whole;
 
+pub use arena::Place;
 pub use donation::Donated;
 pub use layout::tensor_bytes;
 pub use step::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
@@ -65,6 +67,8 @@ pub struct Buffer {
     pub kind: BufferKind,
     /// Bytes to allocate, a multiple of 256.
     pub bytes: u64,
+    /// Where it lies within a larger buffer of the device ([`Program::arenas`]); `None` if it is one itself.
+    pub place: Option<Place>,
 }
 
 /// A tensor and where it lies.
@@ -285,8 +289,7 @@ impl Program {
         })
     }
 
-    /// For each loop whether it is one kernel, and why; nothing where [none was to be](Options::whole_loops), and of a program that was not compiled but
-    /// read.
+    /// For each loop whether it is one kernel, and why; nothing where [none was to be](Options::whole_loops).
     pub fn loops(&self) -> &[LoopDecision] {
         &self.loops
     }

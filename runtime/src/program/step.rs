@@ -33,6 +33,9 @@ pub struct Launch {
     pub shader: usize,
     /// Workgroups in each dimension, none of them 0.
     pub workgroups: [u32; 3],
+    /// How long all of it is expected to take on the target at its best, in nanoseconds: a launch, what memory moves, and arithmetic as far as it is counted
+    /// ([`Work::flops`](weft_partition::Work)); of a loop that is one kernel all rounds that a dispatch may make.
+    pub nanoseconds: u64,
     /// How often the kernel is dispatched, each time with other [windows](weft_codegen_wgsl::Binding::windows) of what is larger than a kernel
     /// may bind.
     pub windows: u32,

@@ -1,7 +1,7 @@
 //! The text of a program: its schedule and its buffers.
 
 use super::layout::WORD_BYTES;
-use super::{Ahead, BufferKind, Copy, Launch, Program, Step, Tensor, Updated, While};
+use super::{Ahead, BufferKind, Copy, Launch, Place, Program, Step, Tensor, Updated, While};
 use std::fmt;
 use weft_codegen_wgsl::Binding;
 use weft_hlo::ir::ArrayShape;
@@ -197,7 +197,14 @@ impl fmt::Display for Program {
                 BufferKind::Result => "result".to_string(),
                 BufferKind::Temporary => "temporary".to_string(),
             };
-            writeln!(f, "buffer b{position}: {} bytes, {kind}", buffer.bytes)?;
+            write!(f, "buffer b{position}: {} bytes, {kind}", buffer.bytes)?;
+            match buffer.place {
+                Some(Place { arena, offset }) => writeln!(f, ", in a{arena} from byte {offset} on")?,
+                None => writeln!(f)?,
+            }
+        }
+        for (number, arena) in self.arenas().iter().enumerate() {
+            writeln!(f, "arena a{number}: {} bytes", arena.bytes)?;
         }
         let totals = self.totals();
         let (all, least, without) = (totals.allocated(), totals.least, totals.without_reuse());

@@ -60,7 +60,7 @@ impl Memory {
                 numbers[own] = Some(buffers.len());
             }
             place[value] = buffers.len();
-            buffers.push(Buffer { kind, bytes: tenant.bytes });
+            buffers.push(Buffer { kind, bytes: tenant.bytes, place: None });
         }
         let mut without_reuse = 0u64;
         for (Home { value, tenant }, own) in free.into_iter().zip(&assignment.place) {
@@ -68,7 +68,8 @@ impl Memory {
                 continue;
             }
             let number = *numbers[*own].get_or_insert_with(|| {
-                buffers.push(Buffer { kind: BufferKind::Temporary, bytes: assignment.buffers[*own] });
+                let bytes = assignment.buffers[*own];
+                buffers.push(Buffer { kind: BufferKind::Temporary, bytes, place: None });
                 buffers.len() - 1
             });
             place[value] = number;

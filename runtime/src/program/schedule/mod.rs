@@ -21,6 +21,7 @@ mod view;
 mod visit;
 mod whole_loop;
 
+use super::arena::gather;
 use super::donation::Donation;
 use super::step::all;
 use super::{Options, Program, Step, Tensor};
@@ -217,10 +218,11 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Opt
     place::check_limits(&schedule)?;
     let aliases = Aliases::decide(&mut schedule, &kernels)?;
     let placed = place::place(&schedule, &aliases, &kernels, &donation)?;
-    let place::Placed { steps, shaders, buffers, tensors, temporaries_without_reuse, least } = placed;
+    let place::Placed { steps, shaders, mut buffers, tensors, temporaries_without_reuse, least } = placed;
     let tensor = |value: &usize| tensors[*value].clone();
     let parameters = schedule.parameters.iter().map(tensor).collect();
-    let results = schedule.results.iter().map(tensor).collect();
+    let results: Vec<Tensor> = schedule.results.iter().map(tensor).collect();
+    gather(&mut buffers, &steps, &results, target);
     let constants: Vec<(Site, Tensor)> = (schedule.values.iter().zip(&tensors))
         .filter_map(|(value, tensor)| match value.origin {
             Origin::Constant(site) => Some((site, tensor.clone())),

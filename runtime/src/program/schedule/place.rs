@@ -13,7 +13,8 @@ use crate::program::{
 use std::collections::HashMap;
 use std::ops::Range;
 use weft_codegen_wgsl::Shader;
-use weft_partition::{Form, Site};
+use weft_hlo::ir::{ArenaId, Op};
+use weft_partition::{Form, Site, flops_of_computations};
 
 /// Steps on buffers.
 pub(super) struct Placed {
@@ -57,7 +58,8 @@ pub(super) fn place(
             Tensor { name: value.name.clone(), shape: value.shape.clone(), buffer, bytes: value.bytes }
         })
         .collect();
-    let mut writer = Writer { schedule, kernels, tensors, shaders: Vec::new(), distinct: HashMap::new() };
+    let flops = flops_of_computations(&schedule.fused.module);
+    let mut writer = Writer { schedule, kernels, tensors, flops, shaders: Vec::new(), distinct: HashMap::new() };
     let steps = writer.block(&schedule.steps);
     let (tensors, shaders) = (writer.tensors, writer.shaders);
     Ok(Placed { steps, shaders, buffers, tensors, temporaries_without_reuse, least })
@@ -70,6 +72,8 @@ struct Writer<'a> {
     schedule: &'a Schedule<'a>,
     kernels: &'a Kernels,
     tensors: Vec<Tensor>,
+    /// Of each computation, where they can be counted.
+    flops: Vec<Option<u64>>,
     shaders: Vec<Shader>,
     /// Their numbers, by the kernel without its names and by windows: one text may be run with windows of tensors of different sizes.
     distinct: HashMap<(&'a str, Windows<'a>), usize>,
@@ -145,6 +149,7 @@ impl<'a> Writer<'a> {
             fusion: site,
             shader: self.shader(&gate.shader),
             workgroups: gate.shader.workgroups,
+            nanoseconds: self.schedule.target.hardware.launch_nanoseconds.into(),
             windows: gate.shader.windows,
             inputs: self.tensors_of(&gate.inputs),
             outputs: self.tensors_of(&gate.outputs),
@@ -172,15 +177,38 @@ impl<'a> Writer<'a> {
         };
         let updated = launch.updated.iter().map(updated).collect();
         let (workgroups, windows) = (shader.workgroups, shader.windows);
-        Some(Step::Launch(Launch {
+        let mut made = Launch {
             name: self.schedule.fused.name(launch.site),
             fusion: launch.site,
             shader: self.shader(shader),
             workgroups,
+            nanoseconds: 0,
             windows,
             inputs: self.tensors_of(&launch.read),
             outputs: self.tensors_of(&launch.outputs),
             updated,
-        }))
+        };
+        made.nanoseconds = self.nanoseconds(launch, &made);
+        Some(Step::Launch(made))
+    }
+
+    /// How long a launch is expected to take.
+    fn nanoseconds(&self, planned: &PlannedLaunch, launch: &Launch) -> u64 {
+        let hardware = &self.schedule.target.hardware;
+        let launched = u64::from(hardware.launch_nanoseconds).saturating_mul(launch.windows.into());
+        if let Some(whole) = self.kernels.whole_loop(planned.site) {
+            let rest =
+                || whole.plan.trip_count.map_or(whole.rounds.into(), |count| count % u64::from(whole.rounds.max(1)));
+            let rounds = if planned.is_rest { rest() } else { whole.rounds.into() };
+            return launched.saturating_add(rounds.saturating_mul(whole.plan.nanoseconds));
+        }
+        let calls = match self.schedule.fused.instruction(planned.site).map(|instruction| &instruction.op) {
+            Some(Op::Fusion { calls, .. }) => self.flops.get(calls.index()).copied().flatten(),
+            _ => None,
+        };
+        let seconds = launch.bytes_moved() as f64 / hardware.dram_bytes_per_second as f64
+            + calls.unwrap_or(0) as f64 / hardware.flops_per_second();
+        // Casts of floats saturate.
+        launched.saturating_add((seconds * 1e9) as u64)
     }
 }

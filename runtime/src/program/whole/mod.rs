@@ -9,14 +9,15 @@
 //!              module TEXT
 //!              buffer…  parameter…  constant…  result…  sizes…
 //!              memory BYTES without reuse, BYTES live
-//!              kernel…
+//!              loop…  kernel…
 //!              steps { step… }
 //! TEXT      := the lines that follow, each behind `| `: HLO, or a kernel in the text of the kernel IR
-//! buffer    := buffer BYTES {parameter N | donated N | constant N | sizes N | result | temporary}
+//! buffer    := buffer BYTES {parameter N | donated N | constant N | sizes N | result | temporary} [in arena N at BYTE]
 //! parameter := parameter tensor
 //! constant  := constant site tensor
 //! result    := result tensor
 //! sizes     := sizes N, …
+//! loop      := loop NAME {kernel | steps} REASON
 //! kernel    := kernel (content, …) TEXT
 //! content   := operand N | result N | updated N from N by ELEMENTS
 //! step      := launch
@@ -25,13 +26,13 @@
 //!                [gate N launch]  condition { step… }  body { step… }  [exchange bN <- bN, …] }
 //!            | conditional NAME by tensor -> tensors { branch { step… } … }
 //!            | host tensors -> tensors { reason CODE NAME MESSAGE … TEXT }
-//! launch    := launch NAME site kernel N groups N N N windows N tensors -> tensors [updated N by BYTES, …]
+//! launch    := launch NAME site kernel N groups N N N windows N nanoseconds N tensors -> tensors [updated N by BYTES, …]
 //! site      := at COMPUTATION INSTRUCTION                   of the module, both counted from 0
 //! tensors   := ( tensor, … )
 //! tensor    := bN SHAPE NAME
 //! ```
 //!
-//! Names and messages are strings of JSON, shapes those of HLO. Buffers and kernels have the numbers of their places.
+//! Names, reasons and messages are strings of JSON, shapes those of HLO. Buffers and kernels have the numbers of their places.
 
 mod code;
 mod line;

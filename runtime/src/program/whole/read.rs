@@ -5,7 +5,7 @@ use super::steps::Steps;
 use super::{FIRST, MAX_DEPTH};
 use crate::Error;
 use crate::program::check::{Check, Origin};
-use crate::program::{Buffer, BufferKind, Program, front};
+use crate::program::{Buffer, BufferKind, LoopDecision, Place, Program, front};
 use std::str::FromStr;
 use weft_codegen_wgsl::{Content, Shader};
 use weft_hlo::diagnostic::Diagnostics;
@@ -174,13 +174,19 @@ impl<'t> Reader<'t> {
         program.least = line.count()?;
         line.expect("live")?;
         line.end()?;
+        while let Some(mut line) = self.accept("loop") {
+            program.loops.push(decision(&mut line)?);
+            line.end()?;
+        }
         Check { program: &program, origin }.declarations().map_err(|reason| line.error(reason))?;
         program.shaders = match kernels {
             Kernels::Told => self.kernels(&program.target)?,
             Kernels::Given(shaders) => shaders,
         };
+        let head = self.peek();
         self.expect_line("steps {")?;
         program.steps = Steps { check: Check { program: &program, origin } }.block(&mut self)?;
+        program.check_arenas().map_err(|reason| head.error(reason))?;
         match self.peek() {
             line if self.at < self.lines.len() => Err(line.error("the program has ended before")),
             _ => Ok(program),
@@ -232,8 +238,25 @@ fn buffer(mut line: Line<'_>) -> Result<Buffer, Error> {
         line.expect("temporary")?;
         BufferKind::Temporary
     };
+    let place = if line.accept("in") {
+        line.expect("arena")?;
+        let arena = line.count()?;
+        line.expect("at")?;
+        Some(Place { arena, offset: line.count()? })
+    } else {
+        None
+    };
     line.end()?;
-    Ok(Buffer { kind, bytes })
+    Ok(Buffer { kind, bytes, place })
+}
+
+fn decision(line: &mut Line<'_>) -> Result<LoopDecision, Error> {
+    let name = line.name()?;
+    let is_kernel = line.accept("kernel");
+    if !is_kernel {
+        line.expect("steps")?;
+    }
+    Ok(LoopDecision { name, is_kernel, reason: line.name()? })
 }
 
 fn content(line: &mut Line<'_>) -> Result<Content, Error> {

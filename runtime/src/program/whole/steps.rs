@@ -116,12 +116,14 @@ fn launch(line: &mut Line<'_>) -> Result<Launch, Error> {
     let workgroups = [line.count()?, line.count()?, line.count()?];
     line.expect("windows")?;
     let windows = line.count()?;
+    line.expect("nanoseconds")?;
+    let nanoseconds = line.count()?;
     let inputs = line.tensors()?;
     line.expect("->")?;
     let outputs = line.tensors()?;
     let updated = if line.accept("updated") { line.list(updated)? } else { Vec::new() };
     line.end()?;
-    Ok(Launch { name, fusion, shader, workgroups, windows, inputs, outputs, updated })
+    Ok(Launch { name, fusion, shader, workgroups, nanoseconds, windows, inputs, outputs, updated })
 }
 
 fn updated(line: &mut Line<'_>) -> Result<Updated, Error> {

@@ -1,7 +1,9 @@
 //! Writing all of a program.
 
 use super::FIRST;
-use crate::program::{Ahead, Buffer, BufferKind, Conditional, Copy, Host, Launch, Program, Step, Tensor, While};
+use crate::program::{
+    Ahead, Buffer, BufferKind, Conditional, Copy, Host, Launch, LoopDecision, Place, Program, Step, Tensor, While,
+};
 use std::fmt::{self, Display, Write};
 use weft_codegen_wgsl::Content;
 use weft_hlo::ir::ArenaId;
@@ -49,7 +51,7 @@ impl Writer {
         self.line(format_args!("target {target}"))?;
         self.line(format_args!("module"))?;
         self.foreign(&program.module.to_string())?;
-        for Buffer { kind, bytes } in &program.buffers {
+        for Buffer { kind, bytes, place } in &program.buffers {
             let kind = match kind {
                 BufferKind::Parameter(number) => format!("parameter {number}"),
                 BufferKind::Donated(number) => format!("donated {number}"),
@@ -58,7 +60,9 @@ impl Writer {
                 BufferKind::Result => "result".to_owned(),
                 BufferKind::Temporary => "temporary".to_owned(),
             };
-            self.line(format_args!("buffer {bytes} {kind}"))?;
+            let place =
+                place.map(|Place { arena, offset }| format!(" in arena {arena} at {offset}")).unwrap_or_default();
+            self.line(format_args!("buffer {bytes} {kind}{place}"))?;
         }
         for parameter in &program.parameters {
             self.line(format_args!("parameter {}", OfTensor(parameter)))?;
@@ -74,6 +78,10 @@ impl Writer {
         }
         let (without_reuse, live) = (program.temporaries_without_reuse, program.least);
         self.line(format_args!("memory {without_reuse} without reuse, {live} live"))?;
+        for LoopDecision { name, is_kernel, reason } in &program.loops {
+            let what = if *is_kernel { "kernel" } else { "steps" };
+            self.line(format_args!("loop {} {what} {}", quoted(name), quoted(reason)))?;
+        }
         for shader in program.shaders.iter().filter(|_| with_kernels) {
             let content = |content: Content| match content {
                 Content::Operand(number) => format!("operand {number}"),
@@ -188,8 +196,10 @@ struct OfLaunch<'l>(&'l Launch);
 
 impl Display for OfLaunch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Launch { name, fusion, shader, workgroups: [x, y, z], windows, inputs, outputs, updated } = self.0;
+        let Launch { name, fusion, shader, workgroups: [x, y, z], nanoseconds, windows, inputs, outputs, updated } =
+            self.0;
         write!(f, "launch {} {} kernel {shader} groups {x} {y} {z} windows {windows}", quoted(name), OfSite(*fusion))?;
+        write!(f, " nanoseconds {nanoseconds}")?;
         write!(f, " {} -> {}", OfTensors(inputs), OfTensors(outputs))?;
         if !updated.is_empty() {
             let updated: Vec<String> =

@@ -71,23 +71,23 @@ impl Cache {
         within(program, false)
     }
 
-    fn kept(&self, key: &str) -> Option<Program> {
+    fn kept(&self, key: &Key) -> Option<Program> {
         let _span = tracing::debug_span!("load").entered();
-        let content = self.read(Kind::Program, key)?;
-        let program = decode(&content);
+        let content = self.read(Kind::Program, &key.name)?;
+        let program = decode(key, &content);
         if let Err(reason) = &program {
             tracing::debug!(reason, "a program that was kept is compiled again");
         }
         program.ok()
     }
 
-    fn keep(&self, key: &str, program: &Program) {
+    fn keep(&self, key: &Key, program: &Program) {
         let _span = tracing::debug_span!("keep").entered();
-        let kept = encode(program).and_then(|content| {
+        let kept = encode(key, program).and_then(|content| {
             if content.len() as u64 > self.max_bytes / 2 {
                 return Err(format!("{} bytes are too many", content.len()));
             }
-            self.write(Kind::Program, key, &content).map_err(|error| error.to_string())
+            self.write(Kind::Program, &key.name, &content).map_err(|error| error.to_string())
         });
         if let Err(reason) = kept {
             tracing::debug!(reason, "a program is not kept");
@@ -95,22 +95,30 @@ impl Cache {
     }
 }
 
-/// What a program is known by. The hash is of 128 bits.
-fn key(module: &Module, target: &Target, options: &Options, build: &str) -> String {
+/// What a program is known by. Two that are made from different things may have one name; then one of them is compiled whenever it is asked for.
+struct Key {
+    /// Where it is found: a hash of 128 bits of what it is made from, and what a reader is told.
+    name: String,
+    /// What it is made from, which is kept with it and compared: module, options, target.
+    made_from: String,
+}
+
+fn key(module: &Module, target: &Target, options: &Options, build: &str) -> Key {
     let made_from = format!("{module}\n{options:?}\n{target:?}");
     let (bytes, hash) = (made_from.len(), fingerprint(made_from.as_bytes()));
     let name: String = module.name.chars().filter(|c| !c.is_control()).take(80).collect();
-    format!("{name}, {bytes} bytes of {hash:032x}, by weft {VERSION} of {build}")
+    Key { name: format!("{name}, {bytes} bytes of {hash:032x}, by weft {VERSION} of {build}"), made_from }
 }
 
-/// A program: the text of all but its kernels, and those as they are stored, each behind its length in bytes.
-fn encode(program: &Program) -> Result<Vec<u8>, String> {
+/// A program: what it is made from, the text of all but its kernels, and those as they are stored, each behind its length in bytes.
+fn encode(key: &Key, program: &Program) -> Result<Vec<u8>, String> {
     let text = program.written(false);
     let mut content = Vec::new();
     let mut put = |part: &[u8]| {
         content.extend((part.len() as u64).to_le_bytes());
         content.extend(part);
     };
+    put(key.made_from.as_bytes());
     put(text.as_bytes());
     for shader in program.shaders() {
         put(&shader.to_bytes()?);
@@ -118,7 +126,7 @@ fn encode(program: &Program) -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-fn decode(mut content: &[u8]) -> Result<Program, String> {
+fn decode(key: &Key, mut content: &[u8]) -> Result<Program, String> {
     let mut parts = Vec::new();
     while let Some((length, rest)) = content.split_first_chunk::<8>() {
         let length = usize::try_from(u64::from_le_bytes(*length)).ok();
@@ -126,7 +134,11 @@ fn decode(mut content: &[u8]) -> Result<Program, String> {
         parts.push(part);
         content = rest;
     }
-    let (text, shaders) = parts.split_first().ok_or("it is empty")?;
+    let (made_from, parts) = parts.split_first().ok_or("it is empty")?;
+    if *made_from != key.made_from.as_bytes() {
+        return Err("it is another program of the same hash".to_owned());
+    }
+    let (text, shaders) = parts.split_first().ok_or("it is cut off")?;
     let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
     #[cfg(feature = "parallel")]
     let shaders: Result<Vec<Shader>, String> = {
@@ -136,4 +148,22 @@ fn decode(mut content: &[u8]) -> Result<Program, String> {
     #[cfg(not(feature = "parallel"))]
     let shaders: Result<Vec<Shader>, String> = shaders.iter().map(|part| Shader::from_bytes(part)).collect();
     read_with(text, Kernels::Given(shaders?)).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_the_same_hash_is_not_taken_for_another() {
+        let text = "HloModule one\nENTRY e { x = f32[2] parameter(0)\n ROOT r = f32[2] negate(x) }";
+        let module = weft_hlo::text::parse(text).expect("it is a module");
+        let (target, options) = (Target::default(), Options::default());
+        let program = compile_telling(&module, &target, &options, None).expect("it compiles");
+        let own = key(&module, &target, &options, "this build");
+        let content = encode(&own, &program).expect("it can be kept");
+        assert_eq!(decode(&own, &content).map(|read| read.text()), Ok(program.text()));
+        let other = Key { name: own.name, made_from: own.made_from.replace("negate", "exponential") };
+        assert!(decode(&other, &content).is_err());
+    }
 }

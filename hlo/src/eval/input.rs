@@ -8,7 +8,7 @@ use crate::ir::{Computation, InstrId, Literal, Module, Shape, Span};
 ///
 /// # Errors
 /// `HLO210` for a wrong number of inputs; `HLO211` for each input of a wrong type or extents.
-pub(super) fn arguments<'a>(module: &Module, inputs: &'a [Literal]) -> Result<Vec<Value<'a>>, Diagnostics> {
+pub(super) fn arguments<'a>(module: &Module, inputs: &[&'a Literal]) -> Result<Vec<Value<'a>>, Diagnostics> {
     let entry = module.entry_computation();
     let parameters = entry.parameters();
     let expected: usize = parameters.iter().map(|&id| entry.instructions[id].shape.leaves().len()).sum();
@@ -17,7 +17,7 @@ pub(super) fn arguments<'a>(module: &Module, inputs: &'a [Literal]) -> Result<Ve
         return Err(Diagnostic::new("HLO210", entry.span, message).about(&entry.name).into());
     }
     let mut findings = Vec::new();
-    let mut rest = inputs.iter();
+    let mut rest = inputs.iter().copied();
     let mut arguments = Vec::with_capacity(parameters.len());
     for (number, id) in parameters.into_iter().enumerate() {
         let mut reader = Reader { entry, id, number, rest: &mut rest, findings: &mut findings };
@@ -30,7 +30,7 @@ struct Reader<'r, 'a> {
     entry: &'r Computation,
     id: InstrId,
     number: usize,
-    rest: &'r mut std::slice::Iter<'a, Literal>,
+    rest: &'r mut dyn Iterator<Item = &'a Literal>,
     findings: &'r mut Vec<Diagnostic>,
 }
 

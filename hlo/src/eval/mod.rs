@@ -173,6 +173,14 @@ pub fn evaluate(module: &Module, inputs: &[Literal]) -> Result<Vec<Literal>, Dia
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
+    evaluate_borrowed(module, &inputs.iter().collect::<Vec<_>>(), config)
+}
+
+/// As [`evaluate_with`], with inputs that lie in different places.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_borrowed(module: &Module, inputs: &[&Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
     let plan = check::plan(module, config)?;
     let arguments = input::arguments(module, inputs)?;
     let work = Work { meter: Meter::new(config.byte_limit), interrupt: config.interrupt.clone() };

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use weft_hlo::eval::{Chance, Config, evaluate_with};
+use weft_hlo::eval::{Chance, Config, evaluate_borrowed};
 use weft_hlo::ir::{ArrayShape, ElementType, Literal, Scalar};
 
 /// An execution in progress.
@@ -358,7 +358,9 @@ impl<'a> Run<'a> {
         let inputs: Vec<DeviceBuffer> = step.inputs.iter().map(|tensor| self.tensor(tensor)).collect();
         let inputs = read_all(&self.executable.device, &inputs, self.waiting).await?;
         let config = Config { chance: Some(self.chance.clone()), ..Config::default() };
-        let results = evaluate_with(&step.module, &inputs, &config)?;
+        let constants = self.executable.program.constants_of(step);
+        let inputs: Vec<&Literal> = inputs.iter().chain(constants).collect();
+        let results = evaluate_borrowed(&step.module, &inputs, &config)?;
         let what = format!("running {}", self.executable.program.name());
         let write = |device: &crate::Device| -> Result<(), Error> {
             for (tensor, literal) in step.outputs.iter().zip(&results) {

@@ -258,8 +258,18 @@ impl Check<'_> {
         let is = |shape: &Shape, tensor: &Tensor| {
             shape.as_array().is_some_and(|shape| shape.same_type_and_extents(&tensor.shape))
         };
-        let are_inputs = parameters.len() == step.inputs.len()
-            && parameters.zip(&step.inputs).all(|(shape, tensor)| is(shape, tensor));
+        let constants: Vec<&Shape> = self.program.constants_of(step).map(|constant| &constant.shape).collect();
+        require(constants.len() == step.constants.len(), || "the module has no such constants".to_owned())?;
+        let parameters: Vec<&Shape> = parameters.collect();
+        let (first, rest) = parameters.split_at(step.inputs.len().min(parameters.len()));
+        let same = |(one, other): (&&Shape, &&Shape)| match (one.as_array(), other.as_array()) {
+            (Some(one), Some(other)) => one.same_type_and_extents(other),
+            _ => false,
+        };
+        let are_inputs = first.len() == step.inputs.len()
+            && first.iter().zip(&step.inputs).all(|(shape, tensor)| is(shape, tensor))
+            && rest.len() == constants.len()
+            && rest.iter().zip(&constants).all(same);
         require(are_inputs, || "the inputs are not what the module takes".to_owned())?;
         let results = root.leaves();
         let are_outputs = results.len() == step.outputs.len()

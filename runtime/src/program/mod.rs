@@ -289,6 +289,17 @@ impl Program {
         })
     }
 
+    /// The values of the constants that the host reads in a step, in order.
+    pub(crate) fn constants_of<'a>(&'a self, host: &'a Host) -> impl Iterator<Item = &'a Literal> {
+        host.constants.iter().filter_map(|site| {
+            let computation = self.module.computations.get(site.computation)?;
+            match &computation.instructions.get(site.instruction)?.op {
+                Op::Constant(literal) => Some(literal),
+                _ => None,
+            }
+        })
+    }
+
     /// For each loop whether it is one kernel, and why; nothing where [none was to be](Options::whole_loops).
     pub fn loops(&self) -> &[LoopDecision] {
         &self.loops

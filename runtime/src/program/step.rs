@@ -6,6 +6,9 @@ use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{Computation, Module, Op};
 use weft_partition::Site;
 
+/// How deep loops and branches stand in one another at most. What nests deeper is not compiled (`RUN004`), and all that is compiled can be read again.
+pub(crate) const MAX_NESTED: usize = 64;
+
 /// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -168,10 +171,12 @@ pub struct Conditional {
 pub struct Host {
     /// What is computed there, and why.
     pub reasons: Vec<Diagnostic>,
-    /// The instructions, as a program of their own: its parameters are the inputs, its results the outputs.
+    /// The instructions, as a program of their own: its parameters are the inputs and, behind them, the constants, its results the outputs.
     pub module: Module,
     /// What is copied from the device.
     pub inputs: Vec<Tensor>,
+    /// Constants of [`Program::module`](super::Program::module) that it reads and is not to hold again. Small ones it holds.
+    pub constants: Vec<Site>,
     /// What is copied to the device.
     pub outputs: Vec<Tensor>,
 }

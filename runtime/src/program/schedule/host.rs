@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::eval::{Config, check};
 use weft_hlo::ir::{Arena, ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, UniqueNames};
+use weft_partition::Site;
 
 /// Instructions that the host computes in a row.
 pub(super) struct Cluster<'a> {
@@ -22,9 +23,14 @@ pub(super) struct Cluster<'a> {
     inputs: BTreeMap<usize, InstrId>,
     /// The values read, in the order of the parameters.
     read: Vec<usize>,
+    /// Constants that are given, with their parameters, whose numbers come behind all others.
+    constants: Vec<(Site, InstrId)>,
     /// What is made, with the instruction that yields it.
     outputs: Vec<(usize, InstrId)>,
 }
+
+/// Elements of a constant that a program of the host holds at most. Larger ones are given to it: several may read one, and the fused module holds it.
+const MOST_HELD: usize = 64;
 
 /// The computations that the instructions call, each copied once.
 struct Callees<'a> {
@@ -60,6 +66,7 @@ impl<'a> Cluster<'a> {
             image: BTreeMap::new(),
             inputs: BTreeMap::new(),
             read: Vec::new(),
+            constants: Vec::new(),
             outputs: Vec::new(),
         }
     }
@@ -123,6 +130,14 @@ impl<'a> Cluster<'a> {
         }
         let instruction = &frame.computation.instructions[id];
         let made = match &instruction.op {
+            Op::Constant(literal) if literal.data.len().is_some_and(|count| count > MOST_HELD) => {
+                let op = Op::Parameter { number: i64::MAX };
+                let mut parameter = Instruction::new(&instruction.name, instruction.shape.clone(), op, Vec::new());
+                parameter.span = instruction.span;
+                let parameter = self.push(parameter);
+                self.constants.push((Site { computation: frame.id, instruction: id }, parameter));
+                parameter
+            }
             Op::Constant(_) => self.push(instruction.clone()),
             Op::AddDependency => {
                 let mut first = instruction.operands[0];
@@ -198,7 +213,11 @@ impl<'a> Cluster<'a> {
 
     /// The step that computes all of it.
     pub(super) fn finish(self) -> PlannedHost {
-        let Cluster { name, reasons, callees, instructions, read, outputs, .. } = self;
+        let Cluster { name, reasons, callees, mut instructions, read, constants, outputs, .. } = self;
+        for (number, (_, parameter)) in (0..).zip(&constants) {
+            instructions[*parameter].op = Op::Parameter { number: read.len() as i64 + number };
+        }
+        let constants = constants.into_iter().map(|(site, _)| site).collect();
         let root = instructions.ids().last().unwrap_or_else(|| InstrId::from_index(0));
         let mut computations = callees.made;
         let mut taken = UniqueNames::default();
@@ -206,7 +225,7 @@ impl<'a> Cluster<'a> {
         let entry = taken.take(&format!("{name}_on_host"));
         let entry = computations.push(Computation::new(entry, instructions, root));
         let module = Module::new(name, computations, entry);
-        PlannedHost { reasons, module, inputs: read, outputs }
+        PlannedHost { reasons, module, inputs: read, constants, outputs }
     }
 }
 

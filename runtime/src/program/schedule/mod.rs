@@ -187,6 +187,8 @@ struct PlannedHost {
     reasons: Vec<Diagnostic>,
     module: Module,
     inputs: Vec<usize>,
+    /// Constants that it is given behind those.
+    constants: Vec<Site>,
     /// What its instructions make, with the instructions of the module that yield it.
     outputs: Vec<(usize, InstrId)>,
 }

@@ -122,6 +122,7 @@ impl<'a> Writer<'a> {
                         reasons: step.reasons.clone(),
                         module: step.module.clone(),
                         inputs: self.tensors_of(&step.inputs),
+                        constants: step.constants.clone(),
                         outputs: self.tensors_of(&outputs),
                     }));
                 }

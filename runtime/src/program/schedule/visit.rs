@@ -8,6 +8,7 @@ use super::view::is_view;
 use super::{Branch, Carried, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Value};
 use crate::Error;
 use crate::program::layout::{buffer_bytes, encode};
+use crate::program::step::MAX_NESTED;
 use crate::program::tensor_bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_codegen_wgsl::LoopShader;
@@ -17,9 +18,6 @@ use weft_partition::{Form, Fused, Site, Target};
 
 /// Steps that a program may have: loops whose bodies hold loops which share bodies can double at every level.
 const MAX_STEPS: usize = 1_000_000;
-
-/// How deep loops and branches may stand in one another.
-const MAX_DEPTH: usize = 64;
 
 /// The leaves of a value, left to right: arrays, and nothing for a token.
 pub(super) type Leaves = Vec<Option<usize>>;
@@ -411,8 +409,8 @@ impl<'a> Visit<'a> {
         instruction: &Instruction,
         go: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if self.depth == MAX_DEPTH {
-            let reason = format!("more than {MAX_DEPTH} loops and branches stand in one another");
+        if self.depth == MAX_NESTED {
+            let reason = format!("more than {MAX_NESTED} loops and branches stand in one another");
             return Err(refused(instruction, &reason));
         }
         self.depth += 1;

@@ -25,7 +25,7 @@
 //!            | while NAME [rounds N] [flag tensor] tensors [ahead N] {
 //!                [gate N launch]  condition { step… }  body { step… }  [exchange bN <- bN, …] }
 //!            | conditional NAME by tensor -> tensors { branch { step… } … }
-//!            | host tensors -> tensors { reason CODE NAME MESSAGE … TEXT }
+//!            | host tensors [given site, …] -> tensors { reason CODE NAME MESSAGE … TEXT }
 //! launch    := launch NAME site kernel N groups N N N windows N nanoseconds N tensors -> tensors [updated N by BYTES, …]
 //! site      := at COMPUTATION INSTRUCTION                   of the module, both counted from 0
 //! tensors   := ( tensor, … )
@@ -40,10 +40,12 @@ mod read;
 mod steps;
 mod write;
 
+use crate::program::step::MAX_NESTED;
+
 pub(crate) use read::{Kernels, read_with};
 
 /// The first line.
 const FIRST: &str = "weft program 1";
 
-/// Blocks within one another at most, two for each loop or conditional. What nests deeper cannot be read, and is not found in a cache.
-const MAX_DEPTH: usize = 100;
+/// Blocks within one another at most: that of all steps, and two for each loop or conditional.
+const MAX_DEPTH: usize = 2 * MAX_NESTED + 1;

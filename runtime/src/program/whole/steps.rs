@@ -151,6 +151,7 @@ fn gate(line: &mut Line<'_>) -> Result<Gate, Error> {
 
 fn host(mut line: Line<'_>, reader: &mut Reader<'_>) -> Result<Host, Error> {
     let inputs = line.tensors()?;
+    let constants = if line.accept("given") { line.list(Line::site)? } else { Vec::new() };
     line.expect("->")?;
     let outputs = line.tensors()?;
     line.expect("{")?;
@@ -166,5 +167,5 @@ fn host(mut line: Line<'_>, reader: &mut Reader<'_>) -> Result<Host, Error> {
     }
     let module = reader.module()?;
     reader.expect_line("}")?;
-    Ok(Host { reasons, module, inputs, outputs })
+    Ok(Host { reasons, module, inputs, constants, outputs })
 }

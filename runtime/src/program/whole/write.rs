@@ -147,7 +147,9 @@ impl Writer {
     }
 
     fn host(&mut self, step: &Host) -> fmt::Result {
-        self.line(format_args!("host {} -> {} {{", OfTensors(&step.inputs), OfTensors(&step.outputs)))?;
+        let constants: Vec<OfSite> = step.constants.iter().map(|site| OfSite(*site)).collect();
+        let given = if constants.is_empty() { String::new() } else { format!(" given {}", listed(&constants)) };
+        self.line(format_args!("host {}{given} -> {} {{", OfTensors(&step.inputs), OfTensors(&step.outputs)))?;
         self.depth += 1;
         for reason in &step.reasons {
             let (instruction, message) = (quoted(&reason.instruction), quoted(&reason.message));

@@ -16,7 +16,7 @@ macro_rules! cases {
 cases! {
     "chain10" "bias_gelu" "p0_plus_T" "transpose2d" "transpose021" "transpose210" "row_sum" "col_sum" "full_sum"
     "softmax" "layernorm" "diamond1" "diamonds8" "diamonds16" "diamonds32" "diamonds64" "slice_pad_concat"
-    "gather_rows" "matmul1024" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64"
+    "gather_rows" "matmul1024" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64" "while_known" "while_unknown" "while_kernel" "launches_200"
 }
 
 /// A program to measure.
@@ -46,6 +46,21 @@ impl Case {
         Case::named(YARDSTICK).ok().filter(|_| is_beside)
     }
 
+    /// How many dispatches within a pass it is measured beside: as many as its loop has rounds, or as it has launches.
+    pub(super) fn dispatches(&self) -> Option<u32> {
+        let count = match self.name.as_str() {
+            "while_known" | "while_unknown" | "while_kernel" => 10_000,
+            "launches_200" => 200,
+            _ => return None,
+        };
+        Some(count).filter(|_| self.is_known)
+    }
+
+    /// Whether its loops may be kernels.
+    pub(super) fn may_have_whole_loops(&self) -> bool {
+        !(self.is_known && matches!(self.name.as_str(), "while_known" | "while_unknown"))
+    }
+
     /// The case of this name, or else the file.
     pub(super) fn named(name: &str) -> Result<Case, Failure> {
         if let Some((name, text)) = CASES.iter().find(|(known, _)| *known == name) {
@@ -68,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_valid_program() {
-        assert_eq!(CASES.len(), 24);
+        assert_eq!(CASES.len(), 28);
         for (name, text) in CASES {
             let module = weft_hlo::text::parse(text).unwrap_or_else(|findings| panic!("{name}: {findings}"));
             weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{name}: {findings}"));
@@ -81,6 +96,15 @@ mod tests {
         let beside = |name: &str| Case::named(name).ok().and_then(|case| case.beside()).map(|case| case.name);
         assert_eq!(beside("move_s8").as_deref(), Some("move_f32"));
         assert_eq!((beside("move_f32"), beside("softmax")), (None, None));
+    }
+
+    #[test]
+    fn loops_are_measured_beside_dispatches() {
+        let dispatches = |name: &str| Case::named(name).ok().and_then(|case| case.dispatches());
+        assert_eq!((dispatches("while_known"), dispatches("launches_200")), (Some(10_000), Some(200)));
+        assert_eq!(dispatches("softmax"), None);
+        let may = |name: &str| Case::named(name).is_ok_and(|case| case.may_have_whole_loops());
+        assert_eq!((may("while_unknown"), may("while_kernel")), (false, true));
     }
 
     #[test]

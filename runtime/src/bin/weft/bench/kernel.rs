@@ -10,6 +10,8 @@ pub(super) struct Kernels {
     device: Device,
     name: String,
     launches: Vec<Launch>,
+    /// How often a run makes all launches.
+    times: u32,
     output: wgpu::Buffer,
 }
 
@@ -52,6 +54,11 @@ impl Kernels {
         pollster::block_on(make).map_err(|error| error.to_string())
     }
 
+    /// The same so many times in a run, within one pass of wgpu.
+    pub(super) fn times(self, times: u32) -> Kernels {
+        Kernels { times, ..self }
+    }
+
     /// Runs all passes and waits for them.
     ///
     /// # Errors
@@ -60,7 +67,7 @@ impl Kernels {
         let gpu = self.device.wgpu_device();
         let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(&self.name) });
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        for Launch { pipeline, bound, groups: [x, y, z] } in &self.launches {
+        for Launch { pipeline, bound, groups: [x, y, z] } in (0..self.times).flat_map(|_| &self.launches) {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, bound, &[]);
             pass.dispatch_workgroups(*x, *y, *z);
@@ -144,7 +151,7 @@ fn make(device: &Device, reference: &Reference, arguments: &[DeviceBuffer]) -> K
     };
     let launches = reference.passes.iter().map(launch).collect();
     let output = buffers[reference.output].clone();
-    Kernels { device: device.clone(), name: reference.name.clone(), launches, output }
+    Kernels { device: device.clone(), name: reference.name.clone(), launches, times: 1, output }
 }
 
 fn layout(binding: u32, access: Access) -> wgpu::BindGroupLayoutEntry {

@@ -66,7 +66,22 @@ struct Contest {
     ready: Result<Ready, Reason>,
     by_hand: Vec<ByHand>,
     /// The program that it is measured beside, with its name.
-    beside: Option<(String, Ready)>,
+    beside: Option<(String, Other)>,
+}
+
+/// What a program is measured beside.
+enum Other {
+    Program(Box<Ready>),
+    Kernels(Kernels),
+}
+
+impl Other {
+    fn run(&self) -> Result<(), Error> {
+        match self {
+            Other::Program(ready) => run(&ready.executable, &ready.arguments).map(|_| ()),
+            Other::Kernels(kernels) => kernels.run(),
+        }
+    }
 }
 
 impl Bench {
@@ -122,7 +137,9 @@ impl Bench {
             }
         };
         let stages = Stages { parse: sample.wall, ..Stages::default() };
-        let ready = self.ready(&module, &inputs, stages).map_err(|error| Reason::of_error(&case.source, &error));
+        let with_loops = case.may_have_whole_loops();
+        let ready =
+            self.ready(&module, &inputs, with_loops, stages).map_err(|error| Reason::of_error(&case.source, &error));
         let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
         let beside = self.beside(case);
         let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|it| it.outcome.is_ok()));
@@ -138,18 +155,30 @@ impl Bench {
         row
     }
 
-    /// The program that a case is measured beside, compiled and run once, if there is one that can run.
-    fn beside(&self, case: &Case) -> Option<(String, Ready)> {
+    /// What a case is measured beside, compiled and run once, if there is something that can run.
+    fn beside(&self, case: &Case) -> Option<(String, Other)> {
+        if let Some(count) = case.dispatches() {
+            let reference = Reference::dispatch();
+            let kernels = Kernels::new(&self.device, &reference, &[]).ok()?.times(count);
+            return Some((format!("{count} {}", reference.name), Other::Kernels(kernels)));
+        }
         let other = case.beside()?;
         let module = weft_hlo::text::parse(&other.source.text).ok()?;
         let inputs = inputs::literals(&module, self.settings.seed).ok()?;
-        Some((other.name, self.ready(&module, &inputs, Stages::default()).ok()?))
+        let ready = self.ready(&module, &inputs, true, Stages::default()).ok()?;
+        Some((other.name, Other::Program(Box::new(ready))))
     }
 
     /// Compiles the program and runs it once.
-    fn ready(&self, module: &Module, inputs: &[Literal], mut stages: Stages) -> Result<Ready, Error> {
+    fn ready(
+        &self,
+        module: &Module,
+        inputs: &[Literal],
+        whole_loops: bool,
+        mut stages: Stages,
+    ) -> Result<Ready, Error> {
         // What the host computed would be the evaluator's speed.
-        let options = Options { optimize: self.settings.is_optimized, host: false, ..Options::default() };
+        let options = Options { optimize: self.settings.is_optimized, host: false, whole_loops, ..Options::default() };
         let started = Instant::now();
         self.stopwatch.take();
         let (optimized, sample) = timed(|| optimize(module, &options));
@@ -218,8 +247,7 @@ impl Bench {
         let hands: Vec<Option<usize>> = (by_hand.iter())
             .map(|it| it.outcome.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
             .collect();
-        let other = (beside.as_ref())
-            .map(|(_, ready)| enter(&mut contestants, || run(&ready.executable, &ready.arguments).map(|_| ())));
+        let other = (beside.as_ref()).map(|(_, other)| enter(&mut contestants, || other.run()));
         if ours.is_none() && hands.iter().all(Option::is_none) {
             // There is nothing to compare the copy with.
             contestants.clear();

@@ -84,6 +84,15 @@ impl Reference {
         read(INDEX)
     }
 
+    /// A dispatch that does next to nothing: what steps of a program are measured by.
+    pub(super) fn dispatch() -> Reference {
+        let wgsl = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/bench/reference/dispatch.wgsl"));
+        let pass = Pass { wgsl, bindings: vec![("x".to_owned(), Access::ReadWrite)], groups: [1, 1, 1] };
+        let buffer = Buffer { name: "x".to_owned(), bytes: 256, role: Role::Written };
+        let form = "one workgroup, in place".to_owned();
+        Reference { name: "bare dispatches".to_owned(), form, passes: vec![pass], buffers: vec![buffer], output: 0 }
+    }
+
     /// Whether it computes what `case` does.
     pub(super) fn is_of(&self, case: &str) -> bool {
         self.name.strip_prefix(case).is_some_and(|form| form.is_empty() || form.starts_with('_'))

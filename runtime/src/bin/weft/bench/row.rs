@@ -137,7 +137,7 @@ pub(super) struct Hand {
     pub(super) ours_over_it: Ratios,
 }
 
-/// What was measured of another program of as many bytes.
+/// What was measured of another program of as many bytes, or of as many dispatches as the program has rounds or launches.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beside {
     /// Its name.

@@ -234,6 +234,62 @@ pub(crate) fn many_small(count: usize) -> String {
 }
 
 #[test]
+fn what_nobody_needs_is_no_step() {
+    let options = Options { optimize: false, whole_loops: false, host: false, ..Options::default() };
+    let compiled = |text: &str| {
+        let program = compile_with(&support::module(text), &Target::default(), &options);
+        let program = program.unwrap_or_else(|error| panic!("{error}"));
+        check_buffers(&program);
+        program
+    };
+    // The counter of a loop whose rounds are counted.
+    let program = compiled(support::ROUNDS);
+    let loops: Vec<_> =
+        program.steps().iter().filter_map(|step| if let Step::While(it) = step { Some(it) } else { None }).collect();
+    assert!(matches!(loops[..], [it] if it.carried.len() == 1 && it.body.len() == 1), "{program}");
+    // A branch, what it alone reads, and the state of a loop that only it is given.
+    let program = compiled(
+        "HloModule unneeded
+up { p = f32[64] parameter(0)  ROOT r = f32[64] add(p, p) }
+down { p = f32[64] parameter(0)  ROOT r = f32[64] negate(p) }
+body {
+  s = (s32[], f32[64], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[64] get-tuple-element(s), index=1
+  y = f32[64] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  a = f32[64] reverse(x), dimensions={0}
+  b = f32[64] reverse(y), dimensions={0}
+  ROOT t = (s32[], f32[64], f32[64]) tuple(j, a, b)
+}
+condition {
+  s = (s32[], f32[64], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(7)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  p = pred[] parameter(0)
+  x = f32[64] parameter(1)
+  zero = s32[] constant(0)
+  s = (s32[], f32[64], f32[64]) tuple(zero, x, x)
+  w = (s32[], f32[64], f32[64]) while(s), condition=condition, body=body
+  a = f32[64] get-tuple-element(w), index=1
+  b = f32[64] get-tuple-element(w), index=2
+  c = f32[64] conditional(p, b, b), true_computation=up, false_computation=down
+  d = f32[64] negate(c)
+  ROOT r = f32[64] add(a, a)
+}",
+    );
+    let loops: Vec<_> =
+        program.steps().iter().filter_map(|step| if let Step::While(it) = step { Some(it) } else { None }).collect();
+    assert!(matches!(loops[..], [it] if it.carried.len() == 1 && it.body.len() == 1), "{program}");
+    assert!(!program.steps().iter().any(|step| matches!(step, Step::Conditional(_))), "{program}");
+    assert_eq!(program.launches().count(), 2, "{program}");
+}
+
+#[test]
 fn many_small_tensors_lie_in_few_buffers() {
     let program = compiled(&support::module(&many_small(12)));
     check_buffers(&program);

@@ -171,6 +171,8 @@ struct Carried {
 
 struct PlannedConditional {
     site: Site,
+    /// The step at which the branch is chosen.
+    start: usize,
     selector: usize,
     branches: Vec<Branch>,
     outputs: Vec<usize>,
@@ -178,6 +180,8 @@ struct PlannedConditional {
 
 struct Branch {
     start: usize,
+    /// The step at which its results are there.
+    end: usize,
     steps: Vec<Planned>,
     /// One for each output.
     results: Vec<usize>,

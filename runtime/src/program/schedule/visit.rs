@@ -515,10 +515,11 @@ impl<'a> Visit<'a> {
             let results: Vec<usize> = results.into_iter().flatten().collect();
             // Each branch writes the outputs, used or not.
             results.iter().chain(outputs.iter().flatten()).for_each(|value| self.uses(*value, end, frame.region));
-            planned.push(Branch { start: first, steps, results });
+            planned.push(Branch { start: first, end, steps, results });
         }
         frame.steps.push(Planned::Conditional(PlannedConditional {
             site: Site { computation: frame.id, instruction: id },
+            start,
             selector,
             branches: planned,
             outputs: outputs.iter().flatten().copied().collect(),

@@ -459,3 +459,20 @@ fn several_statements_write_the_parts_of_a_result() {
     let unknown = "%y: that every element is written once is not known: several statements write it".to_owned();
     assert_eq!(write(&format!("{whole} else {{ store %y[d1 * 4], f32 1.0 }}")).1, [unknown]);
 }
+
+#[test]
+fn several_stores_of_an_invocation_write_stretches_equally_far_apart() {
+    let write = |distances: [i64; 3]| {
+        let stores =
+            distances.map(|distance| format!("store %y[d1 mod 4 + (d1 floordiv 4) * 12 + {distance}], f32 0.0 "));
+        entry("out %y: f32[96]", "", "[1] threads 32", &stores.concat())
+    };
+    let good = (Vec::new(), Vec::new());
+    assert_eq!(write([0, 4, 8]), good);
+    assert_eq!(write([8, 0, 4]), good);
+    let unknown = "%y: that every element is written once is not known: several statements write it".to_owned();
+    assert_eq!(write([0, 4, 7]).1, [unknown]);
+    assert_eq!(write([0, 4, 4]).1.len(), 1);
+    let refuted = write([0, 3, 6]);
+    assert_eq!(refuted.0, ["%y: an element is written more than once"]);
+}

@@ -84,22 +84,39 @@ fn digit(expr: &Expr, known: &Known) -> Option<(Var, i64)> {
     })
 }
 
-/// The map to a position and so many behind it, simplified, with what such positions are within.
-fn within(first: &Expr, count: i64, known: &Known) -> Position {
+/// The map to the positions of a series that begins at this one, simplified, with what such positions are within.
+fn within(first: &Expr, series: &Series, known: &Known) -> Position {
     let (first, known) = &in_digits(first, known)?;
-    let mut map = if count > 1 {
-        // All of them, as a loop over them would write them.
-        let further = Expr::range(u32::try_from(known.loops()).ok()?);
-        domain(&known.in_loop(&[count]), vec![first.checked_add(&further).ok()?])?
-    } else {
-        domain(known, vec![first.clone()])?
-    };
+    // All of them, as loops over them would write them.
+    let (mut position, mut loops) = (first.clone(), Vec::new());
+    for (count, step) in [(series.stretches, series.step), (series.length, 1)] {
+        if count > 1 {
+            let number = Expr::range(u32::try_from(known.loops() + loops.len()).ok()?);
+            position = position.checked_add_scaled(&number, step).ok()?;
+            loops.push(count);
+        }
+    }
+    let mut map = domain(&if loops.is_empty() { known.clone() } else { known.in_loop(&loops) }, vec![position])?;
     let range = known.range(map.results().first()?);
     let stretch = stretch(&map).unwrap_or(range);
     map.simplify();
-    let range =
-        if count > 1 { stretch } else { Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) } };
+    let range = match loops.is_empty() {
+        true => Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) },
+        false => stretch,
+    };
     Some((map, range))
+}
+
+/// Positions in stretches of one length, equally far apart.
+struct Series {
+    /// The constant of the first.
+    first: i64,
+    /// How many stretches there are.
+    stretches: i64,
+    /// From the first of a stretch to that of the next.
+    step: i64,
+    /// Positions side by side in each.
+    length: i64,
 }
 
 /// What a block stores into a memory at positions that differ by constants.
@@ -114,6 +131,21 @@ struct Stored {
 }
 
 impl Stored {
+    /// The elements in series: one of all stretches where these are equally long and far apart, else one of each.
+    fn series(&self) -> Vec<Series> {
+        let stretches = self.stretches();
+        let alone = |&(first, length)| Series { first, stretches: 1, step: length, length };
+        let [(first, length), (second, _), ..] = stretches.as_slice() else {
+            return stretches.iter().map(alone).collect();
+        };
+        let (step, count) = (second - first, i64::try_from(stretches.len()).unwrap_or(i64::MAX));
+        let is_next = |pair: &[(i64, i64)]| pair[1].0 - pair[0].0 == step && pair[1].1 == *length;
+        match step >= *length && stretches.windows(2).all(is_next) {
+            true => vec![Series { first: *first, stretches: count, step, length: *length }],
+            false => stretches.iter().map(alone).collect(),
+        }
+    }
+
     /// The elements in stretches without gaps: the constant of the first, and how many there are. One that is stored twice begins a
     /// stretch of its own.
     fn stretches(&self) -> Vec<(i64, i64)> {
@@ -159,9 +191,9 @@ impl Writes<'_> {
             known.after(statement);
         }
         for stored in stored {
-            for (first, count) in stored.stretches() {
-                let position = stored.base.checked_add_constant(first).ok();
-                let position = position.and_then(|position| within(&position, count, &stored.known));
+            for series in stored.series() {
+                let position = stored.base.checked_add_constant(series.first).ok();
+                let position = position.and_then(|position| within(&position, &series, &stored.known));
                 self.stores[stored.memory.index()].push(position);
             }
         }

@@ -101,7 +101,7 @@ impl<'t> Wgsl<'t> {
     /// A shift or a mask of one factor, or a sum.
     fn bits(&mut self) -> u32 {
         let (first, value) = (self.next, self.sum());
-        let is_factor = self.next == first + 1 || self.tokens[self.next - 1] == ")";
+        let is_factor = self.next == first + 1 || matches!(self.tokens[..self.next], [.., ")"] | [.., ".", "x"]);
         match self.peek() {
             ">>" if is_factor => {
                 self.take();

@@ -51,7 +51,8 @@ pub use monoid::identity;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};
 pub use splat::splats;
 pub use target::{
-    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Subgroups, Target, TargetError,
+    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Schedule, Subgroups, Target,
+    TargetError,
 };
 pub use tiling::Tiling;
 pub use transposed::Transposed;

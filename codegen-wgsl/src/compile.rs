@@ -1,8 +1,8 @@
 //! One fusion to one shader.
 
-use crate::emit::emit_loop;
+use crate::emit::{Lanes, emit_loop};
 use crate::kernel::{Access, Kernel, Memory, MemoryId, Space};
-use crate::lower::Lowering;
+use crate::lower::{Lowering, NO_LANES};
 use crate::shader::{Binding, Content, Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
@@ -23,9 +23,8 @@ use weft_partition::{Fused, FusionPlan, Site, Target};
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, site: Site, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let emitted = kernel(fused, site, target)?;
-    let bound = bound(&emitted, contents(fused, fusion, plan));
-    let kernel = lower(emitted, fusion, target, Lowering::LAST, |_, _| {})?;
+    let bound = bound(&kernel(fused, site, target)?, contents(fused, fusion, plan));
+    let kernel = made(fused, site, target, Lowering::LAST, &mut |_, _| {})?;
     shader(&kernel, &bound).map_err(|findings| at(findings, fusion))
 }
 
@@ -172,6 +171,10 @@ pub(crate) fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Co
 
 /// The shader of a kernel that has gone through all lowerings, given what lies in its bindings.
 pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Diagnostics> {
+    if kernel.lanes != 1 {
+        let message = "its invocations have yet to be merged to lanes";
+        return Err(Diagnostic::new("HLO413", Span::default(), message).about(&kernel.name).into());
+    }
     let proofs = debug_span!("verify").in_scope(|| Proofs::of(kernel)).map_err(|broken| {
         let message = format!("{broken}; this is a fault of the compiler");
         Diagnostic::new("HLO419", Span::default(), message)
@@ -247,8 +250,12 @@ fn contents(fused: &Fused, fusion: &Instruction, plan: &FusionPlan) -> Vec<Conte
 /// # Errors
 /// As [`compile`].
 pub fn kernel(fused: &Fused, site: Site, target: &Target) -> Result<Kernel, Diagnostics> {
+    emitted_with(fused, site, target, Lanes::Planned)
+}
+
+fn emitted_with(fused: &Fused, site: Site, target: &Target, lanes: Lanes) -> Result<Kernel, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target))?;
+    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target, lanes))?;
     debug_assert!(kernel.verify().is_ok(), "emission keeps the rules of the kernel IR:\n{kernel}");
     match kernel.exceeds(target).into_iter().next() {
         None => Ok(kernel),
@@ -266,11 +273,33 @@ pub fn lowered(
     target: &Target,
     last: Lowering,
 ) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
-    let (fusion, _) = fusion(fused, site)?;
-    let mut stages = Vec::with_capacity(Lowering::ALL.len());
-    let emitted = kernel(fused, site, target)?;
-    lower(emitted, fusion, target, last, |lowering, kernel| stages.push((lowering, kernel.clone())))?;
+    let mut stages: Vec<(Lowering, Kernel)> = Vec::with_capacity(Lowering::ALL.len());
+    made(fused, site, target, last, &mut |lowering, kernel| {
+        // What is made again begins anew.
+        stages.retain(|(before, _)| *before < lowering);
+        stages.push((lowering, kernel.clone()));
+    })?;
     Ok(stages)
+}
+
+/// The kernel of one fusion, emitted and lowered; where its invocations cannot be lanes of others, without lanes.
+fn made(
+    fused: &Fused,
+    site: Site,
+    target: &Target,
+    last: Lowering,
+    show: &mut dyn FnMut(Lowering, &Kernel),
+) -> Result<Kernel, Diagnostics> {
+    let (fusion, _) = fusion(fused, site)?;
+    let emitted = kernel(fused, site, target)?;
+    let has_lanes = emitted.lanes > 1;
+    match lower(emitted, fusion, target, last, &mut *show) {
+        Err(findings) if has_lanes && findings.0.iter().any(|finding| finding.code == NO_LANES) => {
+            tracing::debug!(kernel = %fusion.name, %findings, "it is made without lanes");
+            lower(emitted_with(fused, site, target, Lanes::One)?, fusion, target, last, show)
+        }
+        lowered => lowered,
+    }
 }
 
 /// The kernel of one fusion after all lowerings up to and with `last`, each of which is shown.

@@ -192,7 +192,11 @@ fn errors_say_where_and_what() {
         ("= clamp %1:n", "= wrap %1:n", "60:26: HLO416: expected `clamp` or `assume`, found `wrap`"),
         ("bind rt0 in", "bind d0 in", "60:10: HLO416: expected a runtime variable, `rt0`, found `d0`"),
         ("for s1 in [0, 0]", "for s0 in [0, 0]", "52:16: HLO416: expected `s1`, found `s0`"),
-        ("reduce workgroup", "reduce device", "57:22: HLO416: expected `workgroup` or `subgroup`, found `device`"),
+        (
+            "reduce workgroup",
+            "reduce device",
+            "57:22: HLO416: expected `workgroup`, `part` or `subgroup`, found `device`",
+        ),
         ("by @add %3", "by @ad %3", "63:26: HLO416: there is no function `ad`"),
         ("e5m10", "e5", "69:34: HLO416: expected bits of exponent and mantissa, `e5m10`, found `e5`"),
         ("} do {\n      %11", "} {\n      %11", "77:7: HLO416: expected `do`, found `{`"),

@@ -8,6 +8,7 @@ mod kernel_verify;
 mod limits;
 mod operations;
 mod protection;
+mod reduced;
 mod snapshots;
 mod stages;
 mod support;

@@ -61,7 +61,7 @@ fn lowerings_have_names() {
     for lowering in Lowering::ALL {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
-    let names = "inlined, split, typed, legal, collectives, flat, merged, moved, uniform, vectorized, words, held, \
+    let names = "inlined, split, typed, legal, flat, merged, moved, uniform, vectorized, collectives, words, held, \
                  peeled, protected, unrolled, neighbors, hoisted";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

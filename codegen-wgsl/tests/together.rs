@@ -40,7 +40,16 @@ fn check(name: &str, text: &str, operands: &[Vec<u32>], targets: &[&str]) {
 
 #[test]
 fn collectives_compute_what_they_say() {
-    together::for_each_collective("workgroup", |name, text, operands| check(name, text, operands, &["floor"]));
+    together::for_each_collective("workgroup", |name, text, operands| {
+        check(name, text, operands, &["floor", "discrete"])
+    });
+}
+
+#[test]
+fn collectives_of_parts_compute_what_they_say() {
+    for (part, _) in together::PARTS {
+        together::for_each_collective(part, |name, text, operands| check(name, text, operands, &["floor", "discrete"]));
+    }
 }
 
 #[test]
@@ -107,9 +116,10 @@ fn what_a_target_lacks_is_refused() {
     assert_eq!(refused(&of_workgroup, &small), reason);
     let vectors = "kernel @k() {
         func @f(; %0: f32x4, %1: f32x4) -> (f32x4) { return %0 }
-        entry groups [1] threads 8 { %0: f32x4 = splat f32 1.0 %1: f32x4 = reduce workgroup @f %0 }
+        entry groups [1] threads 8 { %0: f32x4 = splat f32 1.0 %1: f32x4 = reduce subgroup @f %0 }
     }";
-    assert_eq!(refused(vectors, &Target::default()), "HLO413: a collective of vectors cannot be compiled yet");
+    let reason = "HLO413: a collective of vectors of a subgroup cannot be compiled yet";
+    assert_eq!(refused(vectors, &Target::default()), reason);
     let reason = "HLO420: numbers of 64 bits cannot be compiled for a target without shader_f64 and shader_int64";
     assert_eq!(refused(&DOUBLE.replace("OP", "floor"), &Target::default()), reason);
     let negated = Kernel::parse(&DOUBLE.replace("OP", "negate")).unwrap();
@@ -143,6 +153,27 @@ fn broken_kernels_stay_refused() {
         kernel("if d1 in [0, 3] { %0: s32 = reduce workgroup @f s32 1 }"),
         "HLO419: entry: a collective stands where not all invocations come"
     );
+    assert_eq!(
+        kernel("%0: s32 = combine part of 3 apart 1 @f s32 1"),
+        "HLO419: entry: 8 invocations are no whole number of parts of 3 apart 1"
+    );
+    let through =
+        "HLO419: entry: what subgroups come to goes through other memory than a tile for each operand of a workgroup";
+    assert_eq!(kernel("%0: s32 = combine workgroup @f s32 1 through %m"), through);
+    assert_eq!(kernel("%0: s32 = reduce workgroup @f s32 1 through %t"), through);
+    assert_eq!(
+        kernel("store %t[d1], s32 1 %0: s32 = combine workgroup @f s32 1 through %t"),
+        "HLO419: %t: two invocations write an element without a barrier between"
+    );
+    let again = "%0: s32 = combine workgroup @f s32 1 through %t %1: s32 = combine workgroup @f %0 through %t";
+    let text = format!(
+        "kernel @k() {{ tile %t: s32[8] func @f(; %0: s32, %1: s32) -> (s32) {{ %2: s32 = add %0, %1 return %2 }}
+         entry groups [1] threads 8 {{ {again} }} }}"
+    );
+    let unproved = Kernel::parse(&text).unwrap().verify().unwrap();
+    assert!(unproved[0].message.contains("without a barrier between"), "{unproved:?}");
+    let waited = text.replace("%1: s32", "barrier %1: s32").replacen("barrier ", "", 1);
+    assert_eq!(Kernel::parse(&waited).unwrap().verify(), Ok(Vec::new()), "{waited}");
     assert_eq!(
         kernel("store %t[d1], s32 1 if d1 in [0, 3] { %0: s32 = share %t[0] }"),
         "HLO419: entry: a shared read stands where not all invocations come"

@@ -33,6 +33,8 @@ mod live;
 mod loop_plan;
 mod monoid;
 mod plan;
+mod reduced;
+mod row_space;
 mod selection;
 mod splat;
 mod target;
@@ -48,10 +50,12 @@ pub use legal::{Site, Uncompiled};
 pub use live::live;
 pub use loop_plan::{Carried, LoopPlan, Outside, Place, RoundStep};
 pub use monoid::identity;
-pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};
+pub use plan::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Tail, Update};
+pub use reduced::Reduced;
 pub use splat::splats;
 pub use target::{
-    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Subgroups, Target, TargetError,
+    Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Schedule, Subgroups, Target,
+    TargetError,
 };
 pub use tiling::Tiling;
 pub use transposed::Transposed;

@@ -339,7 +339,8 @@ impl Walk<'_> {
     /// The plan of a fusion by which every element of its results is computed.
     fn plan(&self, calls: ComputationId) -> Result<FusionPlan, String> {
         let plan = self.fused.plan(calls).ok_or("a fusion in it has no plan")?;
-        if plan.updates().is_empty() {
+        // What invocations do together they do for one kernel.
+        if plan.updates().is_empty() && plan.passes().is_empty() {
             return Ok(plan.clone());
         }
         FusionPlan::of_loop(&self.fused.module.computations[calls], self.target)

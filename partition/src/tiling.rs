@@ -1,7 +1,7 @@
 //! How the elements of a kernel are shared out among invocations: formulae of shapes and the target.
 
 use crate::hero::HeroKind;
-use crate::{DeviceKind, Form, Target};
+use crate::{Form, Target};
 use weft_hlo::ir::{Computation, Op};
 
 /// Elements from which on a workgroup is given [`MANY_THREADS`] invocations; with fewer, smaller groups occupy more cores.
@@ -77,10 +77,8 @@ impl Tiling {
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };
         let each = match elements / i64::from(per_word) {
-            FEW_FOR_VECTORS.. if space == Space::Columns && target.kind == DeviceKind::Software => {
-                FEW_ELEMENTS.max(whole_words)
-            }
-            _ if !is_straight || target.kind != DeviceKind::Software => whole_words,
+            FEW_FOR_VECTORS.. if space == Space::Columns && target.is_software() => FEW_ELEMENTS.max(whole_words),
+            _ if !is_straight || !target.is_software() => whole_words,
             MANY_FOR_SOFTWARE.. if space == Space::Gathered => GATHERED_ELEMENTS * per_word,
             MANY_FOR_SOFTWARE.. => SOFTWARE_ELEMENTS * per_word,
             FEW_FOR_VECTORS.. => FEW_ELEMENTS * per_word,
@@ -95,7 +93,7 @@ impl Tiling {
         if widest <= 1 {
             return 1;
         }
-        let least = if target.kind == DeviceKind::Software { 2 } else { FEW_THREADS };
+        let least = if target.is_software() { 2 } else { FEW_THREADS };
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x).max(1);
         let widest = u32::try_from(widest.min(i64::from(MANY_THREADS))).unwrap_or(MANY_THREADS);
         widest.next_power_of_two().max(least).min(most)

@@ -1,9 +1,9 @@
 //! Kernels that are tiled around transpositions.
 
+use crate::Target;
 use crate::access::read_map;
 use crate::hero::{merged, strides};
 use crate::plan::leaf_extents;
-use crate::{DeviceKind, Target};
 use std::fmt;
 use weft_hlo::ir::{Computation, InstrId};
 
@@ -35,7 +35,7 @@ impl Transposed {
     /// Dimensions that are neighbors in operand and result alike are one. A tile has 32 × 32 elements in workgroup memory, a column more against bank
     /// conflicts, for 128 invocations. Devices in software have none: there a barrier costs more than reading side by side saves.
     pub(crate) fn of(computation: &Computation, id: InstrId, target: &Target) -> Result<Transposed, String> {
-        if target.kind == DeviceKind::Software {
+        if target.is_software() {
             return Err("on a device in software a barrier costs more than its tile would save".to_owned());
         }
         let unknown = || "where its elements come from is not known".to_owned();

@@ -5,6 +5,7 @@
 mod count;
 mod fuse;
 mod plan;
+mod reduced;
 mod rewritten;
 mod target;
 mod transposed;

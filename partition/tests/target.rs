@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use weft_hlo::ir::ElementType;
-use weft_partition::{CooperativeMatrix, DeviceKind, Excess, Subgroups, Target, TargetError};
+use weft_partition::{CooperativeMatrix, DeviceKind, Excess, Schedule, Subgroups, Target, TargetError};
 
 fn preset(name: &str) -> Target {
     Target::preset(name).unwrap()
@@ -93,6 +93,7 @@ fn what_a_device_lacks_is_named() {
     assert_eq!(more(|it| it.features.shader_f16 = true), Some(Excess::Feature("shader_f16".into())));
     // Kind and costs are no matter.
     assert_eq!(more(|it| (it.kind, it.hardware.cores) = (DeviceKind::Discrete, 99)), None);
+    assert_eq!(more(|it| it.schedule = Some(Schedule::Software)), None);
     // Kernels work for any of the sizes that they were compiled for, and for no other.
     let device = floor.clone().with(subgroups(16, 32));
     assert_eq!(floor.clone().with(subgroups(8, 64)).excess_over(&device), None);
@@ -121,6 +122,7 @@ fn any_target() -> impl Strategy<Value = Target> {
     (limits, large, powers, choices, kind, presets).prop_map(|(limits, large, powers, choices, kind, name)| {
         preset(name).with(|it| {
             it.kind = kind;
+            it.schedule = choices[7].then_some(Schedule::ALL[usize::from(choices[8])]);
             [
                 it.max_storage_buffers,
                 it.max_immediate_bytes,
@@ -282,6 +284,7 @@ mod json {
             (r#"{"max_storage_buffers": 0}"#, "max_storage_buffers of a target is 0"),
             (r#"{"max_buffer_bytes": 1, "max_buffer_bytes": 2}"#, "duplicate field `max_buffer_bytes`"),
             (r#"{"kind": "toaster"}"#, "unknown variant `toaster`"),
+            (r#"{"schedule": "toaster"}"#, "unknown variant `toaster`"),
             (r#"{"base": "toaster"}"#, "there is no target \"toaster\"; there are: floor"),
             (r#"{"features": {"subgroup": {"min": 8}}}"#, "missing field `max`"),
             (

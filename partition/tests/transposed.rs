@@ -12,9 +12,9 @@ fn tiles(extents: &str, result: &str, permutation: &str, kind: DeviceKind) -> St
     let module = parse(&text).unwrap();
     let computation = module.computations.values().find(|it| it.name == "f").unwrap();
     let target = Target::default().with(|target| target.kind = kind);
-    let plan = FusionPlan::new(computation, &target).unwrap();
+    let plan = FusionPlan::new(&module, computation, &target).unwrap();
     let text = plan.text(computation);
-    assert_eq!(FusionPlan::parse(&text, computation, &target).as_ref(), Ok(&plan), "{text}");
+    assert_eq!(FusionPlan::parse(&text, &module, computation, &target).as_ref(), Ok(&plan), "{text}");
     match plan.emitter() {
         Emitter::Transposed(tiles) => format!("{:?}", [tiles.outer, tiles.rows, tiles.middle, tiles.columns]),
         _ => plan.why().to_owned(),

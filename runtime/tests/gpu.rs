@@ -30,6 +30,7 @@ mod progress;
 mod protection;
 mod random_bits;
 mod recording;
+mod reduced;
 mod reductions;
 mod run;
 mod self_test;

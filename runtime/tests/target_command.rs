@@ -55,6 +55,27 @@ fn a_device_s_description_serves_as_a_target() {
     assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
 }
 
+/// The plan of a transposition, compiled with these arguments.
+fn plan(arguments: &[&str]) -> String {
+    let text = "HloModule m\nENTRY e {\n  a = f32[64,96] parameter(0)\n  ROOT t = f32[96,64] transpose(a), dimensions={1,0}\n}\n";
+    let output = fed(&[&["emit", "-", "--stage", "functions"], arguments].concat(), text);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn a_schedule_may_be_asked_for_of_any_target() {
+    let [gpu, software] = ["discrete", "software"].map(|name| plan(&["--target", name]));
+    assert_ne!(gpu, software);
+    for target in ["discrete", "software"] {
+        assert_eq!(plan(&["--target", target, "--schedule", "gpu"]), gpu);
+        assert_eq!(plan(&["--target", target, "--schedule", "software"]), software);
+    }
+    let refused = fed(&["emit", "-", "--schedule", "host"], "");
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("gpu, software"), "{}", stderr(&refused));
+}
+
 #[test]
 fn presets_need_no_device() {
     for name in Target::PRESETS {

@@ -115,7 +115,19 @@ fn subgroup() -> usize {
 
 #[test]
 fn workgroups_combine_their_values() {
-    together::for_each_collective("workgroup", |name, text, operands| check(name, text, operands, DEVICE.target()));
+    let tree = DEVICE.target().clone().with(|target| {
+        (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
+        target.features.cooperative_matrices.clear();
+    });
+    together::for_each_collective("workgroup", |name, text, operands| {
+        check(name, text, operands, DEVICE.target());
+        if name.starts_with("combine") {
+            check(name, text, operands, &tree);
+        }
+    });
+    for (part, _) in together::PARTS {
+        together::for_each_collective(part, |name, text, operands| check(name, text, operands, DEVICE.target()));
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Kernels of one fusion: their buffers, functions and launch, and the loop over the elements of outputs.
 
-use super::MAX_EXTENT;
 use super::function::emit_function;
 use super::grid::grid;
+use super::reduced::reduced_entry;
 use super::regions::Regions;
 use super::transposed::{add_tiles, transposed_entry};
 use super::update_slice::update_entry;
 use super::windows::{Division, with_windows};
+use super::{Lanes, MAX_EXTENT};
 use crate::kernel::{
     Access, Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, Space, Statement, Value,
     ValueId, ValueType,
@@ -29,6 +30,7 @@ pub(crate) fn emit_loop(
     fusion: &Instruction,
     plan: &FusionPlan,
     target: &Target,
+    lanes: Lanes,
 ) -> Result<Kernel, Diagnostics> {
     let Op::Fusion { calls, .. } = fusion.op else {
         return Err(Diagnostic::new("HLO410", fusion.span, "it is no fusion").about(&fusion.name).into());
@@ -50,7 +52,17 @@ pub(crate) fn emit_loop(
             let outputs = outputs(computation, plan, &results);
             let launched = transposed_entry(&transposed, &outputs, &tiles, &functions);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-            return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows });
+            return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1 });
+        }
+        Emitter::Reduced(reduced) => {
+            let reduced = if lanes == Lanes::One { reduced.without_vectors() } else { reduced };
+            let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
+            let outputs = outputs(computation, plan, &results);
+            let regions = Regions::new(fused, computation, plan.functions().len());
+            let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, &regions, target);
+            let Launched { entry, windows } = launched.map_err(broken)?;
+            let (name, lanes) = (fusion.name.clone(), reduced.lanes);
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };
@@ -62,7 +74,7 @@ pub(crate) fn emit_loop(
         };
         let Launched { entry, windows } = launched?;
         let (name, memories, functions) = (fusion.name.clone(), memories.clone(), functions.clone());
-        Ok(Kernel { name, memories, functions, entry, windows })
+        Ok(Kernel { name, memories, functions, entry, windows, lanes: 1 })
     };
     let kernel = make(Division::whole(tiling)).and_then(|kernel| with_windows(kernel, tiling, target, make));
     kernel.map_err(|message| broken(message).into())

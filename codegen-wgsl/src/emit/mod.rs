@@ -7,6 +7,7 @@ mod loop_emitter;
 mod loop_kernel;
 mod loops;
 mod parts;
+mod reduced;
 mod regions;
 mod transposed;
 mod update_slice;
@@ -14,6 +15,15 @@ mod windows;
 
 pub(crate) use loop_emitter::emit_loop;
 pub(crate) use loop_kernel::{Rounds, emit_rounds};
+
+/// The lanes of kernels that have them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// As the plan says.
+    Planned,
+    /// One: there are no vectors of what is computed.
+    One,
+}
 
 /// Elements along one dimension of a tensor that a kernel reads, writes or indexes by a value: each index is a number of 32 bits.
 const MAX_EXTENT: i64 = 1 << 32;

@@ -17,7 +17,7 @@
 //! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
-//! entry     := entry groups [X, Y, Z] [windows N] threads N { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
+//! entry     := entry groups [X, Y, Z] [windows N] threads N [lanes N] { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
 //! block     := statement… [(return | yield) operand, …]
 //! statement := [value: TYPE, … =] call @NAME(INDEX, … [; operand, …])
 //!            | [value: TYPE, … =] if CONDITION { block } [else { block }]
@@ -27,7 +27,7 @@
 //!            | merge %NAME[INDEX] at (PLACE), operand
 //!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by {@NAME | ATOMIC} operand  |  barrier
 //!            | value: TYPE = share %NAME[INDEX, …]
-//!            | value: TYPE, … = {reduce | scan | exclusive-scan} {workgroup | subgroup} @NAME operand, …
+//!            | value: TYPE, … = {reduce | combine | scan | exclusive-scan} SCOPE @NAME operand, … [through %NAME, …]
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
 //!            | value: TYPE = compare DIRECTION [ORDER] operand, operand  |  value: TYPE = convert TYPE operand
 //!            | value: TYPE = complex operand, operand  |  value: TYPE = {real | imag} operand
@@ -38,6 +38,7 @@
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
+//! SCOPE     := workgroup | part of COUNT apart COUNT | subgroup
 //! ATOMIC    := add | minimum | maximum | and | or | xor | exchange
 //! CONDITION := true | INDEX in [LO, HI] and …  |  value  |  bind RT in [LO, HI] = operand and …
 //! value     := %NUMBER[:NAME]
@@ -126,6 +127,9 @@ pub struct Kernel {
     /// The dispatches that the kernel is run in, one after the other, each with a [`Window`] of the memories that are too large to be bound
     /// as a whole; 1 where one does everything.
     pub windows: i64,
+    /// How many invocations that follow one another in a workgroup become one, as the lanes of its vectors ([`vectorize`](crate::lower::vectorize)): 1, 2
+    /// or 4, and 1 from then on.
+    pub lanes: u32,
 }
 
 /// An array of elements, row-major.

@@ -75,7 +75,7 @@ impl Reader<'_> {
         if !self.cursor.accept_word("entry") {
             return Err(self.cursor.expected("`func` or `entry`"));
         }
-        let (mut entry, windows) = FunctionReader::new(&mut self).entry()?;
+        let (mut entry, windows, lanes) = FunctionReader::new(&mut self).entry()?;
         self.cursor.expect("}")?;
         if !self.cursor.at_end() {
             return Err(self.cursor.expected("the end"));
@@ -88,7 +88,7 @@ impl Reader<'_> {
         for function in functions.values_mut().chain([&mut entry]) {
             resolve(&mut function.body.statements, &resolved);
         }
-        Ok(Kernel { name, memories: self.memories, functions, entry, windows })
+        Ok(Kernel { name, memories: self.memories, functions, entry, windows, lanes })
     }
 
     fn buffers(&mut self) -> Result<(), Diagnostic> {

@@ -40,15 +40,25 @@ pub enum OutOfBounds {
 pub enum Scope {
     /// Those of a workgroup.
     Workgroup,
+    /// Those of a part of a workgroup. Invocation `t` is number `(t floordiv apart) mod count` of its part, which it shares with those that have the same
+    /// `t floordiv (count * apart)` and `t mod apart`.
+    Part {
+        /// Invocations of a part; a workgroup has a multiple of `count * apart`.
+        count: u32,
+        /// How far apart they are that follow one another.
+        apart: u32,
+    },
     /// Those of a subgroup.
     Subgroup,
 }
 
-/// How a collective combines values, in the order of the invocations.
+/// How a collective combines values, in the order of the invocations unless told otherwise.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Combination {
     /// All of them; every invocation gets the result.
     Reduce,
+    /// All of them, in an order that the device and the kernel decide, the same in every run; every invocation gets the result.
+    Combine,
     /// Those up to and with the invocation's own.
     Scan,
     /// Those before the invocation's own; the first gets its own value.
@@ -248,6 +258,9 @@ pub enum Statement {
         function: FunctionId,
         /// The values of this invocation.
         operands: Vec<Operand>,
+        /// Tiles that what subgroups come to goes through, one for each operand, which nothing else touches meanwhile: all invocations are combined by way of
+        /// subgroups. None until that is decided.
+        tiles: Vec<MemoryId>,
     },
     /// Waits for all invocations of the workgroup; what they wrote to workgroup memory before is seen after.
     Barrier,

@@ -138,7 +138,8 @@ impl FunctionText<'_> {
             _ => (groups, String::new()),
         };
         let groups: Vec<String> = groups.iter().map(i64::to_string).collect();
-        writeln!(self.out, "  entry groups [{}]{windows} threads {threads} {{", groups.join(", "))?;
+        let lanes = if self.kernel.lanes > 1 { format!(" lanes {}", self.kernel.lanes) } else { String::new() };
+        writeln!(self.out, "  entry groups [{}]{windows} threads {threads}{lanes} {{", groups.join(", "))?;
         self.body("return")
     }
 
@@ -252,19 +253,23 @@ impl FunctionText<'_> {
                 let (typed, name) = (self.typed(&[*value]), memory_name(&self.kernel.memories, *memory));
                 writeln!(self.out, "{typed} = share {name}[{}]", list(indices)?)
             }
-            Statement::Collective { values, scope, combination, function, operands } => {
+            Statement::Collective { values, scope, combination, function, operands, tiles } => {
                 let combination = match combination {
                     Combination::Reduce => "reduce",
+                    Combination::Combine => "combine",
                     Combination::Scan => "scan",
                     Combination::ExclusiveScan => "exclusive-scan",
                 };
                 let scope = match scope {
-                    Scope::Workgroup => "workgroup",
-                    Scope::Subgroup => "subgroup",
+                    Scope::Workgroup => "workgroup".to_owned(),
+                    Scope::Part { count, apart } => format!("part of {count} apart {apart}"),
+                    Scope::Subgroup => "subgroup".to_owned(),
                 };
                 let function = function_name(&self.kernel.functions, *function);
                 let (defined, operands) = (self.defined(values), self.operands(operands));
-                writeln!(self.out, "{defined}{combination} {scope} {function} {operands}")
+                let tiles: Vec<String> = tiles.iter().map(|tile| memory_name(&self.kernel.memories, *tile)).collect();
+                let through = if tiles.is_empty() { String::new() } else { format!(" through {}", tiles.join(", ")) };
+                writeln!(self.out, "{defined}{combination} {scope} {function} {operands}{through}")
             }
             Statement::Barrier => writeln!(self.out, "barrier"),
         }

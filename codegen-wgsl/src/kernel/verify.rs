@@ -142,6 +142,10 @@ impl Kernel {
         if self.threads() < 1 {
             findings.add("entry", "a workgroup has no invocations");
         }
+        if !matches!(self.lanes, 1 | 2 | 4) || self.threads() % i64::from(self.lanes.max(1)) != 0 {
+            findings
+                .add("entry", format!("{} invocations are no whole number of {} lanes", self.threads(), self.lanes));
+        }
         let coordinates = self.entry.extents.len() - usize::from(self.window_coordinate().is_some());
         if !(1..=4).contains(&coordinates) {
             findings.add("entry", "workgroups have one to three coordinates, and invocations a number");

@@ -31,6 +31,8 @@ const LIBRARY_COST: usize = 8;
 /// folds them into 16, or 4 where rounds are dear, which are then combined in pairs. Rounding errors of a sum grow with the length of the longest chain of
 /// additions, and additions to different accumulators do not wait for one another.
 ///
+/// In kernels whose invocations will be lanes ([`Kernel::lanes`]) so many accumulators are lanes of one.
+///
 /// The loop's last dimension of at least as many rounds is divided; what is left over of it is a loop of its own. Loops whose
 /// rounds hold loops, bind runtime variables or cost much stay as they are.
 ///
@@ -42,7 +44,8 @@ pub fn split_accumulators(kernel: &Kernel) -> Result<Kernel, Error> {
     for function in split.functions.values_mut().chain([&mut split.entry]) {
         let mut body = std::mem::take(&mut function.body);
         let room = Room::new(&mut function.values, &body);
-        Pass { room, costs: &costs }.block(&mut body, 0)?;
+        let lanes = i64::from(kernel.lanes.max(1));
+        Pass { room, costs: &costs, lanes }.block(&mut body, 0)?;
         function.body = body;
     }
     Ok(split)
@@ -90,6 +93,8 @@ fn operation_cost(op: &ScalarOp, values: &Arena<ValueId, Value>) -> usize {
 struct Pass<'p> {
     room: Room<'p>,
     costs: &'p [Option<usize>],
+    /// Lanes that each accumulator will have.
+    lanes: i64,
 }
 
 /// A loop that folds values into one.
@@ -144,12 +149,12 @@ impl Pass<'_> {
             && !before.iter().any(|statement| reads(statement, carried));
         let identity = Operand::Constant(identity(*op, self.room.values[*carrier].element_type)?);
         let accumulators = match cost(before, self.room.values, self.costs)? {
-            cost if cost <= MAX_COST => ACCUMULATORS,
-            cost if cost <= MAX_COST_OF_FEW => FEW_ACCUMULATORS,
+            cost if cost <= MAX_COST => ACCUMULATORS / self.lanes,
+            cost if cost <= MAX_COST_OF_FEW => FEW_ACCUMULATORS / self.lanes,
             _ => return None,
         };
         let dimension = extents.iter().rposition(|extent| *extent >= accumulators)?;
-        (folds && rounds >= MIN_ROUNDS && has_no_binding(body)).then(|| Fold {
+        (folds && accumulators > 1 && rounds * self.lanes >= MIN_ROUNDS && has_no_binding(body)).then(|| Fold {
             value: *value,
             extents: extents.clone(),
             init: *init,

@@ -20,22 +20,24 @@ use weft_partition::Target;
 ///
 /// A reduction becomes a tree in workgroup memory: each invocation writes its value, then neighbors are combined, then neighbors of what
 /// that gave, with a barrier after each level. A scan has each invocation combine its value with the one an ever greater distance before. Both
-/// take any number of invocations and keep their order. Collectives of one kernel share their memory: all but the first wait before they
-/// write it. Where a condition on values stands around something that waits, results are read with a guarantee that all invocations
-/// have the same ([`Statement::Share`]).
+/// take any number of invocations and keep their order. Where the order is free ([`Combination::Combine`]), the first half takes in the second one on each level,
+/// so that neighbors touch neighbors; and if the target has subgroups, what a whole workgroup has, of a multiple of the largest size, is combined by these: neither their number nor which invocations are in
+/// one is known before the run, so each leaves what it comes to in a tile, which has room for as many as there are of the least size, and then combines what all have left.
 ///
-/// Trees are the form on every device: on software adapters one more barrier costs less than operations within subgroups, and elsewhere neither the
-/// number of a subgroup nor which invocations are in it is known before the run, so that order could not be kept.
+/// Collectives of one kernel share their memory: all but the first wait before they
+/// write it. Where a condition on values stands around something that waits, results are read with a guarantee that all invocations
+/// have the same ([`Statement::Share`]), and subgroups are not asked.
 ///
 /// An update by a function that a device has an atomic operation for becomes that operation ([`Combiner::Atomic`]); what only one invocation
 /// sees is read, combined and written. Other updates stay: they are written as loops that exchange an element for what becomes of it.
 ///
 /// Elements that share a word of a buffer with others cannot be updated yet. Collectives of subgroups stay, if the target has subgroups.
+/// Collectives of vectors combine lane by lane.
 ///
 /// [`Combiner::Atomic`]: crate::kernel::Combiner::Atomic
 ///
 /// # Errors
-/// `HLO420` for a collective of a subgroup where the target has none, `HLO413` for one of vectors and for updates of packed
+/// `HLO302` if an index leaves 64 bits, `HLO420` for a collective of a subgroup where the target has none, `HLO413` for one of vectors and for updates of packed
 /// elements, `HLO417` where the trees take more
 /// workgroup memory than the target has.
 pub fn collective(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
@@ -44,7 +46,7 @@ pub fn collective(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostic
     }
     let mut lowered = kernel.clone();
     let mut body = std::mem::take(&mut lowered.entry.body);
-    let tiles = Tiles::new(kernel, has_scans(&body));
+    let tiles = Tiles::new(kernel);
     let needs_sharing = decides_waiting(&body);
     let values = &mut lowered.entry.values;
     let mut pass = Pass { kernel, target, values, tiles, needs_sharing, is_first: true, known: HashMap::new() };
@@ -75,14 +77,6 @@ fn called(kernel: &Kernel) -> Vec<bool> {
 fn is_together(statement: &Statement) -> bool {
     matches!(statement, Statement::Update { .. } | Statement::Collective { .. })
         || statement.blocks().into_iter().any(|block| block.statements.iter().any(is_together))
-}
-
-fn has_scans(block: &Block) -> bool {
-    let is_scan = |combination: &Combination| *combination != Combination::Reduce;
-    block.statements.iter().any(|statement| match statement {
-        Statement::Collective { scope: Scope::Workgroup, combination, .. } => is_scan(combination),
-        _ => statement.blocks().into_iter().any(has_scans),
-    })
 }
 
 /// Whether values decide if invocations wait: all of them have to decide alike, and the device's compiler has to see that they do.
@@ -118,6 +112,7 @@ fn within_memory(kernel: &Kernel, target: &Target) -> Result<(), Diagnostics> {
 /// One collective.
 struct Collective {
     values: Vec<ValueId>,
+    scope: Scope,
     combination: Combination,
     function: FunctionId,
     operands: Vec<Operand>,
@@ -147,17 +142,27 @@ impl Pass<'_> {
                 self.block(inner, repeats)?;
             }
             match statement {
-                Statement::Collective { values, scope, combination, function, operands } => {
-                    if values.iter().any(|value| self.values[*value].lanes > 1) {
-                        let message = "a collective of vectors cannot be compiled yet";
-                        return Err(Diagnostic::new("HLO413", Span::default(), message).into());
-                    }
+                Statement::Collective { values, scope, combination, function, operands, tiles } => {
                     if scope == Scope::Subgroup {
+                        if values.iter().any(|value| self.values[*value].lanes > 1) {
+                            let message = "a collective of vectors of a subgroup cannot be compiled yet";
+                            return Err(Diagnostic::new("HLO413", Span::default(), message).into());
+                        }
                         self.has_subgroups()?;
-                        statements.push(Statement::Collective { values, scope, combination, function, operands });
+                        statements.push(Statement::Collective {
+                            values,
+                            scope,
+                            combination,
+                            function,
+                            operands,
+                            tiles,
+                        });
                         continue;
                     }
-                    self.workgroup(Collective { values, combination, function, operands }, in_loop, &mut statements);
+                    let collective = Collective { values, scope, combination, function, operands };
+                    self.workgroup(collective, in_loop, &mut statements).map_err(|error| {
+                        Diagnostics::from(Diagnostic::new("HLO302", Span::default(), error.to_string()))
+                    })?;
                 }
                 Statement::Update { .. } => self.update(statement, &mut statements)?,
                 other => statements.push(other),
@@ -192,14 +197,71 @@ impl Pass<'_> {
         &mut self,
         like: &[ValueId],
         tiles: &[MemoryId],
-        indices: &[Expr],
+        index: &Expr,
         statements: &mut Vec<Statement>,
     ) -> Vec<Operand> {
         let read = self.alike(like);
         for (value, memory) in read.iter().zip(tiles) {
-            let op = ScalarOp::Extract { memory: *memory, indices: indices.to_vec() };
-            statements.push(Statement::Let { value: *value, op });
+            self.read_into(*value, *memory, index, statements);
         }
         read.into_iter().map(Operand::Value).collect()
+    }
+
+    /// Reads a value from its tile. The first lanes of all invocations stand there before the second ones.
+    fn read_into(&mut self, value: ValueId, memory: MemoryId, index: &Expr, statements: &mut Vec<Statement>) {
+        let Value { lanes, .. } = self.values[value];
+        let threads = self.kernel.threads();
+        let extract = |lane: u32| {
+            let indices = vec![index.clone() + i64::from(lane) * threads];
+            ScalarOp::Extract { memory, indices }
+        };
+        if lanes == 1 {
+            statements.push(Statement::Let { value, op: extract(0) });
+            return;
+        }
+        let mut operands = Vec::with_capacity(lanes as usize);
+        for lane in 0..lanes {
+            let scalar = Value { lanes: 1, ..self.values[value].clone() };
+            let scalar = self.values.push(scalar);
+            statements.push(Statement::Let { value: scalar, op: extract(lane) });
+            operands.push(Operand::Value(scalar));
+        }
+        statements.push(Statement::Let { value, op: ScalarOp::Compose { operands } });
+    }
+
+    /// Writes values to their tiles.
+    fn store(&mut self, tiles: &[MemoryId], index: &Expr, values: &[Operand], statements: &mut Vec<Statement>) {
+        let threads = self.kernel.threads();
+        for (memory, operand) in tiles.iter().zip(values) {
+            let lanes = match operand {
+                Operand::Value(value) => self.values[*value].lanes,
+                Operand::Constant(_) => 1,
+            };
+            for lane in 0..lanes {
+                let mut value = *operand;
+                if let (Operand::Value(whole), true) = (operand, lanes > 1) {
+                    let scalar = Value { lanes: 1, ..self.values[*whole].clone() };
+                    let scalar = self.values.push(scalar);
+                    statements.push(Statement::Let { value: scalar, op: ScalarOp::Lane { operand: *operand, lane } });
+                    value = Operand::Value(scalar);
+                }
+                let indices = vec![index.clone() + i64::from(lane) * threads];
+                statements.push(Statement::Store { memory: *memory, indices, value });
+            }
+        }
+    }
+
+    /// How many elements of a tile the subgroups of a workgroup need, if what all its invocations have is combined by way of these.
+    fn subgroups(&self, collective: &Collective, count: i64) -> Option<i64> {
+        let sizes = self.target.features.subgroup?;
+        let (least, most) = (i64::from(sizes.min), i64::from(sizes.max));
+        let threads = self.kernel.threads();
+        // Drivers disagree on how many subgroups there are where one lacks invocations.
+        if threads % most != 0 {
+            return None;
+        }
+        let is_free = collective.combination == Combination::Combine && count == threads && !self.needs_sharing;
+        let is_scalar = collective.values.iter().all(|value| self.values[*value].lanes == 1);
+        (is_free && is_scalar).then_some((threads + least - 1) / least)
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Every access gets a single index, the element's position; memories keep their shapes, for the reader. Functions that only the
 //! entry calls take the position of the element instead of its indices: an invocation knows a position, so elementwise code needs
-//! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`). Where there are more positions than 32 bits number, they keep their indices.
+//! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`). Where there are more positions than 32 bits number, they keep their indices; and where the
+//! entry knows these as well as the position, and a function would divide more.
 
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, ScalarOp, Statement};
-use weft_affine::{Error, Expr, Var};
+use weft_affine::{Atom, Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId};
 
 /// Positions that a word numbers.
@@ -21,6 +22,8 @@ pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
     for function in kernel.functions.values() {
         called_by_functions(&function.body, &mut linear);
     }
+    let mut known_indices = vec![true; kernel.functions.len()];
+    divides_less(kernel, &kernel.entry.body, Known::new(&kernel.entry.extents), &mut known_indices)?;
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids {
         let function = &mut flat.functions[id];
@@ -28,13 +31,66 @@ pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
         linear[id.index()] &= !function.extents.is_empty() || function.parameters.is_empty();
         let positions = function.extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
         linear[id.index()] &= positions.is_some_and(|count| count <= MAX_POSITIONS);
-        let outer = if linear[id.index()] { Some(linearize(function)?) } else { None };
-        let pass = Pass { kernel, linear: &[], outer };
-        pass.block(&mut function.body, Known::new(&function.extents))?;
+        let own = flattened(kernel, function, linear[id.index()])?;
+        *function = match linear[id.index()] && known_indices[id.index()] {
+            true => {
+                let by_indices = flattened(kernel, function, false)?;
+                linear[id.index()] = divisions(&own.body) <= divisions(&by_indices.body);
+                if linear[id.index()] { own } else { by_indices }
+            }
+            false => own,
+        };
     }
     let pass = Pass { kernel, linear: &linear, outer: None };
     pass.block(&mut flat.entry.body, Known::new(&flat.entry.extents))?;
     Ok(flat)
+}
+
+/// A function with flat memories, of its indices or of the position that these are.
+fn flattened(kernel: &Kernel, function: &Function, is_linear: bool) -> Result<Function, Error> {
+    let mut function = function.clone();
+    let outer = if is_linear { Some(linearize(&mut function)?) } else { None };
+    let pass = Pass { kernel, linear: &[], outer };
+    let known = Known::new(&function.extents);
+    pass.block(&mut function.body, known)?;
+    Ok(function)
+}
+
+/// Divisions and remainders in the indices of a block.
+fn divisions(block: &Block) -> usize {
+    let own = |statement: &Statement| match statement {
+        Statement::Let { op, .. } => op.indices().iter().map(divided).sum(),
+        _ => statement.indices().into_iter().map(divided).sum::<usize>(),
+    };
+    let within = |statement: &Statement| own(statement) + statement.blocks().into_iter().map(divisions).sum::<usize>();
+    block.statements.iter().map(within).sum()
+}
+
+fn divided(index: &Expr) -> usize {
+    let of = |atom: &Atom| match atom {
+        Atom::FloorDiv(inner, _) | Atom::Mod(inner, _) => 1 + divided(inner),
+        Atom::Var(_) => 0,
+    };
+    index.terms().iter().map(|term| of(&term.atom)).sum()
+}
+
+/// Leaves those functions that all calls of a block give indices which take no more divisions than the position does.
+fn divides_less(kernel: &Kernel, block: &Block, mut known: Known, functions: &mut [bool]) -> Result<(), Error> {
+    for statement in &block.statements {
+        if let Statement::Call { function, indices, .. } = statement
+            && functions[function.index()]
+        {
+            let position = known.simplified(&position(indices, &kernel.functions[*function].extents)?);
+            let apart: usize = indices.iter().map(|index| divided(&known.simplified(index))).sum();
+            functions[function.index()] = apart <= divided(&position);
+        }
+        let within = known.within(statement);
+        for (block, known) in statement.blocks().into_iter().zip(within) {
+            divides_less(kernel, block, known, functions)?;
+        }
+        known.after(statement);
+    }
+    Ok(())
 }
 
 fn called_by_functions(block: &Block, linear: &mut [bool]) {

@@ -39,11 +39,14 @@ use std::str::FromStr;
 pub use typed::typed;
 pub use uniform::uniform;
 pub use unroll::unroll;
-pub use vectorize::{moved, vectorize};
+pub use vectorize::{merge_lanes, moved, vectorize};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
 pub use words::words;
+
+/// The code of a kernel whose invocations cannot be merged to lanes: it is made again without lanes.
+pub(crate) const NO_LANES: &str = "HLO422";
 
 /// One lowering. The kernels between them are the stages of a compilation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,8 +59,6 @@ pub enum Lowering {
     Typed,
     /// Operations that WGSL does not have become those that it has: [`legalize`].
     Legal,
-    /// What invocations do together is done in workgroup memory and by atomic operations: [`collective`].
-    Collective,
     /// Memories are indexed by row-major positions: [`flatten`].
     Flat,
     /// Slices of one buffer are one memory: [`merge`].
@@ -66,8 +67,10 @@ pub enum Lowering {
     Moved,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
     Uniform,
-    /// Several elements of an invocation are vectors: [`vectorize`].
+    /// Several elements of an invocation are vectors: [`vectorize`], or several invocations are lanes of one: [`merge_lanes`].
     Vectorized,
+    /// What invocations do together is done in workgroup memory and by atomic operations: [`collective`].
+    Collective,
     /// Packed elements are bits of words: [`words`].
     Words,
     /// What the rounds of an invocation have in common is read once: [`hold`].
@@ -91,12 +94,12 @@ impl Lowering {
         Lowering::Split,
         Lowering::Typed,
         Lowering::Legal,
-        Lowering::Collective,
         Lowering::Flat,
         Lowering::Merged,
         Lowering::Moved,
         Lowering::Uniform,
         Lowering::Vectorized,
+        Lowering::Collective,
         Lowering::Words,
         Lowering::Held,
         Lowering::Peeled,
@@ -150,6 +153,10 @@ impl Lowering {
             Lowering::Merged => merge(kernel).map_err(too_large),
             Lowering::Moved => moved(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
+            Lowering::Vectorized if kernel.lanes > 1 => merge_lanes(kernel).map_err(|reason| {
+                let message = format!("its invocations are no lanes of vectors: {reason}");
+                Diagnostic::new(NO_LANES, Span::default(), message).about(&kernel.name).into()
+            }),
             Lowering::Vectorized => Ok(vectorize(kernel)),
             Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Held => hold(kernel).map_err(too_large),

@@ -6,7 +6,7 @@ use crate::kernel::{Access, Kernel, Space, uniform_bytes};
 use reads::Reads;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use weft_partition::{DeviceKind, Target};
+use weft_partition::{Schedule, Target};
 
 /// Bytes of the largest uniform, whatever a target allows: a table that a processor's cache holds beside what else a kernel reads.
 const MAX_BYTES: u64 = 64 << 10;
@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 64 << 10;
 #[must_use]
 pub fn uniform(kernel: &Kernel, target: &Target) -> Kernel {
     let mut lowered = kernel.clone();
-    if target.kind != DeviceKind::Software {
+    if target.effective_schedule() != Schedule::Software {
         return lowered;
     }
     let most = MAX_BYTES.min(target.max_uniform_binding_bytes);

@@ -145,7 +145,12 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 let name = self.name(*value).to_owned();
                 self.line(depth, &format!("let {name} = {shared};"));
             }
-            Statement::Collective { scope: Scope::Workgroup, .. } => {
+            Statement::Collective { values, scope: Scope::Workgroup, function, operands, tiles, .. }
+                if !tiles.is_empty() =>
+            {
+                self.through_subgroups(values, *function, operands, tiles, depth);
+            }
+            Statement::Collective { scope: Scope::Workgroup | Scope::Part { .. }, .. } => {
                 return Err(not_lowered("a collective of a workgroup"));
             }
             Statement::Collective { values, combination, function, operands, .. } => {

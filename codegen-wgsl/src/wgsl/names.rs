@@ -29,6 +29,8 @@ impl Names {
             "lane",
             "member",
             "members",
+            "subgroup",
+            "subgroups",
         ];
         names.taken.extend(declared.iter().map(|name| (*name).to_owned()));
         names.taken.extend(crate::math::all().iter().map(|function| function.name.to_owned()));

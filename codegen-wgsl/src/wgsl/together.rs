@@ -14,6 +14,10 @@ use weft_hlo::ir::{ArenaId, ElementType, Span};
 pub(super) const SUBGROUP_INPUTS: &str =
     ", @builtin(subgroup_invocation_id) member: u32, @builtin(subgroup_size) members: u32";
 
+/// The number of a subgroup, and how many a workgroup has.
+pub(super) const WORKGROUP_INPUTS: &str =
+    ", @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) subgroups: u32";
+
 /// For each memory whether the array that holds it is of atomic words: all of a buffer in which elements are updated, or
 /// merged into words.
 ///
@@ -49,8 +53,21 @@ fn mark(block: &Block, updated: &mut [bool]) {
 pub(crate) fn uses_subgroups(block: &Block) -> bool {
     block.statements.iter().any(|statement| {
         matches!(statement, Statement::Collective { scope: Scope::Subgroup, .. })
+            || combines_subgroups(statement)
             || statement.blocks().into_iter().any(uses_subgroups)
     })
+}
+
+/// Whether a block, or one within it, combines what the subgroups of a workgroup come to.
+pub(super) fn numbers_subgroups(block: &Block) -> bool {
+    block
+        .statements
+        .iter()
+        .any(|statement| combines_subgroups(statement) || statement.blocks().into_iter().any(numbers_subgroups))
+}
+
+fn combines_subgroups(statement: &Statement) -> bool {
+    matches!(statement, Statement::Collective { scope: Scope::Workgroup, tiles, .. } if !tiles.is_empty())
 }
 
 /// The type of the atomic word that holds an element.
@@ -150,33 +167,11 @@ impl FunctionText<'_, '_> {
         depth: usize,
     ) {
         let types: Vec<ElementType> = values.iter().map(|value| self.function.values[*value].element_type).collect();
-        let names: Vec<String> = values.iter().map(|value| self.name(*value).to_owned()).collect();
-        for ((name, operand), value) in names.iter().zip(operands).zip(values) {
-            let (ty, operand) = (self.type_of(*value), self.operand(*operand));
-            self.line(depth, &format!("var {name}: {ty} = {};", strip(&operand)));
-        }
-        let reach = self.scope.take("reach");
-        self.line(depth, &format!("for (var {reach} = 1u; {reach} < members; {reach} <<= 1u) {{"));
-        let before =
-            self.moved(&types, &names, "before", |word| format!("subgroupShuffleUp({word}, {reach})"), depth + 1);
-        self.line(depth + 1, &format!("if member >= {reach} {{"));
-        let callee = &self.writer.kernel.functions[function].name;
-        let arguments: Vec<&str> = before.iter().chain(&names).map(String::as_str).collect();
-        let call = format!("{callee}({})", arguments.join(", "));
-        if let [name] = names.as_slice() {
-            self.line(depth + 2, &format!("{name} = {call};"));
-        } else {
-            let all = self.scope.take("all");
-            self.line(depth + 2, &format!("let {all} = {call};"));
-            for (position, name) in names.iter().enumerate() {
-                self.line(depth + 2, &format!("{name} = {all}.r{position};"));
-            }
-        }
-        self.line(depth + 1, "}");
-        self.line(depth, "}");
+        let names = self.declared(values, operands, depth);
+        self.up_to(&types, &names, function, depth);
         match combination {
             Combination::Scan => {}
-            Combination::Reduce => {
+            Combination::Reduce | Combination::Combine => {
                 let last = self.scope.take("last");
                 self.line(depth, &format!("let {last} = subgroupMax(member);"));
                 let whole =
@@ -190,6 +185,88 @@ impl FunctionText<'_, '_> {
                 self.replaced(&names, &before, depth + 1);
                 self.line(depth, "}");
             }
+        }
+    }
+
+    /// A collective of a workgroup by way of its subgroups. The last invocation of each leaves in the tiles what its subgroup comes to. After a barrier every
+    /// subgroup combines all of that: each invocation a stretch of what there is, which some may have none of, then those that have any.
+    pub(super) fn through_subgroups(
+        &mut self,
+        values: &[ValueId],
+        function: FunctionId,
+        operands: &[Operand],
+        tiles: &[MemoryId],
+        depth: usize,
+    ) {
+        let types: Vec<ElementType> = values.iter().map(|value| self.function.values[*value].element_type).collect();
+        let names = self.declared(values, operands, depth);
+        let tiles: Vec<&str> = tiles.iter().map(|tile| self.writer.kernel.memories[*tile].name.as_str()).collect();
+        let [last, each, begin, next] = ["last", "each", "begin", "next"].map(|name| self.scope.take(name));
+        self.up_to(&types, &names, function, depth);
+        self.line(depth, &format!("let {last} = subgroupMax(member);"));
+        self.line(depth, &format!("if member == {last} {{"));
+        for ((ty, name), tile) in types.iter().zip(&names).zip(&tiles) {
+            let stored = if *ty == ElementType::Pred { format!("u32({name})") } else { name.clone() };
+            self.line(depth + 1, &format!("{tile}[subgroup] = {stored};"));
+        }
+        self.line(depth, "}");
+        self.line(depth, "workgroupBarrier();");
+        self.line(depth, &format!("let {each} = (subgroups + {last}) / ({last} + 1u);"));
+        self.line(depth, &format!("let {begin} = min(member * {each}, subgroups - 1u);"));
+        let left = |place: &str| {
+            let one = |(ty, tile): (&ElementType, &&str)| match ty {
+                ElementType::Pred => format!("({tile}[{place}] != 0u)"),
+                _ => format!("{tile}[{place}]"),
+            };
+            types.iter().zip(&tiles).map(one).collect::<Vec<String>>()
+        };
+        self.replaced(&names, &left(&begin), depth);
+        let header = format!("for (var {next} = {begin} + 1u; {next} < min({begin} + {each}, subgroups); {next}++) {{");
+        self.line(depth, &header);
+        let all: Vec<String> = names.iter().cloned().chain(left(&next)).collect();
+        self.combined(&names, &all, function, depth + 1);
+        self.line(depth, "}");
+        self.up_to(&types, &names, function, depth);
+        let from = format!("(subgroups - 1u) / {each}");
+        let whole = self.moved(&types, &names, "whole", |word| format!("subgroupShuffle({word}, {from})"), depth);
+        self.replaced(&names, &whole, depth);
+    }
+
+    /// Variables for the values of a collective, which hold its operands.
+    fn declared(&mut self, values: &[ValueId], operands: &[Operand], depth: usize) -> Vec<String> {
+        let names: Vec<String> = values.iter().map(|value| self.name(*value).to_owned()).collect();
+        for ((name, operand), value) in names.iter().zip(operands).zip(values) {
+            let (ty, operand) = (self.type_of(*value), self.operand(*operand));
+            self.line(depth, &format!("var {name}: {ty} = {};", strip(&operand)));
+        }
+        names
+    }
+
+    /// Has the variables of each invocation of a subgroup hold what those up to its own come to.
+    fn up_to(&mut self, types: &[ElementType], names: &[String], function: FunctionId, depth: usize) {
+        let reach = self.scope.take("reach");
+        self.line(depth, &format!("for (var {reach} = 1u; {reach} < members; {reach} <<= 1u) {{"));
+        let before =
+            self.moved(types, names, "before", |word| format!("subgroupShuffleUp({word}, {reach})"), depth + 1);
+        self.line(depth + 1, &format!("if member >= {reach} {{"));
+        let all: Vec<String> = before.iter().chain(names).cloned().collect();
+        self.combined(names, &all, function, depth + 2);
+        self.line(depth + 1, "}");
+        self.line(depth, "}");
+    }
+
+    /// Has variables hold what a function makes of two tuples.
+    fn combined(&mut self, names: &[String], tuples: &[String], function: FunctionId, depth: usize) {
+        let callee = &self.writer.kernel.functions[function].name;
+        let call = format!("{callee}({})", tuples.join(", "));
+        if let [name] = names {
+            self.line(depth, &format!("{name} = {call};"));
+            return;
+        }
+        let all = self.scope.take("all");
+        self.line(depth, &format!("let {all} = {call};"));
+        for (position, name) in names.iter().enumerate() {
+            self.line(depth, &format!("{name} = {all}.r{position};"));
         }
     }
 

@@ -5,7 +5,9 @@ use super::function::FunctionText;
 use super::index::{Variables, check_extent};
 use super::inline::inlined;
 use super::lanes::{array_lanes, type_text, vector_text};
-use super::together::{SUBGROUP_INPUTS, atomic_memories, atomic_type, uses_subgroups};
+use super::together::{
+    SUBGROUP_INPUTS, WORKGROUP_INPUTS, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
+};
 use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
@@ -258,9 +260,10 @@ impl<'k> Writer<'k> {
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
         let mut text = self.text(entry, variables);
         let of_subgroups = if uses_subgroups(&entry.body) { SUBGROUP_INPUTS } else { "" };
+        let of_workgroup = if numbers_subgroups(&entry.body) { WORKGROUP_INPUTS } else { "" };
         text.out += &format!(
             "@compute @workgroup_size({})\nfn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, \
-             @builtin(local_invocation_index) lane: u32{of_subgroups}) {{\n",
+             @builtin(local_invocation_index) lane: u32{of_subgroups}{of_workgroup}) {{\n",
             kernel.threads()
         );
         for memory in kernel.memories.values().filter(|memory| memory.space == Space::Thread) {

@@ -3,6 +3,8 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[7,33]
 @group(0) @binding(1) var<storage, read_write> both_out: array<f32>;  // f32[7]
 @group(0) @binding(2) var<storage, read_write> both_out_2: array<i32>;  // s32[7]
+var<workgroup> shared_f32: array<f32, 256>;  // f32[256]
+var<workgroup> shared_s32: array<i32, 256>;  // s32[256]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 var<private> zeros: Params;
@@ -19,40 +21,158 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-struct Result_both {
+struct Result_x_2 {
     r0: f32,
     r1: i32,
 }
 
-fn both(d0: u32) -> Result_both {
-    var both_acc: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var both_acc_2: i32 = 0i;
-    for (var s0 = 0u; s0 < 33u; s0++) {
-        let positions = i32(s0);
-        let x_value = x[d0 * 33u + s0];
-        let gt = both_acc > x_value;
-        let is_nan = is_nan_f32(both_acc);
-        let first = gt | is_nan;
-        let value = select(x_value, both_acc, first);
-        let eq = both_acc == x_value;
-        let lt = both_acc_2 < positions;
-        let earlier = eq & lt;
-        let keeps = first | earlier;
-        let index = select(positions, both_acc_2, keeps);
-        both_acc = value;
-        both_acc_2 = index;
-    }
-    return Result_both(both_acc, both_acc_2);
+fn x_2(d0: u32) -> Result_x_2 {
+    let positions = i32(d0 % 33u);
+    let x_value = x[d0];
+    return Result_x_2(x_value, positions);
 }
 
-@compute @workgroup_size(64)
+struct Result_best {
+    r0: f32,
+    r1: i32,
+}
+
+fn best(a: f32, ia: i32, b: f32, ib: i32) -> Result_best {
+    let gt = a > keep_apart(b);
+    let is_nan = is_nan_f32(a);
+    let first = gt | is_nan;
+    let value = keep(select(b, a, first));
+    let eq = a == keep_apart(b);
+    let lt = ia < ib;
+    let earlier = eq & lt;
+    let keeps = first | earlier;
+    let index = select(ib, ia, keeps);
+    return Result_best(value, index);
+}
+
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if lane <= 6u {
-        let element_all = both(lane);
-        let element = element_all.r0;
-        let element_2 = element_all.r1;
-        both_out[lane] = element;
-        both_out_2[lane] = element_2;
+    let at0 = lane >> 5u;
+    let at1 = lane & 31u;
+    var chosen_3: f32;
+    var chosen_4: i32;
+    if at0 <= 6u {
+        var chosen_5: f32;
+        var chosen_6: i32;
+        if at1 * 2u <= 32u {
+            let x_7_all = x_2(lane * 2u - at0 * 31u);
+            let x_7 = x_7_all.r0;
+            let x_8 = x_7_all.r1;
+            let gt_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > keep_apart(x_7);
+            let is_nan_3 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
+            let first_3 = gt_3 | is_nan_3;
+            let value_5 = keep(select(x_7, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_3));
+            let eq_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == keep_apart(x_7);
+            let lt_3 = 2147483647i < x_8;
+            let earlier_3 = eq_3 & lt_3;
+            let keeps_3 = first_3 | earlier_3;
+            let index_3 = select(x_8, 2147483647i, keeps_3);
+            chosen_5 = value_5;
+            chosen_6 = index_3;
+        } else {
+            chosen_5 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+            chosen_6 = 2147483647i;
+        }
+        var chosen_7: f32;
+        var chosen_8: i32;
+        if at1 * 2u + 1u <= 32u {
+            let x_11_all = x_2(lane * 2u + 1u - at0 * 31u);
+            let x_11 = x_11_all.r0;
+            let x_12 = x_11_all.r1;
+            let gt_4 = chosen_5 > keep_apart(x_11);
+            let is_nan_4 = is_nan_f32(chosen_5);
+            let first_4 = gt_4 | is_nan_4;
+            let value_7 = keep(select(x_11, chosen_5, first_4));
+            let eq_4 = chosen_5 == keep_apart(x_11);
+            let lt_4 = chosen_6 < x_12;
+            let earlier_4 = eq_4 & lt_4;
+            let keeps_4 = first_4 | earlier_4;
+            let index_4 = select(x_12, chosen_6, keeps_4);
+            chosen_7 = value_7;
+            chosen_8 = index_4;
+        } else {
+            chosen_7 = chosen_5;
+            chosen_8 = chosen_6;
+        }
+        chosen_3 = chosen_7;
+        chosen_4 = chosen_8;
+    } else {
+        chosen_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+        chosen_4 = 2147483647i;
+    }
+    shared_f32[lane] = chosen_3;
+    shared_s32[lane] = chosen_4;
+    workgroupBarrier();
+    if lane <= 127u {
+        let at3 = lane * 2u;
+        let at4 = lane * 2u + 1u;
+        let both_9_all = best(shared_f32[at3], shared_s32[at3], shared_f32[at4], shared_s32[at4]);
+        let both_9 = both_9_all.r0;
+        let both_10 = both_9_all.r1;
+        shared_f32[at3] = both_9;
+        shared_s32[at3] = both_10;
+    }
+    workgroupBarrier();
+    if lane <= 63u {
+        let at5 = lane * 4u;
+        let at6 = lane * 4u + 2u;
+        let both_15_all = best(shared_f32[at5], shared_s32[at5], shared_f32[at6], shared_s32[at6]);
+        let both_15 = both_15_all.r0;
+        let both_16 = both_15_all.r1;
+        shared_f32[at5] = both_15;
+        shared_s32[at5] = both_16;
+    }
+    workgroupBarrier();
+    if lane <= 31u {
+        let at7 = lane * 8u;
+        let at8 = lane * 8u + 4u;
+        let both_21_all = best(shared_f32[at7], shared_s32[at7], shared_f32[at8], shared_s32[at8]);
+        let both_21 = both_21_all.r0;
+        let both_22 = both_21_all.r1;
+        shared_f32[at7] = both_21;
+        shared_s32[at7] = both_22;
+    }
+    workgroupBarrier();
+    if lane <= 15u {
+        let at9 = lane * 16u;
+        let at10 = lane * 16u + 8u;
+        let both_27_all = best(shared_f32[at9], shared_s32[at9], shared_f32[at10], shared_s32[at10]);
+        let both_27 = both_27_all.r0;
+        let both_28 = both_27_all.r1;
+        shared_f32[at9] = both_27;
+        shared_s32[at9] = both_28;
+    }
+    workgroupBarrier();
+    if lane <= 7u {
+        let at11 = lane * 32u;
+        let at12 = lane * 32u + 16u;
+        let both_33_all = best(shared_f32[at11], shared_s32[at11], shared_f32[at12], shared_s32[at12]);
+        let both_33 = both_33_all.r0;
+        let both_34 = both_33_all.r1;
+        shared_f32[at11] = both_33;
+        shared_s32[at11] = both_34;
+    }
+    workgroupBarrier();
+    let at2 = at0 * 32u;
+    let both_3 = shared_f32[at2];
+    let both_4 = shared_s32[at2];
+    let gt_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > both_3;
+    let is_nan_2 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
+    let first_2 = gt_2 | is_nan_2;
+    let value_2 = select(both_3, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_2);
+    let eq_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == both_3;
+    let lt_2 = 0i < both_4;
+    let earlier_2 = eq_2 & lt_2;
+    let keeps_2 = first_2 | earlier_2;
+    let index_2 = select(both_4, 0i, keeps_2);
+    if (at0 <= 6u) & (at1 == 0u) {
+        both_out[at0] = value_2;
+        both_out_2[at0] = index_2;
     }
 }

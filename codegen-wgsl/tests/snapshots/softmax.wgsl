@@ -2,6 +2,7 @@
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read_write> max_out: array<f32>;  // f32[17]
+var<workgroup> shared_f32: array<f32, 256>;  // f32[256]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(2) var<uniform> params: Params;
 var<private> zeros: Params;
@@ -18,81 +19,61 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn max_v(d0: u32) -> f32 {
-    var max_acc_2: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_3: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_4: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_5: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_6: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_7: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_8: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_9: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_10: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_11: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_12: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_13: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_14: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_15: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_16: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    var max_acc_17: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-    for (var s0 = 0u; s0 < 8u; s0++) {
-        let larger_2 = max_f32(max_acc_2, x[d0 * 129u + s0 * 16u]);
-        let larger_3 = max_f32(max_acc_3, x[d0 * 129u + s0 * 16u + 1u]);
-        let larger_4 = max_f32(max_acc_4, x[d0 * 129u + s0 * 16u + 2u]);
-        let larger_5 = max_f32(max_acc_5, x[d0 * 129u + s0 * 16u + 3u]);
-        let larger_6 = max_f32(max_acc_6, x[d0 * 129u + s0 * 16u + 4u]);
-        let larger_7 = max_f32(max_acc_7, x[d0 * 129u + s0 * 16u + 5u]);
-        let larger_8 = max_f32(max_acc_8, x[d0 * 129u + s0 * 16u + 6u]);
-        let larger_9 = max_f32(max_acc_9, x[d0 * 129u + s0 * 16u + 7u]);
-        let larger_10 = max_f32(max_acc_10, x[d0 * 129u + s0 * 16u + 8u]);
-        let larger_11 = max_f32(max_acc_11, x[d0 * 129u + s0 * 16u + 9u]);
-        let larger_12 = max_f32(max_acc_12, x[d0 * 129u + s0 * 16u + 10u]);
-        let larger_13 = max_f32(max_acc_13, x[d0 * 129u + s0 * 16u + 11u]);
-        let larger_14 = max_f32(max_acc_14, x[d0 * 129u + s0 * 16u + 12u]);
-        let larger_15 = max_f32(max_acc_15, x[d0 * 129u + s0 * 16u + 13u]);
-        let larger_16 = max_f32(max_acc_16, x[d0 * 129u + s0 * 16u + 14u]);
-        let larger_17 = max_f32(max_acc_17, x[d0 * 129u + s0 * 16u + 15u]);
-        max_acc_2 = larger_2;
-        max_acc_3 = larger_3;
-        max_acc_4 = larger_4;
-        max_acc_5 = larger_5;
-        max_acc_6 = larger_6;
-        max_acc_7 = larger_7;
-        max_acc_8 = larger_8;
-        max_acc_9 = larger_9;
-        max_acc_10 = larger_10;
-        max_acc_11 = larger_11;
-        max_acc_12 = larger_12;
-        max_acc_13 = larger_13;
-        max_acc_14 = larger_14;
-        max_acc_15 = larger_15;
-        max_acc_16 = larger_16;
-        max_acc_17 = larger_17;
-    }
-    let max_v_3 = keep(max_acc_2);
-    let larger_19 = max_f32(max_v_3, x[d0 * 129u + 128u]);
-    let max_v_20 = max_f32(larger_19, max_acc_10);
-    let max_v_21 = max_f32(max_acc_3, max_acc_11);
-    let max_v_22 = max_f32(max_acc_4, max_acc_12);
-    let max_v_23 = max_f32(max_acc_5, max_acc_13);
-    let max_v_24 = max_f32(max_acc_6, max_acc_14);
-    let max_v_25 = max_f32(max_acc_7, max_acc_15);
-    let max_v_26 = max_f32(max_acc_8, max_acc_16);
-    let max_v_27 = max_f32(max_acc_9, max_acc_17);
-    let max_v_28 = max_f32(max_v_20, max_v_24);
-    let max_v_29 = max_f32(max_v_21, max_v_25);
-    let max_v_30 = max_f32(max_v_22, max_v_26);
-    let max_v_31 = max_f32(max_v_23, max_v_27);
-    let max_v_32 = max_f32(max_v_28, max_v_30);
-    let max_v_33 = max_f32(max_v_29, max_v_31);
-    return max_f32(max_v_32, max_v_33);
+fn x_2(d0: u32) -> f32 {
+    return x[d0];
 }
 
-@compute @workgroup_size(64)
+fn larger(a: f32, b: f32) -> f32 {
+    return keep(max_f32(a, b));
+}
+
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if lane <= 16u {
-        max_out[lane] = max_v(lane);
+    let at0 = lane & 31u;
+    let at1 = lane >> 5u;
+    let at2 = group.x * 8u + at1;
+    var chosen_2: f32;
+    if at2 <= 16u {
+        let larger_5 = max_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant), x_2(group.x * 1032u + lane + at1 * 97u));
+        let larger_6 = max_f32(larger_5, x_2(group.x * 1032u + lane + at1 * 97u + 32u));
+        let larger_7 = max_f32(larger_6, x_2(group.x * 1032u + lane + at1 * 97u + 64u));
+        let max_v_18 = keep(max_f32(larger_7, x_2(group.x * 1032u + lane + at1 * 97u + 96u)));
+        var chosen_4: f32;
+        if at0 + 128u == 128u {
+            chosen_4 = keep(max_f32(max_v_18, x_2(group.x * 1032u + lane + at1 * 97u + 128u)));
+        } else {
+            chosen_4 = max_v_18;
+        }
+        chosen_2 = chosen_4;
+    } else {
+        chosen_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+    }
+    shared_f32[lane] = chosen_2;
+    workgroupBarrier();
+    if at0 <= 15u {
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 16u]);
+    }
+    workgroupBarrier();
+    if at0 <= 7u {
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 8u]);
+    }
+    workgroupBarrier();
+    if at0 <= 3u {
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 4u]);
+    }
+    workgroupBarrier();
+    if at0 <= 1u {
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 2u]);
+    }
+    workgroupBarrier();
+    if at0 == 0u {
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 1u]);
+    }
+    workgroupBarrier();
+    let max_v_2 = shared_f32[at1 * 32u];
+    if (at2 <= 16u) & (at0 == 0u) {
+        max_out[at2] = max_v_2;
     }
 }
 
@@ -101,6 +82,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[17,129]
 @group(0) @binding(1) var<storage, read> max_v: array<f32>;  // f32[17]
 @group(0) @binding(2) var<storage, read_write> total_out: array<f32>;  // f32[17]
+var<workgroup> shared_f32: array<f32, 256>;  // f32[256]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 var<private> zeros: Params;
@@ -117,50 +99,62 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn total(d0: u32) -> f32 {
-    let max_value_2 = max_v[d0];
-    let max_value_3 = max_v[d0];
-    let max_value_4 = max_v[d0];
-    let max_value_5 = max_v[d0];
-    var total_acc_2: f32 = keep(0.0f);
-    var total_acc_3: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
-    var total_acc_4: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
-    var total_acc_5: f32 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
-    for (var s0 = 0u; s0 < 32u; s0++) {
-        let shifted_2 = x[d0 * 129u + s0 * 4u] - max_value_2;
-        let exp_v_2 = keep(exp_f32(shifted_2));
-        let sum_2 = total_acc_2 + exp_v_2;
-        let shifted_3 = x[d0 * 129u + s0 * 4u + 1u] - max_value_3;
-        let exp_v_3 = keep(exp_f32(shifted_3));
-        let sum_3 = total_acc_3 + exp_v_3;
-        let shifted_4 = x[d0 * 129u + s0 * 4u + 2u] - max_value_4;
-        let exp_v_4 = keep(exp_f32(shifted_4));
-        let sum_4 = total_acc_4 + exp_v_4;
-        let shifted_5 = x[d0 * 129u + s0 * 4u + 3u] - max_value_5;
-        let exp_v_5 = keep(exp_f32(shifted_5));
-        let sum_5 = total_acc_5 + exp_v_5;
-        total_acc_2 = sum_2;
-        total_acc_3 = sum_3;
-        total_acc_4 = sum_4;
-        total_acc_5 = sum_5;
-    }
-    let total_3 = keep(total_acc_2);
-    let total_4 = keep(total_acc_3);
-    let total_5 = keep(total_acc_4);
-    let total_6 = keep(total_acc_5);
-    let shifted_7 = x[d0 * 129u + 128u] - max_v[d0];
-    let exp_v_13 = keep(exp_f32(shifted_7));
-    let total_7 = keep(total_3 + exp_v_13);
-    let total_8 = keep(total_7 + total_5);
-    let total_9 = keep(total_4 + total_6);
-    return total_8 + total_9;
+fn exp_v(d0: u32) -> f32 {
+    let shifted = x[d0] - max_v[d0 / 129u];
+    return keep(exp_f32(shifted));
 }
 
-@compute @workgroup_size(64)
+fn sum(a: f32, b: f32) -> f32 {
+    return keep(a + b);
+}
+
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if lane <= 16u {
-        total_out[lane] = total(lane);
+    let at0 = lane & 31u;
+    let at1 = lane >> 5u;
+    let at2 = group.x * 8u + at1;
+    var chosen_2: f32;
+    if at2 <= 16u {
+        let sum_6 = bitcast<f32>(0x80000000u ^ zeros.zero_constant) + exp_v(group.x * 1032u + lane + at1 * 97u);
+        let sum_7 = sum_6 + exp_v(group.x * 1032u + lane + at1 * 97u + 32u);
+        let sum_8 = sum_7 + exp_v(group.x * 1032u + lane + at1 * 97u + 64u);
+        let total_18 = keep(sum_8 + exp_v(group.x * 1032u + lane + at1 * 97u + 96u));
+        var chosen_4: f32;
+        if at0 + 128u == 128u {
+            chosen_4 = keep(keep_chosen(total_18) + exp_v(group.x * 1032u + lane + at1 * 97u + 128u));
+        } else {
+            chosen_4 = total_18;
+        }
+        chosen_2 = chosen_4;
+    } else {
+        chosen_2 = bitcast<f32>(0x80000000u ^ zeros.zero_constant);
+    }
+    shared_f32[lane] = chosen_2;
+    workgroupBarrier();
+    if at0 <= 15u {
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 16u]);
+    }
+    workgroupBarrier();
+    if at0 <= 7u {
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 8u]);
+    }
+    workgroupBarrier();
+    if at0 <= 3u {
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 4u]);
+    }
+    workgroupBarrier();
+    if at0 <= 1u {
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 2u]);
+    }
+    workgroupBarrier();
+    if at0 == 0u {
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 1u]);
+    }
+    workgroupBarrier();
+    let sum_3 = keep(0.0f) + shared_f32[at1 * 32u];
+    if (at2 <= 16u) & (at0 == 0u) {
+        total_out[at2] = sum_3;
     }
 }
 

@@ -231,10 +231,16 @@ impl<'k> Machine<'k> {
                 self.wait(threads);
             }
             Statement::Barrier => self.wait(threads),
-            Statement::Collective { values, scope, combination, function, operands } => {
+            Statement::Collective { values, scope, combination, function, operands, .. } => {
                 self.wait(threads);
-                let size = if *scope == Scope::Workgroup { self.threads } else { self.subgroup };
-                for members in threads.chunks(size) {
+                let of = |thread: &usize| match *scope {
+                    Scope::Workgroup => [0, 0],
+                    Scope::Part { count, apart } => [thread / (count * apart) as usize, thread % apart as usize],
+                    Scope::Subgroup => [thread / self.subgroup, 0],
+                };
+                let mut parts: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
+                threads.iter().for_each(|thread| parts.entry(of(thread)).or_default().push(*thread));
+                for members in parts.into_values() {
                     let given =
                         |thread: &usize| operands.iter().map(|operand| frame.operand(*operand, *thread)).collect();
                     let given: Vec<Vec<Word>> = members.iter().map(given).collect();
@@ -247,7 +253,7 @@ impl<'k> Machine<'k> {
                     }
                     for (position, &thread) in members.iter().enumerate() {
                         let words = match combination {
-                            Combination::Reduce => scanned.last().unwrap(),
+                            Combination::Reduce | Combination::Combine => scanned.last().unwrap(),
                             Combination::Scan => &scanned[position],
                             Combination::ExclusiveScan => &scanned[position.saturating_sub(1)],
                         };

@@ -1,5 +1,8 @@
 //! Kernels in which invocations do something together, and what they are given.
 
+/// How many of [`FUNCTIONS`], from the first on, combine in any order.
+const COMMUTING: usize = 3;
+
 /// Sums, maxima, and functions whose order matters, by name, with the types of their operands and of the tuple they combine.
 pub(crate) const FUNCTIONS: [(&str, &[&str], &str); 6] = [
     ("sum", &["s32"], "%2: s32 = add %0, %1 return %2"),
@@ -20,18 +23,30 @@ pub(crate) const FUNCTIONS: [(&str, &[&str], &str); 6] = [
 /// How many invocations workgroups have.
 const SIZES: [usize; 6] = [1, 2, 31, 64, 100, 256];
 
-/// How values are combined.
-const COMBINATIONS: [&str; 3] = ["reduce", "scan", "exclusive-scan"];
+/// Parts of workgroups, with how many invocations are whole ones: neighbors and others, a power of two and not, and all.
+pub(crate) const PARTS: [(&str, usize); 7] = [
+    ("part of 4 apart 1", 4),
+    ("part of 32 apart 1", 32),
+    ("part of 5 apart 1", 5),
+    ("part of 4 apart 8", 32),
+    ("part of 5 apart 2", 10),
+    ("part of 1 apart 2", 2),
+    ("part of 64 apart 1", 64),
+];
+
+/// How values are combined; the last in any order.
+const COMBINATIONS: [&str; 4] = ["reduce", "scan", "exclusive-scan", "combine"];
 
 /// Calls a test with the name, the text and the operands of each collective of a scope: all combinations, functions and sizes.
 pub(crate) fn for_each_collective(scope: &str, mut test: impl FnMut(&str, &str, &[Vec<u32>])) {
+    let whole = PARTS.iter().find(|(part, _)| *part == scope).map_or(1, |(_, whole)| *whole);
     for combination in COMBINATIONS {
-        for function in FUNCTIONS {
-            for threads in SIZES {
+        for function in &FUNCTIONS[..if combination == "combine" { COMMUTING } else { FUNCTIONS.len() }] {
+            for threads in SIZES.into_iter().filter(|threads| threads % whole == 0) {
                 let operands: Vec<Vec<u32>> =
                     (0..).zip(function.1).map(|(seed, ty)| words(ty, 2 * threads, seed)).collect();
-                let name = format!("{combination} {} {threads}", function.0);
-                test(&name, &collective(combination, scope, function, threads), &operands);
+                let name = format!("{combination} {scope} {} {threads}", function.0);
+                test(&name, &collective(combination, scope, *function, threads), &operands);
             }
         }
     }

@@ -49,13 +49,15 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => match objection(&mut reductions, computation, instruction.operands.len(), target, budget)? {
-                    Some(reason) => {
-                        dissolved.push((program, id));
-                        (Verdict::Dissolved, reason)
+                None => {
+                    match objection(&flat, &mut reductions, computation, instruction.operands.len(), target, budget)? {
+                        Some(reason) => {
+                            dissolved.push((program, id));
+                            (Verdict::Dissolved, reason)
+                        }
+                        None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
                     }
-                    None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
-                },
+                }
             };
             decisions.push(Decision { instruction: name_in(&flat, program, id), verdict, reason });
         }
@@ -82,6 +84,7 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
 
 /// Why this computation should not be one kernel, if it should not.
 fn objection(
+    module: &Module,
     reductions: &mut LongReductions<'_>,
     computation: &Computation,
     operands: usize,
@@ -112,7 +115,7 @@ fn objection(
     if reductions.are_in(computation) {
         return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
     }
-    let plan = FusionPlan::new(computation, target)?;
+    let plan = FusionPlan::new(module, computation, target)?;
     if plan.depth() > MAX_DEPTH {
         let depth = plan.depth();
         return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));

@@ -133,7 +133,7 @@ impl Fused {
                 let site = Site { computation: program, instruction: id };
                 let Op::Fusion { calls, .. } = instruction.op else { continue };
                 let computation = &module.computations[calls];
-                let plan = match FusionPlan::new(computation, target) {
+                let plan = match FusionPlan::new(&module, computation, target) {
                     Ok(plan) => plan,
                     // What has no code yet may have no maps either.
                     Err(_) if refused.contains(&site) => continue,

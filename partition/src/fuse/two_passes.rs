@@ -6,8 +6,8 @@
 
 use super::given::name_in;
 use super::{Decision, Verdict};
+use crate::Target;
 use crate::fold::Fold;
-use crate::{DeviceKind, Target};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op,
@@ -123,7 +123,7 @@ pub(super) struct LongReductions<'m> {
 
 impl<'m> LongReductions<'m> {
     pub(super) fn new(module: &'m Module, target: &Target) -> Self {
-        let is_software = target.kind == DeviceKind::Software;
+        let is_software = target.is_software();
         LongReductions { module, max_buffers: target.max_storage_buffers, is_software, folds: BTreeMap::new() }
     }
 
@@ -174,7 +174,7 @@ pub(super) fn split_long_reductions(
     decisions: &mut Vec<Decision>,
 ) -> Module {
     let program = &module.computations[id];
-    let is_software = target.kind == DeviceKind::Software;
+    let is_software = target.is_software();
     let is_long =
         |instruction: &Instruction| Reduction::long(&program.instructions, instruction, is_software).is_some();
     if !program.instructions.values().any(is_long) {

@@ -2,20 +2,23 @@
 
 mod planner;
 mod read;
+mod reduced;
 mod text;
 mod tiled;
 mod update_slice;
 
 use crate::Target;
 use crate::hero::{HeroKind, HeroTiling};
+use crate::reduced::Reduced;
 use crate::tiling::Tiling;
 use crate::transposed::Transposed;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, Shape};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op, Scalar, Shape};
 use weft_indexing::IndexingMap;
 
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
+pub use reduced::Rows;
 pub use update_slice::Update;
 
 /// A function of a [`FusionPlan`].
@@ -75,6 +78,8 @@ pub enum Emitter {
     Loop(Tiling),
     /// Elements of transpositions go from rows to columns through tiles, and on into what computes the outputs.
     Transposed(Transposed),
+    /// Workgroups fold rows of elements, and compute of the results what is computed for each of these again: [`FusionPlan::passes`].
+    Reduced(Reduced),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
     UpdateSlice(Tiling),
@@ -110,6 +115,34 @@ pub struct Tail {
     pub map: IndexingMap,
 }
 
+/// A pass over the elements of rows.
+///
+/// The functions of elements have the indices `(o, r, i)` of [`Reduced`], those of rows `(o, i)`. What a function is [given](Function::given) are the results of
+/// reductions that passes before have folded, and the values of other functions of these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// The functions of rows that are called first, operands before users.
+    pub rows: Vec<FunctionId>,
+    /// The functions that are called for each element, operands before users. Of functions that are called in several passes the first stores outputs; where
+    /// values are [kept](Reduced::is_kept) each is called in one.
+    pub elements: Vec<FunctionId>,
+    /// What is folded.
+    pub folds: Vec<Folded>,
+}
+
+/// A reduction that a kernel is shaped around.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folded {
+    /// The instruction.
+    pub reduction: InstrId,
+    /// The function of elements that yields what it folds.
+    pub function: FunctionId,
+    /// The function of rows that yields those initial values that are no constants.
+    pub initial: Option<FunctionId>,
+    /// The neutral tuple of its region.
+    pub neutral: Vec<Scalar>,
+}
+
 /// The functions of one fusion, how they call each other, and how a kernel computes its outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FusionPlan {
@@ -117,6 +150,7 @@ pub struct FusionPlan {
     outputs: Vec<FunctionId>,
     starts: Vec<FunctionId>,
     updates: Vec<Update>,
+    passes: Vec<Pass>,
     emitter: Emitter,
     why: String,
     heroes: Vec<Hero>,
@@ -137,13 +171,16 @@ impl FusionPlan {
     /// as a function, joins them; any other, and every hero, becomes a function of its own. A hero whose only reader is a function of
     /// outputs, at the element that it computes, is given to it as a value.
     ///
+    /// Where reductions of rows that are long enough are computed, and all outputs are of their elements or of their results, the kernel is shaped around
+    /// these: functions are those of elements and of rows, each called once, and given what others compute. `module` has the regions.
+    ///
     /// Where every output is a dynamic-update-slice of a parameter, and nothing else reads of that parameter what may have been
     /// replaced already, the first functions compute the updates, and others where these start.
     ///
     /// # Errors
     /// Where an instruction has no indexing map (`HLO301`, `HLO302`, `HLO304`, `HLO305`).
-    pub fn new(computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
-        Planner::new(computation).plan(target)
+    pub fn new(module: &Module, computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
+        Planner::new(computation).plan(module, target)
     }
 
     /// The plan of a fusion by which every element of its results is computed, also where updates would do: for kernels that hold what is updated
@@ -168,8 +205,13 @@ impl FusionPlan {
     ///
     /// # Errors
     /// `HLO405` for a text that is no plan of this computation, with the line; the errors of [`FusionPlan::new`].
-    pub fn parse(text: &str, computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
-        read::parse(text, computation, target)
+    pub fn parse(
+        text: &str,
+        module: &Module,
+        computation: &Computation,
+        target: &Target,
+    ) -> Result<FusionPlan, Diagnostics> {
+        read::parse(text, module, computation, target)
     }
 
     /// The functions; those that compute the fusion's outputs come first, callers before callees.
@@ -196,6 +238,11 @@ impl FusionPlan {
     /// The function that yields where updates start, for an instruction that is no parameter and no constant written in place.
     pub fn start(&self, id: InstrId) -> Option<FunctionId> {
         self.starts.iter().find(|start| self.function(**start).roots.iter().any(|root| root.instruction == id)).copied()
+    }
+
+    /// The passes over the elements of rows, where the kernel is shaped around reductions ([`Emitter::Reduced`]).
+    pub fn passes(&self) -> &[Pass] {
+        &self.passes
     }
 
     /// How a kernel computes the outputs.

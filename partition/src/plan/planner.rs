@@ -1,5 +1,6 @@
 //! The division of a computation into functions.
 
+use super::reduced::Refused;
 use super::update_slice::{Candidate, candidates};
 use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update, leaf_extents, roots};
 use crate::Target;
@@ -14,7 +15,10 @@ use crate::splat::splats;
 use crate::tiling::{Space, Tiling};
 use std::collections::BTreeMap;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, UniqueNames};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op, Scalar, UniqueNames};
+
+/// Why a kernel is a loop whose text says so, and nothing else does.
+const SAYS_SO: &str = "the plan says so";
 
 /// Where an instruction goes, given all the ways it is accessed.
 pub(crate) enum Placement {
@@ -77,14 +81,16 @@ pub(super) struct Planner<'m> {
     /// The functions that tell where updates start, and the instructions that they compute.
     starts: Vec<(InstrId, FunctionId)>,
     pub(super) homes: Vec<Option<Counted>>,
-    accesses: Vec<Vec<Counted>>,
+    pub(super) accesses: Vec<Vec<Counted>>,
     pub(super) reads: Vec<Vec<Read>>,
-    splats: Vec<Option<Scalar>>,
-    excess: f64,
+    pub(super) splats: Vec<Option<Scalar>>,
+    pub(super) excess: f64,
     depth: u32,
     repeated_iterations: f64,
     /// Elements of the largest output.
-    outputs: f64,
+    pub(super) outputs: f64,
+    /// Why the kernel is not shaped around reductions.
+    why_no_rows: Option<String>,
 }
 
 impl<'m> Planner<'m> {
@@ -105,6 +111,7 @@ impl<'m> Planner<'m> {
             depth: 0,
             repeated_iterations: 0.0,
             outputs: 1.0,
+            why_no_rows: None,
         }
     }
 
@@ -112,10 +119,18 @@ impl<'m> Planner<'m> {
         Planner { cuts: Some(cuts), ..Planner::new(computation) }
     }
 
-    pub(super) fn plan(self, target: &Target) -> Result<FusionPlan, Diagnostics> {
+    pub(super) fn plan(self, module: &Module, target: &Target) -> Result<FusionPlan, Diagnostics> {
         let candidates = candidates(self.computation)?;
         if candidates.is_empty() {
-            return self.plan_loop(None, target);
+            // A text that tells a launch is that of a loop.
+            let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.tiling.is_some());
+            let reason = match Planner::new(self.computation).plan_reduced(module, target) {
+                Ok(plan) if !is_loop => return Ok(plan),
+                Ok(_) => SAYS_SO.to_owned(),
+                Err(Refused::Undefined(findings)) => return Err(findings),
+                Err(Refused::Reason(reason)) => reason,
+            };
+            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(None, target);
         }
         // The functions of a text that computes all elements are not those of updates.
         let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.is_loop);
@@ -182,7 +197,7 @@ impl<'m> Planner<'m> {
                 return Ok(self.finish(outputs, Emitter::Transposed(transposed), heroes, why));
             }
             _ => heroes.iter_mut().for_each(|hero| {
-                hero.why_loop.get_or_insert_with(|| "the plan says so".to_owned());
+                hero.why_loop.get_or_insert_with(|| SAYS_SO.to_owned());
             }),
         }
         let results = self.result_forms();
@@ -210,7 +225,13 @@ impl<'m> Planner<'m> {
         Ok(self.finish(outputs, Emitter::Applied, Vec::new(), why))
     }
 
-    fn finish(self, outputs: Vec<FunctionId>, emitter: Emitter, heroes: Vec<Hero>, why: String) -> FusionPlan {
+    pub(super) fn finish(
+        self,
+        outputs: Vec<FunctionId>,
+        emitter: Emitter,
+        heroes: Vec<Hero>,
+        why: String,
+    ) -> FusionPlan {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
         let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();
         let homes = self.homes.into_iter().map(|home| home.map(|home| (home.access.function, home.access.map)));
@@ -219,6 +240,7 @@ impl<'m> Planner<'m> {
             outputs,
             starts: Vec::new(),
             updates: Vec::new(),
+            passes: Vec::new(),
             emitter,
             why,
             heroes,
@@ -249,7 +271,13 @@ impl<'m> Planner<'m> {
         Ok(())
     }
 
-    fn add_function(&mut self, root: Root, extents: Vec<i64>, reason: String, evaluations: f64) -> FunctionId {
+    pub(super) fn add_function(
+        &mut self,
+        root: Root,
+        extents: Vec<i64>,
+        reason: String,
+        evaluations: f64,
+    ) -> FunctionId {
         let id = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
         let name = self.names.take(&self.computation.instructions[root.instruction].name);
         self.functions.push(Function {
@@ -378,14 +406,27 @@ impl<'m> Planner<'m> {
         let home = match placement {
             Placement::Join(home) => home,
             Placement::Own { reason, evaluations, depth } => {
-                let extents = leaf_extents(&instruction.shape);
-                let map = identity(&extents);
-                let root = Root { instruction: id, map: map.clone() };
-                let function = self.add_function(root, extents, reason, evaluations);
+                let home = self.own(id, reason, evaluations, depth);
                 self.give(id, &accesses, outputs);
-                Counted { access: Access { function, block: None, depth, is_guarded: false, map }, evaluations }
+                home
             }
         };
+        self.settle(id, home)
+    }
+
+    /// A function of an instruction's elements.
+    pub(super) fn own(&mut self, id: InstrId, reason: String, evaluations: f64, depth: u32) -> Counted {
+        let extents = leaf_extents(&self.computation.instructions[id].shape);
+        let map = identity(&extents);
+        let root = Root { instruction: id, map: map.clone() };
+        let function = self.add_function(root, extents, reason, evaluations);
+        Counted { access: Access { function, block: None, depth, is_guarded: false, map }, evaluations }
+    }
+
+    /// Has an instruction be computed at a place, from which it reads its operands.
+    pub(super) fn settle(&mut self, id: InstrId, home: Counted) -> Result<(), Diagnostics> {
+        let computation = self.computation;
+        let instruction = &computation.instructions[id];
         self.depth = self.depth.max(home.access.depth);
         let rounds = loop_rounds(computation, instruction);
         if rounds > 1.0 && home.evaluations > self.outputs {
@@ -530,7 +571,11 @@ impl<'m> Planner<'m> {
                     Some(format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}"))
                 }
                 Ok(()) if is_transposition => None,
-                Ok(()) => Some("no emitter is built for it yet".to_owned()),
+                Ok(()) => {
+                    let is_reduction = matches!(kind, HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. });
+                    let why = self.why_no_rows.as_ref().filter(|_| is_reduction);
+                    Some(why.cloned().unwrap_or_else(|| "no emitter is built for it yet".to_owned()))
+                }
             };
             heroes.push(Hero { instruction: id, kind, function, prologues, epilogues, tiling, why_loop });
         }

@@ -6,17 +6,24 @@ use crate::Target;
 use crate::tiling::Tiling;
 use std::collections::BTreeMap;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{Computation, InstrId, Span};
+use weft_hlo::ir::{Computation, InstrId, Module, Span};
 
 /// Takes the cuts and the launch from the text and derives all else, which must then say what the text says.
-pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
+pub(super) fn parse(
+    text: &str,
+    module: &Module,
+    computation: &Computation,
+    target: &Target,
+) -> Result<FusionPlan, Diagnostics> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let by_name: BTreeMap<&str, InstrId> =
         computation.instructions.iter().map(|(id, instruction)| (instruction.name.as_str(), id)).collect();
     let is_loop = lines.first().is_some_and(|line| !line.starts_with("plan update-slice "));
     let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
     let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
-    for (number, line) in lines.iter().enumerate() {
+    // All of a plan around reductions follows from the computation.
+    let is_reduced = lines.first().is_some_and(|line| line.starts_with("plan reduced "));
+    for (number, line) in lines.iter().enumerate().filter(|_| !is_reduced) {
         let Some(header) = line.strip_prefix("function ") else { continue };
         let found = || broken(line, "a function reads 'function NAME [EXTENTS] -> %ROOT'");
         let (_, root) = header.rsplit_once(" -> %").ok_or_else(found)?;
@@ -27,7 +34,7 @@ pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> R
     }
     let plan = match lines.first() {
         Some(&"plan applied") => Planner::with_cuts(computation, cuts).plan_applied()?,
-        _ => Planner::with_cuts(computation, cuts).plan(target)?,
+        _ => Planner::with_cuts(computation, cuts).plan(module, target)?,
     };
     let told = plan.text(computation);
     let mut expected = told.lines();
@@ -46,8 +53,8 @@ pub(super) fn parse(text: &str, computation: &Computation, target: &Target) -> R
 
 /// The launch that the first line tells, `None` where it follows from the computation, or for one that is applied.
 fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
-    // The tiles of a transposition follow from it.
-    if line == "plan applied" || line.starts_with("plan transposed ") {
+    // The tiles of a transposition follow from it, and the workgroups of reductions from these.
+    if line == "plan applied" || line.starts_with("plan transposed ") || line.starts_with("plan reduced ") {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
@@ -60,7 +67,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
             let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
-                           'plan transposed TILES' or 'plan applied'";
+                           'plan transposed TILES', 'plan reduced WORKGROUPS' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -1,6 +1,6 @@
 //! The text of a plan.
 
-use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Update};
+use super::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Update};
 use crate::access::is_identity;
 use std::fmt;
 use weft_hlo::ir::{ArenaId, Computation, InstrId};
@@ -16,6 +16,7 @@ impl fmt::Display for PlanText<'_> {
         match self.plan.emitter {
             Emitter::Loop(tiling) => writeln!(f, "plan loop threads={} elements={}", tiling.threads, tiling.elements)?,
             Emitter::Transposed(transposed) => writeln!(f, "plan transposed {transposed}")?,
+            Emitter::Reduced(reduced) => writeln!(f, "plan reduced {reduced}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
             }
@@ -27,6 +28,9 @@ impl fmt::Display for PlanText<'_> {
         }
         for hero in &self.plan.heroes {
             self.hero(hero, f)?;
+        }
+        for (number, pass) in self.plan.passes.iter().enumerate() {
+            self.pass(number, pass, f)?;
         }
         for (position, function) in self.plan.functions.iter().enumerate() {
             let is_among = |ids: &[FunctionId]| ids.iter().any(|id| id.0 as usize == position);
@@ -61,6 +65,23 @@ impl PlanText<'_> {
             Some(why) => writeln!(f, "  a loop because: {why}"),
             None => Ok(()),
         }
+    }
+
+    fn pass(&self, number: usize, pass: &Pass, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "pass {number}")?;
+        let called = |functions: &[FunctionId]| list(functions.iter().map(|id| self.called(*id)));
+        for (what, functions) in [("rows", &pass.rows), ("elements", &pass.elements)] {
+            if !functions.is_empty() {
+                writeln!(f, "  {what}: {}", called(functions))?;
+            }
+        }
+        for Folded { reduction, function, initial, neutral } in &pass.folds {
+            let initial = initial.map_or(String::new(), |initial| format!(" into {}", self.called(initial)));
+            let [reduction, function] = [self.name(*reduction), self.called(*function)];
+            let neutral = list(neutral.iter());
+            writeln!(f, "  fold: %{reduction} of {function} from {neutral}{initial}")?;
+        }
+        Ok(())
     }
 
     fn update(&self, update: &Update, f: &mut fmt::Formatter<'_>) -> fmt::Result {

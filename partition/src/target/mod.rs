@@ -10,6 +10,7 @@ mod hardware;
 mod json;
 mod kind;
 mod preset;
+mod schedule;
 
 pub use arithmetic::Arithmetic;
 pub use check::TargetError;
@@ -18,6 +19,7 @@ pub use features::{CooperativeMatrix, Features, Subgroups};
 pub use fit::Excess;
 pub use hardware::Hardware;
 pub use kind::DeviceKind;
+pub use schedule::Schedule;
 
 /// A device as the compiler sees it: what kernels have to keep to, what they may use, and what things cost there. Everything
 /// from fusion to WGSL is a pure function of the program and this.
@@ -42,6 +44,9 @@ pub use kind::DeviceKind;
 pub struct Target {
     /// The kind of device.
     pub kind: DeviceKind,
+    /// The schedules that kernels are given, whatever the kind of device; `None` for those that suit it. It is a wish, as
+    /// [`forbid_contraction`](Target::forbid_contraction) is: kernels of either set run on every device, those of the other one more slowly.
+    pub schedule: Option<Schedule>,
     /// Storage buffers that one kernel may bind, inputs and outputs together.
     pub max_storage_buffers: u32,
     /// Bytes of one storage buffer that a kernel may bind.

@@ -53,6 +53,7 @@ const UNKNOWN: Arithmetic =
 pub(super) fn floor() -> Target {
     Target {
         kind: DeviceKind::Unknown,
+        schedule: None,
         max_storage_buffers: 8,
         max_storage_binding_bytes: 128 << 20,
         max_uniform_binding_bytes: 64 << 10,

@@ -63,8 +63,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
         Ok(function)
     }
 
-    /// The entry, whose `entry` has been read, and the windows that it is run for.
-    pub(super) fn entry(mut self) -> Result<(Function, i64), Diagnostic> {
+    /// The entry, whose `entry` has been read, the windows that it is run for, and the lanes of an invocation.
+    pub(super) fn entry(mut self) -> Result<(Function, i64, u32), Diagnostic> {
         self.reader.cursor.expect_word("groups")?;
         let mut extents = self.reader.extents()?;
         let mut windows = 1;
@@ -77,8 +77,13 @@ impl<'r, 't> FunctionReader<'r, 't> {
         }
         self.reader.cursor.expect_word("threads")?;
         extents.push(self.reader.cursor.number("the invocations of a workgroup")?);
+        let mut lanes = 1;
+        if self.reader.cursor.accept_word("lanes") {
+            let several = |word: &str| word.parse::<u32>().ok().filter(|lanes| matches!(lanes, 2 | 4));
+            lanes = self.reader.cursor.word("2 or 4 lanes", several)?;
+        }
         let (values, body) = self.body()?;
-        Ok((Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body }, windows))
+        Ok((Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body }, windows, lanes))
     }
 
     fn body(&mut self) -> Result<(Arena<ValueId, Value>, Block), Diagnostic> {
@@ -270,13 +275,29 @@ impl<'r, 't> FunctionReader<'r, 't> {
 
     fn collective(&mut self, values: Vec<ValueId>, combination: Combination) -> Result<Statement, Diagnostic> {
         self.reader.cursor.word("a combination", |_| Some(()))?;
-        let scope = self.reader.cursor.word("`workgroup` or `subgroup`", |word| match word {
+        let mut scope = self.reader.cursor.word("`workgroup`, `part` or `subgroup`", |word| match word {
             "workgroup" => Some(Scope::Workgroup),
+            "part" => Some(Scope::Part { count: 1, apart: 1 }),
             "subgroup" => Some(Scope::Subgroup),
             _ => None,
         })?;
+        if let Scope::Part { count, apart } = &mut scope {
+            let cursor = &mut self.reader.cursor;
+            cursor.expect_word("of")?;
+            *count = cursor.word("the invocations of a part", |word| word.parse().ok().filter(|count| *count > 0))?;
+            cursor.expect_word("apart")?;
+            *apart = cursor.word("how far apart they are", |word| word.parse().ok().filter(|apart| *apart > 0))?;
+        }
         let function = self.function_name()?;
-        Ok(Statement::Collective { values, scope, combination, function, operands: self.operands()? })
+        let operands = self.operands()?;
+        let mut tiles = Vec::new();
+        if self.reader.cursor.accept_word("through") {
+            tiles.push(self.reader.known_memory()?);
+            while self.reader.cursor.accept(",") {
+                tiles.push(self.reader.known_memory()?);
+            }
+        }
+        Ok(Statement::Collective { values, scope, combination, function, operands, tiles })
     }
 
     fn condition(&mut self) -> Result<Condition, Diagnostic> {
@@ -561,6 +582,7 @@ impl<'r, 't> FunctionReader<'r, 't> {
 fn combination(word: &str) -> Option<Combination> {
     match word {
         "reduce" => Some(Combination::Reduce),
+        "combine" => Some(Combination::Combine),
         "scan" => Some(Combination::Scan),
         "exclusive-scan" => Some(Combination::ExclusiveScan),
         _ => None,

@@ -2,8 +2,8 @@
 
 use super::Findings;
 use crate::kernel::{
-    AtomicOp, Binding, Block, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp,
-    Space, Statement, Value, ValueId, ValueType,
+    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId,
+    Operand, ScalarOp, Scope, Space, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Var};
@@ -247,12 +247,44 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 }
                 self.define(*value);
             }
-            Statement::Collective { values, function, operands, .. } => {
+            Statement::Collective { values, scope, combination, function, operands, tiles } => {
+                self.parts(*scope);
+                self.through(tiles, operands, (*scope, *combination));
                 self.combiner(*function, operands);
                 self.agree("a collective yields", operands, values);
                 values.iter().for_each(|value| self.define(*value));
             }
             Statement::Barrier => {}
+        }
+    }
+
+    /// Whether a workgroup has whole parts.
+    fn parts(&mut self, scope: Scope) {
+        let Scope::Part { count, apart } = scope else { return };
+        let part = i64::from(count).saturating_mul(i64::from(apart));
+        if part < 1 || self.kernel.threads() % part != 0 {
+            let threads = self.kernel.threads();
+            self.find(format!("{threads} invocations are no whole number of parts of {count} apart {apart}"));
+        }
+    }
+
+    /// Whether subgroups may go through these tiles.
+    fn through(&mut self, tiles: &[MemoryId], operands: &[Operand], of: (Scope, Combination)) {
+        if tiles.is_empty() {
+            return;
+        }
+        let is_tile = |(tile, operand): (&MemoryId, &Operand)| {
+            let memory = self.kernel.memories.get(*tile);
+            let ty = type_of(self.function, *operand);
+            let fits = memory
+                .zip(ty)
+                .is_some_and(|(memory, ty)| memory.shape.element_type == ty.element_type && ty.lanes == 1);
+            fits && memory.is_some_and(|memory| memory.space == Space::Workgroup)
+        };
+        let distinct = tiles.iter().enumerate().all(|(place, tile)| !tiles[..place].contains(tile));
+        let all = tiles.len() == operands.len() && distinct && tiles.iter().zip(operands).all(is_tile);
+        if !all || of != (Scope::Workgroup, Combination::Combine) {
+            self.find("what subgroups come to goes through other memory than a tile for each operand of a workgroup");
         }
     }
 

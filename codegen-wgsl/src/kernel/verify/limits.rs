@@ -90,7 +90,7 @@ impl Kernel {
             i128::from(target.max_workgroup_storage_bytes),
         );
         check("takes", "bytes of arrays in an invocation", private, i128::from(target.max_private_array_bytes));
-        let threads = i128::from(self.threads());
+        let threads = i128::from(self.threads()) / i128::from(self.lanes.max(1));
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         check("has", "invocations in a workgroup", Some(threads), i128::from(most));
         for groups in self.workgroups() {

@@ -86,7 +86,10 @@ impl Run<'_> {
                     self.touch(Kind::Read, *memory, indices, ranges, threads)?;
                     self.state.wait();
                 }
-                Statement::Barrier | Statement::Collective { scope: Scope::Workgroup, .. } => self.state.wait(),
+                Statement::Collective { scope: Scope::Workgroup | Scope::Part { .. }, tiles, .. } => {
+                    self.subgroups(tiles, threads)?;
+                }
+                Statement::Barrier => self.state.wait(),
                 Statement::Call { function, indices, .. } if self.reads[function.index()] => {
                     self.call(*function, indices, ranges, threads)?;
                 }
@@ -108,6 +111,24 @@ impl Run<'_> {
                 }
                 _ => {}
             }
+        }
+        Ok(())
+    }
+
+    /// A collective: each element of its tiles is written by one invocation or other, and after a barrier read by any.
+    fn subgroups(&mut self, tiles: &[MemoryId], threads: Threads<'_>) -> Result<(), Doubt> {
+        let elements = |run: &Self, tile: &MemoryId| run.kernel.memories[*tile].shape.extents.iter().product::<i64>();
+        for tile in tiles {
+            for element in 0..elements(self, tile) {
+                // Nobody knows who it is: nobody of those that are known.
+                if let Some(finding) = self.state.touch(Kind::Write, (*tile, element), -1 - element, threads.certain)? {
+                    self.findings.insert((*tile, finding));
+                }
+            }
+        }
+        self.state.wait();
+        for tile in tiles {
+            self.state.touch_anywhere(Kind::Read, *tile, elements(self, tile), threads.these)?;
         }
         Ok(())
     }

@@ -121,7 +121,8 @@ impl Uniformity<'_, '_> {
                 if !reached {
                     self.find("a collective stands where not all invocations come");
                 }
-                let whole = *scope == Scope::Workgroup && *combination == Combination::Reduce;
+                let is_whole = matches!(combination, Combination::Reduce | Combination::Combine);
+                let whole = *scope == Scope::Workgroup && is_whole;
                 values.iter().for_each(|value| self.uniform[value.index()] = whole && reached);
             }
             Statement::Share { value, .. } => {

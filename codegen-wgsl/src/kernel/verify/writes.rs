@@ -2,7 +2,8 @@
 
 use super::reads::domain;
 use super::{Findings, elements};
-use crate::kernel::{Access, Block, Kernel, Known, Memory, MemoryId, Space, Statement};
+use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
+use std::collections::BTreeSet;
 use weft_affine::{Atom, Constraint, Expr, Interval, Var, range_of};
 use weft_hlo::ir::ArenaId;
 use weft_indexing::{Answer, IndexingMap, Limits};
@@ -10,7 +11,7 @@ use weft_indexing::{Answer, IndexingMap, Limits};
 /// Finds elements of results that are written never or more than once.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
     let mut pass = Writes { kernel, stores: vec![Vec::new(); kernel.memories.len()] };
-    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents));
+    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents), &BTreeSet::new());
     for (id, memory) in kernel.memories.iter() {
         if !matches!(memory.space, Space::Buffer { access: Access::Write, .. }) {
             continue;
@@ -61,16 +62,22 @@ pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Opti
     domain(known, vec![row_major(memory, indices)?])
 }
 
-/// A position with the digits of index variables as variables of their own, where the digits are all that a variable is: that tells no points
-/// apart less, and what is linear is decided at once.
-fn in_digits(position: &Expr, known: &Known) -> Option<(Expr, Known)> {
-    let (mut position, mut known) = (position.clone(), known.clone());
-    while let Some((variable, base)) = digit(&position, &known) {
+/// Expressions with the digits of index variables as variables of their own, where the digits are all that a variable is, there or in a fact: that tells no
+/// points apart less, and what is linear is decided at once.
+fn in_digits<const N: usize>(mut exprs: [Expr; N], known: &Known) -> Option<([Expr; N], Known)> {
+    let mut known = known.clone();
+    let found = |exprs: &[Expr], known: &Known| {
+        let mut all = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr));
+        all.find_map(|expr| digit(expr, known))
+    };
+    while let Some((variable, base)) = found(&exprs, &known) {
         let before = known.divide(variable, base)?;
-        let position_of = position.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
-        position = known.simplified(&position_of);
+        for expr in &mut exprs {
+            let written = expr.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
+            *expr = known.simplified(&written);
+        }
     }
-    Some((position, known))
+    Some((exprs, known))
 }
 
 /// A variable that an expression divides, and by what: a divisor of its extent.
@@ -84,42 +91,26 @@ fn digit(expr: &Expr, known: &Known) -> Option<(Var, i64)> {
     })
 }
 
-/// The map to the positions of a series that begins at this one, simplified, with what such positions are within.
-fn within(first: &Expr, series: &Series, known: &Known) -> Position {
-    let (first, known) = &in_digits(first, known)?;
-    // All of them, as loops over them would write them.
-    let (mut position, mut loops) = (first.clone(), Vec::new());
-    for (count, step) in [(series.stretches, series.step), (series.length, 1)] {
-        if count > 1 {
-            let number = Expr::range(u32::try_from(known.loops() + loops.len()).ok()?);
-            position = position.checked_add_scaled(&number, step).ok()?;
-            loops.push(count);
-        }
-    }
-    let mut map = domain(&if loops.is_empty() { known.clone() } else { known.in_loop(&loops) }, vec![position])?;
+/// The map to a position and so many behind it, simplified, with what such positions are within.
+fn within(first: &Expr, count: i64, known: &Known) -> Position {
+    let ([first], known) = &in_digits([first.clone()], known)?;
+    let mut map = if count > 1 {
+        // All of them, as a loop over them would write them.
+        let further = Expr::range(u32::try_from(known.loops()).ok()?);
+        domain(&known.in_loop(&[count]), vec![first.checked_add(&further).ok()?])?
+    } else {
+        domain(known, vec![first.clone()])?
+    };
     let range = known.range(map.results().first()?);
     let stretch = stretch(&map).unwrap_or(range);
     map.simplify();
-    let range = match loops.is_empty() {
-        true => Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) },
-        false => stretch,
-    };
+    let range =
+        if count > 1 { stretch } else { Interval { lo: range.lo.max(stretch.lo), hi: range.hi.min(stretch.hi) } };
     Some((map, range))
 }
 
-/// Positions in stretches of one length, equally far apart.
-struct Series {
-    /// The constant of the first.
-    first: i64,
-    /// How many stretches there are.
-    stretches: i64,
-    /// From the first of a stretch to that of the next.
-    step: i64,
-    /// Positions side by side in each.
-    length: i64,
-}
-
-/// What a block stores into a memory at positions that differ by constants.
+/// What a block stores into a memory, where values decide nothing, at positions that differ by constants.
+#[derive(Clone)]
 struct Stored {
     memory: MemoryId,
     /// The position of the first element, but for its constant.
@@ -128,22 +119,67 @@ struct Stored {
     constants: Vec<i64>,
     /// What is known where the first is stored.
     known: Known,
+    /// What has to hold for the last stretch to be stored, if anything has.
+    last: Option<Constraint>,
 }
 
 impl Stored {
-    /// The elements in series: one of all stretches where these are equally long and far apart, else one of each.
-    fn series(&self) -> Vec<Series> {
+    /// The positions as a loop over stretches would write them, where these are equally long and equally far apart, or one; `None` where they are not.
+    fn rounds(&self) -> Option<Position> {
         let stretches = self.stretches();
-        let alone = |&(first, length)| Series { first, stretches: 1, step: length, length };
-        let [(first, length), (second, _), ..] = stretches.as_slice() else {
-            return stretches.iter().map(alone).collect();
+        let (first, count) = *stretches.first()?;
+        let apart = match stretches.get(1) {
+            Some((second, _)) => second - first,
+            None => return None,
         };
-        let (step, count) = (second - first, i64::try_from(stretches.len()).unwrap_or(i64::MAX));
-        let is_next = |pair: &[(i64, i64)]| pair[1].0 - pair[0].0 == step && pair[1].1 == *length;
-        match step >= *length && stretches.windows(2).all(is_next) {
-            true => vec![Series { first: *first, stretches: count, step, length: *length }],
-            false => stretches.iter().map(alone).collect(),
+        let rounds = i64::try_from(stretches.len()).ok()?;
+        let is_next = |(number, (own, length)): (i64, &(i64, i64))| *own == first + number * apart && *length == count;
+        if !(0..).zip(&stretches).all(is_next) {
+            return None;
         }
+        let zero = Constraint { expr: Expr::constant(0), bounds: Interval::point(0) };
+        let Constraint { expr, bounds } = self.last.as_ref().unwrap_or(&zero);
+        let ([base, expr], outside) = in_digits([self.base.clone(), expr.clone()], &self.known)?;
+        let mut known = outside.in_loop(&[rounds]);
+        let round = Expr::range(u32::try_from(outside.loops()).ok()?);
+        if self.last.is_some() {
+            // Of each round it is asked what is asked of the last one, so much less as it is written before that; of the others that holds.
+            let term = expr.terms().first()?;
+            let own = base.terms().iter().find(|own| own.atom == term.atom)?;
+            let factor = (own.coefficient % term.coefficient == 0).then_some(own.coefficient / term.coefficient)?;
+            let step = (factor > 0 && apart % factor == 0).then(|| apart / factor)?;
+            let range = outside.range(&expr);
+            let others_hold = bounds.lo <= range.lo && range.hi.checked_sub(step)? <= bounds.hi;
+            let lo = range.lo.checked_sub(step.checked_mul(rounds)?)?;
+            let behind = step.checked_mul(rounds - 1)?;
+            let expr = expr.checked_add_constant(-behind).ok()?.checked_add_scaled(&round, step).ok()?;
+            known = others_hold.then(|| known.when(&[Constraint { expr, bounds: Interval { lo, hi: bounds.hi } }]))?;
+        }
+        let position = base.checked_add_constant(first).ok()?.checked_add_scaled(&round, apart).ok()?;
+        Some(within(&position, count, &known))
+    }
+
+    /// By what a position is more than the base, where a test holds: the test may say that some of the base is nothing there.
+    fn constant_of(&self, position: &Expr, test: &Constraint) -> Option<i64> {
+        let ([position, base, tested], _) =
+            in_digits([position.clone(), self.base.clone(), test.expr.clone()], &self.known)?;
+        let more = position.checked_sub(&base).ok()?;
+        if let Some(constant) = more.as_constant() {
+            return Some(constant);
+        }
+        let nothing = tested.checked_add_constant(-test.bounds.lo).ok().filter(|_| test.bounds.lo == test.bounds.hi)?;
+        let term = nothing.terms().first()?;
+        let own = more.terms().iter().find(|own| own.atom == term.atom)?;
+        more.checked_add_scaled(&nothing, -(own.coefficient / term.coefficient)).ok()?.as_constant()
+    }
+
+    /// Whether what is stored where a test holds goes on as far apart as what is stored in any case.
+    fn goes_on(&self, constants: &[i64]) -> bool {
+        let mut all = self.clone();
+        all.constants.extend(constants);
+        let (own, all) = (self.stretches(), all.stretches());
+        let steps: BTreeSet<i64> = all.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        self.last.is_none() && all.len() == own.len() + 1 && all[..own.len()] == own[..] && steps.len() == 1
     }
 
     /// The elements in stretches without gaps: the constant of the first, and how many there are. One that is stored twice begins a
@@ -163,9 +199,13 @@ impl Stored {
 }
 
 impl Writes<'_> {
-    fn block(&mut self, block: &Block, mut known: Known) {
+    /// Some statements of the block are part of what is stored around it.
+    fn block(&mut self, block: &Block, mut known: Known, done: &BTreeSet<usize>) {
         let mut stored: Vec<Stored> = Vec::new();
-        for statement in &block.statements {
+        for (number, statement) in block.statements.iter().enumerate() {
+            if done.contains(&number) {
+                continue;
+            }
             if let Statement::Store { memory, .. } | Statement::Merge { memory, .. } = statement {
                 match self.elements(statement, &known).filter(|_| known.is_settled()) {
                     Some((position, count)) => {
@@ -180,23 +220,67 @@ impl Writes<'_> {
                                 base,
                                 constants: constants.collect(),
                                 known: known.clone(),
+                                last: None,
                             }),
                         }
                     }
                     None => self.stores[memory.index()].push(None),
                 }
             }
+            let last = self.last(statement, &known, &mut stored);
             let blocks = statement.blocks().into_iter().zip(known.within(statement));
-            blocks.for_each(|(block, known)| self.block(block, known));
+            let none = BTreeSet::new();
+            let done = [&last, &none].into_iter().chain(std::iter::repeat(&none));
+            blocks.zip(done).for_each(|((block, known), done)| self.block(block, known, done));
             known.after(statement);
         }
         for stored in stored {
-            for series in stored.series() {
-                let position = stored.base.checked_add_constant(series.first).ok();
-                let position = position.and_then(|position| within(&position, &series, &stored.known));
+            if let Some(position) = stored.rounds() {
+                self.stores[stored.memory.index()].push(position);
+                continue;
+            }
+            if stored.last.is_some() {
+                self.stores[stored.memory.index()].push(None);
+                continue;
+            }
+            for (first, count) in stored.stretches() {
+                let position = stored.base.checked_add_constant(first).ok();
+                let position = position.and_then(|position| within(&position, count, &stored.known));
                 self.stores[stored.memory.index()].push(position);
             }
         }
+    }
+
+    /// The statements of a condition's block that store what goes on behind what is stored so far: the last of several rounds that are written out, whose elements
+    /// there may be fewer of.
+    fn last(&self, statement: &Statement, known: &Known, stored: &mut [Stored]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let Statement::If { condition: Condition::Indices(tests), then, .. } = statement else { return found };
+        let ([test], true) = (tests.as_slice(), known.is_settled()) else { return found };
+        // By what is stored around it, what this block stores of it: the statements, and the constants of their elements.
+        let mut further: Vec<(Vec<usize>, Vec<i64>)> = vec![Default::default(); stored.len()];
+        for (number, statement) in then.statements.iter().enumerate() {
+            let (Statement::Store { memory, .. } | Statement::Merge { memory, .. }) = statement else { continue };
+            let Some((position, count)) = self.elements(statement, known) else { continue };
+            let of = |(place, own): (usize, &Stored)| {
+                Some((place, own.constant_of(&position, test).filter(|_| own.memory == *memory)?))
+            };
+            let Some((place, constant)) = stored.iter().enumerate().find_map(of) else { continue };
+            further[place].0.push(number);
+            further[place].1.extend(constant..constant.saturating_add(count));
+        }
+        for (own, (numbers, constants)) in stored.iter_mut().zip(further) {
+            if constants.is_empty() || !own.goes_on(&constants) {
+                continue;
+            }
+            let with_last = Stored { last: Some(test.clone()), ..own.clone() };
+            let with_last = Stored { constants: [own.constants.clone(), constants].concat(), ..with_last };
+            if with_last.rounds().is_some() {
+                *own = with_last;
+                found.extend(numbers);
+            }
+        }
+        found
     }
 
     /// The row-major position of the first element that a statement stores, and how many it stores from there on.

@@ -55,7 +55,7 @@ pub fn typed(kernel: &Kernel) -> Result<Kernel, Diagnostics> {
     for memory in kernel.memories.values() {
         memories.push(typed_memory(memory)?);
     }
-    Ok(Kernel { name: kernel.name.clone(), memories, functions, entry, windows: kernel.windows })
+    Ok(Kernel { name: kernel.name.clone(), memories, functions, entry, windows: kernel.windows, lanes: kernel.lanes })
 }
 
 /// Whether all elements are of types that registers have, those of literals among them.
@@ -260,10 +260,17 @@ impl Pass<'_, '_> {
                 };
                 Statement::Update { memory: *memory, indices: indices.clone(), combiner: *combiner, value }
             }
-            Statement::Collective { values, scope, combination, function, operands } => {
+            Statement::Collective { values, scope, combination, function, operands, tiles } => {
                 let operands = self.registers(operands)?;
                 let (values, scope, combination) = (self.defined(values)?, *scope, *combination);
-                Statement::Collective { values, scope, combination, function: *function, operands }
+                Statement::Collective {
+                    values,
+                    scope,
+                    combination,
+                    function: *function,
+                    operands,
+                    tiles: tiles.clone(),
+                }
             }
             Statement::Share { value, memory, indices } => {
                 let form = form(self.source.values[*value].element_type)?;

@@ -2,7 +2,9 @@
 
 use super::steps::{Selection, Step, Stepped, Substitution, Test};
 use super::{Held, Refusal, Variant};
-use crate::kernel::{Block, Condition, Function, Kernel, Known, Operand, ScalarOp, Statement, ValueId, is_within};
+use crate::kernel::{
+    Block, Condition, Function, Kernel, Known, Operand, ScalarOp, Scope, Statement, ValueId, is_within,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::ArenaId;
@@ -168,13 +170,15 @@ impl<'k> Analysis<'k> {
                     self.changed |= self.substitution.varying.insert(binding.variable);
                 }
             }
-            Statement::Store { .. } => {}
-            Statement::Merge { .. }
-            | Statement::Update { .. }
-            | Statement::Share { .. }
-            | Statement::Collective { .. }
-            | Statement::Name { .. }
-            | Statement::Barrier => return Err(Refusal::Effects),
+            // What the lanes of an invocation have becomes one value with all others, unless they belong to parts of their own.
+            Statement::Collective { values, scope, .. } => {
+                let is_apart = matches!(scope, Scope::Part { apart, .. } if *apart > 1);
+                values.iter().for_each(|value| self.set(*value, is_apart));
+            }
+            Statement::Store { .. } | Statement::Barrier => {}
+            Statement::Merge { .. } | Statement::Update { .. } | Statement::Share { .. } | Statement::Name { .. } => {
+                return Err(Refusal::Effects);
+            }
         }
         Ok(())
     }

@@ -9,6 +9,25 @@ use crate::lower::position::{in_terms_of, substitute};
 use weft_affine::{Expr, simplify};
 use weft_partition::Form;
 
+/// The kernel with neighboring invocations as lanes of one.
+pub(super) fn merged_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
+    let thread = u32::try_from(kernel.entry.extents.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let mut pass = Pass::new(kernel, Held::Vector(kernel.lanes));
+    let entry = vectorized(&mut pass, &kernel.entry, Variant { axis: Some(thread) }, kernel.entry.name.clone())?;
+    Ok(with_entry(pass, entry))
+}
+
+/// The kernel with another entry, and the functions that this calls.
+fn with_entry(pass: Pass<'_>, mut entry: Function) -> Kernel {
+    let kernel = pass.kernel;
+    let (mut functions, image) = pass.functions(&entry);
+    for function in functions.values_mut().chain([&mut entry]) {
+        renumber(&mut function.body, &image);
+    }
+    let (name, memories, windows) = (kernel.name.clone(), kernel.memories.clone(), kernel.windows);
+    Kernel { name, memories, functions, entry, windows, lanes: 1 }
+}
+
 /// The kernel with several elements side by side, held as told.
 pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, Refusal> {
     let entry = &kernel.entry;
@@ -43,7 +62,7 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
     // Whole words of packed elements can be written only together; as words they are moved only where that is most of it.
     let is_packed =
         |memory: &Memory| memory.is_writable() && Form::of(memory.shape.element_type).is_some_and(Form::is_packed);
-    if whole + shared < composed && (held != Held::Vector || !kernel.memories.values().any(is_packed)) {
+    if whole + shared < composed && (!held.is_vector() || !kernel.memories.values().any(is_packed)) {
         return Err(Refusal::Apart);
     }
     // Elements side by side, and what is left of the rounds a launch apart.
@@ -56,12 +75,7 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
         let (extents, init, values, accumulators) = (vec![left], Vec::new(), Vec::new(), Vec::new());
         vectors.body.statements.push(Statement::Loop { values, extents, init, accumulators, body });
     }
-    let (mut functions, image) = pass.functions(&vectors);
-    for function in functions.values_mut().chain([&mut vectors]) {
-        renumber(&mut function.body, &image);
-    }
-    let (name, memories, windows) = (kernel.name.clone(), kernel.memories.clone(), kernel.windows);
-    let vectors = Kernel { name, memories, functions, entry: vectors, windows };
+    let vectors = with_entry(pass, vectors);
     let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
     if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }

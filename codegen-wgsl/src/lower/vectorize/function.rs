@@ -2,7 +2,7 @@
 
 use super::analysis::Analysis;
 use super::steps::{Selection, Step, Stepped, Test};
-use super::{Held, LANES, Pass, Refusal, Variant};
+use super::{Held, Pass, Refusal, Variant};
 use crate::kernel::{
     Access, Binding, Block, Condition, Function, FunctionId, Known, MemoryId, Operand, ScalarOp, Space, Statement,
     Value, ValueId,
@@ -31,7 +31,7 @@ pub(super) fn vectorized(
     variant: Variant,
     name: String,
 ) -> Result<Function, Refusal> {
-    if pass.held != Held::Vector && !source.parameters.is_empty() {
+    if !pass.held.is_vector() && !source.parameters.is_empty() {
         return Err(Refusal::Computed);
     }
     let mut extents = source.extents.clone();
@@ -65,7 +65,7 @@ impl Growing<'_, '_> {
         image
     }
 
-    fn lanes(&self) -> u32 {
+    pub(super) fn lanes(&self) -> u32 {
         self.pass.held.lanes()
     }
 
@@ -75,7 +75,7 @@ impl Growing<'_, '_> {
         Value { lanes, element_type, ..value }
     }
 
-    fn defined(&mut self, values: &[ValueId]) -> Vec<ValueId> {
+    pub(super) fn defined(&mut self, values: &[ValueId]) -> Vec<ValueId> {
         values.iter().map(|value| self.define(*value)).collect()
     }
 
@@ -102,12 +102,12 @@ impl Growing<'_, '_> {
     /// An operand as a vector, or a constant.
     fn vector(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
         match operand {
-            Operand::Constant(_) if self.pass.held == Held::Vector => operand,
+            Operand::Constant(_) if self.pass.held.is_vector() => operand,
             _ => self.vector_value(operand, out),
         }
     }
 
-    fn vector_value(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
+    pub(super) fn vector_value(&mut self, operand: Operand, out: &mut Vec<Statement>) -> Operand {
         let image = self.image(operand);
         if self.analysis.varies(operand) {
             return image;
@@ -214,7 +214,7 @@ impl Growing<'_, '_> {
                     out.push(Statement::Store { memory: *memory, indices: vec![lanes[0].clone()], value });
                     return Ok(());
                 }
-                if self.pass.held != Held::Vector {
+                if !self.pass.held.is_vector() {
                     return Err(Refusal::Apart);
                 }
                 for (lane, index) in (0..).zip(lanes) {
@@ -222,12 +222,11 @@ impl Growing<'_, '_> {
                     out.push(Statement::Store { memory: *memory, indices: vec![index], value });
                 }
             }
-            Statement::Merge { .. }
-            | Statement::Update { .. }
-            | Statement::Share { .. }
-            | Statement::Collective { .. }
-            | Statement::Name { .. }
-            | Statement::Barrier => return Err(Refusal::Effects),
+            Statement::Collective { .. } => self.collective(statement, out)?,
+            Statement::Barrier => out.push(Statement::Barrier),
+            Statement::Merge { .. } | Statement::Update { .. } | Statement::Share { .. } | Statement::Name { .. } => {
+                return Err(Refusal::Effects);
+            }
         }
         Ok(())
     }
@@ -244,7 +243,7 @@ impl Growing<'_, '_> {
             // What is updated in place is proved element by element.
             Space::Buffer { access: Access::ReadWrite, .. } => false,
             Space::Buffer { offset, .. } => match self.pass.held {
-                Held::Vector => offset.is_multiple_of(4 * u64::from(LANES)),
+                Held::Vector(lanes) => offset.is_multiple_of(4 * u64::from(lanes)),
                 Held::Word(_) => true,
             },
             Space::Workgroup | Space::Thread => false,
@@ -261,7 +260,7 @@ impl Growing<'_, '_> {
             let mut here = op.clone();
             here.indices_mut().iter_mut().zip(at(0)).for_each(|(index, first)| *index = first);
             // Words are chosen as a whole; whatever else looks at elements.
-            let chooses = self.pass.held != Held::Vector && varies;
+            let chooses = !self.pass.held.is_vector() && varies;
             if chooses && (!matches!(op, ScalarOp::Select { .. }) || self.analysis.varies(op.operands()[0])) {
                 return Err(Refusal::Computed);
             }
@@ -280,7 +279,7 @@ impl Growing<'_, '_> {
             return Err(Refusal::Computed);
         }
         if let (ScalarOp::Extract { memory, .. }, [Stepped { step, lanes }]) = (op, stepped.as_slice())
-            && (*step == Step::Advancing || *step == Step::Shifted && self.pass.held != Held::Vector)
+            && (*step == Step::Advancing || *step == Step::Shifted && !self.pass.held.is_vector())
             && self.holds_vectors(*memory)
         {
             self.pass.gains.vectors += 1;
@@ -337,7 +336,7 @@ impl Growing<'_, '_> {
             out.push(Statement::Call { values, function: variant, indices, arguments });
             return Ok(());
         }
-        if self.pass.held != Held::Vector {
+        if !self.pass.held.is_vector() {
             return Err(Refusal::Computed);
         }
         let mut lanes: Vec<Vec<Operand>> = vec![Vec::new(); values.len()];

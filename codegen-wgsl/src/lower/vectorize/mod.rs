@@ -11,6 +11,7 @@
 //! Packed elements that only move are treated alike before: as many as fill a word become one ([`moved`]).
 
 mod analysis;
+mod collective;
 mod entry;
 mod function;
 mod length;
@@ -45,13 +46,25 @@ const MAX_DEPTH: usize = 64;
 /// as vectors or once for several lanes; any other as it is.
 #[must_use]
 pub fn vectorize(kernel: &Kernel) -> Kernel {
-    match entry::vectorized_kernel(kernel, Held::Vector) {
+    match entry::vectorized_kernel(kernel, Held::Vector(LANES)) {
         Ok(vectors) => vectors,
         Err(refusal) => {
             tracing::debug!(kernel = %kernel.name, %refusal, "elements stay scalars");
             kernel.clone()
         }
     }
+}
+
+/// The kernel in which as many invocations that follow one another as it has [lanes](Kernel::lanes) are one, which computes what they did as vectors; a kernel
+/// of single lanes as it is. What lanes combine with others they combine among themselves first.
+///
+/// # Errors
+/// Why there are no vectors of what is computed.
+pub fn merge_lanes(kernel: &Kernel) -> Result<Kernel, String> {
+    if kernel.lanes == 1 {
+        return Ok(kernel.clone());
+    }
+    entry::merged_kernel(kernel).map_err(|refusal| refusal.to_string())
 }
 
 /// The kernel in which packed elements that only move do so as the words that hold them, where an invocation moves a multiple of what a word
@@ -76,8 +89,8 @@ pub fn moved(kernel: &Kernel) -> Result<Kernel, Error> {
 /// What holds elements that lie side by side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Held {
-    /// A vector of [`LANES`] registers.
-    Vector,
+    /// A vector of so many registers.
+    Vector(u32),
     /// The word that elements fill, as so many lanes of the unsigned type that takes as many bits.
     Word(ElementType),
 }
@@ -97,10 +110,15 @@ impl Held {
         words.all(|other| other == Some(bits)).then_some(Held::Word(*word))
     }
 
+    /// Whether it is a vector.
+    fn is_vector(self) -> bool {
+        matches!(self, Held::Vector(_))
+    }
+
     /// How many elements it holds.
     fn lanes(self) -> u32 {
         match self {
-            Held::Vector => LANES,
+            Held::Vector(lanes) => lanes,
             Held::Word(element_type) => Form::of(element_type).map_or(1, Form::per_word),
         }
     }
@@ -108,7 +126,7 @@ impl Held {
     /// The type of its lanes, of elements in registers of a type.
     fn element_type(self, register: ElementType) -> ElementType {
         match self {
-            Held::Vector => register,
+            Held::Vector(_) => register,
             Held::Word(element_type) => element_type,
         }
     }

@@ -1,8 +1,8 @@
 //! Elements that take two words: the words of several are vectors.
 
+use super::Refusal;
 use super::function::Growing;
 use super::steps::Step;
-use super::{LANES, Refusal};
 use crate::kernel::{MemoryId, Operand, ScalarOp, Statement};
 use weft_affine::Expr;
 
@@ -23,13 +23,15 @@ impl Growing<'_, '_> {
                 for index in self.vectors_from(&first)? {
                     self.pass.gains.vectors += 1;
                     let op = ScalarOp::Extract { memory: *memory, indices: vec![index] };
-                    vectors.push(self.push(Operand::Value(*low), LANES, op, out));
+                    vectors.push(self.push(Operand::Value(*low), self.lanes(), op, out));
                 }
                 for (value, half) in [low, high].into_iter().zip(0..) {
-                    let mut lanes = Vec::with_capacity(LANES as usize);
-                    for lane in 0..LANES {
+                    let of_vector = self.lanes();
+                    let mut lanes = Vec::with_capacity(of_vector as usize);
+                    for lane in 0..of_vector {
                         let word = lane * HALVES + half;
-                        let op = ScalarOp::Lane { operand: vectors[(word / LANES) as usize], lane: word % LANES };
+                        let op =
+                            ScalarOp::Lane { operand: vectors[(word / of_vector) as usize], lane: word % of_vector };
                         lanes.push(self.push(Operand::Value(*value), 1, op, out));
                     }
                     self.compose(*value, lanes, out);
@@ -42,13 +44,14 @@ impl Growing<'_, '_> {
             ] if memory == other => {
                 let Some(first) = self.whole(*memory, indices, others)? else { return Ok(false) };
                 for (index, vector) in self.vectors_from(&first)?.into_iter().zip(0..) {
-                    let mut operands = Vec::with_capacity(LANES as usize);
-                    for lane in 0..LANES {
-                        let word = vector * LANES + lane;
+                    let lanes = self.lanes();
+                    let mut operands = Vec::with_capacity(lanes as usize);
+                    for lane in 0..lanes {
+                        let word = vector * lanes + lane;
                         let half = if word.is_multiple_of(HALVES) { low } else { high };
                         operands.push(self.lane(*half, word / HALVES, out));
                     }
-                    let value = self.push(*low, LANES, ScalarOp::Compose { operands }, out);
+                    let value = self.push(*low, lanes, ScalarOp::Compose { operands }, out);
                     out.push(Statement::Store { memory: *memory, indices: vec![index], value });
                 }
                 Ok(true)
@@ -69,7 +72,7 @@ impl Growing<'_, '_> {
 
     /// Where the vectors of elements begin.
     fn vectors_from(&self, first: &Expr) -> Result<Vec<Expr>, Refusal> {
-        let next = first.checked_add_constant(i64::from(LANES))?;
+        let next = first.checked_add_constant(i64::from(self.lanes()))?;
         Ok(vec![first.clone(), next])
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use crate::bench::args::Bench;
 pub(crate) use crate::compiling::Compiling;
 pub(crate) use crate::map::args::Map;
 use crate::pass_list::{PassList, pass_list};
-use weft_partition::Target;
+use weft_partition::{Schedule, Target};
 
 /// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
 ///
@@ -198,22 +198,49 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "device", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
     #[command(flatten)]
-    pub(crate) rounding: Rounding,
+    pub(crate) wishes: Wishes,
 }
 
-/// How often is rounded.
+/// What is asked for of any target.
 #[derive(Args, Debug)]
-pub(crate) struct Rounding {
+pub(crate) struct Wishes {
     /// Round every product before something is added to it or taken from it, also on devices that would do both at once
     #[arg(long)]
     pub(crate) no_contraction: bool,
+    #[command(flatten)]
+    pub(crate) scheduled: Scheduled,
 }
 
-impl Rounding {
+impl Wishes {
+    /// Whether anything is asked for.
+    pub(crate) fn are_any(&self) -> bool {
+        self.no_contraction || self.scheduled.schedule.is_some()
+    }
+
     /// Puts into a target what is asked for.
     pub(crate) fn apply(&self, target: Target) -> Target {
-        target.with(|target| target.forbid_contraction |= self.no_contraction)
+        self.scheduled.apply(target).with(|target| target.forbid_contraction |= self.no_contraction)
     }
+}
+
+/// Which schedules kernels are given.
+#[derive(Args, Debug)]
+pub(crate) struct Scheduled {
+    /// Give kernels the schedules of this kind of device, `gpu` or `software`, whatever the target is; without it, those that suit the target
+    #[arg(long, value_name = "gpu|software", value_parser = schedules(), hide_possible_values = true)]
+    pub(crate) schedule: Option<Schedule>,
+}
+
+impl Scheduled {
+    /// Puts into a target what is asked for.
+    pub(crate) fn apply(&self, target: Target) -> Target {
+        target.with(|target| target.schedule = self.schedule.or(target.schedule))
+    }
+}
+
+fn schedules() -> impl TypedValueParser<Value = Schedule> {
+    let names = Schedule::ALL.map(Schedule::name);
+    clap::builder::PossibleValuesParser::new(names).try_map(|word| word.parse::<Schedule>())
 }
 
 #[derive(Args, Debug)]
@@ -269,7 +296,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "precise", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
     #[command(flatten)]
-    pub(crate) rounding: Rounding,
+    pub(crate) wishes: Wishes,
     #[command(flatten)]
     pub(crate) passes: Passes,
     /// End a `while` loop after N rounds with an error, in the evaluator; by default it may make any number. The program is

@@ -77,7 +77,8 @@ fn section(
     let budget = Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) };
     let settings =
         Settings { budget, seed: arguments.seed, is_checked: !arguments.no_check, is_optimized: !arguments.no_opt };
-    let measuring = Measuring::new(device.clone(), target.cloned(), settings, stopwatch)?;
+    let target = arguments.scheduled.apply(target.unwrap_or_else(|| device.target()).clone());
+    let measuring = Measuring::new(device.clone(), target, settings, stopwatch)?;
     let progress = Progress::start("measuring");
     let mut rows = Vec::with_capacity(cases.len());
     for (number, case) in cases.iter().enumerate() {
@@ -93,6 +94,7 @@ fn section(
         settings,
         clock: arguments.clock,
         target: arguments.target.clone(),
+        schedule: arguments.scheduled.schedule,
         copy: measuring.copy_bytes().ok_or_else(|| measuring.copy_refusal().unwrap_or_default().to_owned()),
         adapter,
         rows,

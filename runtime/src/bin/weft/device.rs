@@ -39,7 +39,7 @@ pub(crate) fn target(arguments: &TargetArgs) -> Result<Target, Failure> {
         }
         (None, None) => Target::default(),
     };
-    Ok(arguments.rounding.apply(target))
+    Ok(arguments.wishes.apply(target))
 }
 
 /// The device that a word names.

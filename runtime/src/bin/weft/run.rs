@@ -27,7 +27,7 @@ use weft_runtime::{Checks, Device, Executable, Program};
 pub(crate) fn run(arguments: &Run, format: Format, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     inputs::check_arguments(arguments)?;
     let loaded = Loaded::read(&arguments.source)?;
-    let names_target = arguments.target.is_some() || arguments.rounding.no_contraction;
+    let names_target = arguments.target.is_some() || arguments.wishes.are_any();
     loaded.check(&arguments.passes, &arguments.compiling, names_target)?;
     let (source, module) = (&loaded.source, loaded.module());
     // What may be refused without the inputs is refused before any of them is made or read.
@@ -147,7 +147,7 @@ fn executable(
     arguments: &Run,
 ) -> Result<(Executable, Option<bool>), Failure> {
     let failed = |error| Failure::from_runtime(&loaded.source, error);
-    let target = &arguments.rounding.apply(target.unwrap_or(device.target()).clone());
+    let target = &arguments.wishes.apply(target.unwrap_or(device.target()).clone());
     let Compiled { program, is_found } = match &loaded.held {
         Held::Program(program) => {
             arguments.compiling.memory_budget.map_or(Ok(()), |budget| program.check_budget(budget))?;

@@ -76,8 +76,8 @@ fn steps(all: &[Step]) -> Vec<Value> {
 pub(crate) fn compile(arguments: &Compile, format: Format) -> Result<Outcome, Failure> {
     let Compile { shown: arguments, compiling, whole, output } = arguments;
     let loaded = Loaded::read(&arguments.source)?;
-    let TargetArgs { device, target, rounding } = &arguments.target;
-    let names_target = device.is_some() || target.is_some() || rounding.no_contraction;
+    let TargetArgs { device, target, wishes } = &arguments.target;
+    let names_target = device.is_some() || target.is_some() || wishes.are_any();
     loaded.check(&arguments.passes, compiling, names_target)?;
     let program = match loaded.held {
         Held::Program(program) => *program,

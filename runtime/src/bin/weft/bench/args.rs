@@ -4,6 +4,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+use crate::args::Scheduled;
+
 /// What `weft bench --help` opens with.
 pub(crate) const ABOUT: &str = "\
 Measure programs on a device, beside hand-written kernels and a plain copy
@@ -41,6 +43,8 @@ pub(crate) struct Bench {
     /// for `weft compile`
     #[arg(long, value_name = "NAME|FILE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) scheduled: Scheduled,
     /// Rounds to measure of each program, after two that warm up
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,

@@ -85,19 +85,18 @@ impl Other {
 }
 
 impl Bench {
-    /// Prepares the yardstick on `device`; programs are compiled for `target`, or else for the device as it is.
+    /// Prepares the yardstick on `device`; programs are compiled for `target`.
     ///
     /// # Errors
     /// If what comes with the command is broken.
     pub(super) fn new(
         device: Device,
-        target: Option<Target>,
+        target: Target,
         settings: Settings,
         stopwatch: &Stopwatch,
     ) -> Result<Bench, Failure> {
         let references = Reference::all().map_err(Failure::message)?;
         let copy = copy(&device, &references, settings.seed);
-        let target = target.unwrap_or_else(|| device.target().clone());
         Ok(Bench { device, target, references, copy, settings, stopwatch: stopwatch.clone() })
     }
 

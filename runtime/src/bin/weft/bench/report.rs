@@ -8,6 +8,7 @@ use super::statistics::Summary;
 use super::table::{Table, number};
 use crate::output;
 use serde_json::{Map, Value, json};
+use weft_partition::Schedule;
 use weft_runtime::AdapterInfo;
 
 /// All that was measured on one device.
@@ -19,6 +20,8 @@ pub(super) struct Section {
     pub(super) clock: Clock,
     /// What programs were compiled for, if not for the device as it is.
     pub(super) target: Option<String>,
+    /// The schedules that programs were given, if not those that suit the target.
+    pub(super) schedule: Option<Schedule>,
     /// Bytes that the copy reads and writes, or why there is none.
     pub(super) copy: Result<u64, String>,
     pub(super) rows: Vec<Row>,
@@ -52,10 +55,11 @@ impl Section {
         };
         let passes = if is_optimized { "" } else { ", without passes" };
         let target = self.target.as_ref().map_or(String::new(), |target| format!(", compiled for {target}"));
+        let schedule = self.schedule.map_or(String::new(), |schedule| format!(", schedules of kind {schedule}"));
         let clock = self.clock.name();
         vec![
             format!("{}; driver {driver}; {subgroups}.", self.adapter),
-            format!("{copy} Medians of {rounds}, seed {seed}{passes}{target}; ratios by {clock} time."),
+            format!("{copy} Medians of {rounds}, seed {seed}{passes}{target}{schedule}; ratios by {clock} time."),
         ]
     }
 
@@ -174,6 +178,7 @@ impl Section {
                 "subgroup_size": self.subgroup_size,
             },
             "target": self.target,
+            "schedule": self.schedule.map(Schedule::name),
             "seed": self.settings.seed,
             "optimized": self.settings.is_optimized,
             "clock": self.clock.name(),

@@ -1,0 +1,569 @@
+//! Kernels that are shaped around reductions: workgroups fold rows, and compute of the results what is computed of these for each element.
+
+use super::grid::grid;
+use super::loop_emitter::{Launched, Output, too_large};
+use super::regions::Regions;
+use crate::elemental::zero;
+use crate::kernel::{
+    Block, Combination, Condition, Function, FunctionId, Kernel, Known, Operand, Scope, Statement, Value, ValueId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_affine::{Constraint, Error, Expr, Interval, Var};
+use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
+use weft_indexing::IndexingMap;
+use weft_partition::{Folded, FusionPlan, Pass, Reduced, Target};
+
+/// The entry, or why no launch is large enough: pass by pass each place computes its elements of a row, folds what is to be folded, and stores outputs.
+pub(super) fn reduced_entry(
+    reduced: &Reduced,
+    computation: &Computation,
+    plan: &FusionPlan,
+    outputs: &[Output],
+    functions: &Arena<FunctionId, Function>,
+    regions: &Regions<'_>,
+    target: &Target,
+) -> Result<Launched, String> {
+    let [along_inner, along_outer] = reduced.workgroups();
+    let count = along_inner.checked_mul(along_outer).and_then(|count| u64::try_from(count).ok()).unwrap_or(u64::MAX);
+    let groups = grid(count, target.max_workgroups_per_dimension).ok_or_else(|| {
+        let most = target.max_workgroups_per_dimension;
+        format!("the launch needs {count} workgroups and the target allows {most} along each dimension")
+    })?;
+    let rank = groups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
+    let mut extents: Vec<i64> = groups[..rank].iter().map(|groups| i64::from(*groups)).collect();
+    extents.push(reduced.places());
+    let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
+    let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
+    let place = Place::new(reduced, &entry.extents).map_err(too_large)?;
+    let provided = |function: &weft_partition::FunctionId| {
+        let planned = plan.function(*function);
+        let first = planned.roots.first()?.instruction;
+        let is_alone = planned.roots.iter().all(|root| root.instruction == first);
+        (is_alone && !planned.given.contains(&first)).then_some((first, *function))
+    };
+    let all = || plan.passes().iter().flat_map(|pass| pass.rows.iter().chain(&pass.elements));
+    let emission = Emission {
+        reduced,
+        computation,
+        plan,
+        outputs,
+        functions,
+        regions,
+        values: &mut entry.values,
+        place: &place,
+        providers: all().filter_map(provided).collect(),
+        given: all().flat_map(|function| plan.function(*function).given.iter().copied()).collect(),
+        of_rows: BTreeMap::new(),
+        kept: Vec::new(),
+        stored: BTreeSet::new(),
+    };
+    entry.body.statements = emission.passes().map_err(too_large)?;
+    Ok(Launched { entry, windows: 1 })
+}
+
+/// The number of a function of the plan, as that of the kernel.
+fn of_kernel(function: weft_partition::FunctionId) -> FunctionId {
+    FunctionId::from_index(function.0 as usize)
+}
+
+/// Where in the rows the places of a workgroup are.
+struct Place {
+    /// The indices of the result.
+    outer: Expr,
+    inner: Expr,
+    /// The number of the place among those of its result.
+    along: Expr,
+    /// What has to be tested for there to be such a result.
+    open: Vec<Constraint>,
+    known: Known,
+}
+
+impl Place {
+    fn new(reduced: &Reduced, extents: &[i64]) -> Result<Place, Error> {
+        let Reduced { rows, along, columns, .. } = *reduced;
+        let known = Known::new(extents);
+        let dim = |dimension: usize| Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX));
+        let mut group = Expr::constant(0);
+        for (dimension, extent) in extents[..extents.len() - 1].iter().enumerate().rev() {
+            group = group.checked_mul(*extent)?.checked_add(&dim(dimension))?;
+        }
+        let place = dim(extents.len() - 1);
+        let [of_inner, _] = reduced.workgroups();
+        let [group_inner, group_outer] = [group.checked_modulo(of_inner)?, group.checked_floor_div(of_inner)?];
+        let outer = group_outer.checked_mul(rows)?.checked_add(&place.checked_floor_div(along * columns)?)?;
+        let inner = group_inner.checked_mul(columns)?.checked_add(&place.checked_modulo(columns)?)?;
+        let number = place.checked_floor_div(columns)?.checked_modulo(along)?;
+        let [outer, inner, number] = [outer, inner, number].map(|index| known.simplified(&index));
+        let within = |expr: &Expr, extent| Constraint { expr: expr.clone(), bounds: Interval::of_extent(extent) };
+        let open = known.open(&[within(&outer, reduced.outer), within(&inner, reduced.inner)]);
+        Ok(Place { outer, inner, along: number, open, known })
+    }
+}
+
+/// The elements that functions of the plan yield at a place.
+type Yielded = BTreeMap<weft_partition::FunctionId, Vec<Operand>>;
+
+struct Emission<'e> {
+    reduced: &'e Reduced,
+    computation: &'e Computation,
+    plan: &'e FusionPlan,
+    outputs: &'e [Output],
+    functions: &'e Arena<FunctionId, Function>,
+    regions: &'e Regions<'e>,
+    /// The values of the entry.
+    values: &'e mut Arena<ValueId, Value>,
+    place: &'e Place,
+    /// The function that computes an instruction that others are given.
+    providers: BTreeMap<InstrId, weft_partition::FunctionId>,
+    /// What functions are given.
+    given: BTreeSet<InstrId>,
+    /// Results of reductions, and values of functions of rows.
+    of_rows: BTreeMap<InstrId, Vec<Operand>>,
+    /// By round what is kept of its element.
+    kept: Vec<Yielded>,
+    /// The functions whose outputs are stored.
+    stored: BTreeSet<weft_partition::FunctionId>,
+}
+
+/// One round: the number of its element along the row, what has to be tested for there to be one, and what is known then.
+struct Round {
+    element: Expr,
+    open: Vec<Constraint>,
+    known: Known,
+}
+
+impl Emission<'_> {
+    fn passes(mut self) -> Result<Vec<Statement>, Error> {
+        let mut block = Block::default();
+        for pass in self.plan.passes() {
+            self.rows(pass, &mut block)?;
+            if !pass.elements.is_empty() || !pass.folds.is_empty() {
+                self.pass(pass, &mut block)?;
+            }
+        }
+        Ok(block.statements)
+    }
+
+    /// Calls functions of rows. What is nothing but an output is computed where it is stored, by the first place of the row.
+    fn rows(&mut self, pass: &Pass, block: &mut Block) -> Result<(), Error> {
+        let place = self.place;
+        let (mut only_stored, mut stores) = (Vec::new(), Vec::new());
+        for function in &pass.rows {
+            let is_output = self.output(*function).is_some();
+            let is_given =
+                self.plan.function(*function).roots.iter().any(|root| self.given.contains(&root.instruction));
+            let is_passed_on = self.passed_on(*function, &Yielded::new()).is_some();
+            if is_output && (!is_given || is_passed_on) {
+                only_stored.push(*function);
+                continue;
+            }
+            let known = place.known.when(&place.open);
+            let values = self.guarded(&place.open.clone(), block, &known, *function, |this, known, block| {
+                this.called(*function, None, &Yielded::new(), known, block)
+            })?;
+            if let Some(root) = self.plan.function(*function).roots.first() {
+                self.of_rows.insert(root.instruction, values.clone());
+            }
+            if self.initial(*function) {
+                self.kept_rows(*function, values.clone());
+            }
+            if is_output {
+                stores.push((*function, values));
+            }
+        }
+        if only_stored.is_empty() && stores.is_empty() {
+            return Ok(());
+        }
+        let first = Constraint { expr: place.along.clone(), bounds: Interval { lo: 0, hi: 0 } };
+        let open = place.known.open(&place.open.iter().cloned().chain([first]).collect::<Vec<_>>());
+        let known = place.known.when(&open);
+        let mut then = Block::default();
+        for function in only_stored {
+            let values = self.called(function, None, &Yielded::new(), &known, &mut then)?;
+            stores.push((function, values));
+        }
+        for (function, values) in stores {
+            self.store(function, None, values, &known, &mut then)?;
+        }
+        append(open, then, block);
+        Ok(())
+    }
+
+    /// Whether a function yields what a reduction begins with.
+    fn initial(&self, function: weft_partition::FunctionId) -> bool {
+        self.plan.passes().iter().flat_map(|pass| &pass.folds).any(|fold| fold.initial == Some(function))
+    }
+
+    fn kept_rows(&mut self, function: weft_partition::FunctionId, values: Vec<Operand>) {
+        if self.kept.is_empty() {
+            self.kept.push(Yielded::new());
+        }
+        self.kept[0].insert(function, values);
+    }
+
+    /// The elements of a row: all that a place has of it, folded.
+    fn pass(&mut self, pass: &Pass, block: &mut Block) -> Result<(), Error> {
+        let rounds = self.reduced.rounds();
+        let neutral: Vec<Vec<Operand>> =
+            pass.folds.iter().map(|fold| fold.neutral.iter().copied().map(Operand::Constant).collect()).collect();
+        let known = self.place.known.when(&self.place.open);
+        let mut then = Block::default();
+        let mut carried = neutral.clone();
+        if self.reduced.is_kept || rounds == 1 {
+            let count = usize::try_from(rounds).unwrap_or(usize::MAX);
+            self.kept.resize(self.kept.len().max(count), Yielded::new());
+            for number in 0..rounds {
+                let round = self.round(Expr::constant(number), known.clone())?;
+                let kept = usize::try_from(number).unwrap_or(usize::MAX);
+                let before = std::mem::take(&mut self.kept[kept]);
+                let (yielded, folded) = self.element(pass, &round, before, &carried, number == 0, &mut then)?;
+                self.kept[kept] = yielded;
+                carried = folded;
+            }
+        } else {
+            carried = self.rounds(pass, rounds, carried, &known, &mut then)?;
+        }
+        let stored = pass.elements.iter().filter(|function| self.output(**function).is_some());
+        let stored: Vec<weft_partition::FunctionId> = stored.copied().collect();
+        self.stored.extend(stored);
+        if self.place.open.is_empty() {
+            block.statements.extend(then.statements);
+        } else {
+            carried = self.beside(pass, then, &neutral, carried, block);
+        }
+        for (fold, own) in pass.folds.iter().zip(carried) {
+            self.combine(fold, own, block)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a block for where there is a result; beside it nothing is folded, and zeros are kept. Returns what is folded.
+    fn beside(
+        &mut self,
+        pass: &Pass,
+        mut then: Block,
+        neutral: &[Vec<Operand>],
+        carried: Vec<Vec<Operand>>,
+        block: &mut Block,
+    ) -> Vec<Vec<Operand>> {
+        let mut otherwise = Block { statements: Vec::new(), results: neutral.iter().flatten().copied().collect() };
+        then.results = carried.iter().flatten().copied().collect();
+        let functions = if self.reduced.is_kept { pass.elements.as_slice() } else { &[] };
+        for yielded in &self.kept {
+            for values in functions.iter().filter_map(|function| yielded.get(function)) {
+                let zeros = values.iter().map(|value| Operand::Constant(zero(self.operand_type(*value))));
+                otherwise.results.extend(zeros);
+                then.results.extend(values.iter().copied());
+            }
+        }
+        let open = self.place.open.clone();
+        let mut chosen = self.chosen(&open, then, otherwise, block).into_iter();
+        let carried = carried.iter().map(|own| chosen.by_ref().take(own.len()).collect()).collect();
+        for yielded in &mut self.kept {
+            for function in functions {
+                if let Some(values) = yielded.get_mut(function) {
+                    *values = chosen.by_ref().take(values.len()).collect();
+                }
+            }
+        }
+        carried
+    }
+
+    /// The outputs that a function yields.
+    fn output(&self, function: weft_partition::FunctionId) -> Option<&Output> {
+        self.outputs.iter().find(|output| output.function == of_kernel(function))
+    }
+
+    /// A loop over the rounds.
+    fn rounds(
+        &mut self,
+        pass: &Pass,
+        rounds: i64,
+        init: Vec<Vec<Operand>>,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Vec<Operand>>, Error> {
+        let known = known.in_loop(&[rounds]);
+        let round = self.round(Expr::range(0), known)?;
+        let types: Vec<Vec<ElementType>> = pass.folds.iter().map(|fold| self.result_types(fold.function)).collect();
+        let [accumulators, values] = [".acc", ""].map(|suffix| {
+            let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
+            let of = |(fold, types): (&Folded, &Vec<ElementType>)| {
+                types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect::<Vec<ValueId>>()
+            };
+            pass.folds.iter().zip(&types).map(of).collect::<Vec<Vec<ValueId>>>()
+        });
+        let operands = |values: &[Vec<ValueId>]| -> Vec<Vec<Operand>> {
+            values.iter().map(|own| own.iter().copied().map(Operand::Value).collect()).collect()
+        };
+        let mut body = Block::default();
+        let before = self.kept.first().cloned().unwrap_or_default();
+        let (_, folded) = self.element(pass, &round, before, &operands(&accumulators), false, &mut body)?;
+        body.results = folded.into_iter().flatten().collect();
+        let results = operands(&values);
+        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
+        let (init, extents) = (init.into_iter().flatten().collect(), vec![rounds]);
+        let (values, accumulators) = (flat(values), flat(accumulators));
+        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
+        Ok(results)
+    }
+
+    fn round(&self, number: Expr, known: Known) -> Result<Round, Error> {
+        let Reduced { reduced, along, is_ordered, .. } = *self.reduced;
+        let element = match is_ordered {
+            false => number.checked_mul(along)?.checked_add(&self.place.along)?,
+            true => self.place.along.checked_mul(self.reduced.rounds())?.checked_add(&number)?,
+        };
+        let element = known.simplified(&element);
+        let within = Constraint { expr: element.clone(), bounds: Interval::of_extent(reduced) };
+        let open = known.open(&[within]);
+        let known = known.when(&open);
+        Ok(Round { element, open, known })
+    }
+
+    /// What a pass does with one element; returns what functions yield there, and what has been folded. What there is no element for stays as it was.
+    fn element(
+        &mut self,
+        pass: &Pass,
+        round: &Round,
+        before: Yielded,
+        carried: &[Vec<Operand>],
+        is_first: bool,
+        block: &mut Block,
+    ) -> Result<(Yielded, Vec<Vec<Operand>>), Error> {
+        let mut then = Block::default();
+        let mut yielded = before;
+        for function in &pass.elements {
+            let values = self.called(*function, Some(&round.element), &yielded, &round.known, &mut then)?;
+            if self.output(*function).is_some() && !self.stored.contains(function) {
+                self.store(*function, Some(&round.element), values.clone(), &round.known, &mut then)?;
+            }
+            yielded.insert(*function, values);
+        }
+        let mut folded = Vec::with_capacity(pass.folds.len());
+        for (fold, carried) in pass.folds.iter().zip(carried) {
+            let own = yielded.get(&fold.function).cloned().unwrap_or_default();
+            folded.push(if is_first { own } else { self.apply(fold, carried.clone(), own, &mut then) });
+        }
+        if round.open.is_empty() {
+            block.statements.extend(then.statements);
+            return Ok((yielded, folded));
+        }
+        // What is needed behind the condition: what has been folded, and what is kept.
+        let kept: Vec<weft_partition::FunctionId> =
+            if self.reduced.is_kept { pass.elements.clone() } else { Vec::new() };
+        let mut otherwise = Block { statements: Vec::new(), results: carried.iter().flatten().copied().collect() };
+        then.results = folded.iter().flatten().copied().collect();
+        for function in &kept {
+            let values = yielded.get(function).cloned().unwrap_or_default();
+            let zeros = values.iter().map(|value| Operand::Constant(zero(self.operand_type(*value))));
+            otherwise.results.extend(zeros);
+            then.results.extend(values);
+        }
+        let chosen: Vec<Operand> = self.chosen(&round.open, then, otherwise, block);
+        let mut chosen = chosen.into_iter();
+        let folded = folded.iter().map(|own| chosen.by_ref().take(own.len()).collect()).collect();
+        for function in kept {
+            let count = yielded.get(&function).map_or(0, Vec::len);
+            yielded.insert(function, chosen.by_ref().take(count).collect());
+        }
+        Ok((yielded, folded))
+    }
+
+    /// Appends a choice between two blocks; returns what it yields.
+    fn chosen(&mut self, open: &[Constraint], then: Block, otherwise: Block, block: &mut Block) -> Vec<Operand> {
+        let types: Vec<ElementType> = then.results.iter().map(|result| self.operand_type(*result)).collect();
+        let values: Vec<ValueId> = types.iter().map(|ty| self.values.push(Value::scalar("chosen", *ty))).collect();
+        let condition = Condition::Indices(open.to_vec());
+        block.statements.push(Statement::If { values: values.clone(), condition, then, otherwise });
+        values.into_iter().map(Operand::Value).collect()
+    }
+
+    /// What a block yields where there is a result, else zeros.
+    fn guarded(
+        &mut self,
+        open: &[Constraint],
+        block: &mut Block,
+        known: &Known,
+        function: weft_partition::FunctionId,
+        emit: impl FnOnce(&mut Self, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+    ) -> Result<Vec<Operand>, Error> {
+        if open.is_empty() {
+            return emit(self, known, block);
+        }
+        let mut then = Block::default();
+        then.results = emit(self, known, &mut then)?;
+        let types = self.result_types(function).into_iter();
+        let results = types.map(|ty| Operand::Constant(zero(ty))).collect();
+        let otherwise = Block { statements: Vec::new(), results };
+        Ok(self.chosen(open, then, otherwise, block))
+    }
+
+    fn operand_type(&self, operand: Operand) -> ElementType {
+        match operand {
+            Operand::Value(value) => self.values[value].element_type,
+            Operand::Constant(scalar) => scalar.element_type(),
+        }
+    }
+
+    fn result_types(&self, function: weft_partition::FunctionId) -> Vec<ElementType> {
+        let types = Kernel::result_types(&self.functions[of_kernel(function)]);
+        types.into_iter().map(|ty| ty.element_type).collect()
+    }
+
+    /// The value of an instruction that a function is given.
+    fn value(&self, id: InstrId, yielded: &Yielded) -> Vec<Operand> {
+        if let Some(values) = self.of_rows.get(&id) {
+            return values.clone();
+        }
+        let known = self.providers.get(&id).and_then(|function| yielded.get(function));
+        let leaves = self.computation.instructions[id].shape.leaves().len();
+        known.map(|values| values.iter().take(leaves).copied().collect()).unwrap_or_default()
+    }
+
+    /// What a function yields that computes nothing, but passes on what it is given.
+    fn passed_on(&self, function: weft_partition::FunctionId, yielded: &Yielded) -> Option<Vec<Operand>> {
+        let planned = self.plan.function(function);
+        let is_given = planned.roots.iter().all(|root| planned.given.contains(&root.instruction));
+        let values = || planned.roots.iter().flat_map(|root| self.value(root.instruction, yielded)).collect();
+        (is_given && planned.members.is_empty()).then(values)
+    }
+
+    /// The elements that a function yields for the result of the place, and at an element of it.
+    fn called(
+        &mut self,
+        function: weft_partition::FunctionId,
+        element: Option<&Expr>,
+        yielded: &Yielded,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        if let Some(values) = self.passed_on(function, yielded) {
+            return Ok(values);
+        }
+        let planned = self.plan.function(function);
+        let arguments = planned.given.iter().flat_map(|given| self.value(*given, yielded)).collect();
+        let indices = self.indices(element).iter().map(|index| known.simplified(index)).collect();
+        let types = self.result_types(function);
+        let named = |ty: ElementType| Value::scalar(planned.name.clone(), ty);
+        let values: Vec<ValueId> = types.into_iter().map(|ty| self.values.push(named(ty))).collect();
+        let function = of_kernel(function);
+        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
+        Ok(values.into_iter().map(Operand::Value).collect())
+    }
+
+    fn indices(&self, element: Option<&Expr>) -> Vec<Expr> {
+        let Place { outer, inner, .. } = self.place;
+        match element {
+            Some(element) => vec![outer.clone(), element.clone(), inner.clone()],
+            None => vec![outer.clone(), inner.clone()],
+        }
+    }
+
+    /// Stores what a function yields in the outputs that it computes.
+    fn store(
+        &mut self,
+        function: weft_partition::FunctionId,
+        element: Option<&Expr>,
+        values: Vec<Operand>,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<(), Error> {
+        let outputs = self.outputs;
+        let Some(output) = outputs.iter().find(|output| output.function == of_kernel(function)) else { return Ok(()) };
+        let indices = self.indices(element);
+        let (mut values, mut memories) = (values.into_iter(), output.memories.iter());
+        for root in &self.plan.function(function).roots {
+            let at = results_at(&root.map, &indices)?;
+            let at: Vec<Expr> = at.iter().map(|index| known.simplified(index)).collect();
+            let leaves = self.computation.instructions[root.instruction].shape.leaves().len();
+            for ((memory, _), value) in memories.by_ref().zip(values.by_ref()).take(leaves) {
+                block.statements.push(Statement::Store { memory: *memory, indices: at.clone(), value });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the region of a reduction makes of two tuples.
+    fn apply(&mut self, fold: &Folded, first: Vec<Operand>, second: Vec<Operand>, block: &mut Block) -> Vec<Operand> {
+        let Some(function) = self.region(fold) else { return first };
+        let name = &self.computation.instructions[fold.reduction].name;
+        let types: Vec<ElementType> = second.iter().map(|operand| self.operand_type(*operand)).collect();
+        let named = |ty: ElementType| Value::scalar(format!("{name}.next"), ty);
+        let values: Vec<ValueId> = types.into_iter().map(|ty| self.values.push(named(ty))).collect();
+        let arguments = first.into_iter().chain(second).collect();
+        block.statements.push(Statement::Call { values: values.clone(), function, indices: Vec::new(), arguments });
+        values.into_iter().map(Operand::Value).collect()
+    }
+
+    fn region(&self, fold: &Folded) -> Option<FunctionId> {
+        match self.computation.instructions[fold.reduction].op {
+            Op::Reduce { to_apply, .. } => self.regions.function(to_apply),
+            _ => None,
+        }
+    }
+
+    /// What all places of a result have, folded into the initial value.
+    fn combine(&mut self, fold: &Folded, own: Vec<Operand>, block: &mut Block) -> Result<(), Error> {
+        let Reduced { rows, along, columns, is_ordered, .. } = *self.reduced;
+        let Some(function) = self.region(fold) else { return Ok(()) };
+        let mut whole = own;
+        if along > 1 {
+            let types: Vec<ElementType> = whole.iter().map(|operand| self.operand_type(*operand)).collect();
+            let name = self.computation.instructions[fold.reduction].name.clone();
+            let named = |ty: ElementType| Value::scalar(name.clone(), ty);
+            let values: Vec<ValueId> = types.into_iter().map(|ty| self.values.push(named(ty))).collect();
+            let word = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+            let scope = match rows * columns {
+                1 => Scope::Workgroup,
+                _ => Scope::Part { count: word(along), apart: word(columns) },
+            };
+            let combination = if is_ordered { Combination::Reduce } else { Combination::Combine };
+            let (operands, tiles) = (whole, Vec::new());
+            let combined = values.clone();
+            block.statements.push(Statement::Collective { values, scope, combination, function, operands, tiles });
+            whole = combined.into_iter().map(Operand::Value).collect();
+        }
+        let initial = self.initial_values(fold);
+        let is_neutral = |(initial, neutral): (&Operand, &weft_hlo::ir::Scalar)| match initial {
+            Operand::Constant(scalar) => scalar.bits() == neutral.bits(),
+            Operand::Value(_) => false,
+        };
+        if !initial.iter().zip(&fold.neutral).all(is_neutral) {
+            whole = self.apply(fold, initial, whole, block);
+        }
+        self.of_rows.insert(fold.reduction, whole);
+        Ok(())
+    }
+
+    /// What a reduction begins with.
+    fn initial_values(&self, fold: &Folded) -> Vec<Operand> {
+        let operands = &self.computation.instructions[fold.reduction].operands;
+        let computed = fold.initial.and_then(|function| self.kept.first()?.get(&function)).cloned().unwrap_or_default();
+        let mut computed = computed.into_iter();
+        let one = |id: &InstrId| match self.plan.splat(*id) {
+            Some(scalar) => Some(Operand::Constant(scalar)),
+            None => computed.next(),
+        };
+        operands[operands.len() / 2..].iter().filter_map(one).collect()
+    }
+}
+
+/// Appends a block for where constraints hold.
+fn append(open: Vec<Constraint>, then: Block, block: &mut Block) {
+    if open.is_empty() {
+        block.statements.extend(then.statements);
+        return;
+    }
+    let (condition, otherwise) = (Condition::Indices(open), Block::default());
+    block.statements.push(Statement::If { values: Vec::new(), condition, then, otherwise });
+}
+
+/// The results of a map at indices.
+fn results_at(map: &IndexingMap, indices: &[Expr]) -> Result<Vec<Expr>, Error> {
+    let at = |variable: Var| match variable {
+        Var::Dim(dimension) => indices.get(dimension as usize).cloned(),
+        _ => None,
+    };
+    map.results().iter().map(|result| result.substitute(at)).collect()
+}

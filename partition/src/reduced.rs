@@ -1,0 +1,288 @@
+//! Kernels that are shaped around reductions: how the elements of rows are shared out among invocations.
+
+use crate::Target;
+use std::fmt;
+
+/// Reductions over the same rows, and what is computed of their results for each element of a row.
+///
+/// Elements are numbered `(o, r, i)`, in row-major order: result `(o, i)` is folded of the elements along `r`. Where `i` has one element, the elements of a
+/// result lie side by side (*rows*), else those of neighboring results do (*columns*).
+///
+/// A workgroup folds [`rows`](Self::rows) × [`columns`](Self::columns) results. For each it has [`along`](Self::along) places: the one with number `j` folds the
+/// elements `j`, `j + along`, `j + 2 along`, … of the result, or, where the order of elements is [kept](Self::is_ordered), a stretch of neighbors. Then what the places
+/// have is folded together, in pairs. [`lanes`](Self::lanes) places that follow one another, along a row or from column to column, are one invocation, which
+/// computes them as vectors.
+///
+/// # Schedules
+/// For GPUs the formulae are those of XLA's emitters:
+/// - rows of `R` elements: `min(1024, round_up(⌈R / 16⌉, 32))` invocations a row, or `⌈R / lanes⌉` of at most `32 lanes` elements; where these are
+///   fewer than 256, as many as the next power of two, and so many rows that the workgroup has 256. Vectors of 2 lanes, of 4 where everything that is read and written is
+///   packed in words, where `R` is a multiple;
+/// - columns: 32 × 32 invocations, 32 columns side by side, or 32 × 8 where the target has 256 in a workgroup; 128 of columns that are fewer than 32 side by side.
+///
+/// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save.
+///
+/// Results that later passes over the row need are [kept](Self::is_kept) in registers where an invocation has at most 32 values of each; else what is read is
+/// read again, and what is computed of it computed again.
+///
+/// # Order
+/// The same input gives the same bits. In each place elements are folded in ascending order, beginning with the region's neutral element; a loop over many may
+/// have several such chains (`split` of `weft emit`). The lanes of an invocation are folded in pairs, then invocations: in a tree of workgroup memory invocation
+/// `t` takes in `t + n / 2` for ever smaller halves of `n`, or, where the order is kept, `2 k s` takes in `(2 k + 1) s` for `s` = 1, 2, 4, …; with subgroups, those
+/// of a subgroup in the order of its lanes, then subgroups by their numbers. What comes out is folded into the initial value last.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// Elements along `o`.
+    pub outer: i64,
+    /// Elements along `r`, those of a result.
+    pub reduced: i64,
+    /// Elements along `i`.
+    pub inner: i64,
+    /// Results of a workgroup along `o`.
+    pub rows: i64,
+    /// Places for each result.
+    pub along: i64,
+    /// Results of a workgroup along `i`.
+    pub columns: i64,
+    /// Places of an invocation: 1, 2 or 4.
+    pub lanes: u32,
+    /// Whether elements are folded in their order.
+    pub is_ordered: bool,
+    /// Whether an invocation keeps what it computes of its elements from pass to pass.
+    pub is_kept: bool,
+}
+
+/// What decides the schedule of a kernel around reductions.
+pub(crate) struct Facts {
+    /// Elements along `o`, `r` and `i`.
+    pub(crate) extents: [i64; 3],
+    /// How many elements of a row follow one another without a gap.
+    pub(crate) stretch: i64,
+    /// Whether elements have to be folded in their order.
+    pub(crate) is_ordered: bool,
+    /// Passes over the elements of a row.
+    pub(crate) passes: usize,
+    /// Values of an element that have to be kept at once, if any are kept.
+    pub(crate) kept: usize,
+    /// Whether there are vectors of what is computed with.
+    pub(crate) has_vectors: bool,
+    /// Whether all that is read and written for each element is packed in words.
+    pub(crate) is_packed: bool,
+}
+
+/// Elements of a row that an invocation of a GPU folds at least, and what numbers of invocations are multiples of.
+const EACH: i64 = 16;
+const WARP: i64 = 32;
+const MANY_THREADS: i64 = 1024;
+const FEW_THREADS: i64 = 256;
+/// Invocations that share columns of which fewer than [`WARP`] lie side by side.
+const NARROW_THREADS: i64 = 128;
+/// Values of one kind that an invocation keeps at most, and of all kinds.
+const MAX_KEPT: i64 = 32;
+const MAX_KEPT_IN_ALL: i64 = 96;
+/// Invocations of a workgroup of a device in software, and from so many results on; with fewer results there are more workgroups for its cores.
+const SOFTWARE_THREADS: i64 = 64;
+const FEW_SOFTWARE_THREADS: i64 = 8;
+const MANY_RESULTS: i64 = 1024;
+/// Invocations that occupy a device in software.
+const OCCUPIED: i64 = 32;
+/// Lanes of vectors of devices in software.
+const SOFTWARE_LANES: u32 = 4;
+/// Elements of columns on a device in software from which on their parts are read sooner by kernels of their own.
+const FAR_ROWS: i64 = 256;
+
+impl Reduced {
+    /// The schedule for a target, or why a loop is as good.
+    pub(crate) fn of(facts: &Facts, target: &Target) -> Result<Reduced, String> {
+        let [outer, reduced, inner] = facts.extents;
+        let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x)).max(1);
+        let mut schedule = Reduced {
+            outer,
+            reduced,
+            inner,
+            rows: 1,
+            along: 1,
+            columns: 1,
+            lanes: 1,
+            is_ordered: facts.is_ordered,
+            is_kept: false,
+        };
+        match (target.is_software(), inner == 1) {
+            (true, _) => schedule.in_software(facts, most)?,
+            (false, true) => schedule.of_rows(facts, most),
+            (false, false) => schedule.of_columns(facts, most),
+        }
+        let values = schedule.rounds() * i64::from(schedule.lanes);
+        let in_all = values.saturating_mul(i64::try_from(facts.kept).unwrap_or(i64::MAX));
+        let fits = values <= MAX_KEPT && in_all <= MAX_KEPT_IN_ALL;
+        // What an invocation writes of several stretches is proved where one statement writes it.
+        let is_whole = facts.stretch == reduced;
+        schedule.is_kept = !target.is_software() && facts.passes > 1 && facts.kept > 0 && fits && is_whole;
+        Ok(schedule)
+    }
+
+    fn of_rows(&mut self, facts: &Facts, most: i64) {
+        let lanes = match facts {
+            Facts { has_vectors: false, .. } | Facts { is_ordered: true, .. } => 1,
+            Facts { is_packed: true, .. } => 4,
+            _ => 2,
+        };
+        self.lanes = common_lanes(lanes, facts.stretch);
+        let lanes = i64::from(self.lanes);
+        let mut threads = match self.reduced <= WARP * lanes {
+            true => power_of_two(divided(self.reduced, lanes)),
+            false => round_up(divided(self.reduced, EACH), WARP).min(MANY_THREADS),
+        };
+        threads = threads.min(most);
+        let packed = FEW_THREADS.min(most);
+        if threads < packed {
+            threads = power_of_two(threads).min(packed);
+            self.rows = (packed / threads).min(power_of_two(self.outer)).max(1);
+        }
+        self.along = threads * lanes;
+    }
+
+    fn of_columns(&mut self, facts: &Facts, most: i64) {
+        let lanes = if facts.has_vectors && facts.is_packed { 4 } else { 1 };
+        self.lanes = common_lanes(lanes, self.inner);
+        let lanes = i64::from(self.lanes);
+        let is_narrow = self.inner < WARP * lanes;
+        self.columns = self.inner.min(WARP * lanes);
+        let threads = if is_narrow { NARROW_THREADS } else { MANY_THREADS };
+        let each = (self.columns / lanes).max(1);
+        let along = (threads.min(most) / each).max(1);
+        self.along = along.min(power_of_two(self.reduced));
+        if is_narrow {
+            // Short columns leave room for others.
+            self.rows = (threads.min(most) / (each * self.along)).min(power_of_two(self.outer)).max(1);
+        }
+    }
+
+    fn in_software(&mut self, facts: &Facts, most: i64) -> Result<(), String> {
+        let results = self.outer.saturating_mul(self.inner);
+        let lanes = if facts.has_vectors && !facts.is_ordered { SOFTWARE_LANES } else { 1 };
+        let threads = if results >= MANY_RESULTS { SOFTWARE_THREADS } else { FEW_SOFTWARE_THREADS }.min(most);
+        if self.inner == 1 {
+            self.lanes = common_lanes(lanes, facts.stretch);
+            self.along = i64::from(self.lanes);
+            self.rows = threads;
+        } else {
+            if self.reduced >= FAR_ROWS && self.inner >= FAR_ROWS {
+                return Err(format!("in software columns of {} elements are read sooner in parts", self.reduced));
+            }
+            self.lanes = common_lanes(if facts.has_vectors { SOFTWARE_LANES } else { 1 }, self.inner);
+            let lanes = i64::from(self.lanes);
+            self.columns = self.inner.min(threads * lanes);
+            self.rows = (threads * lanes / self.columns).max(1);
+        }
+        let invocations = match self.inner {
+            1 => self.outer,
+            _ => results / i64::from(self.lanes),
+        };
+        if invocations < OCCUPIED {
+            return Err(format!("{results} results occupy too few invocations of a device in software"));
+        }
+        Ok(())
+    }
+
+    /// The formulae behind the numbers, with what they are applied to.
+    pub(crate) fn explanation(&self, target: &Target) -> String {
+        let Reduced { reduced, inner, rows, along, columns, lanes, .. } = self;
+        let threads = self.threads();
+        let each = along / if self.inner == 1 { i64::from(*lanes) } else { 1 };
+        let vectors = if *lanes > 1 { format!(", vectors of {lanes}") } else { String::new() };
+        let shape = match (target.is_software(), *inner) {
+            (true, 1) => format!("rows of {reduced} elements, an invocation each, a workgroup for every {rows}"),
+            (true, _) => {
+                format!("columns of {reduced} elements, {lanes} an invocation, {threads} invocations a workgroup")
+            }
+            (false, 1) if *reduced <= WARP * i64::from(*lanes) => format!(
+                "rows of {reduced} elements, {each} invocations each, a workgroup of {threads} for every {rows}"
+            ),
+            (false, 1) => format!(
+                "rows of {reduced} elements, of min(1024, round_up(⌈{reduced} / 16⌉, 32)) = {} by the formula {each} invocations each, a workgroup of {threads} for every {rows}",
+                round_up(divided(*reduced, EACH), WARP).min(MANY_THREADS),
+            ),
+            (false, _) => format!(
+                "columns of {reduced} elements, {columns} of {inner} side by side × {each} invocations, a workgroup of {threads} for every {rows}"
+            ),
+        };
+        let values = match self.is_kept {
+            true => format!(", {} values of a kind kept by an invocation", self.rounds() * i64::from(*lanes)),
+            false => String::new(),
+        };
+        format!("{shape}{vectors}{values}")
+    }
+
+    /// The same for what there are no vectors of: as many invocations, each of one place.
+    #[must_use]
+    pub fn without_vectors(self) -> Reduced {
+        let lanes = i64::from(self.lanes);
+        let (along, columns) = match self.inner {
+            1 => (self.along / lanes, self.columns),
+            _ => (self.along, self.columns / lanes),
+        };
+        Reduced { along, columns, lanes: 1, ..self }
+    }
+
+    /// How many elements it folds.
+    pub fn elements(&self) -> i64 {
+        self.outer.saturating_mul(self.reduced).saturating_mul(self.inner)
+    }
+
+    /// Invocations of a workgroup.
+    pub fn threads(&self) -> i64 {
+        self.places() / i64::from(self.lanes)
+    }
+
+    /// Places of a workgroup: its invocations, each as often as it has lanes. Place `(a * along + j) * columns + b` is number `j` of the result `a` along `o` and `b` along `i`.
+    pub fn places(&self) -> i64 {
+        self.rows * self.along * self.columns
+    }
+
+    /// Elements that a place folds at most.
+    pub fn rounds(&self) -> i64 {
+        divided(self.reduced, self.along)
+    }
+
+    /// Workgroups along `i`, and along `o`.
+    pub fn workgroups(&self) -> [i64; 2] {
+        [divided(self.inner, self.columns), divided(self.outer, self.rows)]
+    }
+}
+
+/// The most lanes, of so many or half as many each time, that divide an extent.
+fn common_lanes(mut lanes: u32, extent: i64) -> u32 {
+    while lanes > 1 && extent % i64::from(lanes) != 0 {
+        lanes /= 2;
+    }
+    lanes
+}
+
+/// How many parts of so many elements there are, the last of which may be smaller.
+fn divided(count: i64, part: i64) -> i64 {
+    count / part + i64::from(count % part != 0)
+}
+
+/// The least power of two that is not less than a positive count.
+fn power_of_two(count: i64) -> i64 {
+    count.unsigned_abs().checked_next_power_of_two().and_then(|power| i64::try_from(power).ok()).unwrap_or(i64::MAX)
+}
+
+fn round_up(count: i64, multiple: i64) -> i64 {
+    divided(count, multiple).saturating_mul(multiple)
+}
+
+impl fmt::Display for Reduced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reduced { outer, reduced, inner, rows, along, columns, lanes, .. } = self;
+        let order = if self.is_ordered { "kept" } else { "free" };
+        let values = if self.is_kept { "kept" } else { "computed again" };
+        write!(
+            f,
+            "threads={} rows={rows} along={along} columns={columns} lanes={lanes} rounds={} order={order} values={values} space=[{outer}, {reduced}, {inner}]",
+            self.threads(),
+            self.rounds()
+        )
+    }
+}

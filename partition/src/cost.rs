@@ -1,6 +1,6 @@
 //! How much work an instruction is, and how much recomputation is accepted.
 
-use weft_hlo::ir::{BinaryOp, Op, UnaryOp};
+use weft_hlo::ir::{BinaryOp, ElementType, Instruction, Op, UnaryOp};
 
 /// The work of computing one element of `op`, in units of about one addition; movement of elements is free or nearly
 /// so. Ratios matter, not the unit: they only decide when recomputing is dearer than a trip through memory.
@@ -33,6 +33,19 @@ pub fn operation_cost(op: &Op) -> f64 {
         Op::Map { .. } => 16.0,
         _ => 0.0,
     }
+}
+
+/// How many times as much an operation costs as one of 32 bits, for the types of its result: what is written out by other operations costs
+/// their number, at the least.
+pub(crate) fn weight(instruction: &Instruction) -> f64 {
+    let of = |ty: ElementType| match ty {
+        ElementType::F64 | ElementType::C128 => 32.0,
+        ElementType::C64 => 4.0,
+        ty if ty.bits() > 32 => 8.0,
+        _ => 1.0,
+    };
+    let types = instruction.shape.leaves().into_iter().filter_map(|leaf| leaf.as_array());
+    types.map(|array| of(array.element_type)).fold(1.0, f64::max)
 }
 
 /// What fusing may cost before it stops paying.

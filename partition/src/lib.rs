@@ -42,7 +42,7 @@ mod work;
 
 pub use cost::{Budget, operation_cost};
 pub use form::Form;
-pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
+pub use fuse::{Decision, Fused, Fusing, Verdict, fuse, fuse_explained, fuse_with};
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::{Site, Uncompiled};
 pub use live::live;

@@ -17,14 +17,14 @@ fn data(literals: &[Literal]) -> Vec<&Data> {
     literals.iter().map(|literal| &literal.data).collect()
 }
 
-/// A program whose loops are steps, compiled without the host's help.
+/// A program whose loops and branches are steps, compiled without the host's help.
 fn in_steps(module: &Module, target: &Target) -> Program {
-    let options = weft_runtime::Options { host: false, whole_loops: false, ..Default::default() };
+    let options = weft_runtime::Options { host: false, whole_loops: false, all_branches: false, ..Default::default() };
     compile_with(module, target, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a program gives that was compiled without the host's help, its loops as steps and as kernels, and the evaluator's answer. The program whose
-/// loops are steps.
+/// What a program gives that was compiled without the host's help, its loops and branches as steps and as kernels, and the evaluator's answer. The program
+/// whose loops and branches are steps.
 fn agrees(text: &str, inputs: &[Literal]) -> Program {
     let module = support::module(text);
     weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
@@ -298,7 +298,7 @@ fn whole(operations: impl IntoIterator<Item = Opcode>) -> Options {
 #[derive(Debug, Default)]
 struct Held {
     programs: usize,
-    /// Loops that are one kernel, and those that are steps where all are.
+    /// Loops that are one kernel, and those that are steps where all are; branches where all ask.
     whole_loops: usize,
     loops: usize,
     conditionals: usize,
@@ -334,19 +334,23 @@ fn difference(
     held: &mut Held,
 ) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
-    for whole_loops in [true, false] {
-        let options = weft_runtime::Options { donated: donated.clone(), whole_loops, ..Default::default() };
+    let mut seen: Vec<String> = Vec::new();
+    for (whole_loops, all_branches) in [(false, false), (true, true), (false, true)] {
+        let options =
+            weft_runtime::Options { donated: donated.clone(), whole_loops, all_branches, ..Default::default() };
         let mut program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
-        let kernels = program.loops().iter().filter(|decision| decision.is_kernel).count();
-        if whole_loops && kernels == 0 {
+        // Where there is nothing to decide, it is the same again.
+        let steps = program.to_string();
+        if seen.contains(&steps) {
             continue;
         }
-        held.whole_loops += kernels;
+        seen.push(steps);
+        held.whole_loops += program.loops().iter().filter(|decision| decision.is_kernel).count();
         held.programs += 1;
         if held.programs.is_multiple_of(4) {
             program = read_again(&program);
         }
-        if !whole_loops {
+        if !whole_loops && !all_branches {
             held.without_host += usize::from(program.host_steps().next().is_none());
             held.add(program.steps());
         }

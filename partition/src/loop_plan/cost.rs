@@ -1,9 +1,10 @@
 //! What a round of a loop costs.
 
 use super::RoundStep;
+use crate::cost::weight;
 use crate::{Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, ElementType, InstrId, Instruction, Op};
+use weft_hlo::ir::{Computation, InstrId, Op};
 
 /// Cycles that an operation takes if nothing else is done meanwhile.
 const CYCLES: f64 = 8.0;
@@ -86,17 +87,4 @@ fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId
         block = plan.block(owner);
     }
     Ok(each * times)
-}
-
-/// How many times as much an operation costs as one of 32 bits, for the types of its result: what is written out by other operations costs
-/// their number, at the least.
-fn weight(instruction: &Instruction) -> f64 {
-    let of = |ty: ElementType| match ty {
-        ElementType::F64 | ElementType::C128 => 32.0,
-        ElementType::C64 => 4.0,
-        ty if ty.bits() > 32 => 8.0,
-        _ => 1.0,
-    };
-    let types = instruction.shape.leaves().into_iter().filter_map(|leaf| leaf.as_array());
-    types.map(|array| of(array.element_type)).fold(1.0, f64::max)
 }

@@ -4,6 +4,7 @@ mod cost;
 
 use crate::{Form, Fused, FusionPlan, Site, Target, Tiling};
 use cost::Round;
+pub(crate) use cost::{serial_nanoseconds, units};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Op, Shape};
 

@@ -15,6 +15,7 @@ mod branches;
 mod expand;
 mod given;
 mod greedy;
+mod joined;
 mod legalize;
 mod two_passes;
 
@@ -73,6 +74,8 @@ pub struct Fused {
     pub trip_counts: BTreeMap<Site, u64>,
     /// Why the host reads which branch of a `conditional` is taken.
     pub asked: BTreeMap<Site, String>,
+    /// The loops that carry their condition ([`with_conditions_joined`](Fused::with_conditions_joined)), with the fusion of the round that computes it.
+    pub joined: BTreeMap<Site, String>,
     plans: BTreeMap<ComputationId, FusionPlan>,
 }
 
@@ -149,7 +152,7 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, asked, plans })
+        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, asked, joined: BTreeMap::new(), plans })
     }
 }
 

@@ -4,7 +4,7 @@ use super::RoundStep;
 use crate::cost::weight;
 use crate::{Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, InstrId, Op};
+use weft_hlo::ir::{Computation, InstrId, Module, Op};
 
 /// Cycles that an operation takes if nothing else is done meanwhile.
 const CYCLES: f64 = 8.0;
@@ -30,13 +30,7 @@ impl Round {
     pub(super) fn add(&mut self, fused: &Fused, step: &RoundStep) -> Result<(), String> {
         let calls = fused.instruction(step.fusion).and_then(|fusion| fusion.op.called_computations().first().copied());
         let computation = calls.map(|calls| &fused.module.computations[calls]).ok_or("a fusion in it calls nothing")?;
-        for function in step.plan.functions() {
-            let mut units = 1.0;
-            for member in &function.members {
-                units += work(fused, computation, &step.plan, *member)?;
-            }
-            self.units += function.evaluations * units;
-        }
+        self.units += units(&fused.module, computation, &step.plan)?;
         for output in step.plan.outputs() {
             self.widest = self.widest.max(step.plan.function(*output).extents.iter().product());
         }
@@ -64,8 +58,29 @@ impl Round {
     }
 }
 
+/// The units of work of a kernel of this plan: those of its functions, as often as they run.
+///
+/// # Errors
+/// Where they cannot be counted.
+pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
+    let mut all = 0.0;
+    for function in plan.functions() {
+        let mut units = 1.0;
+        for member in &function.members {
+            units += work(module, computation, plan, *member)?;
+        }
+        all += function.evaluations * units;
+    }
+    Ok(all)
+}
+
+/// Nanoseconds that so many units of work take an invocation that does nothing else meanwhile.
+pub(crate) fn serial_nanoseconds(units: f64, target: &Target) -> u64 {
+    (CYCLES * units * 1e9 / target.hardware.clock_hertz.max(1) as f64).ceil() as u64
+}
+
 /// The work of a member of a function each time that the function runs.
-fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId) -> Result<f64, String> {
+fn work(module: &Module, computation: &Computation, plan: &FusionPlan, id: InstrId) -> Result<f64, String> {
     let instruction = &computation.instructions[id];
     let rounds = |id: InstrId| -> Result<f64, String> {
         let map = operand_map(computation, id, 0).map_err(|findings| findings.to_string())?;
@@ -76,7 +91,7 @@ fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId
         matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. })
     };
     let applied = instruction.op.called_computations().into_iter();
-    let applied: usize = applied.map(|region| fused.module.computations[region].instructions.len()).sum();
+    let applied: usize = applied.map(|region| module.computations[region].instructions.len()).sum();
     let each = (1.0 + operation_cost(&instruction.op) + applied as f64) * weight(instruction);
     let mut times = if is_loop(id) { rounds(id)? } else { 1.0 };
     let mut block = plan.block(id);

@@ -52,7 +52,13 @@ impl Kernels {
             is_kernel: outcome.is_ok(),
             reason: match outcome {
                 Ok(whole) => format!("it is one kernel of {} rounds at most: {}", whole.rounds, whole.plan.why()),
-                Err(findings) => findings.0.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; "),
+                Err(findings) => {
+                    let why = findings.0.iter().map(|one| one.message.as_str());
+                    let joined = fused.joined.get(site);
+                    let joined =
+                        joined.map(|fusion| format!("%{fusion} computes its condition with what a round makes"));
+                    why.map(str::to_owned).chain(joined).collect::<Vec<_>>().join("; ")
+                }
             },
         };
         self.loops.iter().map(decision).collect()

@@ -46,7 +46,9 @@ pub use fuse::{Decision, Fused, Fusing, Verdict, fuse, fuse_explained, fuse_with
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::{Site, Uncompiled};
 pub use live::live;
-pub use loop_plan::{Carried, LoopPlan, Outside, Place, RoundStep};
+pub use loop_plan::{
+    BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,
+};
 pub use monoid::identity;
 pub use plan::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update};
 pub use splat::splats;

@@ -335,7 +335,7 @@ fn difference(
 ) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
     let mut seen: Vec<String> = Vec::new();
-    for (whole_loops, all_branches) in [(false, false), (true, true), (false, true)] {
+    for (whole_loops, all_branches) in [(false, false), (true, true), (false, true), (true, false)] {
         let options =
             weft_runtime::Options { donated: donated.clone(), whole_loops, all_branches, ..Default::default() };
         let mut program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use super::given::name_in;
 use super::{Decision, Fusing, Verdict};
 use crate::access::{element_count, is_loop, loop_rounds};
-use crate::cost::{operation_cost, weight};
+use crate::cost::{READ_BACK_NANOSECONDS, operation_cost, weight};
 use crate::form::Form;
 use crate::legal::{Support, programs, supports};
 use crate::live::live;
@@ -12,10 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, Instruction, Module, Op, Shape};
 use weft_hlo::passes::{flatten_around, select_branches};
-
-/// Nanoseconds until the host has a value of the device, besides what the device computes: it submits what is recorded, waits, and maps a copy. On
-/// lavapipe a dispatch and the wait for it take 40 to 50 µs and a small copy back 25 µs; with GPUs it is more, for they stand idle meanwhile.
-const READ_BACK_NANOSECONDS: u64 = 65_000;
 
 /// The module in which conditionals are gone all of whose branches are computed, and why each other one asks.
 ///

@@ -76,8 +76,12 @@ fn judge(device: &Device, program: &Program, form: &str, options: &Options) -> R
     };
     // A run holds hardly more than what lives at one time.
     let totals = compiled.totals();
-    if 4 * totals.allocated() > 5 * totals.least {
-        return Err(format!("{} bytes in all, {} live at once at most\n{compiled}", totals.allocated(), totals.least));
+    if 4 * compiled.peak_bytes() > 5 * totals.least {
+        return Err(format!(
+            "{} bytes at its peak, {} live at once at most\n{compiled}",
+            compiled.peak_bytes(),
+            totals.least
+        ));
     }
     let inputs = program.inputs();
     let expected = program.outputs();

@@ -42,11 +42,15 @@ pub fn compile_loop(fused: &Fused, site: Site, target: &Target) -> Result<LoopSh
         Diagnostics::from(Diagnostic::new("HLO421", instruction.span, message).about(&instruction.name))
     };
     let plan = LoopPlan::new(fused, site, target).map_err(refused)?;
-    let once = loop_kernel(fused, instruction, &plan, 1, target)?.rounds();
-    let within_limit = target.max_loop_iterations.map_or(u64::MAX, |limit| {
-        // Those of the loop itself, left in a round of its own, and those within it.
-        u64::from(limit).saturating_sub(once).saturating_sub(1) / once.saturating_add(1)
-    });
+    // Those of the loop itself, left in a round of its own, and those within it: a line over the number of rounds.
+    let made = |rounds: u32| -> Result<u64, Diagnostics> {
+        Ok(loop_kernel(fused, instruction, &plan, rounds, target)?.rounds())
+    };
+    let (one, two) = (made(1)?, made(2)?);
+    let each = two.saturating_sub(one).max(1);
+    let within_limit = target
+        .max_loop_iterations
+        .map_or(u64::MAX, |limit| u64::from(limit).saturating_sub(one.saturating_sub(each)) / each);
     let most = u64::from(plan.rounds).min(within_limit);
     if most < plan.trip_count.unwrap_or(MIN_ROUNDS).min(MIN_ROUNDS) {
         return Err(refused(format!("a dispatch would make no more than {most} rounds")));

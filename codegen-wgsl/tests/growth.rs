@@ -99,3 +99,25 @@ fn calls_stand_in_a_row() {
         eprintln!("{name}: {after} deep, {before} before, {} bytes", made.shader.source.len());
     }
 }
+
+/// What all branches compute alike is computed once, in none of them.
+#[test]
+fn branches_that_are_alike_are_none() {
+    let text = |last: &str| {
+        format!(
+            "HloModule m\nENTRY main {{\nx = f32[1] parameter(0)\ny = f32[1] parameter(1)\na = f32[1] log(x)\nb = f32[1] multiply(a, x)\n\
+             ROOT r = f32[4] concatenate(b, b, b, {last}), dimensions={{0}}\n}}\n"
+        )
+    };
+    for (last, branches, logarithms) in [("b", 0, 1), ("y", 2, 2)] {
+        let made = make(&support::verified(&text(last))).unwrap_or_else(|findings| panic!("{findings}")).remove(0);
+        let text = made.kernel.to_string();
+        let entry = text.find("  entry").unwrap();
+        let (functions, _) = text.split_at(entry);
+        assert_eq!(
+            (functions.matches("= if ").count(), functions.matches("call @").count()),
+            (branches, logarithms),
+            "{text}"
+        );
+    }
+}

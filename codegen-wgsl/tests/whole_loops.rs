@@ -59,6 +59,87 @@ fn kernel(fused: &Fused, target: &Target) -> Kernel {
     kernel
 }
 
+/// Loops and branches within the rounds of a loop are proved like the rest, and counted.
+#[test]
+fn loops_and_branches_stand_in_rounds() {
+    let text = "HloModule m
+        inner_condition {
+            p = (s32[], s32[9], s32[9]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            k = s32[] constant(5)
+            ROOT c = pred[] compare(i, k), direction=LT
+        }
+        inner_body {
+            p = (s32[], s32[9], s32[9]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            x = s32[9] get-tuple-element(p), index=1
+            y = s32[9] get-tuple-element(p), index=2
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            v = s32[9] reverse(x), dimensions={0}
+            z = s32[9] subtract(v, y)
+            ROOT t = (s32[], s32[9], s32[9]) tuple(j, y, z)
+        }
+        up {
+            p = (s32[9], s32[]) parameter(0)
+            x = s32[9] get-tuple-element(p), index=0
+            i = s32[] get-tuple-element(p), index=1
+            n = s32[9] negate(x)
+            zero = s32[] constant(0)
+            s = (s32[], s32[9], s32[9]) tuple(zero, x, n)
+            w = (s32[], s32[9], s32[9]) while(s), condition=inner_condition, body=inner_body
+            ROOT y = s32[9] get-tuple-element(w), index=2
+        }
+        down {
+            p = (s32[9], s32[]) parameter(0)
+            ROOT x = s32[9] get-tuple-element(p), index=0
+        }
+        other {
+            p = (s32[9], s32[]) parameter(0)
+            x = s32[9] get-tuple-element(p), index=0
+            ROOT r = s32[9] reverse(x), dimensions={0}
+        }
+        condition {
+            p = (s32[], s32[9], s32[]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            n = s32[] get-tuple-element(p), index=2
+            ROOT c = pred[] compare(i, n), direction=LT
+        }
+        body {
+            p = (s32[], s32[9], s32[]) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            x = s32[9] get-tuple-element(p), index=1
+            n = s32[] get-tuple-element(p), index=2
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            three = s32[] constant(3)
+            m = s32[] remainder(i, three)
+            given = (s32[9], s32[]) tuple(x, i)
+            y = s32[9] conditional(m, given, given, given), branch_computations={up, down, other}
+            ROOT t = (s32[], s32[9], s32[]) tuple(j, y, n)
+        }
+        ENTRY main {
+            x = s32[9] parameter(0)
+            n = s32[] parameter(1)
+            zero = s32[] constant(0)
+            s = (s32[], s32[9], s32[]) tuple(zero, x, n)
+            w = (s32[], s32[9], s32[]) while(s), condition=condition, body=body
+            ROOT y = s32[9] get-tuple-element(w), index=1
+        }";
+    let fused = fused(text).unwrap_or_else(|findings| panic!("{findings}"));
+    for target in ["floor", "software", "discrete"] {
+        let target = Target::preset(target).unwrap();
+        let kernel = kernel(&fused, &target);
+        let entry = entry(&kernel);
+        assert_eq!((entry.matches("while").count(), entry.matches("is_chosen").count()), (2, 2 * 2), "{entry}");
+        // Two rounds, and those of the loop in each, all left in rounds of their own.
+        assert!(kernel.rounds() >= 100 * 6 + 101, "{}", kernel.rounds());
+    }
+    let limited = Target::preset("software").unwrap().with(|target| target.max_loop_iterations = Some(300));
+    let shader = compile_loop(&fused, site(&fused), &limited).unwrap_or_else(|findings| panic!("{findings}"));
+    assert!((16..=42).contains(&shader.rounds), "{}", shader.rounds);
+}
+
 /// The text of an entry.
 fn entry(kernel: &Kernel) -> String {
     let text = kernel.to_string();

@@ -12,8 +12,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Literal, Module};
-use weft_hlo::passes::{DeadCode, Optimized, PASSES, Pass, Pipeline, pass_named};
+use weft_hlo::ir::{Literal, Module, Op, Opcode};
+use weft_hlo::passes::{DeadCode, Optimized, PASSES, Pass, Pipeline, pass_named, select_branches};
 use weft_hlo::random::{self, Options};
 use weft_hlo::text::{PrintOptions, parse, print, print_with};
 use weft_hlo::verify::verify;
@@ -133,6 +133,34 @@ fn passes_keep_the_values_of_random_modules() {
         }
     }
     rules.iter().for_each(|(rule, count)| println!("{count:6} {rule}"));
+}
+
+/// Conditionals whose branches are all computed yield what they yielded, whatever a branch that is not taken computes.
+#[test]
+fn branches_that_are_all_computed_keep_the_values_of_random_modules() {
+    let mut options = Options { nesting: 3, ..Options::computed() };
+    options.operations.extend([Opcode::Conditional; 60]);
+    let conditionals = |module: &Module| {
+        let instructions = module.computations.values().flat_map(|computation| computation.instructions.values());
+        instructions.filter(|instruction| matches!(instruction.op, Op::Conditional { .. })).count()
+    };
+    let (mut selected, mut kept) = (0, 0);
+    for seed in 0..cases(SEEDS) {
+        let module = random::module(seed, &options);
+        let inputs = random::inputs(&module, seed, &options);
+        let Ok(Some(expected)) = values_of(&module, &inputs) else { panic!("seed {seed} is not evaluated") };
+        let after = select_branches(&module, &mut |_, _| true);
+        verify(&after.module).unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&after.module)));
+        compare(&expected, &after.module, &inputs)
+            .unwrap_or_else(|found| panic!("seed {seed}: {found}\n{}", print(&module)));
+        assert_eq!(conditionals(&after.module) + after.changes.len(), conditionals(&module), "seed {seed}");
+        selected += after.changes.len();
+        kept += conditionals(&after.module);
+        let none = select_branches(&module, &mut |_, _| false);
+        assert_eq!((none.module == module, none.changes.len()), (true, 0), "seed {seed}");
+    }
+    println!("{selected} conditionals select, {kept} stay");
+    assert!(selected > 0);
 }
 
 /// The texts of the corpus come to a fixed point too, under the passes that have cases.

@@ -272,10 +272,11 @@ fn loops(map: &IndexingMap) -> u32 {
     u32::try_from(map.ranges().len()).unwrap_or(u32::MAX)
 }
 
-/// Whether the accessed index depends on a range variable.
+/// Whether the accessed index depends on a range variable: by itself, or by the place that a value comes from which is a part of it.
 fn varies_in_loop(map: &IndexingMap) -> bool {
     let constrained = map.constraints().iter().map(|constraint| &constraint.expr);
-    let mut variables = map.results().iter().chain(constrained).flat_map(Expr::variables);
+    let values = map.runtime().iter().flat_map(|variable| variable.access());
+    let mut variables = map.results().iter().chain(constrained).chain(values).flat_map(Expr::variables);
     variables.any(|variable| matches!(variable, Var::Range(_)))
 }
 

@@ -44,11 +44,13 @@ mod work;
 
 pub use cost::{Budget, operation_cost};
 pub use form::Form;
-pub use fuse::{Decision, Fused, Verdict, fuse, fuse_explained};
+pub use fuse::{Decision, Fused, Fusing, Verdict, fuse, fuse_explained, fuse_with};
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::{Site, Uncompiled};
 pub use live::live;
-pub use loop_plan::{Carried, LoopPlan, Outside, Place, RoundStep};
+pub use loop_plan::{
+    BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,
+};
 pub use monoid::identity;
 pub use plan::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Tail, Update};
 pub use reduced::Reduced;

@@ -1,25 +1,31 @@
 //! Loops that are one kernel: a workgroup makes their rounds, and what is carried from round to round stays in its memory.
 
 mod cost;
+mod places;
+mod walk;
 
 use crate::{Form, Fused, FusionPlan, Site, Target, Tiling};
 use cost::Round;
-use std::collections::{BTreeMap, BTreeSet};
-use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Op, Shape};
+pub(crate) use cost::{serial_nanoseconds, units};
+use places::Places;
+use std::collections::BTreeSet;
+use walk::{Value, Walk};
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Op};
 
 /// A `while` that one workgroup runs as one kernel, round after round: the steps of a round, and where their values lie.
 ///
 /// A loop is one if
-/// - its condition and its body consist of fusions that have kernels, of constants and of what names their values: no loop, branch or
-///   anything that the host computes stands in them;
+/// - its condition and its body consist of fusions that have kernels, of constants and of what names their values, of conditionals, and of loops whose number
+///   of rounds is known, of the same: nothing that the host computes stands in them, and no loop that might not end within a dispatch;
 /// - what it carries and what a round makes of it fits in the workgroup memory of the target, an element of whatever type in whole words, where
 ///   what a round needs no longer leaves its place to others;
 /// - what it reads from outside, what it carries and its flag are no more buffers than a kernel may bind;
 /// - a round takes a workgroup no longer than its launches would take ([`nanoseconds`](Self::nanoseconds)).
 ///
-/// A round of so many units of work ([`operation_cost`](crate::operation_cost), and one for each element that is moved) in `k` launches is taken to
+/// A round of so many units of work, the rounds of loops in it and the longest of branches included, ([`operation_cost`](crate::operation_cost), and one for each element that is moved) in `k` launches is taken to
 /// take a workgroup of `n` invocations `8 units / min(n, lanes of a core) + 128 k` cycles, since nothing hides what its operations wait for, and its
-/// launches `k` times what a launch takes besides its work, and `units / (2 lanes of all cores)` cycles.
+/// launches `k` times what a launch takes besides its work, and `units / (2 lanes of all cores)` cycles; of a conditional the host reads which branch is
+/// taken, in 65 µs, and a loop in it is one launch where that takes less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopPlan {
     /// What rounds read and do not change.
@@ -81,9 +87,20 @@ pub enum Place {
     Read(usize),
 }
 
+/// A step of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoundStep {
+    /// Values are computed.
+    Fusion(FusionStep),
+    /// Steps are taken over and over, a known number of times.
+    Loop(LoopStep),
+    /// The steps of one of several branches are taken.
+    Choice(ChoiceStep),
+}
+
 /// A fusion of a round.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RoundStep {
+pub struct FusionStep {
     /// The fusion.
     pub fusion: Site,
     /// Its plan as a loop over all elements of its results.
@@ -92,6 +109,51 @@ pub struct RoundStep {
     pub operands: Vec<Place>,
     /// The tiles that its results are made in.
     pub results: Vec<usize>,
+}
+
+/// A loop within a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopStep {
+    /// How many rounds it makes.
+    pub rounds: u32,
+    /// What it carries from one to the next.
+    pub carried: Vec<InnerCarried>,
+    /// What it does in each.
+    pub body: Vec<RoundStep>,
+}
+
+/// An array that a loop within a round carries.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct InnerCarried {
+    /// What it begins with.
+    pub initial: Place,
+    /// Where it lies, and where what is left of it lies behind the loop.
+    pub tile: usize,
+    /// What a round of that loop makes of it.
+    pub next: Place,
+}
+
+/// Branches within a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChoiceStep {
+    /// What decides: one `pred`, whose truth takes the first of two branches, or one `s32`, the number of the branch; a number that there is no branch for
+    /// takes the last.
+    pub selector: Place,
+    /// Whether it is a `pred`.
+    pub is_pred: bool,
+    /// The branches.
+    pub branches: Vec<BranchStep>,
+    /// The tiles that what the branches yield is copied to.
+    pub results: Vec<usize>,
+}
+
+/// One of several branches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BranchStep {
+    /// What it does.
+    pub steps: Vec<RoundStep>,
+    /// What it yields, a value for each result.
+    pub results: Vec<Place>,
 }
 
 /// Rounds of a dispatch at most, however little they cost.
@@ -110,15 +172,18 @@ impl LoopPlan {
         let Op::While { condition, body } = instruction.op else { return Err("it is no loop".to_owned()) };
         let trip_count = fused.trip_counts.get(&site).copied();
         let refused: BTreeSet<Site> = fused.uncompiled.iter().map(|one| one.site).collect();
-        let mut walk = Walk { fused, target, refused, made: Vec::new() };
-        let (body, next) = walk.block(body)?;
+        let mut walk = Walk::new(fused, target, refused);
+        let state: Vec<Value> = (0..instruction.shape.leaves().len()).map(Value::Leaf).collect();
+        let (body, next) = walk.block(body, &state)?;
         let (condition, flag) = match trip_count {
             Some(_) => (Vec::new(), None),
             None => {
-                let (steps, flag) = walk.block(condition)?;
+                let (steps, flag) = walk.block(condition, &state)?;
                 (steps, Some(*flag.first().ok_or("its condition has no value")?))
             }
         };
+        let next: Vec<Value> = next.into_iter().map(|next| walk.known(next)).collect();
+        let flag = flag.map(|flag| walk.known(flag));
         let mut shapes = Vec::new();
         for leaf in instruction.shape.leaves() {
             let shape = leaf.as_array().ok_or("it carries something that is no array")?;
@@ -126,24 +191,18 @@ impl LoopPlan {
         }
         let is_carried = |leaf: usize| next.get(leaf).is_some_and(|next| *next != Value::Leaf(leaf));
         let carried: Vec<usize> = (0..shapes.len()).filter(|leaf| is_carried(*leaf)).collect();
-        let mut places = Places {
-            tiles: carried.iter().map(|leaf| shapes[*leaf].clone()).collect(),
-            carried: carried.iter().enumerate().map(|(tile, leaf)| (*leaf, tile)).collect(),
-            read: Vec::new(),
-            of: BTreeMap::new(),
-            free: Vec::new(),
-        };
-        if places.tiles.iter().any(|shape| shape.element_count().is_none_or(|count| count == 0)) {
+        let mut places = Places::new(&walk, &shapes, &carried);
+        if places.tiles().iter().any(|shape| shape.element_count().is_none_or(|count| count == 0)) {
             return Err("it carries an array without elements".to_owned());
         }
         let after_condition: Vec<Value> = flag.into_iter().collect();
-        let condition = places.steps(condition, &walk.made, &after_condition)?;
+        let (condition, _) = places.steps(condition, &after_condition)?;
         let flag = match flag.map(|flag| places.place(flag)).transpose()? {
             None => None,
             Some(Place::Tile(tile)) => Some(tile),
             Some(Place::Read(_)) => return Err("no round changes its condition".to_owned()),
         };
-        let body = places.steps(body, &walk.made, &next)?;
+        let (body, _) = places.steps(body, &next)?;
         let names = |leaf: usize| format!("{}{{{leaf}}}", instruction.name);
         let constants = constant_leaves(&fused.module.computations[site.computation], site.instruction);
         let mut with_next = |leaf: usize| {
@@ -155,14 +214,19 @@ impl LoopPlan {
         if carried.is_empty() {
             return Err("it carries nothing".to_owned());
         }
-        let Places { tiles, read, .. } = places;
-        let (threads, nanoseconds, launched_nanoseconds) = judged(fused, &condition, &body, &carried, target)?;
+        let (tiles, read) = places.finish();
+        let (threads, nanoseconds, launched_nanoseconds) =
+            judged(fused, &tiles, (&condition, &body), &carried, target)?;
         if buffers(&read, &carried, flag.is_some()) > target.max_storage_buffers as usize {
             carried.iter_mut().for_each(|carried| carried.apart = is_packed(&carried.shape));
         }
         within_limits(&tiles, &read, &carried, flag.is_some(), target)?;
         let milliseconds = u64::from(target.max_dispatch_milliseconds.unwrap_or(MILLISECONDS));
-        let rounds = (milliseconds * 500_000 / nanoseconds.max(1)).clamp(1, MAX_ROUNDS);
+        let most = milliseconds * 500_000;
+        if nanoseconds > most {
+            return Err(format!("a round takes {nanoseconds} ns in one workgroup, and a dispatch may take {most}"));
+        }
+        let rounds = (most / nanoseconds.max(1)).clamp(1, MAX_ROUNDS);
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         Ok(LoopPlan {
             read,
@@ -189,20 +253,18 @@ impl LoopPlan {
 /// The invocations of the workgroup, and the nanoseconds of a round there and in launches.
 fn judged(
     fused: &Fused,
-    condition: &[RoundStep],
-    body: &[RoundStep],
+    tiles: &[ArrayShape],
+    (condition, body): (&[RoundStep], &[RoundStep]),
     carried: &[Carried],
     target: &Target,
 ) -> Result<(u32, u64, u64), String> {
-    let mut round = Round::default();
-    for step in condition.iter().chain(body) {
-        round.add(fused, step)?;
-    }
+    let mut round = Round::of(fused, tiles, condition)?;
+    round.add(Round::of(fused, tiles, body)?);
     for Carried { shape, .. } in carried {
         round.add_moved(shape.element_count().unwrap_or(i64::MAX));
     }
     let threads = Tiling::of_rounds(round.widest, target);
-    let (apart, together) = (round.launched(target), round.together(threads, target));
+    let (apart, together) = (round.launched(threads, target), round.together(threads, target));
     if together > apart {
         return Err(format!("a round takes {apart} ns in launches and {together} ns in one workgroup"));
     }
@@ -265,168 +327,4 @@ fn constant_leaves(computation: &Computation, id: InstrId) -> BTreeSet<usize> {
         }
     }
     leaves
-}
-
-/// A value of a round before it has a place.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Value {
-    /// A leaf of what the loop carries.
-    Leaf(usize),
-    Constant(Site),
-    /// What a step makes.
-    Made(usize),
-}
-
-/// A fusion of a round before its values have places.
-struct Walked {
-    fusion: Site,
-    plan: FusionPlan,
-    operands: Vec<Value>,
-    results: Vec<usize>,
-}
-
-/// The walk over condition and body.
-struct Walk<'a> {
-    fused: &'a Fused,
-    target: &'a Target,
-    refused: BTreeSet<Site>,
-    /// The shapes of what steps make.
-    made: Vec<ArrayShape>,
-}
-
-impl Walk<'_> {
-    /// The steps of a computation, and the leaves of its result.
-    fn block(&mut self, id: ComputationId) -> Result<(Vec<Walked>, Vec<Value>), String> {
-        let computation = &self.fused.module.computations[id];
-        let mut of: BTreeMap<InstrId, Vec<Value>> = BTreeMap::new();
-        let mut steps = Vec::new();
-        for (instruction_id, instruction) in computation.instructions.iter() {
-            let site = Site { computation: id, instruction: instruction_id };
-            let operand = |position: usize| {
-                let operand = instruction.operands.get(position)?;
-                of.get(operand).cloned()
-            };
-            let leaves = match &instruction.op {
-                Op::Parameter { .. } => (0..instruction.shape.leaves().len()).map(Value::Leaf).collect(),
-                Op::Constant(_) => vec![Value::Constant(site)],
-                Op::Tuple => (0..instruction.operands.len()).filter_map(operand).flatten().collect(),
-                Op::GetTupleElement { index } => element(computation, instruction_id, *index, operand(0))
-                    .ok_or_else(|| format!("%{} has no such element", instruction.name))?,
-                Op::Fusion { calls, .. } if !self.refused.contains(&site) => {
-                    let plan = self.plan(*calls)?;
-                    let operands = (0..instruction.operands.len()).filter_map(operand).flatten().collect();
-                    let mut results = Vec::new();
-                    for leaf in instruction.shape.leaves() {
-                        let shape = leaf.as_array().ok_or("a fusion makes something that is no array")?;
-                        if shape.element_count().is_none_or(|count| count == 0) {
-                            return Err(format!("%{} has no elements", instruction.name));
-                        }
-                        results.push(self.made.len());
-                        self.made.push(ArrayShape { layout: None, ..shape.clone() });
-                    }
-                    let leaves = results.iter().copied().map(Value::Made).collect();
-                    steps.push(Walked { fusion: site, plan, operands, results });
-                    leaves
-                }
-                op => return Err(format!("'{}' stands in it", op.name())),
-            };
-            of.insert(instruction_id, leaves);
-        }
-        let result = of.remove(&computation.root).ok_or("it returns nothing")?;
-        Ok((steps, result))
-    }
-
-    /// The plan of a fusion by which every element of its results is computed.
-    fn plan(&self, calls: ComputationId) -> Result<FusionPlan, String> {
-        let plan = self.fused.plan(calls).ok_or("a fusion in it has no plan")?;
-        // What invocations do together they do for one kernel.
-        if plan.updates().is_empty() && plan.passes().is_empty() {
-            return Ok(plan.clone());
-        }
-        FusionPlan::of_loop(&self.fused.module.computations[calls], self.target)
-            .map_err(|findings| findings.to_string())
-    }
-}
-
-/// The leaves of an element of a tuple.
-fn element(computation: &Computation, id: InstrId, index: i64, all: Option<Vec<Value>>) -> Option<Vec<Value>> {
-    let whole = &computation.instructions[*computation.instructions[id].operands.first()?].shape;
-    let elements = whole.as_tuple()?;
-    let index = usize::try_from(index).ok()?;
-    let count = |shape: &Shape| shape.leaves().len();
-    let first: usize = elements.iter().take(index).map(count).sum();
-    all?.get(first..first + count(elements.get(index)?)).map(<[Value]>::to_vec)
-}
-
-/// Where values lie.
-struct Places {
-    tiles: Vec<ArrayShape>,
-    /// The tiles of what is carried, by leaf.
-    carried: BTreeMap<usize, usize>,
-    read: Vec<Outside>,
-    of: BTreeMap<Value, Place>,
-    /// Tiles that nothing needs any more.
-    free: Vec<usize>,
-}
-
-impl Places {
-    fn place(&mut self, value: Value) -> Result<Place, String> {
-        if let Some(place) = self.of.get(&value) {
-            return Ok(*place);
-        }
-        let outside = match value {
-            Value::Leaf(leaf) => match self.carried.get(&leaf) {
-                Some(tile) => return Ok(Place::Tile(*tile)),
-                None => Outside::Leaf(leaf),
-            },
-            Value::Constant(site) => Outside::Constant(site),
-            Value::Made(_) => return Err("a value is read before it is made".to_owned()),
-        };
-        self.read.push(outside);
-        let place = Place::Read(self.read.len() - 1);
-        self.of.insert(value, place);
-        Ok(place)
-    }
-
-    /// A tile of a shape.
-    fn tile(&mut self, shape: &ArrayShape) -> usize {
-        if let Some(position) = self.free.iter().position(|tile| self.tiles[*tile] == *shape) {
-            return self.free.swap_remove(position);
-        }
-        self.tiles.push(shape.clone());
-        self.tiles.len() - 1
-    }
-
-    /// Steps with places; what none of them needs any more, nor what comes after, leaves its tile to others.
-    fn steps(&mut self, walked: Vec<Walked>, shapes: &[ArrayShape], after: &[Value]) -> Result<Vec<RoundStep>, String> {
-        let mut last: BTreeMap<Value, usize> = BTreeMap::new();
-        for (number, step) in walked.iter().enumerate() {
-            let made = step.results.iter().copied().map(Value::Made);
-            last.extend(step.operands.iter().copied().chain(made).map(|value| (value, number)));
-        }
-        last.extend(after.iter().map(|value| (*value, usize::MAX)));
-        let mut steps = Vec::with_capacity(walked.len());
-        for (number, Walked { fusion, plan, operands, results }) in walked.into_iter().enumerate() {
-            let places = operands.iter().map(|operand| self.place(*operand)).collect::<Result<_, _>>()?;
-            let mut tiles = Vec::with_capacity(results.len());
-            for result in &results {
-                let tile = self.tile(&shapes[*result]);
-                self.of.insert(Value::Made(*result), Place::Tile(tile));
-                tiles.push(tile);
-            }
-            let mut ended: Vec<Value> = operands.into_iter().chain(results.into_iter().map(Value::Made)).collect();
-            ended.sort_unstable();
-            ended.dedup();
-            for value in ended {
-                if let (Value::Made(_), Some(Place::Tile(tile)), Some(own)) =
-                    (value, self.of.get(&value), last.get(&value))
-                    && *own == number
-                {
-                    self.free.push(*tile);
-                }
-            }
-            steps.push(RoundStep { fusion, plan, operands: places, results: tiles });
-        }
-        Ok(steps)
-    }
 }

@@ -4,6 +4,7 @@
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
 mod fuse;
+mod joined;
 mod plan;
 mod reduced;
 mod rewritten;

@@ -7,7 +7,7 @@ use weft_hlo::ir::{Computation, ElementType, Literal, Module, Op};
 use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
-use weft_partition::{Target, Verdict, fuse, fuse_explained};
+use weft_partition::{Fusing, Target, Verdict, fuse, fuse_explained, fuse_with};
 
 /// Whether two results are the same, where a NaN is any NaN.
 fn alike(expected: &[Literal], actual: &[Literal]) -> bool {
@@ -116,7 +116,8 @@ fn loops_and_branches_are_programs() {
             ROOT r = f32[4] floor(b)
         }",
     );
-    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    let asks = Fusing { all_branches: false };
+    let fused = fuse_with(&module, &Target::default(), asks).unwrap_or_else(|found| panic!("{found}"));
     verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
     let named = |name: &str| {
         let found = fused.module.computations.values().find(|computation| computation.name == name);
@@ -136,6 +137,85 @@ fn loops_and_branches_are_programs() {
     let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
     let actual = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(difference(&expected, &actual), None);
+    assert_eq!(fused.asked.len(), 1, "{:?}", fused.asked);
+    // It takes no longer to compute both branches, in the kernel that reads what they yield.
+    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+    verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
+    assert_eq!((fused.programs.len(), fused.asked.len()), (3, 0));
+    assert_eq!(kernels(&fused.module, fused.module.entry_computation()).len(), 2);
+    let decision = fused.decisions.iter().find(|decision| decision.instruction == "b");
+    assert_eq!(decision.map(|decision| decision.verdict), Some(Verdict::Rewritten));
+    let actual = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(difference(&expected, &actual), None);
+}
+
+/// Branches that take long, run loops or decide about others that do are asked for, each with the reason; what is cheap within them is not.
+#[test]
+fn branches_that_take_longer_than_to_ask_are_asked_for() {
+    let text = |extent: i64, body: &str| {
+        format!(
+            "HloModule asked
+            less {{
+                s = (s32[], f32[EXTENT]) parameter(0)
+                i = s32[] get-tuple-element(s), index=0
+                n = s32[] constant(3)
+                ROOT l = pred[] compare(i, n), direction=LT
+            }}
+            step {{
+                s = (s32[], f32[EXTENT]) parameter(0)
+                i = s32[] get-tuple-element(s), index=0
+                x = f32[EXTENT] get-tuple-element(s), index=1
+                one = s32[] constant(1)
+                j = s32[] add(i, one)
+                ROOT t = (s32[], f32[EXTENT]) tuple(j, x)
+            }}
+            left {{
+                p = f32[EXTENT] parameter(0)
+                ROOT n = f32[EXTENT] negate(p)
+            }}
+            right {{
+                p = f32[EXTENT] parameter(0)
+                ROOT n = f32[EXTENT] exponential(p)
+            }}
+            other {{
+                p = f32[EXTENT] parameter(0)
+                k = pred[] constant(false)
+                z = s32[] constant(0)
+                s = (s32[], f32[EXTENT]) tuple(z, p)
+                {body}
+            }}
+            ENTRY main {{
+                x = f32[EXTENT] parameter(0)
+                k = pred[] parameter(1)
+                ROOT c = f32[EXTENT] conditional(k, x, x), true_computation=left, false_computation=other
+            }}"
+        )
+        .replace("EXTENT", &extent.to_string())
+    };
+    let plain = "ROOT a = f32[EXTENT] add(p, p)";
+    let looping = "w = (s32[], f32[EXTENT]) while(s), condition=less, body=step\n ROOT a = f32[EXTENT] get-tuple-element(w), index=1";
+    let inner = "ROOT a = f32[EXTENT] conditional(k, p, p), true_computation=left, false_computation=right";
+    for (extent, body, expected) in [
+        (8, plain, None),
+        (8, inner, None),
+        (40_000_000, plain, Some("all of them would take")),
+        (8, looping, Some("'while' stands in one of them")),
+        (40_000_000, inner, Some("decides about branches of its own")),
+    ] {
+        let fused =
+            fuse_explained(&read(&text(extent, body)), &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+        verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
+        let reasons: Vec<&String> = fused.asked.values().collect();
+        let found =
+            fused.decisions.iter().find(|decision| decision.instruction == "c").map(|decision| decision.verdict);
+        match expected {
+            None => assert_eq!((reasons.len(), found), (0, Some(Verdict::Rewritten))),
+            Some(expected) => {
+                assert!(reasons.iter().any(|reason| reason.contains(expected)), "{reasons:?}");
+                assert_eq!(found, Some(Verdict::Stays));
+            }
+        }
+    }
 }
 
 /// What a target does not compute with is fused with its like; operations without code are kernels of their own.

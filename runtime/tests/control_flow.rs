@@ -17,14 +17,14 @@ fn data(literals: &[Literal]) -> Vec<&Data> {
     literals.iter().map(|literal| &literal.data).collect()
 }
 
-/// A program whose loops are steps, compiled without the host's help.
+/// A program whose loops and branches are steps, compiled without the host's help.
 fn in_steps(module: &Module, target: &Target) -> Program {
-    let options = weft_runtime::Options { host: false, whole_loops: false, ..Default::default() };
+    let options = weft_runtime::Options { host: false, whole_loops: false, all_branches: false, ..Default::default() };
     compile_with(module, target, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a program gives that was compiled without the host's help, its loops as steps and as kernels, and the evaluator's answer. The program whose
-/// loops are steps.
+/// What a program gives that was compiled without the host's help, its loops and branches as steps and as kernels, and the evaluator's answer. The program
+/// whose loops and branches are steps.
 fn agrees(text: &str, inputs: &[Literal]) -> Program {
     let module = support::module(text);
     weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{findings}"));
@@ -298,7 +298,7 @@ fn whole(operations: impl IntoIterator<Item = Opcode>) -> Options {
 #[derive(Debug, Default)]
 struct Held {
     programs: usize,
-    /// Loops that are one kernel, and those that are steps where all are.
+    /// Loops that are one kernel, and those that are steps where all are; branches where all ask.
     whole_loops: usize,
     loops: usize,
     conditionals: usize,
@@ -334,19 +334,23 @@ fn difference(
     held: &mut Held,
 ) -> Result<(), String> {
     let expected = evaluate(module, inputs).map_err(|findings| findings.to_string())?;
-    for whole_loops in [true, false] {
-        let options = weft_runtime::Options { donated: donated.clone(), whole_loops, ..Default::default() };
+    let mut seen: Vec<String> = Vec::new();
+    for (whole_loops, all_branches) in [(false, false), (true, true), (false, true), (true, false)] {
+        let options =
+            weft_runtime::Options { donated: donated.clone(), whole_loops, all_branches, ..Default::default() };
         let mut program = compile_with(module, device.target(), &options).map_err(|error| error.to_string())?;
-        let kernels = program.loops().iter().filter(|decision| decision.is_kernel).count();
-        if whole_loops && kernels == 0 {
+        // Where there is nothing to decide, it is the same again.
+        let steps = program.to_string();
+        if seen.contains(&steps) {
             continue;
         }
-        held.whole_loops += kernels;
+        seen.push(steps);
+        held.whole_loops += program.loops().iter().filter(|decision| decision.is_kernel).count();
         held.programs += 1;
         if held.programs.is_multiple_of(4) {
             program = read_again(&program);
         }
-        if !whole_loops {
+        if !whole_loops && !all_branches {
             held.without_host += usize::from(program.host_steps().next().is_none());
             held.add(program.steps());
         }
@@ -490,6 +494,76 @@ fn rounds_ahead_end_where_the_condition_says() {
                 "{elements} {is_updated}: {rounds} rounds became {:?}",
                 actual[0]
             );
+        }
+    }
+}
+
+/// A round tells whether there is another, in the kernel that makes the state; what lies beside its conditions is read as it was after the loop.
+#[test]
+fn rounds_tell_whether_there_is_another() {
+    let text = |extent: i64, round: &str| {
+        format!(
+            "HloModule m
+             body {{
+                s = (f32[{extent}], f32[]) parameter(0)
+                x = f32[{extent}] get-tuple-element(s), index=0
+                most = f32[] get-tuple-element(s), index=1
+                {round}
+                ROOT t = (f32[{extent}], f32[]) tuple(y, most)
+             }}
+             condition {{
+                s = (f32[{extent}], f32[]) parameter(0)
+                x = f32[{extent}] get-tuple-element(s), index=0
+                most = f32[] get-tuple-element(s), index=1
+                v = f32[1] slice(x), slice={{[0:1]}}
+                e = f32[] reshape(v)
+                ROOT c = pred[] compare(e, most), direction=LT
+             }}
+             ENTRY main {{
+                x = f32[{extent}] parameter(0)
+                most = f32[] parameter(1)
+                s = (f32[{extent}], f32[]) tuple(x, most)
+                w = (f32[{extent}], f32[]) while(s), condition=condition, body=body
+                y = f32[{extent}] get-tuple-element(w), index=0
+                v = f32[1] slice(y), slice={{[0:1]}}
+                e = f32[] reshape(v)
+                two = f32[] constant(2)
+                k = f32[] multiply(most, two)
+                again = (f32[{extent}], f32[]) tuple(y, k)
+                z = (f32[{extent}], f32[]) while(again), condition=condition, body=body
+                z0 = f32[{extent}] get-tuple-element(z), index=0
+                c = pred[] compare(e, k), direction=LT
+                ROOT r = (f32[{extent}], f32[{extent}], pred[]) tuple(y, z0, c)
+             }}"
+        )
+    };
+    let plain = |extent: i64| {
+        text(
+            extent,
+            &format!(
+                "k = f32[] constant(1)\n w = f32[{extent}] broadcast(k), dimensions={{}}\n y = f32[{extent}] add(x, w)"
+            ),
+        )
+    };
+    let device = device();
+    for (extent, is_gated) in [(64, false), (30_000, true)] {
+        let module = support::module(&plain(extent));
+        let program = in_steps(&module, device.target());
+        let loops: Vec<_> = program
+            .steps()
+            .iter()
+            .filter_map(|step| if let Step::While(it) = step { Some(it) } else { None })
+            .collect();
+        assert_eq!(loops.len(), 2, "{program}");
+        for step in loops {
+            assert!((step.condition.len(), step.body.len()) == (0, 1), "{program}");
+            assert_eq!(matches!(step.ahead, Some(Ahead::Gated(_))), is_gated, "{program}");
+        }
+        let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+        for most in [-1.0f32, 0.0, 1.0, 2.0, 3.0, 5.0, 6.0, 61.0, 62.0, 63.0, 64.0, 130.0] {
+            let inputs = [Literal::array([extent], vec![0.0f32; extent as usize]), Literal::scalar(Scalar::F32(most))];
+            let actual = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}"));
+            assert!(data(&actual) == data(&evaluate(&module, &inputs).unwrap()), "{most} rounds of {extent}");
         }
     }
 }

@@ -74,6 +74,15 @@ fn judge(device: &Device, program: &Program, form: &str, options: &Options) -> R
             return if placed { Ok(Verdict::Refused(first.code)) } else { Err(format!("no place in: {error}")) };
         }
     };
+    // A run holds hardly more than what lives at one time.
+    let totals = compiled.totals();
+    if 4 * compiled.peak_bytes() > 5 * totals.least {
+        return Err(format!(
+            "{} bytes at its peak, {} live at once at most\n{compiled}",
+            compiled.peak_bytes(),
+            totals.least
+        ));
+    }
     let inputs = program.inputs();
     let expected = program.outputs();
     let mut on_host: Vec<String> = compiled.host_steps().flat_map(Host::operations).collect();
@@ -133,10 +142,14 @@ fn the_corpus_agrees_with_xla() {
     for name in required {
         assert!(agreed.contains(&name), "{name} is refused, or the host takes part");
     }
-    // Every program runs, if only with the host's help.
+    // Every program runs, if only with the host's help, unless its text leaves out what its constants are.
     for program in corpus() {
-        let name = format!("{}/unoptimized", program.name);
-        assert!(agreed.contains(&name) || with_host.contains_key(&name), "{name} is refused");
+        for form in FORMS {
+            let Some(text) = program.text(form) else { continue };
+            let name = format!("{}/{form}", program.name);
+            let is_whole = !text.contains("constant({...})");
+            assert!(!is_whole || agreed.contains(&name) || with_host.contains_key(&name), "{name} is refused");
+        }
     }
 }
 

@@ -392,6 +392,34 @@ fn what_is_read_forwards_and_backwards_is_read_twice() {
 }
 
 /// Whether sums of products are 0 modulo 2^64, which their lower 32 bits do not tell.
+/// What is gathered in one of the loops of a reduction is gathered in each round anew, though indices alone tell that.
+#[test]
+fn what_is_gathered_within_a_reduction_varies_with_its_rounds() {
+    for (around, dimensions) in [("1,3", "0,1"), ("5,3", "0,1"), ("3,5", "0,1"), ("3,1", "0,1"), ("3,1", "1,0")] {
+        let rows = if around.starts_with('3') { 0 } else { 1 };
+        let module = module(&format!(
+            "HloModule m
+             add {{
+                a = s32[] parameter(0)
+                b = s32[] parameter(1)
+                ROOT c = s32[] add(a, b)
+             }}
+             ENTRY main {{
+                starts = s32[3,1] parameter(0)
+                table = s32[6] iota(), iota_dimension=0
+                rows = s32[3] gather(table, starts), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}},
+                    index_vector_dim=1, slice_sizes={{1}}
+                all = s32[{around}] broadcast(rows), dimensions={{{rows}}}
+                zero = s32[] constant(0)
+                ROOT sum = s32[] reduce(all, zero), dimensions={{{dimensions}}}, to_apply=add
+             }}"
+        ));
+        let starts = Literal::array([3, 1], vec![5, -1, 3]);
+        let expected = evaluate(&module, std::slice::from_ref(&starts)).expect("it is evaluated").swap_remove(0);
+        assert_eq!(run(&module, &[starts]).data, expected.data, "{around}");
+    }
+}
+
 #[test]
 fn sums_of_integers_tell_whether_they_are_zero() {
     const LEAST: i32 = i32::MIN;

@@ -231,58 +231,186 @@ fn rounds_reduce_and_update() {
     agrees(&looped("s32[90]", BELOW, updated), device.target(), &inputs);
 }
 
-#[test]
-fn an_inner_loop_is_one_kernel_within_the_steps_of_another() {
-    let text = "HloModule m
-        inner_condition {
-            p = (s32[], s32[9]) parameter(0)
+/// A loop of `n` rounds over `x` and `y`, in each of which `INNER` makes `z` and `u` of these and the counter `i`; further computations stand before it.
+fn nested(computations: &str, inner: &str, shape: &str) -> String {
+    format!(
+        "HloModule m
+        {computations}
+        condition {{
+            p = (s32[], SHAPE, SHAPE, s32[]) parameter(0)
             i = s32[] get-tuple-element(p), index=0
-            k = s32[] constant(4)
-            ROOT c = pred[] compare(i, k), direction=LT
-        }
-        inner_body {
-            p = (s32[], s32[9]) parameter(0)
-            i = s32[] get-tuple-element(p), index=0
-            x = s32[9] get-tuple-element(p), index=1
-            one = s32[] constant(1)
-            j = s32[] add(i, one)
-            v = s32[9] reverse(x), dimensions={0}
-            y = s32[9] subtract(v, x)
-            ROOT t = (s32[], s32[9]) tuple(j, y)
-        }
-        condition {
-            p = (s32[], s32[9], s32[]) parameter(0)
-            i = s32[] get-tuple-element(p), index=0
-            n = s32[] get-tuple-element(p), index=2
+            n = s32[] get-tuple-element(p), index=3
             ROOT c = pred[] compare(i, n), direction=LT
-        }
-        body {
-            p = (s32[], s32[9], s32[]) parameter(0)
+        }}
+        body {{
+            p = (s32[], SHAPE, SHAPE, s32[]) parameter(0)
             i = s32[] get-tuple-element(p), index=0
-            x = s32[9] get-tuple-element(p), index=1
-            n = s32[] get-tuple-element(p), index=2
+            x = SHAPE get-tuple-element(p), index=1
+            y = SHAPE get-tuple-element(p), index=2
+            n = s32[] get-tuple-element(p), index=3
             one = s32[] constant(1)
-            j = s32[] add(i, one)
             zero = s32[] constant(0)
-            s = (s32[], s32[9]) tuple(zero, x)
-            w = (s32[], s32[9]) while(s), condition=inner_condition, body=inner_body
-            y = s32[9] get-tuple-element(w), index=1
-            ROOT t = (s32[], s32[9], s32[]) tuple(j, y, n)
-        }
-        ENTRY main {
-            x = s32[9] parameter(0)
+            j = s32[] add(i, one)
+            {inner}
+            ROOT t = (s32[], SHAPE, SHAPE, s32[]) tuple(j, z, u, n)
+        }}
+        ENTRY main {{
+            x = SHAPE parameter(0)
             n = s32[] parameter(1)
             zero = s32[] constant(0)
-            s = (s32[], s32[9], s32[]) tuple(zero, x, n)
-            w = (s32[], s32[9], s32[]) while(s), condition=condition, body=body
-            ROOT y = s32[9] get-tuple-element(w), index=1
-        }";
+            y = SHAPE negate(x)
+            s = (s32[], SHAPE, SHAPE, s32[]) tuple(zero, x, y, n)
+            w = (s32[], SHAPE, SHAPE, s32[]) while(s), condition=condition, body=body
+            a = SHAPE get-tuple-element(w), index=1
+            b = SHAPE get-tuple-element(w), index=2
+            ROOT t = (SHAPE, SHAPE) tuple(a, b)
+        }}"
+    )
+    .replace("SHAPE", shape)
+}
+
+/// A loop of `rounds` rounds whose state is a counter and two arrays, which become what `body` calls `a` and `b`.
+fn counted(name: &str, rounds: u32, body: &str) -> String {
+    format!(
+        "condition_{name} {{
+            p = (s32[], SHAPE, SHAPE) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            k = s32[] constant({rounds})
+            ROOT c = pred[] compare(i, k), direction=LT
+        }}
+        body_{name} {{
+            p = (s32[], SHAPE, SHAPE) parameter(0)
+            i = s32[] get-tuple-element(p), index=0
+            x = SHAPE get-tuple-element(p), index=1
+            y = SHAPE get-tuple-element(p), index=2
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            {body}
+            ROOT t = (s32[], SHAPE, SHAPE) tuple(j, a, b)
+        }}
+        "
+    )
+}
+
+/// A call of such a loop on two arrays, with its results.
+fn looping(name: &str, [x, y]: [&str; 2], [z, u]: [&str; 2]) -> String {
+    format!(
+        "s_{name} = (s32[], SHAPE, SHAPE) tuple(zero, {x}, {y})
+         w_{name} = (s32[], SHAPE, SHAPE) while(s_{name}), condition=condition_{name}, body=body_{name}
+         {z} = SHAPE get-tuple-element(w_{name}), index=1
+         {u} = SHAPE get-tuple-element(w_{name}), index=2
+         "
+    )
+}
+
+/// Loops of known numbers of rounds, and branches, stand in the rounds of one kernel.
+#[test]
+fn loops_and_branches_stand_in_rounds() {
     let device = device();
-    let module = support::module(text);
+    let options = Options { host: false, all_branches: false, ..Options::default() };
+    let sum = "a = SHAPE add(x, y)\n b = SHAPE subtract(y, x)";
+    let swapped = "a = SHAPE copy(y)\n b = SHAPE copy(x)";
+    let passed_on =
+        "a = SHAPE copy(x)\n w = SHAPE broadcast(i), dimensions={}\n v = SHAPE multiply(x, w)\n b = SHAPE add(v, y)";
+    let one = counted("one", 5, sum);
+    let within = looping("inner", ["x", "y"], ["v", "w"]);
+    let within = format!("zero = s32[] constant(0)\n {within} a = SHAPE add(v, y)\n b = SHAPE copy(w)");
+    let twice = counted("inner", 3, swapped) + &counted("outer", 4, &within);
+    let branches = |first: &str, second: &str| {
+        format!(
+            "first {{
+                p = (SHAPE, SHAPE, s32[]) parameter(0)
+                x = SHAPE get-tuple-element(p), index=0
+                y = SHAPE get-tuple-element(p), index=1
+                zero = s32[] constant(0)
+                {first}
+            }}
+            second {{
+                p = (SHAPE, SHAPE, s32[]) parameter(0)
+                x = SHAPE get-tuple-element(p), index=0
+                y = SHAPE get-tuple-element(p), index=1
+                zero = s32[] constant(0)
+                {second}
+            }}
+            "
+        )
+    };
+    let given = "g = (SHAPE, SHAPE, s32[]) tuple(x, y, zero)\n two = s32[] constant(2)\n m = s32[] remainder(i, two)\n";
+    let taken = "z = SHAPE get-tuple-element(q), index=0\n u = SHAPE get-tuple-element(q), index=1";
+    let by_pred = format!(
+        "{given} k = pred[] compare(m, one), direction=EQ\n q = (SHAPE, SHAPE) conditional(k, g, g), true_computation=first, false_computation=second\n {taken}"
+    );
+    let by_number = format!(
+        "{given} q = (SHAPE, SHAPE) conditional(m, g, g, g), branch_computations={{first, second, first}}\n {taken}"
+    );
+    let yields = "ROOT t = (SHAPE, SHAPE) tuple(a, b)";
+    let sums = |name: &str| looping(name, ["x", "y"], ["a", "b"]) + yields;
+    let given_back = "ROOT t = (SHAPE, SHAPE) tuple(y, x)";
+    let cases = [
+        (one.clone(), looping("one", ["x", "y"], ["z", "u"])),
+        (counted("one", 7, swapped), looping("one", ["x", "y"], ["z", "u"])),
+        (counted("one", 4, passed_on), looping("one", ["x", "y"], ["z", "u"])),
+        // The state of the first is needed behind the second.
+        (
+            one.clone() + &counted("two", 2, swapped),
+            looping("one", ["x", "y"], ["v", "w"])
+                + &looping("two", ["w", "x"], ["q", "r"])
+                + "z = SHAPE add(q, v)\n u = SHAPE subtract(r, y)",
+        ),
+        (twice.clone(), looping("outer", ["x", "y"], ["z", "u"])),
+        (one.clone() + &branches(&sums("one"), given_back), by_pred.clone()),
+        (one.clone() + &branches(given_back, &sums("one")), by_number.clone()),
+        (twice + &one + &branches(&sums("outer"), &sums("one")), by_number),
+        (one + &branches("ROOT t = (SHAPE, SHAPE) tuple(x, x)", &sums("one")), by_pred),
+    ];
+    for (shape, elements, every) in [("s32[9]", 9, 1), ("s32[]", 0, 3), ("s32[130]", 130, 4)] {
+        for (computations, inner) in cases.iter().step_by(every) {
+            let text = nested(computations, inner, shape);
+            let text = if elements == 0 {
+                text.replace("w = s32[] broadcast(i), dimensions={}", "w = s32[] copy(i)")
+            } else {
+                text
+            };
+            let module = support::module(&text);
+            weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
+            let program = compile_with(&module, device.target(), &options).unwrap_or_else(|error| panic!("{error}"));
+            assert!(matches!(program.loops(), [decision] if decision.is_kernel), "{:?}\n{text}", program.loops());
+            for shader in program.shaders() {
+                assert!(shader.proofs().are_complete(), "{:?}\n{}", shader.proofs(), shader.source);
+            }
+            let few = device.target().clone().with(|target| target.max_loop_iterations = Some(2500));
+            let again = compile_with(&module, &few, &options).unwrap_or_else(|error| panic!("{error}"));
+            for program in [program, again] {
+                let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+                for count in [0, 1, 2, 3, 20] {
+                    let first = if elements == 0 { Literal::scalar(Scalar::S32(-3)) } else { numbers(elements) };
+                    let inputs = [first, rounds(count)];
+                    let expected = evaluate(&module, &inputs).unwrap_or_else(|findings| panic!("{findings}"));
+                    let actual = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}"));
+                    assert_eq!(data(&actual), data(&expected), "{count} rounds\n{text}");
+                }
+            }
+        }
+    }
+}
+
+/// A loop that may not end within a dispatch is a kernel within the steps of another.
+#[test]
+fn an_inner_loop_is_one_kernel_within_the_steps_of_another() {
+    let device = device();
+    let computations = counted("one", 4, "a = SHAPE add(x, y)\n b = SHAPE subtract(y, x)")
+        .replace("k = s32[] constant(4)", "v = s32[1] slice(q), slice={[0:1]}\n k = s32[] reshape(v)")
+        .replace(
+            "i = s32[] get-tuple-element(p), index=0\n            v",
+            "i = s32[] get-tuple-element(p), index=0\n q = SHAPE get-tuple-element(p), index=1\n v",
+        );
+    let text = nested(&computations, &looping("one", ["x", "y"], ["z", "u"]), "s32[9]");
+    let module = support::module(&text);
     let options = Options { host: false, ..Options::default() };
     let program = compile_with(&module, device.target(), &options).unwrap_or_else(|error| panic!("{error}"));
     let kernels: Vec<bool> = program.loops().iter().map(|decision| decision.is_kernel).collect();
-    assert!(kernels.contains(&true), "{:?}\n{program}", program.loops());
+    assert!(kernels.contains(&true) && kernels.contains(&false), "{:?}\n{program}", program.loops());
+    assert!(program.explanation().contains("nobody knows how many rounds"), "{}", program.explanation());
     let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
     for count in [0, 1, 2, 5, 11] {
         let inputs = [numbers(9), rounds(count)];

@@ -2,7 +2,8 @@
 
 use super::function::Emission;
 use crate::elemental::{element_type, zero};
-use crate::kernel::{Block, Condition, Known, Operand, Statement, Value};
+use crate::kernel::{Block, Condition, Known, Operand, Statement, Value, ValueId};
+use std::collections::HashMap;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
@@ -94,6 +95,8 @@ impl Emission<'_, '_, '_> {
         Ok(vec![self.if_else(&instruction.name, ty, condition, then, otherwise, out)])
     }
 
+    /// One of two blocks. Where both do the same, that is done in any case: besides being shorter, SwiftShader's compiler takes time by the power of the
+    /// length of what both branches compute alike.
     fn if_else(
         &mut self,
         name: &str,
@@ -103,6 +106,11 @@ impl Emission<'_, '_, '_> {
         otherwise: Block,
         out: &mut Block,
     ) -> Operand {
+        if let ([value], true) = (then.results.as_slice(), are_alike(&then, &otherwise)) {
+            let value = *value;
+            out.statements.extend(then.statements);
+            return value;
+        }
         let value = self.function.values.push(Value::scalar(name, element_type));
         let condition = Condition::Indices(condition);
         out.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
@@ -164,4 +172,32 @@ impl Emission<'_, '_, '_> {
         })?;
         Ok(map)
     }
+}
+
+/// Whether two blocks without blocks of their own are the same but for what their values are called.
+fn are_alike(one: &Block, other: &Block) -> bool {
+    let mut names: HashMap<ValueId, Operand> = HashMap::new();
+    let renamed = |operand: &mut Operand, names: &HashMap<ValueId, Operand>| {
+        if let Operand::Value(value) = operand {
+            *operand = names.get(value).copied().unwrap_or(*operand);
+        }
+    };
+    let is_alike = |(one, other): (&Statement, &Statement)| {
+        let mut copy = other.clone();
+        if !matches!(copy, Statement::Let { .. } | Statement::Call { .. }) {
+            return false;
+        }
+        copy.operands_mut().into_iter().for_each(|operand| renamed(operand, &names));
+        for (own, wanted) in copy.defines_mut().into_iter().zip(one.defines()) {
+            names.insert(*own, Operand::Value(wanted));
+            *own = wanted;
+        }
+        copy == *one
+    };
+    if one.statements.len() != other.statements.len() || !one.statements.iter().zip(&other.statements).all(is_alike) {
+        return false;
+    }
+    let mut results = other.results.clone();
+    results.iter_mut().for_each(|operand| renamed(operand, &names));
+    results == one.results
 }

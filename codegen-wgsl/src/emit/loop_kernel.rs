@@ -2,11 +2,11 @@
 
 mod round;
 
-use crate::kernel::{Access, Block, Function, Kernel, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
+use crate::kernel::{Access, Block, Function, Kernel, Memory, MemoryId, ScalarOp, Space};
 use crate::wgsl::Names;
 use round::Emission;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{Arena, ArrayShape, BinaryOp, ComparisonDirection, ElementType, Instruction, Scalar};
+use weft_hlo::ir::{Arena, ArrayShape, BinaryOp, ElementType, Instruction};
 use weft_partition::{Fused, LoopPlan, Outside};
 
 /// How many rounds a dispatch makes.
@@ -39,9 +39,6 @@ pub(crate) fn emit_rounds(
             memories.push(Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None })
         })
         .collect();
-    let too_large = |error: weft_affine::Error| {
-        Diagnostics::from(Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name))
-    };
     let entry = Function {
         name: "entry".to_owned(),
         parameters: Vec::new(),
@@ -51,20 +48,15 @@ pub(crate) fn emit_rounds(
     };
     let mut emission = Emission::new(fused, entry, memories, (tiles, read), names);
     let mut body = Block::default();
-    for ((carried, tile), from) in plan.carried.iter().zip(0..).zip(&from) {
-        emission.copy(*from, emission.tile(tile), &carried.shape, &mut body).map_err(too_large)?;
+    for (tile, from) in from.iter().enumerate() {
+        emission.copied(*from, emission.tile(tile), &mut body)?;
     }
     emission.barrier(&mut body);
-    let round = emission.value("round", ElementType::U32);
-    let last = emission.value("rounds", ElementType::U32);
-    let most = match rounds {
-        Rounds::Exactly(most) | Rounds::AtMost(most) => Operand::Constant(Scalar::U32(most)),
-    };
+    let (round, last) = emission.counter();
+    let (Rounds::Exactly(most) | Rounds::AtMost(most)) = rounds;
     let mut condition = Block::default();
     emission.steps(&plan.condition, &mut condition)?;
-    let is_within =
-        ScalarOp::Compare { direction: ComparisonDirection::Lt, order: None, operands: [Operand::Value(round), most] };
-    let mut holds = emission.define("is_within", ElementType::Pred, is_within, &mut condition);
+    let mut holds = emission.is_within(round, most, &mut condition);
     if let (Some(flag), Rounds::AtMost(_)) = (plan.flag, rounds) {
         let shape = &plan.tiles[flag];
         let flag = emission.shared(emission.tile(flag), shape, &mut condition);
@@ -74,19 +66,18 @@ pub(crate) fn emit_rounds(
     condition.results = vec![holds];
     let mut made = Block::default();
     emission.steps(&plan.body, &mut made)?;
-    emission.hand_on(&plan.carried, &mut made).map_err(too_large)?;
+    let handed_on: Vec<(MemoryId, MemoryId)> = (plan.carried.iter().enumerate())
+        .map(|(tile, carried)| (emission.memory(carried.next), emission.tile(tile)))
+        .collect();
+    emission.hand_on(&handed_on, &mut made)?;
     emission.barrier(&mut made);
-    let one = Operand::Constant(Scalar::U32(1));
-    let next = ScalarOp::Binary { op: BinaryOp::Add, operands: [Operand::Value(round), one] };
-    made.results = vec![emission.define("next_round", ElementType::U32, next, &mut made)];
-    let init = vec![Operand::Constant(Scalar::U32(0))];
-    let (values, accumulators) = (vec![last], vec![round]);
-    body.statements.push(Statement::While { values, init, accumulators, condition, body: made });
-    for ((carried, tile), to) in plan.carried.iter().zip(0..).zip(&to) {
-        emission.copy(emission.tile(tile), *to, &carried.shape, &mut body).map_err(too_large)?;
+    let counted = emission.counted(last, (round, condition), made);
+    body.statements.push(counted);
+    for (tile, to) in to.iter().enumerate() {
+        emission.copied(emission.tile(tile), *to, &mut body)?;
     }
     if let (Some(flag), Some(goes_on)) = (plan.flag, goes_on) {
-        emission.copy(emission.tile(flag), goes_on, &plan.tiles[flag], &mut body).map_err(too_large)?;
+        emission.copied(emission.tile(flag), goes_on, &mut body)?;
     }
     Ok(emission.finish(&instruction.name, body))
 }

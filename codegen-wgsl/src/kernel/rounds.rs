@@ -3,9 +3,9 @@
 //! Drivers inline calls, so a loop counts as often as its function is called, and as often as the loops around those calls
 //! run. Where one invocation would make too many rounds, its longest loops handle several elements in each.
 
-use super::{Block, Combiner, Function, FunctionId, Kernel, ScalarOp, Statement};
+use super::{Block, Combiner, Function, FunctionId, Kernel, Operand, ScalarOp, Statement};
 use crate::math;
-use weft_hlo::ir::ArenaId;
+use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, Scalar};
 
 /// Elements that one round of a loop handles at most.
 pub(crate) const MAX_COPIES: u64 = 512;
@@ -151,10 +151,14 @@ impl Counted {
                     self.loops.push(CountedLoop { function: index, entered: times, elements, nested });
                     self.block(function, index, body, times.saturating_mul(elements), calls);
                 }
-                // How many rounds it makes, nobody knows; it is bounded by what it carries.
+                // Where nothing is counted, nobody knows how many rounds it makes.
                 Statement::While { condition, body, .. } => {
-                    self.block(function, index, condition, times, calls);
-                    self.block(function, index, body, times, calls);
+                    let most = most_rounds(statement);
+                    let rounds = times.saturating_mul(most.unwrap_or(1));
+                    let tested = if most.is_some() { rounds.saturating_add(times) } else { rounds };
+                    self.library = self.library.saturating_add(if most.is_some() { tested } else { 0 });
+                    self.block(function, index, condition, tested, calls);
+                    self.block(function, index, body, rounds, calls);
                 }
                 Statement::Bind { .. }
                 | Statement::Name { .. }
@@ -171,6 +175,40 @@ impl Counted {
     fn total(&self, allowed: u64) -> u64 {
         self.loops.iter().map(|counted| counted.rounds_within(allowed)).fold(self.library, u64::saturating_add)
     }
+}
+
+/// How many rounds a `while` makes at most, if it goes on only while a count from 0, of which a round makes the next one, is less than a constant.
+fn most_rounds(statement: &Statement) -> Option<u64> {
+    let Statement::While { init, accumulators, condition, body, .. } = statement else { return None };
+    let defined = |block: &Block, operand: Operand| {
+        let Operand::Value(wanted) = operand else { return None };
+        block.statements.iter().find_map(|statement| match statement {
+            Statement::Let { value, op } if *value == wanted => Some(op.clone()),
+            _ => None,
+        })
+    };
+    let counts = |position: usize| {
+        let starts = matches!(init.get(position), Some(Operand::Constant(Scalar::U32(0))));
+        let next = body.results.get(position).and_then(|next| defined(body, *next));
+        let own = accumulators.get(position).map(|count| Operand::Value(*count));
+        let one = Operand::Constant(Scalar::U32(1));
+        let ScalarOp::Binary { op: BinaryOp::Add, operands: [count, step] } = next? else { return None };
+        (starts && Some(count) == own && step == one).then_some(count)
+    };
+    let mut pending: Vec<Operand> = condition.results.clone();
+    while let Some(holds) = pending.pop() {
+        match defined(condition, holds) {
+            Some(ScalarOp::Binary { op: BinaryOp::And, operands }) => pending.extend(operands),
+            Some(ScalarOp::Compare { direction: ComparisonDirection::Lt, operands: [count, most], .. }) => {
+                let Operand::Constant(Scalar::U32(most)) = most else { continue };
+                if (0..accumulators.len()).any(|position| counts(position) == Some(count)) {
+                    return Some(most.into());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Rounds of the library function that computes `op`, if it loops.

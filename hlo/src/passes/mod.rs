@@ -4,11 +4,12 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`] and [`specialize`] are transformations
-//! with a purpose of their own.
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`select_branches`] and [`specialize`] are
+//! transformations with a purpose of their own.
 
 mod algebraic;
 mod bitcast_widths;
+mod branches;
 mod build;
 mod common_subexpressions;
 mod constant_folding;
@@ -37,6 +38,7 @@ mod wide_sums;
 
 pub use algebraic::AlgebraicSimplification;
 pub use bitcast_widths::BitcastWidths;
+pub use branches::select_branches;
 pub use common_subexpressions::CommonSubexpressions;
 pub use constant_folding::ConstantFolding;
 pub use contractions::Contractions;

@@ -14,19 +14,24 @@ use weft_hlo::ir::{
 };
 use weft_hlo::passes::trip_count;
 
-/// The module whose programs call one fusion per kernel, and how many rounds the loops of these programs make where that is known.
+/// What is known of loops, how many rounds they make, and of conditionals, why the host reads which branch is taken.
+type Known = (BTreeMap<Site, u64>, BTreeMap<Site, String>);
+
+/// The module whose programs call one fusion per kernel, and what is known of the loops and conditionals in it.
 pub(super) fn assemble(
     flat: &Module,
     fused: &Arena<ComputationId, Option<Greedy>>,
+    asked: &BTreeMap<Site, String>,
     target: &Target,
-) -> (Module, BTreeMap<Site, u64>) {
+) -> (Module, Known) {
     let mut assembly = Assembly {
         flat,
         target,
+        asked,
         computations: Arena::new(),
         copied: vec![None; flat.computations.len()],
         names: UniqueNames::default(),
-        trip_counts: BTreeMap::new(),
+        known: Known::default(),
     };
     // What a program runs stands before it.
     for (id, greedy) in fused.iter() {
@@ -38,22 +43,23 @@ pub(super) fn assemble(
     let mut module = Module::new(&flat.name, assembly.computations, entry);
     module.attributes.clone_from(&flat.attributes);
     module.tables.clone_from(&flat.tables);
-    (module, assembly.trip_counts)
+    (module, assembly.known)
 }
 
 struct Assembly<'m> {
     flat: &'m Module,
     target: &'m Target,
+    asked: &'m BTreeMap<Site, String>,
     computations: Arena<ComputationId, Computation>,
     copied: Vec<Option<ComputationId>>,
     names: UniqueNames,
-    trip_counts: BTreeMap<Site, u64>,
+    known: Known,
 }
 
 impl Assembly<'_> {
     fn program(&mut self, id: ComputationId, greedy: &Greedy) -> ComputationId {
         let flat = self.flat;
-        let source = &flat.computations[id];
+        let (program, source) = (id, &flat.computations[id]);
         let supports = supports(flat, source, self.target);
         let mut kernels = greedy.kernels.iter().peekable();
         let read = buffers_read(source, greedy, &supports);
@@ -61,6 +67,7 @@ impl Assembly<'_> {
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
         let mut counted: Vec<(InstrId, u64)> = Vec::new();
+        let mut asking: Vec<(InstrId, String)> = Vec::new();
         for (id, instruction) in source.instructions.iter() {
             let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
                 let kernel = kernels.next().expect("it was just seen");
@@ -92,6 +99,8 @@ impl Assembly<'_> {
             let new = instructions.push(made);
             let count = trip_count(&flat.computations, &source.instructions, instruction);
             counted.extend(count.map(|count| (new, count)));
+            let asked = self.asked.get(&Site { computation: program, instruction: id });
+            asking.extend(asked.map(|reason| (new, reason.clone())));
             image[id.index()] = Some(new);
         }
         let root = image[source.root.index()].expect("the root is an output and therefore stays");
@@ -100,8 +109,9 @@ impl Assembly<'_> {
         computation.attributes.clone_from(&source.attributes);
         computation.span = source.span;
         let made = self.computations.push(computation);
-        let sites = counted.into_iter().map(|(instruction, count)| (Site { computation: made, instruction }, count));
-        self.trip_counts.extend(sites);
+        let site = |instruction: InstrId| Site { computation: made, instruction };
+        self.known.0.extend(counted.into_iter().map(|(instruction, count)| (site(instruction), count)));
+        self.known.1.extend(asking.into_iter().map(|(instruction, reason)| (site(instruction), reason)));
         made
     }
 

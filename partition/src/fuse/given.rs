@@ -83,7 +83,7 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
 }
 
 /// Why this computation should not be one kernel, if it should not.
-fn objection(
+pub(super) fn objection(
     module: &Module,
     reductions: &mut LongReductions<'_>,
     computation: &Computation,

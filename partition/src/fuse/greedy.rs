@@ -2,14 +2,14 @@
 
 use super::given::name_in;
 use super::{Decision, Verdict};
-use crate::Target;
 use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, is_loop, operand_access, reads_at_values};
 use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::splat::splats;
+use crate::{Site, Target};
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Scalar};
 
@@ -41,8 +41,8 @@ pub(super) struct Kernel {
 pub(super) fn decide(
     module: &Module,
     program: ComputationId,
-    target: &Target,
-    budget: &Budget,
+    (target, budget): (&Target, &Budget),
+    asked: &BTreeMap<Site, String>,
     decisions: &mut Vec<Decision>,
 ) -> Result<Greedy, Diagnostics> {
     let entry = &module.computations[program];
@@ -53,6 +53,7 @@ pub(super) fn decide(
         supports: supports(module, entry, target),
         target,
         budget,
+        asked,
         users: entry.users(),
         splats: splats(entry),
         is_output: vec![false; entry.instructions.len()],
@@ -77,6 +78,7 @@ struct Walk<'a> {
     supports: Vec<Support>,
     target: &'a Target,
     budget: &'a Budget,
+    asked: &'a BTreeMap<Site, String>,
     users: Vec<Vec<InstrId>>,
     splats: Vec<Option<Scalar>>,
     is_output: Vec<bool>,
@@ -101,7 +103,9 @@ impl Walk<'_> {
             if let Some((_, reason)) = reason.clone() {
                 self.decide(id, Verdict::Stays, format!("not yet compiled: {reason}"));
             } else if is_control_flow(&self.entry.instructions[id].op) {
-                self.decide(id, Verdict::Stays, "what it runs is fused by itself".to_owned());
+                let asked = self.asked.get(&Site { computation: self.program, instruction: id });
+                let why = asked.map(|asked| format!("; {asked}")).unwrap_or_default();
+                self.decide(id, Verdict::Stays, format!("what it runs is fused by itself{why}"));
             }
             return Ok(());
         }

@@ -11,9 +11,11 @@
 //! `conditional` runs are programs like the entry, and are fused by themselves.
 
 mod assemble;
+mod branches;
 mod expand;
 mod given;
 mod greedy;
+mod joined;
 mod legalize;
 mod two_passes;
 
@@ -70,6 +72,10 @@ pub struct Fused {
     pub uncompiled: Vec<Uncompiled>,
     /// How many rounds a `while` makes, where it followed from the text before its counter was fused.
     pub trip_counts: BTreeMap<Site, u64>,
+    /// Why the host reads which branch of a `conditional` is taken.
+    pub asked: BTreeMap<Site, String>,
+    /// The loops that carry their condition ([`with_conditions_joined`](Fused::with_conditions_joined)), with the fusion of the round that computes it.
+    pub joined: BTreeMap<Site, String>,
     plans: BTreeMap<ComputationId, FusionPlan>,
 }
 
@@ -88,7 +94,8 @@ impl Fused {
                 }
             }
         }
-        Fused::planned(module, trip_counts, Vec::new(), target)
+        let asked = branches::asked(&module, target);
+        Fused::planned(module, (trip_counts, asked), Vec::new(), target)
     }
 
     /// The fusions of all programs, each of which is a kernel: the entry's first.
@@ -118,7 +125,7 @@ impl Fused {
 
     fn planned(
         module: Module,
-        trip_counts: BTreeMap<Site, u64>,
+        (trip_counts, asked): (BTreeMap<Site, u64>, BTreeMap<Site, String>),
         decisions: Vec<Decision>,
         target: &Target,
     ) -> Result<Fused, Diagnostics> {
@@ -145,7 +152,7 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, plans })
+        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, asked, joined: BTreeMap::new(), plans })
     }
 }
 
@@ -186,6 +193,28 @@ pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
 /// # Errors
 /// `HLO310` for what would become too large, `HLO404` for an instruction that reads and writes more buffers than a kernel binds.
 pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
+    fuse_with(module, target, Fusing::default())
+}
+
+/// How a program is fused.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fusing {
+    /// Whether all branches of a `conditional` are computed where that takes no longer than to ask which one is taken; else each one asks.
+    pub all_branches: bool,
+}
+
+/// With all branches, where that takes no longer.
+impl Default for Fusing {
+    fn default() -> Self {
+        Fusing { all_branches: true }
+    }
+}
+
+/// As [`fuse_explained`], in a certain way.
+///
+/// # Errors
+/// As there.
+pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fused, Diagnostics> {
     let budget = Budget::default();
     let mut decisions = Vec::new();
     let module = expand::expand(module, &mut decisions)?;
@@ -196,13 +225,16 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
+    let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
+    let programs = legal::programs(&flat);
+    let ids: Vec<ComputationId> = flat.computations.ids().filter(|id| programs[id.index()]).collect();
     let mut fused: Arena<ComputationId, Option<Greedy>> = Arena::new();
     flat.computations.ids().for_each(|_| {
         fused.push(None);
     });
     // The entry comes last, and is told of first.
     for &id in ids.iter().rev() {
-        fused[id] = Some(greedy::decide(&flat, id, target, &budget, &mut decisions)?);
+        fused[id] = Some(greedy::decide(&flat, id, (target, &budget), &asked, &mut decisions)?);
     }
     for decision in &decisions {
         tracing::debug!(
@@ -212,6 +244,6 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
             "fusion decision"
         );
     }
-    let (module, trip_counts) = assemble::assemble(&flat, &fused, target);
-    Fused::planned(module, trip_counts, decisions, target)
+    let (module, known) = assemble::assemble(&flat, &fused, &asked, target);
+    Fused::planned(module, known, decisions, target)
 }

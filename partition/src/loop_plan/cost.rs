@@ -1,9 +1,10 @@
 //! What a round of a loop costs.
 
-use super::RoundStep;
+use super::{FusionStep, RoundStep};
+use crate::cost::{READ_BACK_NANOSECONDS, weight};
 use crate::{Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, ElementType, InstrId, Instruction, Op};
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Module, Op};
 
 /// Cycles that an operation takes if nothing else is done meanwhile.
 const CYCLES: f64 = 8.0;
@@ -19,23 +20,57 @@ pub(super) struct Round {
     /// The most elements that a step computes.
     pub(super) widest: i64,
     steps: u32,
+    /// Loops in it, by what a round of each takes.
+    loops: Vec<(u32, Round)>,
+    /// Conditionals in it, by what each branch takes.
+    choices: Vec<Vec<Round>>,
 }
 
 impl Round {
-    /// Adds a fusion.
+    /// That of steps on tiles of these shapes.
     ///
     /// # Errors
-    /// Where its work cannot be counted.
-    pub(super) fn add(&mut self, fused: &Fused, step: &RoundStep) -> Result<(), String> {
+    /// Where their work cannot be counted.
+    pub(super) fn of(fused: &Fused, tiles: &[ArrayShape], steps: &[RoundStep]) -> Result<Round, String> {
+        let mut round = Round::default();
+        let elements = |tile: usize| tiles[tile].element_count().unwrap_or(i64::MAX);
+        for step in steps {
+            match step {
+                RoundStep::Fusion(step) => round.add_fusion(fused, step)?,
+                RoundStep::Loop(step) => {
+                    let mut inner = Round::of(fused, tiles, &step.body)?;
+                    for carried in &step.carried {
+                        round.add_moved(elements(carried.tile));
+                        inner.add_moved(elements(carried.tile));
+                    }
+                    round.widest = round.widest.max(inner.widest);
+                    round.loops.push((step.rounds, inner));
+                }
+                RoundStep::Choice(step) => {
+                    step.results.iter().for_each(|tile| round.add_moved(elements(*tile)));
+                    let branches = step.branches.iter().map(|branch| Round::of(fused, tiles, &branch.steps));
+                    let branches = branches.collect::<Result<Vec<_>, _>>()?;
+                    round.widest = branches.iter().map(|branch| branch.widest).fold(round.widest, i64::max);
+                    round.choices.push(branches);
+                }
+            }
+        }
+        Ok(round)
+    }
+
+    /// Adds what is done besides.
+    pub(super) fn add(&mut self, other: Round) {
+        self.units += other.units;
+        self.widest = self.widest.max(other.widest);
+        self.steps += other.steps;
+        self.loops.extend(other.loops);
+        self.choices.extend(other.choices);
+    }
+
+    fn add_fusion(&mut self, fused: &Fused, step: &FusionStep) -> Result<(), String> {
         let calls = fused.instruction(step.fusion).and_then(|fusion| fusion.op.called_computations().first().copied());
         let computation = calls.map(|calls| &fused.module.computations[calls]).ok_or("a fusion in it calls nothing")?;
-        for function in step.plan.functions() {
-            let mut units = 1.0;
-            for member in &function.members {
-                units += work(fused, computation, &step.plan, *member)?;
-            }
-            self.units += function.evaluations * units;
-        }
+        self.units += units(&fused.module, computation, &step.plan)?;
         for output in step.plan.outputs() {
             self.widest = self.widest.max(step.plan.function(*output).extents.iter().product());
         }
@@ -49,22 +84,62 @@ impl Round {
         self.widest = self.widest.max(elements);
     }
 
-    /// Nanoseconds of the round in launches.
-    pub(super) fn launched(&self, target: &Target) -> u64 {
-        let launches = u64::from(self.steps) * u64::from(target.hardware.launch_nanoseconds);
-        launches.saturating_add((self.units / target.hardware.flops_per_second() * 1e9) as u64)
+    /// Nanoseconds of the round in launches; a loop in it is one, of so many invocations, where that takes less.
+    pub(super) fn launched(&self, threads: u32, target: &Target) -> u64 {
+        let launch = u64::from(target.hardware.launch_nanoseconds);
+        let mut all = u64::from(self.steps).saturating_mul(launch);
+        all = all.saturating_add((self.units / target.hardware.flops_per_second() * 1e9) as u64);
+        for (rounds, inner) in &self.loops {
+            let apart = inner.launched(threads, target).saturating_mul((*rounds).into());
+            let together = inner.together(threads, target).saturating_mul((*rounds).into()).saturating_add(launch);
+            all = all.saturating_add(apart.min(together));
+        }
+        for branches in &self.choices {
+            let longest = branches.iter().map(|branch| branch.launched(threads, target)).max().unwrap_or(0);
+            all = all.saturating_add(longest).saturating_add(READ_BACK_NANOSECONDS);
+        }
+        all
     }
 
     /// Nanoseconds of the round in one workgroup of so many invocations.
     pub(super) fn together(&self, threads: u32, target: &Target) -> u64 {
         let lanes = f64::from(threads.min(target.hardware.lanes_per_core).max(1));
         let cycles = CYCLES * self.units / lanes + CYCLES_OF_STEP * f64::from(self.steps);
-        (cycles * 1e9 / target.hardware.clock_hertz.max(1) as f64).ceil() as u64
+        let mut all = (cycles * 1e9 / target.hardware.clock_hertz.max(1) as f64).ceil() as u64;
+        for (rounds, inner) in &self.loops {
+            all = all.saturating_add(inner.together(threads, target).saturating_mul((*rounds).into()));
+        }
+        for branches in &self.choices {
+            let longest = branches.iter().map(|branch| branch.together(threads, target)).max().unwrap_or(0);
+            all = all.saturating_add(longest);
+        }
+        all
     }
 }
 
+/// The units of work of a kernel of this plan: those of its functions, as often as they run.
+///
+/// # Errors
+/// Where they cannot be counted.
+pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
+    let mut all = 0.0;
+    for function in plan.functions() {
+        let mut units = 1.0;
+        for member in &function.members {
+            units += work(module, computation, plan, *member)?;
+        }
+        all += function.evaluations * units;
+    }
+    Ok(all)
+}
+
+/// Nanoseconds that so many units of work take an invocation that does nothing else meanwhile.
+pub(crate) fn serial_nanoseconds(units: f64, target: &Target) -> u64 {
+    (CYCLES * units * 1e9 / target.hardware.clock_hertz.max(1) as f64).ceil() as u64
+}
+
 /// The work of a member of a function each time that the function runs.
-fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId) -> Result<f64, String> {
+fn work(module: &Module, computation: &Computation, plan: &FusionPlan, id: InstrId) -> Result<f64, String> {
     let instruction = &computation.instructions[id];
     let rounds = |id: InstrId| -> Result<f64, String> {
         let map = operand_map(computation, id, 0).map_err(|findings| findings.to_string())?;
@@ -75,7 +150,7 @@ fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId
         matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. })
     };
     let applied = instruction.op.called_computations().into_iter();
-    let applied: usize = applied.map(|region| fused.module.computations[region].instructions.len()).sum();
+    let applied: usize = applied.map(|region| module.computations[region].instructions.len()).sum();
     let each = (1.0 + operation_cost(&instruction.op) + applied as f64) * weight(instruction);
     let mut times = if is_loop(id) { rounds(id)? } else { 1.0 };
     let mut block = plan.block(id);
@@ -86,17 +161,4 @@ fn work(fused: &Fused, computation: &Computation, plan: &FusionPlan, id: InstrId
         block = plan.block(owner);
     }
     Ok(each * times)
-}
-
-/// How many times as much an operation costs as one of 32 bits, for the types of its result: what is written out by other operations costs
-/// their number, at the least.
-fn weight(instruction: &Instruction) -> f64 {
-    let of = |ty: ElementType| match ty {
-        ElementType::F64 | ElementType::C128 => 32.0,
-        ElementType::C64 => 4.0,
-        ty if ty.bits() > 32 => 8.0,
-        _ => 1.0,
-    };
-    let types = instruction.shape.leaves().into_iter().filter_map(|leaf| leaf.as_array());
-    types.map(|array| of(array.element_type)).fold(1.0, f64::max)
 }

@@ -174,10 +174,12 @@ impl<'m> Planner<'m> {
         Ok(Ok(FusionPlan { updates, starts, ..plan }))
     }
 
-    /// How elements of the results are held.
+    /// How elements of the results are held, of those that have several: a scalar is one invocation's whatever it is.
     fn result_forms(&self) -> Vec<Form> {
         let results = self.computation.instructions[self.computation.root].shape.leaves();
-        results.into_iter().filter_map(|leaf| Form::of(leaf.as_array()?.element_type)).collect()
+        let arrays =
+            results.into_iter().filter_map(|leaf| leaf.as_array()).filter(|array| array.element_count() != Some(1));
+        arrays.filter_map(|array| Form::of(array.element_type)).collect()
     }
 
     /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.

@@ -1,10 +1,12 @@
 //! One execution of a program.
 
+mod kept;
+
 use super::recorder::{Recorder, Sizes};
 use super::{Argument, Executable};
 use crate::buffer::{Stretch, Use, read_all};
 use crate::device::Waiting;
-use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, buffer_bytes, encode};
+use crate::program::layout::encode;
 use crate::program::step::all;
 use crate::program::{Ahead, Buffer, BufferKind, Conditional, Copy, Gate, Host, Launch, Place, Step, Tensor, While};
 use crate::{DeviceBuffer, Error, Progress};
@@ -13,7 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use weft_hlo::eval::{Chance, Config, evaluate_borrowed};
-use weft_hlo::ir::{ArrayShape, ElementType, Literal, Scalar};
+use weft_hlo::ir::{ElementType, Literal, Scalar};
 
 /// An execution in progress.
 pub(super) struct Run<'a> {
@@ -196,93 +198,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Makes more rounds than are known to be needed, each with memory of its own for what it makes. Afterwards buffers have the memory that they
-    /// had behind the last one that was needed.
-    async fn repeat_kept(&mut self, step: &'a While, most: usize) -> Result<(), Error> {
-        let Some(flag) = &step.flag else { return Ok(()) };
-        let written: BTreeSet<usize> = (step.body.iter().chain(&step.condition))
-            .filter_map(|step| match step {
-                Step::Launch(launch) => Some(launch.outputs.iter().map(|tensor| tensor.buffer.index())),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        let touched: BTreeSet<usize> = written.union(&exchanged_by(step).collect()).copied().collect();
-        // More than are made at once: what these begin with was made in the rounds before, as many of them as a value may be handed on from
-        // one element of the state to the next.
-        let slots = most + step.carried.len() + 1;
-        let mut kept: Vec<Memories> = Vec::with_capacity(slots);
-        let take = |device: &crate::Device| {
-            let bytes = buffer_bytes((most as u64 + 1) * WORD_BYTES);
-            let bytes = bytes.unwrap_or(BUFFER_ALIGNMENT);
-            Stretch::whole(Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes)))
-        };
-        let told = self.executable.device.scoped("taking memory for conditions of a loop", take).await?;
-        self.steps(&step.condition).await?;
-        let (mut round, mut count) = (0, 2.min(most));
-        loop {
-            let mut after = vec![self.memories(&touched)];
-            let mut flags = vec![self.memory(flag)];
-            for _ in 0..count {
-                if kept.len() < slots {
-                    kept.push(self.memory_for(&written).await?);
-                }
-                self.restore(kept[round % slots].clone());
-                self.steps(&step.body).await?;
-                self.exchange(step);
-                self.steps(&step.condition).await?;
-                after.push(self.memories(&touched));
-                flags.push(self.memory(flag));
-                round += 1;
-            }
-            let last = self.first_false(&flags, &told).await?;
-            if let Some(memories) = last.and_then(|last| after.into_iter().nth(last)) {
-                self.restore(memories);
-                // What was kept goes back to where it came from.
-                self.recorder.forget();
-                return Ok(());
-            }
-            self.tell(step, round as u64);
-            count = (2 * count).min(most);
-        }
-    }
-
     /// Says how many rounds of a loop are handed over.
     fn tell(&self, step: &While, done: u64) {
         if let Some(watch) = &self.executable.watch {
             watch.tell(&Progress::Rounds { name: &step.name, done, all: step.trip_count });
         }
-    }
-
-    /// Which is the first of some truth values, a word for each, that is false; they are brought together so that they are read at once.
-    async fn first_false(&mut self, flags: &[Stretch], told: &Stretch) -> Result<Option<usize>, Error> {
-        for (offset, flag) in (0..).step_by(WORD_BYTES as usize).zip(flags) {
-            self.recorder.copy(flag.clone(), told.behind(offset), WORD_BYTES).await?;
-        }
-        self.recorder.submit().await?;
-        let count = i64::try_from(flags.len()).unwrap_or(i64::MAX);
-        let shape = ArrayShape::new(ElementType::U32, [count]);
-        let words = DeviceBuffer::new(&self.executable.device, told.clone(), shape, flags.len() as u64 * WORD_BYTES);
-        let words = read_all(&self.executable.device, &[words], self.waiting).await?;
-        // The value is the first byte of its word.
-        let is_false = |position: &usize| match words.first().and_then(|words| words.data.get(*position)) {
-            Some(Scalar::U32(word)) => word & 0xff == 0,
-            _ => true,
-        };
-        Ok((0..flags.len()).find(is_false))
-    }
-
-    /// Memory for these buffers besides what they have.
-    async fn memory_for(&self, buffers: &BTreeSet<usize>) -> Result<Memories, Error> {
-        let all = self.executable.program.buffers();
-        let take = |device: &crate::Device| {
-            let one = |buffer: &usize| {
-                let memory = device.pool().take(device.wgpu_device(), Use::Tensor, all[*buffer].bytes);
-                (*buffer, Stretch::whole(Arc::new(memory)))
-            };
-            buffers.iter().map(one).collect()
-        };
-        self.executable.device.scoped("taking memory for rounds of a loop", take).await
     }
 
     /// What memory these buffers have.

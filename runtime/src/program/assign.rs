@@ -21,13 +21,26 @@ pub(crate) struct Tenant {
 pub(crate) enum Wish {
     /// It is large enough.
     Room,
-    /// It is no larger than the tensor: whoever is given it in the end holds no more than that, or it changes places with others of its size.
+    /// It takes at most twice as much, as what a device keeps idle for it may: whoever is given it in the end holds no more than that.
+    Snug,
+    /// It is no larger than the tensor: it changes places with others of its size.
     Exact,
     /// It is made for this tensor, which is there before any step.
     Own,
     /// It is that of this tenant, which is one with a buffer of its own, if both are of one size and never live at the same time; else as
     /// [`Exact`](Wish::Exact). It is decided before those of tenants without such a wish, however large.
     After(usize),
+}
+
+impl Tenant {
+    /// Whether a buffer of so many bytes is as it wishes.
+    fn fits(&self, bytes: u64) -> bool {
+        match self.wish {
+            Wish::Room => bytes >= self.bytes,
+            Wish::Snug => bytes >= self.bytes && bytes <= self.bytes.saturating_mul(2),
+            Wish::Exact | Wish::Own | Wish::After(_) => bytes == self.bytes,
+        }
+    }
 }
 
 /// Buffers and who lives in them.
@@ -62,7 +75,7 @@ pub(crate) fn assign(tenants: &[Tenant]) -> Assignment {
         let class = match tenant.wish {
             Wish::Own => 0,
             Wish::After(_) => 1,
-            Wish::Exact | Wish::Room => 2,
+            Wish::Exact | Wish::Snug | Wish::Room => 2,
         };
         (class, Reverse(tenant.bytes), tenant.first)
     });
@@ -92,8 +105,7 @@ fn find(tenant: &Tenant, assignment: &Assignment, gaps: &BTreeSet<Gap>) -> Optio
     let starting = gaps.range(..=Gap { first: tenant.first, buffer: usize::MAX, last: usize::MAX }).rev();
     let holds = |gap: &&Gap| {
         let bytes = assignment.buffers[gap.buffer];
-        let has_room = if tenant.wish == Wish::Room { bytes >= tenant.bytes } else { bytes == tenant.bytes };
-        tenant.last <= gap.last && has_room
+        tenant.last <= gap.last && tenant.fits(bytes)
     };
     match tenant.wish {
         Wish::Own => None,
@@ -101,7 +113,7 @@ fn find(tenant: &Tenant, assignment: &Assignment, gaps: &BTreeSet<Gap>) -> Optio
             let mut wished = starting.clone().filter(|gap| gap.buffer == assignment.place[other]);
             wished.next().filter(holds).or_else(|| starting.take(MAX_TRIED).find(holds)).copied()
         }
-        Wish::Exact | Wish::Room => starting.take(MAX_TRIED).find(holds).copied(),
+        Wish::Exact | Wish::Snug | Wish::Room => starting.take(MAX_TRIED).find(holds).copied(),
     }
 }
 
@@ -137,6 +149,13 @@ mod tests {
     }
 
     #[test]
+    fn who_asks_for_little_more_than_it_needs_gets_that() {
+        let snug = |bytes| Tenant { wish: Wish::Snug, ..tenant(bytes, 4, usize::MAX) };
+        let assignment = assign(&[tenant(100, 0, 1), snug(49), snug(50)]);
+        assert_eq!((assignment.buffers, assignment.place), (vec![100, 49], vec![0, 1, 0]));
+    }
+
+    #[test]
     fn what_is_there_from_the_beginning_is_followed_by_others() {
         let own = Tenant { wish: Wish::Own, ..tenant(10, 0, 1) };
         let after = Tenant { wish: Wish::After(0), ..tenant(10, 5, usize::MAX) };
@@ -157,11 +176,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_two_live_tenants_share_a_buffer(
-            spans in prop::collection::vec((1u64..1000, 0usize..40, 0usize..10, 0u8..4, 0usize..60), 0..60)
+            spans in prop::collection::vec((1u64..1000, 0usize..40, 0usize..10, 0u8..5, 0usize..60), 0..60)
         ) {
             let wish = |kind: u8, number: usize| match kind {
                 0 => Wish::Own,
                 1 => Wish::Exact,
+                4 => Wish::Snug,
                 2 if spans.get(number).is_some_and(|span| span.3 == 0) => Wish::After(number),
                 _ => Wish::Room,
             };
@@ -173,8 +193,7 @@ mod tests {
             prop_assert_eq!(assignment.place.len(), tenants.len());
             for (a, tenant) in tenants.iter().enumerate() {
                 let bytes = assignment.buffers[assignment.place[a]];
-                let holds = if tenant.wish == Wish::Room { bytes >= tenant.bytes } else { bytes == tenant.bytes };
-                prop_assert!(holds);
+                prop_assert!(tenant.fits(bytes));
                 for (b, other) in tenants.iter().enumerate().skip(a + 1) {
                     let overlap = tenant.first <= other.last && other.first <= tenant.last;
                     prop_assert!(!overlap || assignment.place[a] != assignment.place[b]);

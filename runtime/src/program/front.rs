@@ -1,17 +1,17 @@
 //! The one door to the compiler's crates.
 
-use crate::{Error, Progress, Watch};
+use crate::{Error, Options, Progress, Watch};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_codegen_wgsl::{Content, LoopShader, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
-use weft_partition::{Fused, Site, Target};
+use weft_partition::{Fused, Fusing, Site, Target};
 
 /// The verified module, fused for `target`; what has no kernel stands between kernels.
-pub(crate) fn fused(module: &Module, target: &Target) -> Result<Fused, Error> {
+pub(crate) fn fused(module: &Module, target: &Target, options: &Options) -> Result<Fused, Error> {
     let _span = tracing::debug_span!("fuse").entered();
-    Ok(weft_partition::fuse_explained(module, target)?)
+    Ok(weft_partition::fuse_with(module, target, Fusing { all_branches: options.all_branches })?)
 }
 
 /// The kernels of fusions, or why there are none.

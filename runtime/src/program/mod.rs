@@ -165,12 +165,22 @@ pub struct Options {
     pub memory_budget: Option<u64>,
     /// Whether loops become kernels of one workgroup where that is no slower ([`LoopPlan`](weft_partition::LoopPlan)); else a round is launches.
     pub whole_loops: bool,
+    /// Whether all branches of a conditional are computed where that takes no longer than that the host reads which one is taken
+    /// ([`Fusing`](weft_partition::Fusing)); else the host reads.
+    pub all_branches: bool,
 }
 
-/// With passes, with loops that are kernels, with the host's help, without a budget, and with the donations that the module asks for.
+/// With passes, with loops that are kernels and branches that are all computed, with the host's help, without a budget, and with the donations that the module asks for.
 impl Default for Options {
     fn default() -> Self {
-        Options { optimize: true, host: true, donated: Donated::AsGiven, memory_budget: None, whole_loops: true }
+        Options {
+            optimize: true,
+            host: true,
+            donated: Donated::AsGiven,
+            memory_budget: None,
+            whole_loops: true,
+            all_branches: true,
+        }
     }
 }
 
@@ -227,7 +237,7 @@ pub(crate) fn compile_telling(
     target.check()?;
     weft_hlo::verify::verify(module)?;
     let Optimized { module, runs, .. } = optimize(module, options)?;
-    Ok(Program { passes: runs, ..scheduled(front::fused(&module, target)?, target, options, watch)? })
+    Ok(Program { passes: runs, ..scheduled(front::fused(&module, target, options)?, target, options, watch)? })
 }
 
 /// Compiles a module that is fused already, as [`weft_partition::fuse_explained`] leaves it; [`Fused::of`] takes those that others fused. Of the

@@ -13,15 +13,20 @@ impl Program {
     /// are made before it is known whether they are needed. Not counted: what is on its way to or from the host, the blocks of windows, and that a buffer
     /// which is used again may be larger than what it is used for, up to twice.
     pub fn peak_bytes(&self) -> u64 {
-        let kept = all(&self.steps).filter_map(|step| match step {
+        self.totals().allocated().saturating_add(self.kept_within(&self.steps))
+    }
+
+    /// Bytes that loops keep for their rounds besides their buffers: each gives that back before the next one begins.
+    fn kept_within(&self, steps: &[Step]) -> u64 {
+        let kept = steps.iter().map(|step| match step {
             Step::While(step) => match step.ahead {
-                Some(Ahead::Kept(rounds)) => Some(self.kept_bytes(step, rounds)),
-                Some(Ahead::Gated(_)) | None => None,
+                // Nothing but launches stands in it.
+                Some(Ahead::Kept(rounds)) => self.kept_bytes(step, rounds),
+                _ => self.kept_within(&step.condition).max(self.kept_within(&step.body)),
             },
-            _ => None,
+            step => step.blocks().into_iter().map(|block| self.kept_within(block)).max().unwrap_or(0),
         });
-        // Each loop gives back what it kept before the next one begins, unless they stand in one another.
-        self.totals().allocated().saturating_add(kept.fold(0, u64::saturating_add))
+        kept.max().unwrap_or(0)
     }
 
     /// Bytes that a loop keeps for its rounds besides its buffers.

@@ -164,6 +164,8 @@ pub struct Conditional {
     pub branches: Vec<Vec<Step>>,
     /// What the branches yield.
     pub outputs: Vec<Tensor>,
+    /// Why the host reads what decides, and not all branches are computed.
+    pub why: String,
 }
 
 /// Instructions that have no kernel, which the evaluator computes on the host, between launches.

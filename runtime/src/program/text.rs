@@ -1,6 +1,7 @@
 //! The text of a program: its schedule and its buffers.
 
 use super::layout::WORD_BYTES;
+use super::step::all;
 use super::{Ahead, BufferKind, Copy, Launch, Place, Program, Step, Tensor, Updated, While};
 use std::fmt;
 use weft_codegen_wgsl::Binding;
@@ -213,13 +214,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Which loops are kernels and why others are none, why launches have windows, and why the host computes what it does, in comments that may stand before the text of the program; nothing
+    /// Which loops are kernels and why others are none, why the host reads which branch is taken, why launches have windows, and why the host computes what it does, in comments that may stand before the text of the program; nothing
     /// where there are none.
     pub fn explanation(&self) -> String {
         let most = self.target.max_storage_binding_bytes.min(self.target.max_buffer_bytes);
         let mut text = String::new();
         for decision in &self.loops {
             text += &format!("// while {}: {}\n", decision.name, decision.reason);
+        }
+        for step in all(&self.steps) {
+            if let Step::Conditional(step) = step {
+                text += &format!("// conditional {}: {}\n", step.name, step.why);
+            }
         }
         for (number, launch) in self.launches().enumerate() {
             let windowed = self.shader(launch).bindings.iter().filter_map(|binding| {

@@ -10,8 +10,8 @@ use crate::wgsl::Names;
 use std::collections::BTreeSet;
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{Arena, ArenaId, ArrayShape, ElementType};
-use weft_partition::{Carried, Fused, Place, RoundStep};
+use weft_hlo::ir::{Arena, ArenaId, ArrayShape, BinaryOp, ComparisonDirection, ElementType, Scalar};
+use weft_partition::{ChoiceStep, Fused, FusionStep, LoopStep, Place, RoundStep};
 
 /// A kernel of one workgroup in the making.
 pub(super) struct Emission<'f> {
@@ -137,13 +137,13 @@ impl<'f> Emission<'f> {
     }
 
     /// Copies all elements of a memory to another of the same shape.
-    pub(super) fn copy(
-        &mut self,
-        from: MemoryId,
-        to: MemoryId,
-        shape: &ArrayShape,
-        block: &mut Block,
-    ) -> Result<(), Error> {
+    pub(super) fn copied(&mut self, from: MemoryId, to: MemoryId, block: &mut Block) -> Result<(), Diagnostics> {
+        let shape = self.memories[to].shape.clone();
+        self.copy(from, to, &shape, block)
+            .map_err(|error| Diagnostic::new("HLO302", Default::default(), error.to_string()).into())
+    }
+
+    fn copy(&mut self, from: MemoryId, to: MemoryId, shape: &ArrayShape, block: &mut Block) -> Result<(), Error> {
         self.touch(&[from], &[to], block);
         self.each(shape.element_count().unwrap_or(0), block, |this, position, block| {
             let indices = indices_at(position, &shape.extents)?;
@@ -157,12 +157,115 @@ impl<'f> Emission<'f> {
     /// Computes what steps make.
     pub(super) fn steps(&mut self, steps: &[RoundStep], block: &mut Block) -> Result<(), Diagnostics> {
         for step in steps {
-            self.step(step, block)?;
+            match step {
+                RoundStep::Fusion(step) => self.fusion(step, block)?,
+                RoundStep::Loop(step) => self.repeated(step, block)?,
+                RoundStep::Choice(step) => self.chosen(step, block)?,
+            }
         }
         Ok(())
     }
 
-    fn step(&mut self, step: &RoundStep, block: &mut Block) -> Result<(), Diagnostics> {
+    /// A loop of a known number of rounds.
+    fn repeated(&mut self, step: &LoopStep, block: &mut Block) -> Result<(), Diagnostics> {
+        for carried in &step.carried {
+            let (from, to) = (self.memory(carried.initial), self.tiles[carried.tile]);
+            self.copied(from, to, block)?;
+        }
+        self.barrier(block);
+        let (round, rounds) = self.counter();
+        let mut condition = Block::default();
+        condition.results = vec![self.is_within(round, step.rounds, &mut condition)];
+        let mut body = Block::default();
+        self.steps(&step.body, &mut body)?;
+        let handed_on: Vec<(MemoryId, MemoryId)> =
+            step.carried.iter().map(|carried| (self.memory(carried.next), self.tiles[carried.tile])).collect();
+        self.hand_on(&handed_on, &mut body)?;
+        self.barrier(&mut body);
+        let counted = self.counted(rounds, (round, condition), body);
+        block.statements.push(counted);
+        Ok(())
+    }
+
+    /// What counts rounds: in a round, and behind the last one.
+    pub(super) fn counter(&mut self) -> (ValueId, ValueId) {
+        (self.value("round", ElementType::U32), self.value("rounds", ElementType::U32))
+    }
+
+    /// Whether there is another round of so many.
+    pub(super) fn is_within(&mut self, round: ValueId, most: u32, condition: &mut Block) -> Operand {
+        let most = Operand::Constant(Scalar::U32(most));
+        let is_within = ScalarOp::Compare {
+            direction: ComparisonDirection::Lt,
+            order: None,
+            operands: [Operand::Value(round), most],
+        };
+        self.define("is_within", ElementType::Pred, is_within, condition)
+    }
+
+    /// The statement of a loop whose rounds are counted.
+    pub(super) fn counted(
+        &mut self,
+        last: ValueId,
+        (round, condition): (ValueId, Block),
+        mut body: Block,
+    ) -> Statement {
+        let one = Operand::Constant(Scalar::U32(1));
+        let next = ScalarOp::Binary { op: BinaryOp::Add, operands: [Operand::Value(round), one] };
+        body.results = vec![self.define("next_round", ElementType::U32, next, &mut body)];
+        let init = vec![Operand::Constant(Scalar::U32(0))];
+        let (values, accumulators) = (vec![last], vec![round]);
+        Statement::While { values, init, accumulators, condition, body }
+    }
+
+    /// One of several branches, the same for all invocations.
+    fn chosen(&mut self, step: &ChoiceStep, block: &mut Block) -> Result<(), Diagnostics> {
+        let memory = self.memory(step.selector);
+        let shape = self.memories[memory].shape.clone();
+        let selector = match step.selector {
+            Place::Tile(_) => self.shared(memory, &shape, block),
+            // Nobody writes there.
+            Place::Read(_) => {
+                let indices = vec![Expr::constant(0); shape.extents.len()];
+                let read = ScalarOp::Extract { memory, indices };
+                self.define("selector", shape.element_type, read, block)
+            }
+        };
+        let mut made: Vec<Block> = Vec::with_capacity(step.branches.len());
+        let (written, seen) = (self.written.clone(), self.seen.clone());
+        for branch in &step.branches {
+            let mut block = Block::default();
+            (self.written, self.seen) = (written.clone(), seen.clone());
+            self.steps(&branch.steps, &mut block)?;
+            for (from, to) in branch.results.iter().zip(&step.results) {
+                let (from, to) = (self.memory(*from), self.tiles[*to]);
+                self.copied(from, to, &mut block)?;
+            }
+            // All or none come here, which is told by their waiting for each other.
+            self.barrier(&mut block);
+            made.push(block);
+        }
+        // Each but the last asks whether it is the one.
+        let mut otherwise = made.pop().unwrap_or_default();
+        for (number, then) in made.into_iter().enumerate().rev() {
+            let mut asked = Block::default();
+            let condition = if step.is_pred {
+                selector
+            } else {
+                let number = Operand::Constant(Scalar::S32(i32::try_from(number).unwrap_or(i32::MAX)));
+                let direction = ComparisonDirection::Eq;
+                let is_it = ScalarOp::Compare { direction, order: None, operands: [selector, number] };
+                self.define("is_chosen", ElementType::Pred, is_it, &mut asked)
+            };
+            let condition = Condition::Value(condition);
+            asked.statements.push(Statement::If { values: Vec::new(), condition, then, otherwise });
+            otherwise = asked;
+        }
+        block.statements.extend(otherwise.statements);
+        Ok(())
+    }
+
+    fn fusion(&mut self, step: &FusionStep, block: &mut Block) -> Result<(), Diagnostics> {
         let fused = self.fused;
         let fusion = fused.instruction(step.fusion);
         let calls = fusion.and_then(|fusion| fusion.op.called_computations().first().copied());
@@ -220,30 +323,29 @@ impl<'f> Emission<'f> {
         Ok(values.into_iter().map(Operand::Value).collect())
     }
 
-    fn memory(&self, place: Place) -> MemoryId {
+    pub(super) fn memory(&self, place: Place) -> MemoryId {
         match place {
             Place::Tile(tile) => self.tiles[tile],
             Place::Read(read) => self.read[read],
         }
     }
 
-    /// What a round makes becomes what the next one is given. What is given on from one element of the state to another waits elsewhere until it has
-    /// been read everywhere.
-    pub(super) fn hand_on(&mut self, carried: &[Carried], block: &mut Block) -> Result<(), Error> {
+    /// What a round makes becomes what the next one is given, from a memory to a tile each. What is given on from one tile to another waits elsewhere
+    /// until it has been read everywhere.
+    pub(super) fn hand_on(&mut self, carried: &[(MemoryId, MemoryId)], block: &mut Block) -> Result<(), Diagnostics> {
         let mut from: Vec<MemoryId> = Vec::with_capacity(carried.len());
-        for one in carried {
-            let next = self.memory(one.next);
-            if !self.tiles[..carried.len()].contains(&next) {
-                from.push(next);
+        for (next, _) in carried {
+            if !carried.iter().any(|(_, tile)| tile == next) {
+                from.push(*next);
                 continue;
             }
             let name = self.names.take("handed_on");
-            let waiting = self.memories.push(Memory { name, ..self.memories[next].clone() });
-            self.copy(next, waiting, &one.shape, block)?;
+            let waiting = self.memories.push(Memory { name, ..self.memories[*next].clone() });
+            self.copied(*next, waiting, block)?;
             from.push(waiting);
         }
-        for ((one, from), to) in carried.iter().zip(from).zip(self.tiles.clone()) {
-            self.copy(from, to, &one.shape, block)?;
+        for (from, (_, to)) in from.into_iter().zip(carried) {
+            self.copied(from, *to, block)?;
         }
         Ok(())
     }

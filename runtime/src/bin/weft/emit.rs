@@ -48,6 +48,7 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
     let fused = weft_partition::fuse_explained(&optimized.module, &target).map_err(failed)?;
+    let fused = fused.with_conditions_joined(&target, true);
     let fusions = selected(&fused, &target, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();
     if arguments.stage == Stage::Spirv && to_pipe && fusions.len() != 1 {

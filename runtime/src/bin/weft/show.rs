@@ -57,6 +57,7 @@ fn step(step: &Step) -> Value {
             "selector": buffer(&step.selector),
             "branches": step.branches.iter().map(|branch| steps(branch)).collect::<Vec<_>>(),
             "outputs": step.outputs.iter().map(buffer).collect::<Vec<_>>(),
+            "why": step.why,
         }),
         Step::Host(step) => json!({
             "host": step.operations(),

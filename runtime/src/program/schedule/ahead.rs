@@ -5,12 +5,16 @@ use super::kernels::Kernels;
 use super::region::Region;
 use super::{Origin, Planned, PlannedAhead, PlannedGate, PlannedWhile, Schedule, Value};
 use crate::Error;
+use crate::program::layout::buffer_bytes;
 use crate::program::tensor_bytes;
 use weft_codegen_wgsl::gate;
 use weft_hlo::ir::{ArrayShape, ElementType};
 
 /// Bytes that a round may read and write at most to be made whether it is needed or not: it costs less than to ask.
 const MAX_KEPT_ROUND: u64 = 64 << 10;
+
+/// Bytes that rounds which are made whether they are needed or not may keep at most, all together.
+const MAX_KEPT: u64 = 256 << 10;
 
 /// Rounds that are handed over at most before it is known whether they are needed.
 const MAX_ROUNDS: u64 = 64;
@@ -46,7 +50,7 @@ impl Aliases {
         let dispatches = dispatches(&step.body, kernels).saturating_add(dispatches(&step.condition, kernels));
         let rounds = (MAX_DISPATCHES / dispatches.max(1)).min(MAX_ROUNDS);
         let Some(rounds) = usize::try_from(rounds).ok().filter(|rounds| *rounds > 1) else { return Ok(()) };
-        if let Some(made) = kept(schedule, step) {
+        if let Some((made, rounds)) = kept(schedule, step, rounds) {
             self.kept.extend(made);
             step.ahead = Some(PlannedAhead::Kept(rounds));
             return Ok(());
@@ -109,8 +113,9 @@ fn dispatches(steps: &[Planned], kernels: &Kernels) -> u64 {
     steps.iter().map(of_step).fold(0, u64::saturating_add)
 }
 
-/// What rounds make, if they may be made whether they are needed or not: they cost little, and write nothing in place.
-fn kept(schedule: &Schedule<'_>, step: &PlannedWhile) -> Option<Vec<usize>> {
+/// What rounds make, and how many of at most so many are made at once, if they may be made whether they are needed or not: they cost little, and write
+/// nothing in place.
+fn kept(schedule: &Schedule<'_>, step: &PlannedWhile, most: usize) -> Option<(Vec<usize>, usize)> {
     let (mut moved, mut made) = (0u64, Vec::new());
     for step in step.body.iter().chain(&step.condition) {
         let Planned::Launch(launch) = step else { return None };
@@ -121,5 +126,10 @@ fn kept(schedule: &Schedule<'_>, step: &PlannedWhile) -> Option<Vec<usize>> {
         moved = values.map(|value| schedule.values[*value].bytes).fold(moved, u64::saturating_add);
         made.extend(launch.outputs.iter().copied());
     }
-    (moved <= MAX_KEPT_ROUND).then_some(made)
+    let bytes = made.iter().filter_map(|value| buffer_bytes(schedule.values[*value].bytes));
+    let bytes = bytes.fold(0, u64::saturating_add);
+    // Besides those rounds, what is handed on from one element of the state to another is kept.
+    let slots = usize::try_from(MAX_KEPT / bytes.max(1)).unwrap_or(usize::MAX);
+    let rounds = most.min(slots.saturating_sub(step.carried.len() + 1));
+    (moved <= MAX_KEPT_ROUND && rounds > 1).then_some((made, rounds))
 }

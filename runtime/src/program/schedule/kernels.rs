@@ -23,15 +23,15 @@ impl Kernels {
         if with_loops {
             // What stands in a loop is asked only where the loop is no kernel.
             loop {
-                let open: Vec<Site> = visit::sites(fused, &loops).loops;
-                let open: Vec<Site> = open.into_iter().filter(|site| !loops.contains_key(site)).collect();
+                let found = visit::sites(fused, |site| matches!(loops.get(&site), Some(Err(_)))).loops;
+                let open: Vec<Site> = found.into_iter().filter(|site| !loops.contains_key(site)).collect();
                 if open.is_empty() {
                     break;
                 }
                 loops.extend(front::loops(fused, &open, target));
             }
         }
-        let sites = visit::sites(fused, &loops).fusions;
+        let sites = visit::sites(fused, |site| !matches!(loops.get(&site), Some(Ok(_)))).fusions;
         Kernels { fusions: front::kernels(fused, &sites, target, watch), loops }
     }
 
@@ -52,7 +52,13 @@ impl Kernels {
             is_kernel: outcome.is_ok(),
             reason: match outcome {
                 Ok(whole) => format!("it is one kernel of {} rounds at most: {}", whole.rounds, whole.plan.why()),
-                Err(findings) => findings.0.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; "),
+                Err(findings) => {
+                    let why = findings.0.iter().map(|one| one.message.as_str());
+                    let joined = fused.joined.get(site);
+                    let joined =
+                        joined.map(|fusion| format!("%{fusion} computes its condition with what a round makes"));
+                    why.map(str::to_owned).chain(joined).collect::<Vec<_>>().join("; ")
+                }
             },
         };
         self.loops.iter().map(decision).collect()

@@ -123,7 +123,8 @@ fn homes(schedule: &Schedule<'_>, aliases: &Aliases, donation: &Donation) -> Res
         let wish = match (of.origin, after) {
             (Origin::Donated(_), _) => Wish::Own,
             (_, Some(parameter)) if !exact.contains(&value) => Wish::After(parameter),
-            _ if last == usize::MAX || exact.contains(&value) => Wish::Exact,
+            _ if exact.contains(&value) => Wish::Exact,
+            _ if last == usize::MAX => Wish::Snug,
             _ => Wish::Room,
         };
         homes.push(Home { value, tenant: Tenant { bytes, first, last, wish } });

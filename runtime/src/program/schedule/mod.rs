@@ -212,6 +212,7 @@ struct Schedule<'a> {
 
 /// Schedules the entry of a fused module, and what it runs.
 pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Option<&Watch>) -> Result<Program, Error> {
+    let fused = fused.with_conditions_joined(target, options.whole_loops);
     let kernels = Kernels::of(&fused, target, options.whole_loops, watch);
     let _span = tracing::debug_span!("schedule").entered();
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;

@@ -114,7 +114,8 @@ impl<'a> Writer<'a> {
                     let selector = self.tensors[step.selector].clone();
                     let branches = step.branches.iter().map(|branch| self.block(&branch.steps)).collect();
                     let outputs = self.tensors_of(&step.outputs);
-                    steps.push(Step::Conditional(Conditional { name, selector, branches, outputs }));
+                    let why = self.schedule.fused.asked.get(&step.site).cloned().unwrap_or_default();
+                    steps.push(Step::Conditional(Conditional { name, selector, branches, outputs, why }));
                 }
                 Planned::Host(step) => {
                     let outputs: Vec<usize> = step.outputs.iter().map(|(value, _)| *value).collect();

@@ -11,8 +11,7 @@ use crate::program::layout::{buffer_bytes, encode};
 use crate::program::step::MAX_NESTED;
 use crate::program::tensor_bytes;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_codegen_wgsl::LoopShader;
-use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
+use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Op, Shape};
 use weft_partition::{Form, Fused, Site, Target};
 
@@ -29,9 +28,8 @@ pub(super) struct Sites {
     pub(super) loops: Vec<Site>,
 }
 
-/// The fusions and loops of the entry and of what it runs, loop by loop and branch by branch, each once; what loops run that are kernels
-/// themselves is left out.
-pub(super) fn sites(fused: &Fused, whole: &BTreeMap<Site, Result<LoopShader, Diagnostics>>) -> Sites {
+/// The fusions and loops of the entry and of what it runs, loop by loop and branch by branch, each once; of loops what those run that are steps.
+pub(super) fn sites(fused: &Fused, is_steps: impl Fn(Site) -> bool) -> Sites {
     let mut seen: BTreeSet<ComputationId> = BTreeSet::new();
     let mut pending = vec![fused.module.entry];
     let mut sites = Sites::default();
@@ -46,7 +44,7 @@ pub(super) fn sites(fused: &Fused, whole: &BTreeMap<Site, Result<LoopShader, Dia
                 Op::Fusion { .. } => sites.fusions.push(site),
                 Op::While { .. } => {
                     sites.loops.push(site);
-                    if !matches!(whole.get(&site), Some(Ok(_))) {
+                    if is_steps(site) {
                         pending.extend(instruction.op.called_computations());
                     }
                 }

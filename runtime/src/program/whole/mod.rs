@@ -24,7 +24,7 @@
 //!            | copy tensor -> tensor
 //!            | while NAME [rounds N] [flag tensor] tensors [ahead N] {
 //!                [gate N launch]  condition { step… }  body { step… }  [exchange bN <- bN, …] }
-//!            | conditional NAME by tensor -> tensors { branch { step… } … }
+//!            | conditional NAME by tensor -> tensors because REASON { branch { step… } … }
 //!            | host tensors [given site, …] -> tensors { reason CODE NAME MESSAGE … TEXT }
 //! launch    := launch NAME site kernel N groups N N N windows N nanoseconds N tensors -> tensors [updated N by BYTES, …]
 //! site      := at COMPUTATION INSTRUCTION                   of the module, both counted from 0

@@ -95,6 +95,8 @@ impl Steps<'_> {
         let selector = line.tensor()?;
         line.expect("->")?;
         let outputs = line.tensors()?;
+        line.expect("because")?;
+        let why = line.name()?;
         line.expect("{")?;
         line.end()?;
         reader.enter()?;
@@ -103,7 +105,7 @@ impl Steps<'_> {
             reader.expect_line("branch {")?;
             branches.push(self.block(reader)?);
         }
-        Ok(Conditional { name, selector, branches, outputs })
+        Ok(Conditional { name, selector, branches, outputs, why })
     }
 }
 

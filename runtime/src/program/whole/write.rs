@@ -139,7 +139,8 @@ impl Writer {
 
     fn conditional(&mut self, step: &Conditional) -> fmt::Result {
         let (name, selector, outputs) = (quoted(&step.name), OfTensor(&step.selector), OfTensors(&step.outputs));
-        self.line(format_args!("conditional {name} by {selector} -> {outputs} {{"))?;
+        let why = quoted(&step.why);
+        self.line(format_args!("conditional {name} by {selector} -> {outputs} because {why} {{"))?;
         self.depth += 1;
         step.branches.iter().try_for_each(|branch| self.block("branch", branch))?;
         self.depth -= 1;

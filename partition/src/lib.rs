@@ -60,5 +60,5 @@ pub use target::{
     TargetError,
 };
 pub use tiling::Tiling;
-pub use transposed::Transposed;
+pub use transposed::{TileOwner, Transposed};
 pub use work::{Work, flops_of_computations};

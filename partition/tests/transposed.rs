@@ -33,6 +33,5 @@ fn transpositions_are_tiled_where_that_pays() {
     let stays = "t: what lies side by side in the operand does so in the result";
     assert_eq!(discrete("20,30,40", "30,20,40", "1,0,2"), stays);
     assert_eq!(discrete("3,1000", "1000,3", "1,0"), "t: 1000 by 3 elements are few");
-    let in_software = "t: on a device in software a barrier costs more than its tile would save";
-    assert_eq!(tiles("100,70", "70,100", "1,0", DeviceKind::Software), in_software);
+    assert_eq!(tiles("100,70", "70,100", "1,0", DeviceKind::Software), "[1, 70, 1, 100]");
 }

@@ -1,4 +1,4 @@
-//! Kernels of GPUs that are tiled around transpositions, forced on the adapter at hand, against the evaluator.
+//! Kernels that are tiled around transpositions, by either schedule, against the evaluator.
 
 use crate::count::{cases, first_seed};
 use crate::support::{self, compile};
@@ -6,12 +6,19 @@ use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Module};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
-use weft_partition::{DeviceKind, Emitter, Target, fuse};
+use weft_partition::{Emitter, Schedule, Target, fuse};
 use weft_runtime::{Device, Executable};
 
-/// As the device, but a GPU.
-fn of_gpu(device: &Device) -> Target {
-    device.target().clone().with(|target| target.kind = DeviceKind::Discrete)
+/// The device with a schedule.
+fn with(device: &Device, schedule: Schedule) -> Target {
+    device.target().clone().with(|target| target.schedule = Some(schedule))
+}
+
+/// How many kernels of a module are tiled around transpositions.
+fn tiled(module: &Module, target: &Target) -> usize {
+    let fused = fuse(module, target).unwrap_or_else(|findings| panic!("{findings}"));
+    let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+    plans.filter(|plan| matches!(plan.emitter(), Emitter::Transposed(_))).count()
 }
 
 /// Runs a module and compares; returns whether one of its kernels is tiled.
@@ -31,7 +38,7 @@ fn check(device: &Device, target: &Target, module: &Module, text: &str) -> Resul
             }
         }
     }
-    Ok(program.shaders().iter().any(|shader| shader.source.contains("_tile")))
+    Ok(tiled(module, target) > 0)
 }
 
 fn list(numbers: &[usize]) -> String {
@@ -83,27 +90,30 @@ fn random(seed: u64) -> String {
 #[test]
 fn transpositions_agree_with_the_evaluator() {
     let device = support::device();
-    let target = of_gpu(&device);
-    let (mut tiled, mut report) = (0, String::new());
-    let (first, count) = (first_seed(), cases(120));
-    for seed in first..first + count {
-        let text = random(seed);
-        match check(&device, &target, &support::module(&text), &text) {
-            Ok(is_tiled) => tiled += u64::from(is_tiled),
-            Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
+    for schedule in Schedule::ALL {
+        let target = with(&device, schedule);
+        let (mut tiled, mut report) = (0, String::new());
+        let (first, count) = (first_seed(), cases(120));
+        for seed in first..first + count {
+            let text = random(seed);
+            match check(&device, &target, &support::module(&text), &text) {
+                Ok(is_tiled) => tiled += u64::from(is_tiled),
+                Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
+            }
         }
+        assert!(report.is_empty(), "{schedule}: {report}");
+        println!("{schedule}: {tiled} of {count} are tiled");
+        assert!(tiled * 3 >= count, "{schedule}: {tiled} of {count} are tiled");
     }
-    assert!(report.is_empty(), "{report}");
-    println!("{tiled} of {count} are tiled");
-    assert!(tiled * 3 >= count, "{tiled} of {count} are tiled");
 }
 
 /// What moves keeps its bits, whatever they mean.
 #[test]
 fn bits_survive_tiles() {
     let device = support::device();
-    let target = of_gpu(&device);
-    for (element_type, is_tiled) in [("f32", true), ("u32", true), ("s8", false), ("pred", false), ("s64", false)] {
+    let types = [("f32", true), ("u32", true), ("s8", false), ("pred", false), ("s64", false)];
+    for (schedule, (element_type, is_tiled)) in Schedule::ALL.into_iter().flat_map(|it| types.map(|ty| (it, ty))) {
+        let target = with(&device, schedule);
         let text = format!(
             "HloModule m\nENTRY e {{\n  a = {element_type}[70,33] parameter(0)\n  \
              ROOT t = {element_type}[33,70] transpose(a), dimensions={{1,0}}\n}}\n"
@@ -121,9 +131,6 @@ fn bits_survive_tiles() {
             }
             (results, expected) => assert_eq!(results, expected, "{element_type}"),
         }
-        let fused = fuse(&module, &target).unwrap_or_else(|findings| panic!("{findings}"));
-        let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
-        let tiles = plans.filter(|plan| matches!(plan.emitter(), Emitter::Transposed(_))).count();
-        assert_eq!(tiles > 0, is_tiled, "{element_type}");
+        assert_eq!(tiled(&module, &target) > 0, is_tiled, "{schedule}: {element_type}");
     }
 }

@@ -1,6 +1,8 @@
 //! Kernels that are tiled around transpositions: elements are computed in the order in which operands hold them, and go through tiles into the
 //! order of the results.
 
+mod own;
+
 use super::loop_emitter::{Launched, Output};
 use crate::elemental::zero;
 use crate::kernel::{
@@ -11,7 +13,7 @@ use crate::lower::indices_at;
 use crate::wgsl::Names;
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{Arena, ArrayShape};
-use weft_partition::Transposed;
+use weft_partition::{TileOwner, Transposed};
 
 /// The tiles of one hero: a memory for each value that its function yields.
 pub(super) struct Tiles {
@@ -32,27 +34,28 @@ pub(super) fn add_tiles(
         let memory = |ty: ValueType| {
             let name = names.take(&format!("{}.tile", functions[*function].name));
             let shape = ArrayShape::new(ty.element_type, transposed.tile_extents().to_vec());
-            memories.push(Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None })
+            let space = match transposed.tiles {
+                TileOwner::Workgroup => Space::Workgroup,
+                TileOwner::Invocation => Space::Thread,
+            };
+            memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None })
         };
         Tiles { function: *function, memories: types.map(memory).collect() }
     };
     heroes.iter().map(tiles).collect()
 }
 
-/// The entry: a workgroup for each tile. In each round its invocations fill as many elements as they are, neighbors along the rows, and after a
-/// barrier they read as many, neighbors along the columns, for what computes the outputs.
+/// The entry: a workgroup for each tile, or an invocation.
 pub(super) fn transposed_entry(
     transposed: &Transposed,
     outputs: &[Output],
     tiles: &[Tiles],
     functions: &Arena<FunctionId, Function>,
 ) -> Result<Launched, Error> {
-    let side = transposed.side();
-    let threads = i64::from(transposed.threads);
     let groups = transposed.workgroups();
     let rank = groups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
     let mut extents = groups[..rank].to_vec();
-    extents.push(threads);
+    extents.push(i64::from(transposed.threads));
     let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
     let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
     if entry.extents.contains(&0) {
@@ -62,29 +65,16 @@ pub(super) fn transposed_entry(
         true => Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX)),
         false => Expr::constant(0),
     };
-    let rounds = side * side / threads;
-    let known = Known::new(&entry.extents).in_loop(&[rounds]);
+    let group = [0, 1, 2].map(coordinate);
     let thread = Expr::dim(u32::try_from(rank).unwrap_or(u32::MAX));
-    let element = Expr::range(0).checked_mul(threads)?.checked_add(&thread)?;
-    let [slow, fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
-    let [slow, fast] = [slow, fast].map(|index| known.simplified(&index));
-    let place = |row: &Expr, column: &Expr| {
-        let at = |tile: usize, within: &Expr| coordinate(tile).checked_mul(side)?.checked_add(within);
-        let at = [at(1, row)?, at(0, column)?];
-        Ok::<Place, Error>(Place::new(transposed, [row, column], at, coordinate(2), &known))
+    let known = Known::new(&entry.extents);
+    let mut emission = Emission { transposed, tiles, outputs, functions, values: &mut entry.values };
+    entry.body.statements = match transposed.tiles {
+        TileOwner::Workgroup => emission.shared(&group, &thread, &known)?,
+        TileOwner::Invocation => emission.own(&group, &thread, &known)?,
     };
-    let (fill, write) = (place(&fast, &slow)?, place(&slow, &fast)?);
-    let mut emission = Emission { transposed, tiles, functions, values: &mut entry.values };
-    let in_rounds = |body: Block| {
-        let (extents, init, values, accumulators) = (vec![rounds], Vec::new(), Vec::new(), Vec::new());
-        Statement::Loop { values, extents, init, accumulators, body }
-    };
-    let filled = in_rounds(emission.filled(&fill)?);
-    let written = in_rounds(emission.written(&write, outputs)?);
-    entry.body.statements = vec![filled, Statement::Barrier, written];
     Ok(Launched { entry, windows: 1 })
 }
-
 /// Where in its tile an element is, and which it is in all.
 struct Place {
     /// The row within the tile, and the column.
@@ -100,6 +90,7 @@ struct Place {
 }
 
 impl Place {
+    /// A place that is tested for an element to be there, unless it is known.
     fn new(transposed: &Transposed, within: [&Expr; 2], at: [Expr; 2], beside: Expr, known: &Known) -> Place {
         let extents = [transposed.rows, transposed.columns];
         let test =
@@ -120,12 +111,40 @@ impl Place {
 struct Emission<'e> {
     transposed: &'e Transposed,
     tiles: &'e [Tiles],
+    outputs: &'e [Output],
     functions: &'e Arena<FunctionId, Function>,
     /// The values of the entry.
     values: &'e mut Arena<ValueId, Value>,
 }
 
+/// So many rounds of a block that carries nothing.
+fn in_rounds(extents: &[i64], body: Block) -> Statement {
+    let (init, values, accumulators) = (Vec::new(), Vec::new(), Vec::new());
+    Statement::Loop { values, extents: extents.to_vec(), init, accumulators, body }
+}
+
 impl Emission<'_> {
+    /// A tile of a workgroup: in each round its invocations fill as many elements as they are, neighbors along the rows, and after a
+    /// barrier they read as many, neighbors along the columns, for what computes the outputs.
+    fn shared(&mut self, group: &[Expr; 3], thread: &Expr, known: &Known) -> Result<Vec<Statement>, Error> {
+        let side = self.transposed.side();
+        let threads = i64::from(self.transposed.threads);
+        let rounds = side * side / threads;
+        let known = known.in_loop(&[rounds]);
+        let element = Expr::range(0).checked_mul(threads)?.checked_add(thread)?;
+        let [slow, fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
+        let [slow, fast] = [slow, fast].map(|index| known.simplified(&index));
+        let place = |row: &Expr, column: &Expr| {
+            let at = |tile: &Expr, within: &Expr| tile.checked_mul(side)?.checked_add(within);
+            let at = [at(&group[1], row)?, at(&group[0], column)?];
+            Ok::<Place, Error>(Place::new(self.transposed, [row, column], at, group[2].clone(), &known))
+        };
+        let (fill, write) = (place(&fast, &slow)?, place(&slow, &fast)?);
+        let filled = in_rounds(&[rounds], self.filled(&fill)?);
+        let written = in_rounds(&[rounds], self.written(&write)?);
+        Ok(vec![filled, Statement::Barrier, written])
+    }
+
     /// The elements of the heroes at a place go into their tiles; beyond the last row and column, zeros.
     fn filled(&mut self, place: &Place) -> Result<Block, Error> {
         let mut block = Block::default();
@@ -154,7 +173,7 @@ impl Emission<'_> {
     }
 
     /// What computes the outputs is given the elements of a place from the tiles.
-    fn written(&mut self, place: &Place, outputs: &[Output]) -> Result<Block, Error> {
+    fn written(&mut self, place: &Place) -> Result<Block, Error> {
         let mut block = Block::default();
         let mut known_elements: Vec<(FunctionId, Vec<Operand>)> = Vec::new();
         for tiles in self.tiles {
@@ -171,7 +190,7 @@ impl Emission<'_> {
         let tiled = |function: FunctionId| {
             known_elements.iter().find(|(of, _)| *of == function).map(|(_, elements)| elements.clone())
         };
-        for output in outputs {
+        for output in self.outputs {
             let elements = match tiled(output.function) {
                 Some(elements) => elements,
                 None => {

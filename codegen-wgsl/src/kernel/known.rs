@@ -1,7 +1,7 @@
 //! What is known of indices in a block, and what has to be tested to enter another.
 
 use super::{Binding, Condition, Statement};
-use weft_affine::{Config, Constraint, Expr, Interval, Ranges, Simplifier, Var, range_of};
+use weft_affine::{Atom, Config, Constraint, Expr, Interval, Ranges, Simplifier, Var, range_of};
 
 /// Points times operations that may be tried to find out whether an index is linear, a hundredth of what the simplifier allows itself:
 /// a kernel has many indices, and is to be compiled in a millisecond.
@@ -189,6 +189,15 @@ impl Known {
     }
 
     fn learn(&mut self, fact: Constraint) {
+        // Of a quotient it is the variable that is told of.
+        let fact = match fact.expr.as_atom() {
+            Some(Atom::FloorDiv(inner, divisor)) if inner.as_var().is_some() && !fact.bounds.is_empty() => {
+                let Interval { lo, hi } = fact.bounds;
+                let hi = hi.saturating_mul(*divisor).saturating_add(divisor - 1);
+                Constraint { expr: inner.clone(), bounds: Interval { lo: lo.saturating_mul(*divisor), hi } }
+            }
+            _ => fact,
+        };
         let variable = match fact.expr.as_var() {
             Some(Var::Dim(index)) => self.ranges.dims.get_mut(index as usize),
             Some(Var::Range(index)) => self.ranges.ranges.get_mut(index as usize),

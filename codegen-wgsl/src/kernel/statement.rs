@@ -429,6 +429,30 @@ impl Statement {
         self.is_effect() || self.blocks().into_iter().any(|block| block.statements.iter().any(Statement::has_effects))
     }
 
+    /// The memory that the statement itself reads or changes.
+    pub fn memory(&self) -> Option<MemoryId> {
+        match self {
+            Statement::Let { op: ScalarOp::Extract { memory, .. }, .. }
+            | Statement::Share { memory, .. }
+            | Statement::Store { memory, .. }
+            | Statement::Merge { memory, .. }
+            | Statement::Update { memory, .. } => Some(*memory),
+            _ => None,
+        }
+    }
+
+    /// The memory that the statement itself reads or changes, to be changed.
+    pub fn memory_mut(&mut self) -> Option<&mut MemoryId> {
+        match self {
+            Statement::Let { op: ScalarOp::Extract { memory, .. }, .. }
+            | Statement::Share { memory, .. }
+            | Statement::Store { memory, .. }
+            | Statement::Merge { memory, .. }
+            | Statement::Update { memory, .. } => Some(memory),
+            _ => None,
+        }
+    }
+
     /// The function it calls.
     pub fn callee(&self) -> Option<FunctionId> {
         match self {

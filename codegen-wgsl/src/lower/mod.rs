@@ -13,6 +13,7 @@ mod neighbors;
 mod peel;
 mod position;
 mod protect;
+mod registers;
 mod rows;
 mod settle;
 mod typed;
@@ -34,6 +35,7 @@ pub use merge::merge;
 pub use neighbors::neighbors;
 pub use peel::peel;
 pub use protect::protect;
+pub use registers::registers;
 use std::fmt;
 use std::str::FromStr;
 pub use typed::typed;
@@ -77,6 +79,8 @@ pub enum Lowering {
     Held,
     /// Loops have no bounds tests in full rounds: [`peel`].
     Peeled,
+    /// Registers of an invocation are values: [`registers`].
+    Registers,
     /// Floats are hidden from the algebra of drivers: [`protect`].
     Protected,
     /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
@@ -89,7 +93,7 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 17] = [
+    pub const ALL: [Lowering; 18] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -103,6 +107,7 @@ impl Lowering {
         Lowering::Words,
         Lowering::Held,
         Lowering::Peeled,
+        Lowering::Registers,
         Lowering::Protected,
         Lowering::Unrolled,
         Lowering::Neighbors,
@@ -128,6 +133,7 @@ impl Lowering {
             Lowering::Words => "words",
             Lowering::Held => "held",
             Lowering::Peeled => "peeled",
+            Lowering::Registers => "registers",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
             Lowering::Neighbors => "neighbors",
@@ -161,6 +167,7 @@ impl Lowering {
             Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
+            Lowering::Registers => registers(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel, target)),
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Neighbors => neighbors(kernel).map_err(too_large),

@@ -43,11 +43,24 @@ pub fn unroll(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
     let copies = |number: usize| copies.get(number).map(Vec::as_slice).unwrap_or_default();
     for id in ids.into_iter().rev() {
         let function = &mut unrolled.functions[id];
-        write_out(function, copies(id.index()), &sizes, &kernel.memories)?;
+        let is_short = |body: &Block, rounds: u64| is_short(body, rounds, &sizes, &kernel.memories);
+        write_out(function, copies(id.index()), &is_short)?;
         sizes[id.index()] = size(&function.body, &sizes);
     }
-    write_out(&mut unrolled.entry, copies(kernel.functions.len()), &sizes, &kernel.memories)?;
+    let is_short = |body: &Block, rounds: u64| is_short(body, rounds, &sizes, &kernel.memories);
+    write_out(&mut unrolled.entry, copies(kernel.functions.len()), &is_short)?;
     Ok(unrolled)
+}
+
+/// Whether a loop is written out of so many rounds of this body, given how many statements functions have and what there is to be written.
+fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId, Memory>) -> bool {
+    // What is updated, and what invocations share, is proved by single statements.
+    let (most_rounds, most_statements) = match Writes::of(body, memories) {
+        Writes::Nothing => (MAX_ROUNDS, MAX_STATEMENTS),
+        Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
+        Writes::Others => (1, MAX_STATEMENTS),
+    };
+    rounds <= most_rounds && rounds.saturating_mul(size(body, sizes)) <= most_statements
 }
 
 fn too_long(limit: u32, least: u64) -> Diagnostics {
@@ -60,16 +73,29 @@ fn too_long(limit: u32, least: u64) -> Diagnostics {
 fn write_out(
     function: &mut Function,
     copies: &[Option<u64>],
-    sizes: &[u64],
-    memories: &Arena<MemoryId, Memory>,
+    is_short: &dyn Fn(&Block, u64) -> bool,
 ) -> Result<(), Diagnostics> {
+    let done = written_out(function, copies, is_short);
+    done.map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into())
+}
+
+/// Writes those loops of a function out that are told to be short by their bodies and their rounds, the inner ones first; and divides others, in the
+/// order of the text, so that a round is so many.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub(super) fn written_out(
+    function: &mut Function,
+    copies: &[Option<u64>],
+    is_short: &dyn Fn(&Block, u64) -> bool,
+) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
-    let mut pass = Pass { room, copies, number: 0, sizes, memories, known: HashMap::new(), changes: false };
+    let mut pass = Pass { room, copies, number: 0, is_short, known: HashMap::new(), changes: false };
     let done = pass.block(&mut body, 0);
     let changes = pass.changes;
     function.body = body;
-    done.map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()))?;
+    done?;
     if changes {
         settle(function);
     }
@@ -124,9 +150,7 @@ struct Pass<'f> {
     copies: &'f [Option<u64>],
     /// Loops so far.
     number: usize,
-    /// Statements of each function that may be called.
-    sizes: &'f [u64],
-    memories: &'f Arena<MemoryId, Memory>,
+    is_short: &'f dyn Fn(&Block, u64) -> bool,
     /// What the values of loops that are gone are.
     known: HashMap<ValueId, Operand>,
     changes: bool,
@@ -161,16 +185,9 @@ impl Pass<'_> {
             self.block(body, loops + extents.len())?;
             let total = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0));
             let total = total.fold(1, u64::saturating_mul);
-            // What is updated, and what invocations share, is proved by single statements.
-            let (most_rounds, most_statements) = match Writes::of(body, self.memories) {
-                Writes::Nothing => (MAX_ROUNDS, MAX_STATEMENTS),
-                Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
-                Writes::Others => (1, MAX_STATEMENTS),
-            };
-            let is_short = total <= most_rounds && total.saturating_mul(size(body, self.sizes)) <= most_statements;
             let copies = match demanded {
                 Some(copies) => copies.max(1),
-                None if is_short => total.max(1),
+                None if (self.is_short)(body, total) => total.max(1),
                 None => {
                     statements.push(statement);
                     continue;

@@ -90,7 +90,7 @@ functions! {
     infinity_f32 "f32/infinity" []
     is_finite_f32 "f32/is_finite" []
     is_nan_f32 "f32/is_nan" []
-    log_f32 "f32/log" [log_polynomial_f32 significand_f32 significand_exponent_f32 nan_f32 infinity_f32 is_nan_f32]
+    log_f32 "f32/log" [log_polynomial_f32 significand_f32 significand_exponent_f32 nan_f32 infinity_f32]
     log1p_f32 "f32/log1p" [significand_exponent_f32 significand_f32 log_polynomial_f32 nan_f32 infinity_f32 is_nan_f32]
     log2_parts_f32 "f32/log2_parts" [significand_f32 significand_exponent_f32 truncate_significand_f32]
     log_polynomial_f32 "f32/log_polynomial" []

@@ -5,7 +5,7 @@ use super::{FunctionId, Hero};
 use crate::Target;
 use crate::form::Form;
 use crate::hero::HeroKind;
-use crate::transposed::Transposed;
+use crate::transposed::{TileOwner, Transposed};
 use weft_hlo::ir::{ElementType, InstrId, Op};
 
 impl Planner<'_> {
@@ -30,7 +30,8 @@ impl Planner<'_> {
                 }
                 (Ok(tiles), _) => {
                     let tile = tiles.tile_extents().iter().product::<i64>() * 4;
-                    bytes += u64::try_from(tile).unwrap_or(u64::MAX);
+                    bytes +=
+                        if tiles.tiles == TileOwner::Workgroup { u64::try_from(tile).unwrap_or(u64::MAX) } else { 0 };
                     let most = u64::from(target.max_workgroup_storage_bytes);
                     if bytes > most {
                         Some(format!("the tiles take {bytes} bytes of workgroup memory and the target has {most}"))

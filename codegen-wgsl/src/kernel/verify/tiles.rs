@@ -16,8 +16,12 @@ use weft_hlo::ir::ArenaId;
 /// Accesses to elements that are looked at, for one kernel.
 const MAX_ACCESSES: usize = 1 << 20;
 
-/// Checks the tiles of a kernel. What a value decides, or the coordinates of the workgroup, may stay unproved.
+/// Checks the tiles of a kernel. What a value decides, or the coordinates of the workgroup, may stay unproved, as does what is left of registers when
+/// those are values that can be ([`registers`](crate::lower::registers)).
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
+    for memory in kernel.memories.values().filter(|memory| memory.space == Space::Thread) {
+        unproved.add(&format!("%{}", memory.name), "that it is written before it is read is not known: it is no value");
+    }
     let tiles = kernel.memories.iter().filter(|(_, memory)| memory.space == Space::Workgroup);
     let tiles: Vec<MemoryId> = tiles.map(|(id, _)| id).collect();
     if tiles.is_empty() {

@@ -1,8 +1,11 @@
 //! Whether every element of every result is written exactly once.
 
+mod parts;
+
 use super::reads::domain;
 use super::{Findings, elements};
 use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
+use parts::are_one_whole;
 use std::collections::BTreeSet;
 use weft_affine::{Atom, Constraint, Expr, Interval, Var, range_of};
 use weft_hlo::ir::ArenaId;
@@ -327,18 +330,20 @@ fn written_once(memory: &Memory, stores: &[Position]) -> Result<(), Written> {
             let mut parts: Vec<&(IndexingMap, Interval)> = several.to_vec();
             parts.sort_by_key(|(_, range)| range.lo);
             let mut next = 0;
-            for (_, range) in &parts {
-                if range.lo != next {
-                    return Err(unknown("several statements write it"));
-                }
+            let stand_side_by_side = parts.iter().all(|(_, range)| {
+                let begins = range.lo == next;
                 next = range.hi.saturating_add(1);
-            }
-            if next != count {
-                return Err(unknown("several statements write it"));
-            }
+                begins
+            });
             // What one of them leaves out of its stretch, another might write: then it is unknown.
-            let whole = parts.iter().all(|(map, range)| part_written_once(map, *range).is_ok());
-            if whole { Ok(()) } else { Err(unknown("several statements write it")) }
+            if stand_side_by_side
+                && next == count
+                && parts.iter().all(|(map, range)| part_written_once(map, *range).is_ok())
+            {
+                return Ok(());
+            }
+            let maps: Vec<&IndexingMap> = several.iter().map(|(map, _)| map).collect();
+            are_one_whole(&maps, count).map_err(|_| unknown("several statements write it"))
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn merged_kernel(kernel: &Kernel) -> Result<Kernel, Refusal> {
 }
 
 /// The kernel with another entry, and the functions that this calls.
-fn with_entry(pass: Pass<'_>, mut entry: Function) -> Kernel {
+pub(super) fn with_entry(pass: Pass<'_>, mut entry: Function) -> Kernel {
     let kernel = pass.kernel;
     let (mut functions, image) = pass.functions(&entry);
     for function in functions.values_mut().chain([&mut entry]) {
@@ -58,7 +58,7 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
     }
     let mut pass = Pass::new(kernel, held);
     let mut vectors = vectorized(&mut pass, &round, Variant { axis: Some(0) }, entry.name.clone())?;
-    let Gains { vectors: whole, shared, composed } = pass.gains;
+    let Gains { vectors: whole, shared, composed, .. } = pass.gains;
     // Whole words of packed elements can be written only together; as words they are moved only where that is most of it.
     let is_packed =
         |memory: &Memory| memory.is_writable() && Form::of(memory.shape.element_type).is_some_and(Form::is_packed);

@@ -8,7 +8,7 @@ use crate::kernel::{
     Value, ValueId,
 };
 use crate::lower::copy::unbound;
-use weft_affine::{Constraint, Expr, simplify};
+use weft_affine::{Constraint, Expr};
 use weft_hlo::ir::{Arena, ArenaId, ElementType};
 use weft_partition::Form;
 
@@ -53,6 +53,24 @@ pub(super) fn vectorized(
         source.body.results.iter().map(|result| growing.vector_value(*result, &mut statements)).collect();
     let body = Block { statements, results };
     Ok(Function { name, extents, parameters, values: growing.values, body })
+}
+
+/// The statements of a block of effects for all lanes at once: the body of a function whose last index is the lane. Values of the source stay what they
+/// are, so that what is defined around the block is in sight.
+pub(super) fn vectorized_block(
+    pass: &mut Pass<'_>,
+    source: &Function,
+    axis: u32,
+    known: Known,
+) -> Result<(Vec<Statement>, Arena<ValueId, Value>), Refusal> {
+    let analysis = Analysis::of(pass.kernel, source, Variant { axis: Some(axis) }, pass.held, &known)?;
+    let next_runtime = (unbound(&source.body) + 1) * pass.held.lanes();
+    let images = vec![None; source.values.len()];
+    let values = source.values.clone();
+    let mut growing = Growing { pass, source, analysis: &analysis, values, images, next_runtime };
+    let mut statements = Vec::new();
+    growing.statements(&source.body, known, &mut statements)?;
+    Ok((statements, growing.values))
 }
 
 impl Growing<'_, '_> {
@@ -210,6 +228,7 @@ impl Growing<'_, '_> {
                 let [index] = indices.as_slice() else { return Err(Refusal::Effects) };
                 let Stepped { lanes, step } = self.stepped(index)?;
                 if step == Step::Advancing && self.holds_vectors(*memory) {
+                    self.pass.gains.stored += 1;
                     let value = self.vector_value(*value, out);
                     out.push(Statement::Store { memory: *memory, indices: vec![lanes[0].clone()], value });
                     return Ok(());
@@ -288,7 +307,8 @@ impl Growing<'_, '_> {
             out.push(Statement::Let { value, op });
             return Ok(());
         }
-        self.pass.gains.composed += usize::from(is_read);
+        let is_buffer = |op: &ScalarOp| matches!(op, ScalarOp::Extract { memory, .. } if self.pass.kernel.memories[*memory].is_buffer());
+        self.pass.gains.composed += usize::from(is_buffer(op));
         let mut scalars = Vec::with_capacity(self.lanes() as usize);
         for lane in 0..self.lanes() as usize {
             let mut here = op.clone();
@@ -329,7 +349,7 @@ impl Growing<'_, '_> {
             let mut indices: Vec<Expr> = stepped.iter().map(|index| index.first().clone()).collect();
             if let Some(index) = axis.and_then(|axis| indices.get_mut(axis as usize)) {
                 let vector = index.checked_floor_div(i64::from(self.lanes()))?;
-                *index = simplify(&vector, &known.ranges, known.facts());
+                *index = known.simplified(&vector);
             }
             let arguments = arguments.iter().map(|argument| self.vector(*argument, out)).collect();
             let values = self.defined(values);

@@ -1,7 +1,7 @@
 //! From elements to vectors: several elements of an invocation side by side.
 //!
 //! The loop emitter has an invocation compute several elements a launch apart. Here [`LANES`] of them become neighbors instead, and the
-//! functions that compute them functions of vectors: what an operand differs in from lane to lane is known from its index, which is an
+//! functions that compute them functions of vectors; in other kernels so do loops of as many rounds whose elements are neighbors already. What an operand differs in from lane to lane is known from its index, which is an
 //! expression. Where an index begins at a multiple of the lanes and is one more in each further lane, one vector is read; where it is the
 //! same in all lanes, one element; the halves of elements that take two words each are read as two vectors and taken apart; else an element is
 //! read for each lane. A condition on indices that holds in all lanes or in none stays; one
@@ -16,6 +16,7 @@ mod entry;
 mod function;
 mod length;
 mod pairs;
+mod rounds;
 mod scalar;
 mod steps;
 
@@ -42,17 +43,18 @@ const MAX_COPIES: usize = 1024;
 /// Calls that nest around a function of vectors.
 const MAX_DEPTH: usize = 64;
 
-/// The kernel with vectors, where an invocation computes a multiple of four elements a launch apart, and reads most of what it reads
-/// as vectors or once for several lanes; any other as it is.
+/// The kernel with vectors, where an invocation computes a multiple of four elements a launch apart, or four in the rounds of a loop, and reads
+/// most of what it reads as vectors or once for several lanes; any other as it is.
 #[must_use]
 pub fn vectorize(kernel: &Kernel) -> Kernel {
-    match entry::vectorized_kernel(kernel, Held::Vector(LANES)) {
-        Ok(vectors) => vectors,
-        Err(refusal) => {
-            tracing::debug!(kernel = %kernel.name, %refusal, "elements stay scalars");
-            kernel.clone()
-        }
-    }
+    let vectors = match entry::vectorized_kernel(kernel, Held::Vector(LANES)) {
+        Err(Refusal::Rounds) => rounds::vectorized_rounds(kernel),
+        other => other,
+    };
+    vectors.unwrap_or_else(|refusal| {
+        tracing::debug!(kernel = %kernel.name, %refusal, "elements stay scalars");
+        kernel.clone()
+    })
 }
 
 /// The kernel in which as many invocations that follow one another as it has [lanes](Kernel::lanes) are one, which computes what they did as vectors; a kernel
@@ -194,8 +196,10 @@ struct Gains {
     vectors: usize,
     /// Once for all lanes.
     shared: usize,
-    /// Lane by lane.
+    /// Lane by lane, registers and tiles aside.
     composed: usize,
+    /// Vectors that are stored.
+    stored: usize,
 }
 
 /// The functions of vectors made so far.

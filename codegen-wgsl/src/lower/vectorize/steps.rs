@@ -2,7 +2,7 @@
 
 use crate::kernel::{Known, is_multiple};
 use std::collections::BTreeSet;
-use weft_affine::{Constraint, Error, Expr, Interval, Term, Var, simplify};
+use weft_affine::{Constraint, Error, Expr, Interval, Term, Var};
 
 /// How an index differs from lane to lane.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Substitution {
             Var::Runtime(number) => Some(Expr::runtime(own(number).unwrap_or_else(|| self.runtime(number, lane)))),
             Var::Dim(_) | Var::Range(_) => None,
         })?;
-        Ok(simplify(&substituted, &known.ranges, known.facts()))
+        Ok(known.simplified(&substituted))
     }
 
     /// An index in all lanes.
@@ -187,7 +187,7 @@ impl Substitution {
 fn differences(lanes: &[Expr], known: &Known) -> Option<Vec<i64>> {
     let difference = |lane: &Expr| {
         let difference = lane.checked_sub(&lanes[0]).ok()?;
-        difference.as_constant().or_else(|| simplify(&difference, &known.ranges, known.facts()).as_constant())
+        difference.as_constant().or_else(|| known.simplified(&difference).as_constant())
     };
     lanes.iter().map(difference).collect()
 }

@@ -3,7 +3,7 @@
 fn cbrt_f32(x: f32) -> f32 {
     let a = abs(x);
     // Exponents are counted from -300, a multiple of 3 below all of them; normal_bits_f32 adds 149 to a subnormal one.
-    let bits = normal_bits_f32(a);
+    let bits = bitcast<u32>(normal_bits_f32(a));
     let exponent = (bits >> u32(23u)) + 173u - select(u32(0u), u32(149u), bitcast<u32>(a) < u32(0x00800000u));
     let m = bitcast<f32>(((exponent % 3u + 127u) << u32(23u)) | (bits & u32(0x007fffffu)));
     let guess = bitcast<f32>(bitcast<u32>(m) / 3u + 0x2a5137a0u);

@@ -376,6 +376,8 @@ pub(crate) enum Stage {
     Held,
     /// The kernel with loops that test no bounds in full rounds
     Peeled,
+    /// The kernel with registers of an invocation as values
+    Registers,
     /// The kernel with floats hidden from the algebra of drivers
     Protected,
     /// The kernel with short loops written out, and long ones within the rounds that the target makes

@@ -1,0 +1,97 @@
+//! Tiles of single invocations, in registers.
+
+use super::{Emission, Place, in_rounds};
+use crate::kernel::{Block, Condition, Known, Statement};
+use weft_affine::{Constraint, Error, Expr, Interval};
+
+/// The tile of an invocation.
+struct Own<'o> {
+    /// The number of the tile along rows, and along columns.
+    tile: [Expr; 2],
+    /// The number of what lies beside rows and columns.
+    beside: &'o Expr,
+}
+
+impl Emission<'_> {
+    /// Each invocation reads the elements of its tile column by column, and then has what computes the outputs take them row by row. Where the last rows or columns
+    /// fill no tile, outputs are computed there element by element.
+    pub(super) fn own(&mut self, group: &[Expr; 3], thread: &Expr, known: &Known) -> Result<Vec<Statement>, Error> {
+        let [along_rows, along_columns] = self.transposed.tiles_of_workgroup();
+        let [row, column] = [group[1].checked_mul(along_rows)?, group[0].checked_mul(along_columns)?];
+        let tile = match along_rows > along_columns {
+            true => [row.checked_add(thread)?, column],
+            false => [row, column.checked_add(thread)?],
+        };
+        let own = Own { tile, beside: &group[2] };
+        Ok(self.of_size(&own, &[], known)?.statements)
+    }
+
+    /// The statements where it is known how many rows the tile has, or how many rows and columns, or neither yet.
+    fn of_size(&mut self, own: &Own<'_>, size: &[i64], known: &Known) -> Result<Block, Error> {
+        let side = self.transposed.side();
+        let extent = match size {
+            [] => self.transposed.rows,
+            [_] => self.transposed.columns,
+            _ if size.iter().all(|own| *own == side) => return self.whole(own, known),
+            _ => return self.part(own, size, known),
+        };
+        let (whole, left) = (extent / side, extent % side);
+        let sizes = [(Interval { lo: 0, hi: whole - 1 }, side), (Interval::point(whole), left)];
+        let (mut block, mut known) = (Block::default(), known.clone());
+        let mut branches = Vec::new();
+        for (tiles, rows_or_columns) in sizes.into_iter().filter(|(tiles, count)| !tiles.is_empty() && *count > 0) {
+            let tests = known.open(&[Constraint { expr: own.tile[size.len()].clone(), bounds: tiles }]);
+            let condition = Condition::Indices(tests);
+            let size = [size, &[rows_or_columns]].concat();
+            let then = self.of_size(own, &size, &known.inside(&condition))?;
+            known = known.outside(&condition);
+            branches.push((condition, then));
+        }
+        for (condition, then) in branches.into_iter().rev() {
+            block = match condition.constraints() {
+                [] => then,
+                _ => {
+                    let statement = Statement::If { values: Vec::new(), condition, then, otherwise: block };
+                    Block { statements: vec![statement], results: Vec::new() }
+                }
+            };
+        }
+        Ok(block)
+    }
+
+    /// A tile that has all of its elements.
+    fn whole(&mut self, own: &Own<'_>, known: &Known) -> Result<Block, Error> {
+        let side = self.transposed.side();
+        let known = known.in_loop(&[side, side]);
+        let [slow, fast] = [Expr::range(0), Expr::range(1)];
+        let (fill, write) = (self.place(own, [&fast, &slow], &known)?, self.place(own, [&slow, &fast], &known)?);
+        let filled = in_rounds(&[side], self.filled(&fill)?);
+        let written = in_rounds(&[side], self.written(&write)?);
+        let nested =
+            [filled, written].map(|rounds| in_rounds(&[side], Block { statements: vec![rounds], results: Vec::new() }));
+        Ok(Block { statements: nested.into(), results: Vec::new() })
+    }
+
+    /// A tile that has fewer rows or columns, each element by itself.
+    fn part(&mut self, own: &Own<'_>, size: &[i64], known: &Known) -> Result<Block, Error> {
+        let known = known.in_loop(size);
+        let place = self.place(own, [&Expr::range(0), &Expr::range(1)], &known)?;
+        let tiles = std::mem::take(&mut self.tiles);
+        let written = self.written(&place);
+        self.tiles = tiles;
+        Ok(Block { statements: vec![in_rounds(size, written?)], results: Vec::new() })
+    }
+
+    /// A place where there is an element.
+    fn place(&self, own: &Own<'_>, within: [&Expr; 2], known: &Known) -> Result<Place, Error> {
+        let side = self.transposed.side();
+        let at = |dimension: usize| own.tile[dimension].checked_mul(side)?.checked_add(within[dimension]);
+        Ok(Place {
+            within: within.map(Expr::clone),
+            at: [at(0)?, at(1)?],
+            beside: own.beside.clone(),
+            open: Vec::new(),
+            known: known.clone(),
+        })
+    }
+}

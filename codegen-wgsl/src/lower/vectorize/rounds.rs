@@ -1,0 +1,118 @@
+//! Short loops of an invocation, each round of which is a lane.
+
+use super::entry::with_entry;
+use super::function::vectorized_block;
+use super::length::length;
+use super::{Gains, Held, LANES, MAX_LENGTH, MAX_TIMES, Pass, Refusal};
+use crate::kernel::{Block, Function, Kernel, Known, Statement};
+use weft_affine::{Error, Expr, Interval, Var};
+use weft_hlo::ir::ArenaId;
+
+/// The kernel in which the loops of an invocation that make as many rounds as there are lanes, and carry nothing, are vectors: what is stored in
+/// consecutive rounds lies side by side, or is each round's own register. The others stay loops.
+pub(super) fn vectorized_rounds(kernel: &Kernel) -> Result<Kernel, Refusal> {
+    let mut entry = kernel.entry.clone();
+    let mut body = std::mem::take(&mut entry.body);
+    let mut loops =
+        Loops { pass: Pass::new(kernel, Held::Vector(LANES)), entry: &mut entry, found: false, refusal: None };
+    loops.block(&mut body, Known::new(&kernel.entry.extents))?;
+    let Loops { pass, found, refusal, .. } = loops;
+    if !found {
+        return Err(refusal.unwrap_or(Refusal::Rounds));
+    }
+    entry.body = body;
+    let vectors = with_entry(pass, entry);
+    let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
+    if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
+}
+
+struct Loops<'k, 'e> {
+    pass: Pass<'k>,
+    entry: &'e mut Function,
+    /// Whether one has become vectors.
+    found: bool,
+    /// Why the last that has not did not.
+    refusal: Option<Refusal>,
+}
+
+impl Loops<'_, '_> {
+    fn block(&mut self, block: &mut Block, mut known: Known) -> Result<(), Refusal> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            if let Statement::Loop { extents, accumulators, body, .. } = &statement
+                && extents.as_slice() == [i64::from(LANES)]
+                && accumulators.is_empty()
+                && body.statements.iter().any(Statement::has_effects)
+                && !body.statements.iter().any(has_loops)
+            {
+                match self.lanes(body, &known) {
+                    Ok(vectors) => {
+                        self.found = true;
+                        statements.extend(vectors);
+                        continue;
+                    }
+                    Err(Refusal::Index(error)) => return Err(error.into()),
+                    Err(refusal) => {
+                        tracing::debug!(kernel = %self.pass.kernel.name, %refusal, "a loop stays one");
+                        self.refusal = Some(refusal);
+                    }
+                }
+            }
+            let within = known.within(&statement);
+            for (block, known) in statement.blocks_mut().into_iter().zip(within) {
+                self.block(block, known)?;
+            }
+            known.after(&statement);
+            statements.push(statement);
+        }
+        block.statements = statements;
+        Ok(())
+    }
+
+    /// The statements of all rounds of a loop at once.
+    fn lanes(&mut self, body: &Block, known: &Known) -> Result<Vec<Statement>, Refusal> {
+        // What is bound around the loop has the numbers that lanes would have.
+        if !known.ranges.runtime.is_empty() || body.statements.iter().any(|it| matches!(it, Statement::Bind { .. })) {
+            return Err(Refusal::Effects);
+        }
+        let dimension = u32::try_from(self.entry.extents.len()).unwrap_or(u32::MAX);
+        let round = Var::Range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
+        let mut source = Function { extents: self.entry.extents.clone(), body: body.clone(), ..self.entry.clone() };
+        source.extents.push(i64::from(LANES));
+        replace(&mut source.body, round, &Expr::dim(dimension))?;
+        let mut inside = known.clone();
+        inside.ranges.dims.push(Interval { lo: 0, hi: 0 });
+        let before = std::mem::take(&mut self.pass.gains);
+        let vectorized = vectorized_block(&mut self.pass, &source, dimension, inside);
+        let Gains { vectors, shared, stored, composed } = std::mem::replace(&mut self.pass.gains, before);
+        let (statements, values) = vectorized?;
+        let own = self.pass.kernel.functions.len();
+        let of_vectors = |it: &Statement| it.callee().is_some_and(|callee| callee.index() >= own);
+        let has_vectors = vectors + stored > 0 || statements.iter().any(of_vectors);
+        if !has_vectors || vectors + shared + stored < composed {
+            return Err(Refusal::Apart);
+        }
+        let mut block = Block { statements, results: Vec::new() };
+        replace(&mut block, Var::Dim(dimension), &Expr::constant(0))?;
+        self.entry.values = values;
+        Ok(block.statements)
+    }
+}
+
+fn has_loops(statement: &Statement) -> bool {
+    let is_loop = matches!(statement, Statement::Loop { .. } | Statement::While { .. });
+    is_loop || statement.blocks().into_iter().any(|block| block.statements.iter().any(has_loops))
+}
+
+/// Writes an expression for a variable in all indices of a block.
+fn replace(block: &mut Block, variable: Var, by: &Expr) -> Result<(), Error> {
+    for statement in &mut block.statements {
+        for index in statement.indices_mut() {
+            *index = index.substitute(|found| (found == variable).then(|| by.clone()))?;
+        }
+        for block in statement.blocks_mut() {
+            replace(block, variable, by)?;
+        }
+    }
+    Ok(())
+}

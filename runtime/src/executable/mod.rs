@@ -109,6 +109,10 @@ impl Executable {
     /// steps depend on values waits for these: loops whose rounds are not known, conditionals, what the host computes. A result may share
     /// its memory with an input or with another result.
     ///
+    /// ```
+    #[doc = include_str!("../../examples/buffers_on_device.rs")]
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], [`Error::Validation`] if a kernel reads an input as a
     /// uniform whose buffer was made elsewhere without the usage `UNIFORM`, and whatever the device reports.

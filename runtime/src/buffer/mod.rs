@@ -5,7 +5,7 @@ mod pool;
 mod read;
 mod stretch;
 
-pub(crate) use pool::{Pool, Pooled, Use};
+pub(crate) use pool::{Keeper, Pool, Pooled, Use};
 pub(crate) use read::read_all;
 pub(crate) use stretch::Stretch;
 

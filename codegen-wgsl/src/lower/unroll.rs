@@ -17,7 +17,7 @@ const MAX_ROUNDS: u64 = 8;
 /// Statements that such a loop may become, those of called functions included.
 const MAX_STATEMENTS: u64 = 32;
 
-/// Rounds of a loop that is written out although it writes results, and statements that it may become: two vectors of an invocation. A chain of ten
+/// Rounds of a loop that is written out although it writes results, where that stays proved, and statements that it may become: two vectors of an invocation. A chain of ten
 /// operations takes 0.73 of the loop's time on SwiftShader so, and 0.89 on llvmpipe.
 const MAX_WRITING_ROUNDS: u64 = 2;
 const MAX_WRITING_STATEMENTS: u64 = 128;
@@ -43,10 +43,15 @@ pub fn unroll(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
     let copies = |number: usize| copies.get(number).map(Vec::as_slice).unwrap_or_default();
     for id in ids.into_iter().rev() {
         let function = &mut unrolled.functions[id];
-        write_out(function, copies(id.index()), &sizes, &kernel.memories)?;
+        write_out(function, copies(id.index()), &sizes, &kernel.memories, true)?;
         sizes[id.index()] = size(&function.body, &sizes);
     }
-    write_out(&mut unrolled.entry, copies(kernel.functions.len()), &sizes, &kernel.memories)?;
+    let copies = copies(kernel.functions.len());
+    if write_out(&mut unrolled.entry, copies, &sizes, &kernel.memories, true)? && !unrolled.is_written_once() {
+        // What one statement writes is easier to prove than what several do.
+        unrolled.entry = kernel.entry.clone();
+        write_out(&mut unrolled.entry, copies, &sizes, &kernel.memories, false)?;
+    }
     Ok(unrolled)
 }
 
@@ -57,23 +62,26 @@ fn too_long(limit: u32, least: u64) -> Diagnostics {
     Diagnostic::new("HLO418", Span::default(), message).into()
 }
 
+/// Writes out the loops of a function, with those that write results or without; whether there was such a one.
 fn write_out(
     function: &mut Function,
     copies: &[Option<u64>],
     sizes: &[u64],
     memories: &Arena<MemoryId, Memory>,
-) -> Result<(), Diagnostics> {
+    with_results: bool,
+) -> Result<bool, Diagnostics> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
-    let mut pass = Pass { room, copies, number: 0, sizes, memories, known: HashMap::new(), changes: false };
+    let (number, known, changes, changes_results) = (0, HashMap::new(), false, false);
+    let mut pass = Pass { room, copies, number, sizes, memories, known, with_results, changes, changes_results };
     let done = pass.block(&mut body, 0);
-    let changes = pass.changes;
+    let Pass { changes, changes_results, .. } = pass;
     function.body = body;
     done.map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()))?;
     if changes {
         settle(function);
     }
-    Ok(())
+    Ok(changes_results)
 }
 
 /// Statements of a block, with those of the functions it calls.
@@ -129,7 +137,11 @@ struct Pass<'f> {
     memories: &'f Arena<MemoryId, Memory>,
     /// What the values of loops that are gone are.
     known: HashMap<ValueId, Operand>,
+    /// Whether loops that write results are written out.
+    with_results: bool,
     changes: bool,
+    /// Whether a loop that writes results was written out, and was not demanded to be.
+    changes_results: bool,
 }
 
 /// A loop, and how many of its rounds a round of it is to handle.
@@ -162,10 +174,11 @@ impl Pass<'_> {
             let total = extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0));
             let total = total.fold(1, u64::saturating_mul);
             // What is updated, and what invocations share, is proved by single statements.
-            let (most_rounds, most_statements) = match Writes::of(body, self.memories) {
+            let writes = Writes::of(body, self.memories);
+            let (most_rounds, most_statements) = match writes {
                 Writes::Nothing => (MAX_ROUNDS, MAX_STATEMENTS),
-                Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
-                Writes::Others => (1, MAX_STATEMENTS),
+                Writes::Results if self.with_results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
+                Writes::Results | Writes::Others => (1, MAX_STATEMENTS),
             };
             let is_short = total <= most_rounds && total.saturating_mul(size(body, self.sizes)) <= most_statements;
             let copies = match demanded {
@@ -177,6 +190,7 @@ impl Pass<'_> {
                 }
             };
             self.changes = true;
+            self.changes_results |= demanded.is_none() && writes == Writes::Results && total > 1;
             let divided = Divided { extents, accumulators, body, outer: loops, total, copies };
             let results = self.divided(&divided, init.clone(), &mut statements)?;
             for (value, result) in values.iter().zip(results) {

@@ -2,6 +2,7 @@
 
 use crate::form::Form;
 use crate::live::live;
+use crate::plan::FusionPlan;
 use crate::target::{Features, Target};
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -92,8 +93,24 @@ fn region_finding(module: &Module, op: &Op, target: &Target) -> Option<Reason> {
             }
             pending.extend(instruction.op.called_computations());
         }
+        if let Some(found) = loop_within(region, &live) {
+            return Some((found.code, found.message));
+        }
     }
     None
+}
+
+/// What of a region takes a loop of its own, where its parts are known: what is of scalars, element by element, is one function.
+fn loop_within(region: &Computation, live: &[bool]) -> Option<Diagnostic> {
+    let is_simple = |instruction: &Instruction| {
+        instruction.shape.as_array().is_some_and(|array| array.extents.is_empty())
+            && instruction.op.called_computations().is_empty()
+    };
+    let mut needed = region.instructions.iter().filter(|(id, _)| live[id.index()]);
+    if needed.all(|(_, instruction)| is_simple(instruction)) {
+        return None;
+    }
+    FusionPlan::of_applied(region).err()?.0.into_iter().next()
 }
 
 /// Whether kernels compute the operation in a region, where it is one of scalars.
@@ -271,7 +288,8 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Diagnostics>
         }
         let is_region = applied[id.index()];
         let live = if is_region { live(computation) } else { vec![true; computation.instructions.len()] };
-        for (instruction, _) in computation.instructions.values().zip(live).filter(|(_, live)| *live) {
+        let known = findings.len();
+        for (instruction, _) in computation.instructions.values().zip(&live).filter(|(_, live)| **live) {
             let runs = matches!(instruction.op, Op::Fusion { .. } | Op::Call { .. })
                 || !programs_of(&instruction.op).is_empty();
             for callee in instruction.op.called_computations() {
@@ -286,6 +304,9 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Diagnostics>
                 let about = format!("{}/{}", computation.name, instruction.name);
                 findings.push(Diagnostic::new(code, instruction.span, message).about(about));
             }
+        }
+        if is_region && findings.len() == known {
+            findings.extend(loop_within(computation, &live));
         }
     }
     findings.sort_by_key(|finding| finding.span);

@@ -299,3 +299,33 @@ fn bits_of_doubles_need_no_feature() {
         assert_eq!(check(instructions), Some("HLO402"), "{instructions}");
     }
 }
+
+/// What a function that is applied to elements computes in loops of its own, no kernel computes yet.
+#[test]
+fn what_is_applied_to_elements_may_reduce() {
+    let text = "HloModule m
+        sum {
+            a = s32[] parameter(0)
+            b = s32[] parameter(1)
+            ROOT s = s32[] add(a, b)
+        }
+        mapped {
+            a = s32[] parameter(0)
+            four = s32[4] broadcast(a), dimensions={}
+            s = s32[] reduce(four, a), dimensions={0}, to_apply=sum
+            ROOT d = s32[] add(s, s)
+        }
+        ENTRY main {
+            x = s32[5] parameter(0)
+            y = s32[5] negate(x)
+            m = s32[5] map(y), dimensions={0}, to_apply=mapped
+            ROOT z = s32[5] negate(m)
+        }";
+    let module = parse(text).unwrap();
+    let fused = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
+    let codes: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.code).collect();
+    assert_eq!(codes, ["HLO401"], "{}", print(&fused.module));
+    assert!(fuse(&module, &target(8)).is_err());
+    let input = [Literal::array([5], vec![1, 2, 3, 4, 5])];
+    assert_eq!(evaluate(&fused.module, &input).unwrap(), evaluate(&module, &input).unwrap());
+}

@@ -22,8 +22,8 @@ use std::fmt;
 ///
 /// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save.
 ///
-/// Results that later passes over the row need are [kept](Self::is_kept) in registers where an invocation has at most 32 values of each; else what is read is
-/// read again, and what is computed of it computed again.
+/// Results that later passes over the row need are [kept](Self::is_kept) in registers where an invocation has at most 32 values of each, and, where the order is kept, the stretches of a
+/// row are equally long; else what is read is read again, and what is computed of it computed again.
 ///
 /// # Order
 /// The same input gives the same bits. In each place elements are folded in ascending order, beginning with the region's neutral element; a loop over many may
@@ -117,7 +117,10 @@ impl Reduced {
         let fits = values <= MAX_KEPT && in_all <= MAX_KEPT_IN_ALL;
         // What an invocation writes of several stretches is proved where one statement writes it.
         let is_whole = facts.stretch == reduced;
-        schedule.is_kept = !target.is_software() && facts.passes > 1 && facts.kept > 0 && fits && is_whole;
+        // So it is with stretches of which the last has fewer elements than it has rounds.
+        let is_even = !facts.is_ordered || reduced % schedule.rounds().max(1) == 0;
+        let has_later = facts.passes > 1 && facts.kept > 0;
+        schedule.is_kept = !target.is_software() && has_later && fits && is_whole && is_even;
         Ok(schedule)
     }
 

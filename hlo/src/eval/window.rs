@@ -111,7 +111,7 @@ impl Groups for Windows {
     }
 
     fn goes_on(&self, number: usize) -> bool {
-        self.is_cumulative && self.positions.last().is_some_and(|positions| number % positions != 0)
+        self.is_cumulative && self.positions.last().is_some_and(|positions| !number.is_multiple_of(*positions))
     }
 
     fn visit_further(&self, number: usize, mut member: impl FnMut(usize) -> Result<(), Stop>) -> Result<(), Stop> {

@@ -8,6 +8,7 @@ mod joined;
 mod plan;
 mod reduced;
 mod rewritten;
+mod scans;
 mod target;
 mod transposed;
 mod uncompiled;

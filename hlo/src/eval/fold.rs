@@ -17,6 +17,17 @@ pub(super) trait Groups: Sync {
 
     /// Visits the positions of those that are folded into the element with this row-major number, in order.
     fn visit(&self, number: usize, member: impl FnMut(usize) -> Result<(), Stop>) -> Result<(), Stop>;
+
+    /// Whether those that are folded into the element with this number, which is not the first, are those of the element before it and then others, so that its
+    /// value goes on from there: `visit_further` visits these others.
+    fn goes_on(&self, _number: usize) -> bool {
+        false
+    }
+
+    /// Visits what [`goes_on`](Self::goes_on) tells of.
+    fn visit_further(&self, number: usize, member: impl FnMut(usize) -> Result<(), Stop>) -> Result<(), Stop> {
+        self.visit(number, member)
+    }
 }
 
 /// The results, one per input, for `N` inputs and `N` initial values.
@@ -38,12 +49,20 @@ fn by_operation(call: &Call<'_, '_>, groups: &impl Groups, op: BinaryOp) -> Resu
         let f = T::binary(op, Form::of(call.shape(0).element_type)).expect(VERIFIED);
         let (input, initial) = (call.elements::<T>(0), call.elements::<T>(1)[0]);
         let values = call.work().try_fill_by(groups.count(), piece(groups), |start, values: &mut [T]| {
+            let mut folded = initial;
             for (offset, value) in values.iter_mut().enumerate() {
-                let mut folded = initial;
-                groups.visit(start + offset, |position| {
-                    folded = f.one(folded, input[position]);
-                    Ok(())
-                })?;
+                if offset > 0 && groups.goes_on(start + offset) {
+                    groups.visit_further(start + offset, |position| {
+                        folded = f.one(folded, input[position]);
+                        Ok(())
+                    })?;
+                } else {
+                    folded = initial;
+                    groups.visit(start + offset, |position| {
+                        folded = f.one(folded, input[position]);
+                        Ok(())
+                    })?;
+                }
                 *value = folded;
             }
             Ok(())
@@ -74,8 +93,11 @@ fn by_computation(call: &Call<'_, '_>, groups: &impl Groups, to_apply: Computati
         let mut arguments = initials.clone();
         arguments.extend_from_slice(&initials);
         for offset in 0..parts[0].len() {
-            arguments[..inputs].copy_from_slice(&initials);
-            groups.visit(start + offset, |position| {
+            let goes_on = offset > 0 && groups.goes_on(start + offset);
+            if !goes_on {
+                arguments[..inputs].copy_from_slice(&initials);
+            }
+            let member = |position| {
                 call.work().go_on()?;
                 for input in 0..inputs {
                     arguments[inputs + input] = scalar(call.data(input), position);
@@ -83,7 +105,11 @@ fn by_computation(call: &Call<'_, '_>, groups: &impl Groups, to_apply: Computati
                 let folded = region.apply(&arguments)?;
                 arguments[..inputs].copy_from_slice(folded);
                 Ok(())
-            })?;
+            };
+            match goes_on {
+                true => groups.visit_further(start + offset, member)?,
+                false => groups.visit(start + offset, member)?,
+            }
             for (part, &value) in parts.iter_mut().zip(&arguments) {
                 part[offset] = value;
             }

@@ -53,6 +53,8 @@ struct Windows {
     /// How many positions there are along each dimension.
     positions: Vec<usize>,
     dimensions: Vec<Along>,
+    /// Whether the window moves along the last dimension alone, and lies over its first element wherever it lies over any: a cumulative fold.
+    is_cumulative: bool,
 }
 
 impl Windows {
@@ -60,10 +62,20 @@ impl Windows {
         let extents_of_base = extents(base);
         let strides = row_major_strides(&extents_of_base);
         let all = window.dimensions.iter().zip(extents_of_base.into_iter().zip(strides));
-        Windows {
-            positions: extents(positions),
-            dimensions: all.map(|(window, (extent, stride))| Along::new(window, extent, stride)).collect(),
-        }
+        let (positions, dimensions) =
+            (extents(positions), all.map(|(window, (extent, stride))| Along::new(window, extent, stride)));
+        let dimensions: Vec<Along> = dimensions.collect();
+        let is_cumulative = match window.dimensions.split_last() {
+            Some((last, others)) => {
+                let is_dense = last.stride == 1 && last.window_dilation == 1 && last.base_dilation == 1;
+                let count = positions.last().copied().unwrap_or(0) as i128;
+                is_dense
+                    && others.iter().all(|own| *own == WindowDimension::default())
+                    && count <= i128::from(last.padding_low) + 1
+            }
+            None => false,
+        };
+        Windows { positions, dimensions, is_cumulative }
     }
 }
 
@@ -73,6 +85,9 @@ impl Groups for Windows {
     }
 
     fn size(&self) -> usize {
+        if self.is_cumulative {
+            return 1;
+        }
         self.dimensions.iter().map(|along| along.extent.min(along.size) as usize).product()
     }
 
@@ -93,6 +108,18 @@ impl Groups for Windows {
         }
         let mut walk = Walk::new(&counts, &strides, base, 0);
         (0..counts.iter().product()).try_for_each(|_| member(walk.step()))
+    }
+
+    fn goes_on(&self, number: usize) -> bool {
+        self.is_cumulative && self.positions.last().is_some_and(|positions| !number.is_multiple_of(*positions))
+    }
+
+    fn visit_further(&self, number: usize, mut member: impl FnMut(usize) -> Result<(), Stop>) -> Result<(), Stop> {
+        let (Some(along), Some(positions)) = (self.dimensions.last(), self.positions.last()) else { return Ok(()) };
+        // The other dimensions have as many positions as elements.
+        let (row, position) = (number / positions, (number % positions) as i128);
+        let [before, own] = [position - 1, position].map(|position| along.covered(position).count);
+        (before..own).try_for_each(|element| member(row * along.extent as usize + element as usize))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Fusions that the program brings along.
 
+use super::scans::LongScans;
 use super::two_passes::LongReductions;
 use super::{Decision, Verdict};
 use crate::Target;
@@ -37,7 +38,7 @@ pub(super) fn dissolve_costly(
 ) -> Result<Module, Diagnostics> {
     let mut dissolved: Vec<(ComputationId, InstrId)> = Vec::new();
     let programs = programs(&flat);
-    let mut reductions = LongReductions::new(&flat, target);
+    let mut folds = (LongReductions::new(&flat, target), LongScans::new(&flat));
     for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
         for (id, instruction) in owner.instructions.iter() {
             let Op::Fusion { calls, .. } = instruction.op else { continue };
@@ -49,15 +50,13 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => {
-                    match objection(&flat, &mut reductions, computation, instruction.operands.len(), target, budget)? {
-                        Some(reason) => {
-                            dissolved.push((program, id));
-                            (Verdict::Dissolved, reason)
-                        }
-                        None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
+                None => match objection(&flat, &mut folds, computation, instruction.operands.len(), target, budget)? {
+                    Some(reason) => {
+                        dissolved.push((program, id));
+                        (Verdict::Dissolved, reason)
                     }
-                }
+                    None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
+                },
             };
             decisions.push(Decision { instruction: name_in(&flat, program, id), verdict, reason });
         }
@@ -94,7 +93,7 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
 /// Why this computation should not be one kernel, if it should not.
 pub(super) fn objection(
     module: &Module,
-    reductions: &mut LongReductions<'_>,
+    (reductions, scans): &mut (LongReductions<'_>, LongScans<'_>),
     computation: &Computation,
     operands: usize,
     target: &Target,
@@ -122,6 +121,9 @@ pub(super) fn objection(
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
     let plan = FusionPlan::new(module, computation, target)?;
+    if scans.are_in(computation) {
+        return Ok(Some("it holds a long scan, which is made in blocks by several kernels".to_owned()));
+    }
     if reductions.are_in(computation) && !occupies(&plan, target) {
         return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
     }

@@ -7,6 +7,7 @@ mod rebuild;
 
 use super::Fused;
 use super::given::objection;
+use super::scans::LongScans;
 use super::two_passes::LongReductions;
 use crate::cost::Budget;
 use crate::loop_plan::{LoopPlan, serial_nanoseconds, units};
@@ -162,8 +163,8 @@ impl Join {
         let (computation, operands) = together(fused, (body, fusion), (calls, tested), &sources)?;
         let count = round.instructions[fusion].operands.len() + operands.len();
         let budget = Budget::default();
-        let mut reductions = LongReductions::new(module, target);
-        if objection(module, &mut reductions, &computation, count, target, &budget).ok()?.is_some() {
+        let mut folds = (LongReductions::new(module, target), LongScans::new(module));
+        if objection(module, &mut folds, &computation, count, target, &budget).ok()?.is_some() {
             return None;
         }
         let plan = FusionPlan::new(module, &computation, target).ok()?;

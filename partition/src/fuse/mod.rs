@@ -18,6 +18,7 @@ mod given;
 mod greedy;
 mod joined;
 mod legalize;
+mod scans;
 mod two_passes;
 
 use crate::cost::Budget;
@@ -225,6 +226,7 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
+    let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, &mut decisions));
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
     let programs = legal::programs(&flat);

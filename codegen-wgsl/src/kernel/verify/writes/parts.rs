@@ -11,6 +11,7 @@ const MAX_DIGITS: usize = 32;
 /// points in all.
 pub(super) fn are_one_whole(maps: &[&IndexingMap], count: i64) -> Result<(), &'static str> {
     let limits = Limits::default();
+    for map in maps { eprintln!("{map}\n   {:?} inj {:?}", map.cardinality(&limits), map.is_injective(&limits).is_yes()); }
     let mut points: u128 = 0;
     for map in maps {
         let own = map.cardinality(&limits).exact().ok_or("how many elements a statement writes")?;
@@ -29,6 +30,7 @@ pub(super) fn are_one_whole(maps: &[&IndexingMap], count: i64) -> Result<(), &'s
         let (before, rest) = parts.split_at_mut(number);
         let Some(own) = rest.first_mut() else { continue };
         if !before.iter_mut().all(|other| are_apart(own, other, &digits)) {
+            eprintln!("NOT APART {number}"); for o in before.iter() { for (d,(a,b)) in digits.iter().zip(own.digits.iter().zip(&o.digits)) { eprintln!("  {}:{:?} {a} {b}", d.unit, d.base); } }
             return Err("several statements may write one");
         }
     }

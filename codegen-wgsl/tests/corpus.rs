@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use crate::support::{Made, corpus, fused, make};
+use crate::support::{Made, corpus, fused, fusions, make};
 use crate::understood::UNDERSTOOD;
 use std::fs;
+use weft_codegen_wgsl::Shader;
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_partition::Fused;
 
@@ -31,9 +32,19 @@ fn every_kernel_round_trips_is_valid_and_always_the_same() {
     for name in UNDERSTOOD.map(|name| format!("{name}/unoptimized.hlo")) {
         assert!(programs.iter().any(|(program, _)| *program == name), "{name} is refused");
     }
+    let mut alike = 0;
     for (name, module) in &programs {
         let kernels = make(module).unwrap_or_else(|findings| panic!("{name}:\n{findings}"));
         let again = make(module).unwrap();
+        // Fusions that are alike have one kernel, and those that have none in common differ in more than names.
+        let first = module.alike(&fusions(module));
+        alike += first.iter().enumerate().filter(|(own, first)| own != *first).count();
+        for (own, first) in kernels.iter().zip(&first) {
+            let (own, first) = (&own.shader, &kernels[*first].shader);
+            assert_eq!((&own.structure, own.workgroups), (&first.structure, first.workgroups), "{name}");
+            let contents = |shader: &Shader| shader.bindings.iter().map(|binding| binding.content).collect::<Vec<_>>();
+            assert_eq!(contents(own), contents(first), "{name}");
+        }
         for (Made { kernel, flat, lowered, shader, .. }, again) in kernels.iter().zip(&again) {
             assert_eq!(shader.proofs().unproved, [], "{name}");
             for kernel in [kernel, flat, lowered] {
@@ -48,5 +59,6 @@ fn every_kernel_round_trips_is_valid_and_always_the_same() {
         }
         eprintln!("{name}: {} kernels", kernels.len());
     }
-    eprintln!("{} fused, {refused} refused", programs.len());
+    eprintln!("{} fused, {refused} refused, {alike} fusions are like others", programs.len());
+    assert!(alike > 100);
 }

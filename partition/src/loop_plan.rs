@@ -104,7 +104,7 @@ pub struct FusionStep {
     /// The fusion.
     pub fusion: Site,
     /// Its plan as a loop over all elements of its results.
-    pub plan: FusionPlan,
+    pub plan: Box<FusionPlan>,
     /// Where its operands lie.
     pub operands: Vec<Place>,
     /// The tiles that its results are made in.

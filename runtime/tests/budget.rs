@@ -69,3 +69,77 @@ fn devices_keep_idle_what_their_budget_leaves() {
     assert!(held == 0 && idle <= 900_000, "{held} {idle}");
     assert_eq!(after_run(&open(Some(0))), (0, 0));
 }
+
+/// A run leaves its temporaries to the next, which gives the same on them, in any thread; whoever needs the memory gets it.
+#[test]
+fn what_runs_leave_to_others_is_given_back_where_it_is_needed() {
+    let open = |budget: Option<u64>| {
+        let options = DeviceOptions::default().with_cache(None).with_memory_budget(budget);
+        Device::open(&support::selection(), &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    // Three launches: two temporaries between them, one of which the state of a loop trades its memory with.
+    let text = "HloModule m
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+        body {
+            s = (s32[], f32[300,400]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            x = f32[300,400] get-tuple-element(s), index=1
+            one = s32[] constant(1)
+            j = s32[] add(i, one)
+            y = f32[300,400] reverse(x), dimensions={0,1}
+            z = f32[300,400] add(x, y)
+            ROOT t = (s32[], f32[300,400]) tuple(j, z)
+        }
+        condition {
+            s = (s32[], f32[300,400]) parameter(0)
+            i = s32[] get-tuple-element(s), index=0
+            k = s32[] constant(3)
+            ROOT c = pred[] compare(i, k), direction=LT
+        }
+        ENTRY main {
+            x = f32[300,400] parameter(0)
+            zero = f32[] constant(0)
+            rows = f32[300] reduce(x, zero), dimensions={1}, to_apply=add
+            wide = f32[300,400] broadcast(rows), dimensions={0}
+            y = f32[300,400] subtract(x, wide)
+            start = s32[] constant(0)
+            s = (s32[], f32[300,400]) tuple(start, y)
+            w = (s32[], f32[300,400]) while(s), condition=condition, body=body
+            ROOT r = f32[300,400] get-tuple-element(w), index=1
+        }";
+    let module = support::module(text);
+    let x = [Literal::array([300, 400], (0..120_000u32).map(|n| (n % 13) as f32).collect::<Vec<f32>>())];
+    let expected = weft_hlo::eval::evaluate(&module, &x).unwrap_or_else(|findings| panic!("{findings}"));
+    let load = |device: &Device| {
+        let program = compile_with(&module, device.target(), &Options::default()).expect("it compiles");
+        Executable::new(device, program).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let runs = |executable: &Executable| {
+        for _ in 0..3 {
+            assert!(executable.run(&x).unwrap_or_else(|error| panic!("{error}")) == expected);
+        }
+    };
+    let device = open(None);
+    let (one, other) = (load(&device), load(&device));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| runs(&one));
+        }
+    });
+    runs(&other);
+    let (held, _) = device.memory_bytes();
+    assert!(held > 480_000, "{held}");
+    device.trim();
+    let (held, idle) = device.memory_bytes();
+    assert!(held < 480_000 && idle == 0, "{held} {idle}");
+    runs(&one);
+    // Where there is no room for both, each takes what the other left.
+    let device = open(Some(2_500_000));
+    let (one, other) = (load(&device), load(&device));
+    for _ in 0..3 {
+        runs(&one);
+        runs(&other);
+        let (held, idle) = device.memory_bytes();
+        assert!(held + idle <= 2_500_000, "{held} {idle}");
+    }
+}

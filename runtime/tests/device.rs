@@ -4,7 +4,7 @@ use crate::support::{self, compile};
 use std::borrow::Cow;
 use weft_hlo::ir::{ArrayShape, ElementType, Literal};
 use weft_partition::{DeviceKind, Target};
-use weft_runtime::{Device, DeviceBuffer, Error, Executable, Selection};
+use weft_runtime::{Device, DeviceBuffer, DeviceOptions, Error, Executable, Selection};
 
 fn scoped<T>(device: &Device, work: impl FnOnce(&Device) -> T) -> Result<T, Error> {
     pollster::block_on(device.scoped("testing", work))
@@ -176,6 +176,38 @@ fn a_device_is_opened_with_what_its_description_tells_of() {
         let software = Target::preset("software").expect("there is such a preset");
         assert_eq!(software.excess_over(device.target()), None);
     }
+}
+
+/// An instance or an adapter of the caller's gives the same device as one of this crate's own.
+#[test]
+fn instances_and_adapters_of_others_serve() {
+    let own = support::device();
+    let options = DeviceOptions::default().with_cache(None);
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let of_instance = Device::from_instance(&instance, &support::selection(), &options);
+    let of_instance = of_instance.unwrap_or_else(|error| panic!("{error}"));
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+    let chosen = adapters.iter().find(|adapter| adapter.get_info().name == own.info().name).expect("it is there");
+    let of_adapter = Device::from_adapter(chosen, &options).unwrap_or_else(|error| panic!("{error}"));
+    let nothing = Device::from_instance(&instance, &Selection::Name("no such adapter".into()), &options);
+    assert!(matches!(nothing, Err(Error::AdapterNotFound { .. })), "{nothing:?}");
+    let module = support::entry("x = f32[4] parameter(0)\nROOT y = f32[4] add(x, x)");
+    for device in [of_instance, of_adapter] {
+        assert_eq!(device.info().name, own.info().name);
+        assert_eq!(device.target().features, plain(&own).features);
+        let program = support::compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+        let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+        let results = executable.run(&[Literal::array([4], vec![1.0f32, 2.0, 3.0, 4.0])]);
+        assert_eq!(
+            results.unwrap_or_else(|error| panic!("{error}")),
+            [Literal::array([4], vec![2.0f32, 4.0, 6.0, 8.0])]
+        );
+    }
+}
+
+/// The target of a device but for what only a self-test tells.
+fn plain(device: &Device) -> Target {
+    device.target().clone().with(|target| target.features.no_contraction = false)
 }
 
 /// What a description says of divisions and square roots holds, of numbers that are far from subnormal.

@@ -1,7 +1,7 @@
 //! Programs on a device, compared with the reference evaluator.
 
 use crate::support::{self, compile};
-use weft_hlo::ir::{Data, Literal, Module, Scalar};
+use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Module, Scalar};
 use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile_with};
 
 fn load(module: &Module) -> Executable {
@@ -320,4 +320,35 @@ fn regions_apply_regions() {
         }",
     );
     check(&module, &[Literal::array([7, 9], (0..63).collect::<Vec<i32>>())]);
+}
+
+/// Elements that the caller holds go to the device and come back without a literal, of every width.
+#[test]
+fn bytes_of_the_caller_come_and_go() {
+    let device = support::device();
+    let module = support::entry("x = f32[3] parameter(0)\nROOT y = f32[3] add(x, x)");
+    let program = compile(&module, device.target()).unwrap_or_else(|error| panic!("{error}"));
+    let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+    let shape = ArrayShape::new(ElementType::F32, [3]);
+    let numbers: Vec<u8> = [1.5f32, -2.0, 3.0].iter().flat_map(|number| number.to_ne_bytes()).collect();
+    let x = DeviceBuffer::upload_bytes(&device, &shape, &numbers).unwrap_or_else(|error| panic!("{error}"));
+    let y = executable.execute(&[x]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let mut found = [0u8; 12];
+    y.download_into(&mut found).unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<f32> =
+        found.chunks(4).map(|word| f32::from_ne_bytes([word[0], word[1], word[2], word[3]])).collect();
+    assert_eq!(found, [3.0, -4.0, 6.0]);
+    for (element_type, bytes) in [
+        (ElementType::S4, vec![0xf9u8, 0x07, 0xff]),
+        (ElementType::U8, vec![1, 2, 250]),
+        (ElementType::U64, vec![7; 24]),
+    ] {
+        let shape = ArrayShape::new(element_type, [3]);
+        let tensor = DeviceBuffer::upload_bytes(&device, &shape, &bytes).unwrap_or_else(|error| panic!("{error}"));
+        let mut found = vec![0u8; bytes.len()];
+        tensor.download_into(&mut found).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found, bytes, "{element_type}");
+        assert!(DeviceBuffer::upload_bytes(&device, &shape, &bytes[1..]).is_err_and(|error| error.code() == "RUN002"));
+        assert!(tensor.download_into(&mut found[1..]).is_err_and(|error| error.code() == "RUN002"));
+    }
 }

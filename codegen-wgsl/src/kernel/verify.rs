@@ -77,6 +77,13 @@ impl Kernel {
         if findings.0.is_empty() { Ok(unproved.0) } else { Err(findings.0) }
     }
 
+    /// Whether it is proved that every element of every result is written exactly once.
+    pub(crate) fn is_written_once(&self) -> bool {
+        let [mut findings, mut unproved] = [Findings(Vec::new()), Findings(Vec::new())];
+        writes::check(self, &mut findings, &mut unproved);
+        findings.0.is_empty() && unproved.0.is_empty()
+    }
+
     /// What is asked of indices and of the elements they lead to.
     fn verify_elements(&self, findings: &mut Findings, unproved: &mut Findings) {
         lanes::check(self, findings);

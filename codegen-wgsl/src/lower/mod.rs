@@ -1,6 +1,7 @@
 //! Lowerings of the kernel IR, each from kernel to kernel.
 
 mod accumulators;
+mod chains;
 mod collective;
 mod copy;
 mod flatten;
@@ -58,7 +59,7 @@ pub(crate) const NO_LANES: &str = "HLO422";
 pub enum Lowering {
     /// Functions of values are written in place of their calls: [`inline`].
     Inlined,
-    /// Long loops that fold one operation have several accumulators: [`split_accumulators`].
+    /// Long loops that fold one operation have several accumulators: [`split_accumulators`]; longer chains of sums or products than of 1,024 are loops of loops.
     Split,
     /// Elements of all types are held in registers of 32 bits: [`typed`].
     Typed,
@@ -158,7 +159,9 @@ impl Lowering {
             |error: weft_affine::Error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into();
         match self {
             Lowering::Inlined => inline(kernel).map_err(too_large),
-            Lowering::Split => split_accumulators(kernel).map_err(too_large),
+            Lowering::Split => {
+                split_accumulators(kernel).and_then(|kernel| chains::shorten_chains(&kernel)).map_err(too_large)
+            }
             Lowering::Typed => typed(kernel).and_then(|kernel| with_f64(kernel, target)),
             Lowering::Legal => Ok(legalize(kernel, target)),
             Lowering::Collective => collective(kernel, target),

@@ -6,7 +6,7 @@ use crate::Target;
 use crate::access::MAX_DEPTH;
 use crate::cost::Budget;
 use crate::legal::{Support, is_control_flow, programs, supports};
-use crate::plan::{FusionPlan, roots};
+use crate::plan::{Emitter, FusionPlan, roots};
 use crate::splat::splats;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
@@ -75,6 +75,15 @@ pub(super) fn dissolve_costly(
     passes::flatten_around(&flat)
 }
 
+/// Whether a kernel computes something for each element of long rows of which there are enough for all cores: two passes over them would be as many kernels
+/// more, each of which reads the elements again.
+fn occupies(plan: &FusionPlan, target: &Target) -> bool {
+    let Emitter::Reduced(reduced) = plan.emitter() else { return false };
+    let workgroups = reduced.workgroups().into_iter().fold(1, i64::saturating_mul);
+    let passes = plan.passes().iter().filter(|pass| !pass.elements.is_empty()).count();
+    passes > 1 && workgroups >= i64::from(target.hardware.cores)
+}
+
 /// What decisions call an instruction.
 pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> String {
     let owner = &module.computations[program];
@@ -112,10 +121,10 @@ pub(super) fn objection(
     if count > budget.instructions_per_kernel * 2 {
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
-    if reductions.are_in(computation) {
+    let plan = FusionPlan::new(module, computation, target)?;
+    if reductions.are_in(computation) && !occupies(&plan, target) {
         return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
     }
-    let plan = FusionPlan::new(module, computation, target)?;
     if plan.depth() > MAX_DEPTH {
         let depth = plan.depth();
         return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));

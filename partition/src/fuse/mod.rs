@@ -10,6 +10,7 @@
 //! are fused with their like only, and what no kernel will compute stays between kernels. The computations that a `while` or a
 //! `conditional` runs are programs like the entry, and are fused by themselves.
 
+mod alike;
 mod assemble;
 mod branches;
 mod expand;

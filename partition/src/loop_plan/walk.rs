@@ -18,7 +18,7 @@ pub(super) enum Value {
 pub(super) enum Walked {
     Fusion {
         fusion: Site,
-        plan: FusionPlan,
+        plan: Box<FusionPlan>,
         operands: Vec<Value>,
         results: Vec<usize>,
     },
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
                     let (plan, operands) = (self.plan(*calls)?, all());
                     let results = self.make(instruction)?;
                     let leaves = results.iter().copied().map(Value::Made).collect();
-                    steps.push(Walked::Fusion { fusion: site, plan, operands, results });
+                    steps.push(Walked::Fusion { fusion: site, plan: Box::new(plan), operands, results });
                     leaves
                 }
                 Op::While { body, .. } => {

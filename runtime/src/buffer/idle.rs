@@ -61,6 +61,11 @@ impl<B> Idle<B> {
         found.map(|kept| (size, kept.buffer))
     }
 
+    /// Whether so many bytes more are held than the budget leaves room for.
+    pub(super) fn is_short_of(&self, bytes: u64) -> bool {
+        self.held.saturating_add(bytes) > self.budget
+    }
+
     /// A buffer of this size is used no more.
     pub(super) fn release(&mut self, size: u64) {
         self.held = self.held.saturating_sub(size);

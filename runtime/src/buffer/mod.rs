@@ -5,14 +5,16 @@ mod pool;
 mod read;
 mod stretch;
 
-pub(crate) use pool::{Pool, Pooled, Use};
+pub(crate) use pool::{Keeper, Pool, Pooled, Use};
 pub(crate) use read::read_all;
 pub(crate) use stretch::Stretch;
 
 use crate::device::Waiting;
-use crate::program::layout::{binding_bytes, buffer_bytes, encode};
+use crate::program::layout::{binding_bytes, buffer_bytes, decode_into, encode, encode_bytes, host_bytes};
 use crate::program::tensor_bytes;
 use crate::{Device, Error};
+use read::read_with;
+use std::borrow::Cow;
 use std::sync::Arc;
 use weft_hlo::ir::{ArrayShape, Literal, Shape};
 
@@ -74,11 +76,33 @@ impl DeviceBuffer {
         let Shape::Array(shape) = &literal.shape else {
             return Err(no_form(&literal.shape.to_string(), "only arrays lie on a device"));
         };
+        Self::upload_encoded(device, shape, encode(literal)).await
+    }
+
+    /// As [`upload_async`](DeviceBuffer::upload_async), of elements that the caller holds: their bytes in row-major order, as
+    /// [`Data::as_bytes`](weft_hlo::ir::Data::as_bytes) has them, one for each element of fewer than eight bits.
+    ///
+    /// # Errors
+    /// As there, and [`Error::NoDeviceForm`] where these are not the bytes of so many elements.
+    pub async fn upload_bytes_async(device: &Device, shape: &ArrayShape, bytes: &[u8]) -> Result<Self, Error> {
+        let wanted = host_bytes(shape);
+        if wanted.is_some_and(|wanted| wanted != bytes.len()) {
+            let reason = format!("its elements take {} bytes, and {} are given", wanted.unwrap_or(0), bytes.len());
+            return Err(no_form(&shape.to_string(), &reason));
+        }
+        Self::upload_encoded(device, shape, encode_bytes(shape, bytes)).await
+    }
+
+    async fn upload_encoded(
+        device: &Device,
+        shape: &ArrayShape,
+        encoded: Option<Cow<'_, [u8]>>,
+    ) -> Result<Self, Error> {
         let bytes = device_bytes(shape)?;
         let limit = device.target().max_buffer_bytes;
         let too_large = || Error::too_large("the input", shape, Some(bytes), limit);
         let allocated = buffer_bytes(bytes).filter(|&bytes| bytes <= limit).ok_or_else(too_large)?;
-        let encoded = encode(literal).filter(|encoded| encoded.len() as u64 == bytes);
+        let encoded = encoded.filter(|encoded| encoded.len() as u64 == bytes);
         let encoded = encoded.ok_or_else(|| no_form(&shape.to_string(), "its elements are not held"))?;
         let upload = |device: &Device| {
             let memory = device.pool().take(device.wgpu_device(), Use::Tensor, allocated);
@@ -96,6 +120,25 @@ impl DeviceBuffer {
     /// Whatever the device reports.
     pub async fn download_async(&self) -> Result<Literal, Error> {
         self.read(Waiting::Elsewhere).await
+    }
+
+    /// As [`download_async`](DeviceBuffer::download_async), into bytes of the caller, as many as
+    /// [`upload_bytes_async`](DeviceBuffer::upload_bytes_async) takes.
+    ///
+    /// # Errors
+    /// As there, and [`Error::NoDeviceForm`] where there is room for more or fewer.
+    pub async fn download_into_async(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read_into(bytes, Waiting::Elsewhere).await
+    }
+
+    async fn read_into(&self, bytes: &mut [u8], waiting: Waiting) -> Result<(), Error> {
+        let wanted = host_bytes(&self.shape).unwrap_or(0);
+        if wanted != bytes.len() {
+            let reason = format!("its elements take {wanted} bytes, and there is room for {}", bytes.len());
+            return Err(no_form(&self.shape.to_string(), &reason));
+        }
+        let into = |tensor: &DeviceBuffer, held: &[u8]| decode_into(&tensor.shape, held, bytes);
+        read_with(&self.device, std::slice::from_ref(self), waiting, into).await.map(|_| ())
     }
 
     async fn read(&self, waiting: Waiting) -> Result<Literal, Error> {
@@ -140,6 +183,22 @@ impl DeviceBuffer {
     /// As there.
     pub fn upload(device: &Device, literal: &Literal) -> Result<Self, Error> {
         pollster::block_on(Self::upload_async(device, literal))
+    }
+
+    /// [`upload_bytes_async`](DeviceBuffer::upload_bytes_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn upload_bytes(device: &Device, shape: &ArrayShape, bytes: &[u8]) -> Result<Self, Error> {
+        pollster::block_on(Self::upload_bytes_async(device, shape, bytes))
+    }
+
+    /// [`download_into_async`](DeviceBuffer::download_into_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn download_into(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        pollster::block_on(self.read_into(bytes, Waiting::Here))
     }
 
     /// [`download_async`](DeviceBuffer::download_async), waiting.

@@ -34,6 +34,13 @@ impl Use {
 #[derive(Debug)]
 pub(crate) struct Pool {
     idle: Mutex<Idle<wgpu::Buffer>>,
+    keepers: Mutex<Vec<Weak<dyn Keeper>>>,
+}
+
+/// Somebody who keeps buffers for later without need.
+pub(crate) trait Keeper: Send + Sync + std::fmt::Debug {
+    /// Gives them back.
+    fn release(&self);
 }
 
 /// A buffer that goes back to its pool when dropped.
@@ -90,12 +97,15 @@ impl Drop for Pooled {
 impl Pool {
     /// One that keeps idle what a budget in bytes leaves, if there is one.
     pub(crate) fn new(budget: Option<u64>) -> Self {
-        Pool { idle: Mutex::new(Idle::new(budget)) }
+        Pool { idle: Mutex::new(Idle::new(budget)), keepers: Mutex::default() }
     }
 
     /// A buffer of at least `bytes`: an idle one if one fits without wasting more than half of itself, else a new one.
     /// To be called inside an error scope.
     pub(crate) fn take(self: &Arc<Self>, device: &wgpu::Device, usage: Use, bytes: u64) -> Pooled {
+        if self.idle.lock().is_ok_and(|idle| idle.is_short_of(bytes)) {
+            self.release();
+        }
         let found = self.idle.lock().ok().and_then(|mut idle| idle.take(usage, bytes));
         let buffer = found.unwrap_or_else(|| {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -108,8 +118,23 @@ impl Pool {
         Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true, lease: Arc::default() }
     }
 
-    /// Frees what is idle.
+    /// Somebody who gives back what is kept when there is need.
+    pub(crate) fn add_keeper(&self, keeper: Weak<dyn Keeper>) {
+        if let Ok(mut keepers) = self.keepers.lock() {
+            keepers.retain(|keeper| keeper.strong_count() > 0);
+            keepers.push(keeper);
+        }
+    }
+
+    /// Has everybody give back what is kept.
+    fn release(&self) {
+        let keepers = self.keepers.lock().map(|keepers| keepers.clone()).unwrap_or_default();
+        keepers.iter().filter_map(Weak::upgrade).for_each(|keeper| keeper.release());
+    }
+
+    /// Frees what is idle, and what others keep.
     pub(crate) fn clear(&self) {
+        self.release();
         if let Ok(mut idle) = self.idle.lock() {
             idle.clear();
         }

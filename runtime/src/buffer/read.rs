@@ -107,6 +107,16 @@ pub(crate) async fn read_all(
     tensors: &[DeviceBuffer],
     waiting: Waiting,
 ) -> Result<Vec<Literal>, Error> {
+    read_with(device, tensors, waiting, |tensor, bytes| decode(&tensor.shape, bytes)).await
+}
+
+/// As [`read_all`], with what is made of the bytes of each tensor while they are mapped.
+pub(super) async fn read_with<T>(
+    device: &Device,
+    tensors: &[DeviceBuffer],
+    waiting: Waiting,
+    mut make: impl FnMut(&DeviceBuffer, &[u8]) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
     let request = |device: &Device| {
         let gpu = device.wgpu_device();
         let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(WHAT) });
@@ -148,22 +158,22 @@ pub(crate) async fn read_all(
             }
         }
     }
-    let mut literals = Vec::with_capacity(tensors.len());
+    let mut all = Vec::with_capacity(tensors.len());
     for (tensor, stage) in tensors.iter().zip(staged) {
         let Some((mut stage, answer)) = stage else {
-            literals.push(decode(&tensor.shape, &[])?);
+            all.push(make(tensor, &[])?);
             continue;
         };
         answer.wait().await?;
         let read = |_: &Device| {
             let view = stage.buffer.get_mapped_range(0..tensor.bytes);
-            let literal = view.map(|view| decode(&tensor.shape, &view));
+            let made = view.map(|view| make(tensor, &view));
             stage.buffer.unmap();
-            literal.map_err(|error| Error::Internal { what: WHAT.into(), message: error.to_string() })
+            made.map_err(|error| Error::Internal { what: WHAT.into(), message: error.to_string() })
         };
-        let literal = device.scoped(WHAT, read).await?;
+        let made = device.scoped(WHAT, read).await?;
         stage.set_reusable(true);
-        literals.push(literal??);
+        all.push(made??);
     }
-    Ok(literals)
+    Ok(all)
 }

@@ -55,7 +55,7 @@ pub async fn adapters_async() -> Vec<AdapterInfo> {
 
 /// As [`adapters_async`], corrected by what is kept in this cache, or by nothing.
 pub async fn adapters_with_async(cache: Option<&Cache>) -> Vec<AdapterInfo> {
-    let found = enumerate().await.into_iter();
+    let found = enumerate(&instance()).await.into_iter();
     let corrected = found.map(|(mut info, _)| {
         if let Some(known) = cache.and_then(|cache| SelfTest::load(cache, &info)) {
             known.apply(&mut info.target);
@@ -65,13 +65,17 @@ pub async fn adapters_with_async(cache: Option<&Cache>) -> Vec<AdapterInfo> {
     corrected.collect()
 }
 
-async fn enumerate() -> Vec<(AdapterInfo, wgpu::Adapter)> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+/// An instance of wgpu of this crate's own.
+fn instance() -> wgpu::Instance {
+    wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
         // No validation layers and no debug labels in any build: wgpu's own validation is what errors come from.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
+    })
+}
+
+async fn enumerate(instance: &wgpu::Instance) -> Vec<(AdapterInfo, wgpu::Adapter)> {
     let found = instance.enumerate_adapters(wgpu::Backends::PRIMARY).await;
     found.into_iter().enumerate().map(|(index, adapter)| (describe::adapter(index, &adapter), adapter)).collect()
 }
@@ -101,9 +105,33 @@ impl Device {
     /// # Errors
     /// As [`new_async`](Device::new_async).
     pub async fn open_async(selection: &Selection, options: &DeviceOptions) -> Result<Device, Error> {
-        let mut found = enumerate().await;
+        Self::from_instance_async(&instance(), selection, options).await
+    }
+
+    /// As [`open_async`](Device::open_async), with an adapter of somebody's instance, as far as that has the back ends that there are (Vulkan, Metal, D3D12).
+    ///
+    /// # Errors
+    /// As [`new_async`](Device::new_async).
+    pub async fn from_instance_async(
+        instance: &wgpu::Instance,
+        selection: &Selection,
+        options: &DeviceOptions,
+    ) -> Result<Device, Error> {
+        let mut found = enumerate(instance).await;
         let infos: Vec<AdapterInfo> = found.iter().map(|(info, _)| info.clone()).collect();
-        let (mut info, adapter) = found.swap_remove(selection.choose(&infos)?);
+        let (info, adapter) = found.swap_remove(selection.choose(&infos)?);
+        Self::opened(info, &adapter, options).await
+    }
+
+    /// As [`open_async`](Device::open_async), with an adapter that somebody chose: one that draws to their surface, say.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where the adapter refuses.
+    pub async fn from_adapter_async(adapter: &wgpu::Adapter, options: &DeviceOptions) -> Result<Device, Error> {
+        Self::opened(describe::adapter(0, adapter), adapter, options).await
+    }
+
+    async fn opened(mut info: AdapterInfo, adapter: &wgpu::Adapter, options: &DeviceOptions) -> Result<Device, Error> {
         tracing::debug!(adapter = %info, "opening a device");
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
@@ -259,5 +287,25 @@ impl Device {
     /// As [`Device::open_async`].
     pub fn open(selection: &Selection, options: &DeviceOptions) -> Result<Device, Error> {
         pollster::block_on(Device::open_async(selection, options))
+    }
+
+    /// [`from_instance_async`](Device::from_instance_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_instance(
+        instance: &wgpu::Instance,
+        selection: &Selection,
+        options: &DeviceOptions,
+    ) -> Result<Device, Error> {
+        pollster::block_on(Self::from_instance_async(instance, selection, options))
+    }
+
+    /// [`from_adapter_async`](Device::from_adapter_async), waiting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_adapter(adapter: &wgpu::Adapter, options: &DeviceOptions) -> Result<Device, Error> {
+        pollster::block_on(Self::from_adapter_async(adapter, options))
     }
 }

@@ -2,6 +2,7 @@
 
 mod argument;
 mod constants;
+mod kept;
 mod record;
 mod recorder;
 mod run;
@@ -14,8 +15,9 @@ use crate::pipelines::{Pipeline, Pipelines, Wish};
 use crate::program::BufferKind;
 use crate::program::layout::{BUFFER_ALIGNMENT, WORD_BYTES, binding_bytes};
 use crate::{Device, DeviceBuffer, Error, Program, Watch};
+use kept::Sets;
 use run::Run;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tracing::Instrument;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{Literal, Shape};
@@ -44,6 +46,8 @@ pub struct Executable {
     constants: Vec<Stretch>,
     /// The sizes of launches that the device decides on.
     sizes: Vec<DeviceBuffer>,
+    /// What executions leave for others.
+    sets: Arc<Sets>,
     watch: Option<Watch>,
 }
 
@@ -81,7 +85,10 @@ impl Executable {
         }
         let blocks = |device: &Device| program.shaders().iter().map(|shader| window_blocks(device, shader)).collect();
         let windows = device.scoped(&format!("loading {}", program.name()), blocks).await?;
-        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes, watch: None })
+        let sets = Arc::new(Sets::default());
+        let keeper: Weak<Sets> = Arc::downgrade(&sets);
+        device.pool().add_keeper(keeper);
+        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes, sets, watch: None })
     }
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
@@ -108,6 +115,10 @@ impl Executable {
     /// Runs on tensors that lie on the device and leaves the results there. Returns once the work is queued, for which a program whose
     /// steps depend on values waits for these: loops whose rounds are not known, conditionals, what the host computes. A result may share
     /// its memory with an input or with another result.
+    ///
+    /// ```
+    #[doc = include_str!("../../examples/buffers_on_device.rs")]
+    /// ```
     ///
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputMismatch`], [`Error::ForeignBuffer`], [`Error::Validation`] if a kernel reads an input as a

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::buffer::Stretch;
 use crate::program::Launch;
 use crate::program::layout::{WORD_BYTES, binding_bytes};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Commands recorded before they are handed to the device, so that it starts early.
@@ -16,11 +16,11 @@ const COMMANDS_PER_SUBMISSION: usize = 256;
 /// kernel takes 50 ms at most where no target says otherwise, so four such dispatches are a submission.
 const NANOSECONDS_PER_SUBMISSION: u64 = 200_000_000;
 
-/// Bind groups that are kept for the rounds of loops.
+/// What is kept of what launches bound.
 const MAX_KEPT: usize = 4096;
 
 enum Command<'a> {
-    Launch { launch: &'a Launch, memory: Vec<Stretch>, sizes: Option<Sizes>, is_repeated: bool },
+    Launch { launch: &'a Launch, memory: Vec<Stretch>, sizes: Option<Sizes>, is_kept: bool },
     Clear { memory: Stretch, bytes: u64 },
     Copy { from: Stretch, to: Stretch, bytes: u64 },
 }
@@ -54,21 +54,43 @@ pub(super) struct Recorder<'a> {
     submits: bool,
     /// How long they are expected to take, in nanoseconds.
     expected: u64,
-    /// What launches bound before, by the addresses of launch and memory: rounds of a loop bind the same again.
-    bound: HashMap<(usize, Vec<(usize, u64)>), Kept>,
+    /// What launches bound before: rounds of a loop bind the same again, and so do other executions.
+    bound: Bound,
+    /// The addresses of the buffers that other executions will have: what lies in nothing else is bound again.
+    kept: BTreeSet<usize>,
+}
+
+/// What launches bound, by the addresses of launch and memory.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    groups: HashMap<(usize, Vec<(usize, u64)>), Kept>,
+}
+
+impl Bound {
+    /// Forgets what uses other buffers than those at these addresses.
+    pub(super) fn retain(&mut self, addresses: &BTreeSet<usize>) {
+        self.groups.retain(|(_, memory), _| memory.iter().all(|(address, _)| addresses.contains(address)));
+    }
 }
 
 /// What the dispatches of a launch bind, and the memory that this keeps in its place.
+#[derive(Debug)]
 struct Kept {
     groups: Vec<wgpu::BindGroup>,
     _memory: Vec<Stretch>,
 }
 
 impl<'a> Recorder<'a> {
-    /// One that hands over what is recorded by itself, unless it is for somebody else's encoder.
-    pub(super) fn new(executable: &'a Executable, submits: bool) -> Self {
+    /// One that hands over what is recorded by itself, unless it is for somebody else's encoder. Other executions will bind the buffers at the addresses
+    /// `kept` again, as `bound` tells others did.
+    pub(super) fn new(executable: &'a Executable, submits: bool, bound: Bound, kept: BTreeSet<usize>) -> Self {
         let what = format!("running {}", executable.program.name());
-        Recorder { executable, what, commands: Vec::new(), submits, expected: 0, bound: HashMap::new() }
+        Recorder { executable, what, commands: Vec::new(), submits, expected: 0, bound, kept }
+    }
+
+    /// What launches bound.
+    pub(super) fn into_bound(self) -> Bound {
+        self.bound
     }
 
     /// Records a launch on these memories: those of its inputs, then those of its outputs. Its sizes may be the device's to tell, and it may
@@ -80,7 +102,9 @@ impl<'a> Recorder<'a> {
         sizes: Option<Sizes>,
         is_repeated: bool,
     ) -> Result<(), Error> {
-        self.push(Command::Launch { launch, memory, sizes, is_repeated }).await
+        let is_own = |stretch: &Stretch| self.kept.contains(&Arc::as_ptr(&stretch.memory).addr());
+        let is_kept = is_repeated || memory.iter().all(is_own);
+        self.push(Command::Launch { launch, memory, sizes, is_kept }).await
     }
 
     /// Records that so many bytes become zeros.
@@ -166,11 +190,11 @@ impl<'a> Recorder<'a> {
             }
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             for command in stretch {
-                let Command::Launch { launch, memory, sizes, is_repeated } = command else { continue };
+                let Command::Launch { launch, memory, sizes, is_kept } = command else { continue };
                 let [x, y, z] = launch.workgroups;
                 pass.set_pipeline(&self.executable.pipelines[launch.shader].pipeline);
                 let made;
-                let groups = if *is_repeated {
+                let groups = if *is_kept {
                     self.bound(launch, memory)
                 } else {
                     made = self.executable.bind_all(launch, memory);
@@ -187,21 +211,21 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Forgets what rounds of loops bound.
+    /// Forgets what rounds of loops bound in memory that is given back.
     pub(super) fn forget(&mut self) {
-        self.bound.clear();
+        self.bound.retain(&self.kept);
     }
 
-    /// What the dispatches of a launch in a loop bind, as they bound it before.
+    /// What the dispatches of a launch bind, as they bound it before.
     fn bound(&mut self, launch: &'a Launch, memory: &[Stretch]) -> &[wgpu::BindGroup] {
-        if self.bound.len() >= MAX_KEPT {
-            self.bound.clear();
+        if self.bound.groups.len() >= MAX_KEPT {
+            self.bound.groups.clear();
         }
         let addresses = memory.iter().map(Stretch::address).collect();
         let key = (std::ptr::from_ref(launch).addr(), addresses);
         let executable = self.executable;
         let bind = || Kept { groups: executable.bind_all(launch, memory), _memory: memory.to_vec() };
-        &self.bound.entry(key).or_insert_with(bind).groups
+        &self.bound.groups.entry(key).or_insert_with(bind).groups
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod kept;
 
+use super::kept::Set;
 use super::recorder::{Recorder, Sizes};
 use super::{Argument, Executable};
 use crate::buffer::{Stretch, Use, read_all};
@@ -22,6 +23,8 @@ pub(super) struct Run<'a> {
     executable: &'a Executable,
     /// The memory of each buffer, which loops exchange.
     memory: Vec<Stretch>,
+    /// What other executions left, and will be left.
+    set: Set,
     recorder: Recorder<'a>,
     /// The launches that the device decides on, by their addresses.
     ahead: Option<Arc<HashMap<usize, Sizes>>>,
@@ -54,32 +57,39 @@ impl<'a> Run<'a> {
             }
             _ => None,
         };
-        let take = |device: &crate::Device| {
+        // What somebody else submits, or gives up, is nobody's for as long.
+        let mut set = if submits { executable.sets.take() } else { Set::default() };
+        let take = |device: &crate::Device| -> Vec<Stretch> {
             let own =
                 |bytes: u64| Stretch::whole(Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes)));
-            let arenas = executable.program.arenas();
-            // Those of constants are the executable's.
-            let own_arena = |arena: &Buffer| (arena.kind == BufferKind::Temporary).then(|| own(arena.bytes));
-            let arenas: Vec<Option<Stretch>> = arenas.iter().map(own_arena).collect();
-            let temporary = |buffer: &Buffer| match buffer.place {
-                Some(Place { arena, offset }) => {
+            let (arenas, buffers) = (executable.program.arenas(), executable.program.buffers());
+            set.arenas.resize(arenas.len(), None);
+            set.buffers.resize(buffers.len(), None);
+            for (arena, kept) in arenas.iter().zip(&mut set.arenas) {
+                // Those of constants are the executable's.
+                if arena.kind == BufferKind::Temporary {
+                    kept.get_or_insert_with(|| own(arena.bytes));
+                }
+            }
+            let Set { arenas, buffers: kept, .. } = &mut set;
+            let memory = |(buffer, kept): (&Buffer, &mut Option<Stretch>)| match (buffer.kind, buffer.place) {
+                (BufferKind::Parameter(number), _) => Stretch::from(inputs[number].buffer()),
+                (BufferKind::Donated(number), _) => donated(number).unwrap_or_else(|| own(buffer.bytes)),
+                (BufferKind::Constant(number), _) => executable.constants[number].clone(),
+                (BufferKind::Sizes(number), _) => Stretch::from(&executable.sizes[number]),
+                (BufferKind::Temporary, Some(Place { arena, offset })) => {
                     let arena = arenas.get(arena as usize).and_then(Option::as_ref);
                     arena.map_or_else(|| own(buffer.bytes), |arena| Stretch { offset, ..arena.clone() })
                 }
-                None => own(buffer.bytes),
+                (BufferKind::Temporary, None) => kept.get_or_insert_with(|| own(buffer.bytes)).clone(),
+                (BufferKind::Result, _) => own(buffer.bytes),
             };
-            let memory = |buffer: &Buffer| match buffer.kind {
-                BufferKind::Parameter(number) => Stretch::from(inputs[number].buffer()),
-                BufferKind::Donated(number) => donated(number).unwrap_or_else(|| own(buffer.bytes)),
-                BufferKind::Constant(number) => executable.constants[number].clone(),
-                BufferKind::Sizes(number) => Stretch::from(&executable.sizes[number]),
-                BufferKind::Result | BufferKind::Temporary => temporary(buffer),
-            };
-            executable.program.buffers().iter().map(memory).collect()
+            buffers.iter().zip(kept).map(memory).collect()
         };
         let what = format!("running {}", executable.program.name());
         let memory: Vec<Stretch> = executable.device.scoped(&what, take).await?;
-        let mut recorder = Recorder::new(executable, submits);
+        let bound = std::mem::take(&mut set.bound);
+        let mut recorder = Recorder::new(executable, submits, bound, executable.kept_with(&set));
         for (buffer, memory) in executable.program.buffers().iter().zip(&memory) {
             if let BufferKind::Donated(number) = buffer.kind
                 && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), &memory.memory))
@@ -88,14 +98,32 @@ impl<'a> Run<'a> {
                 recorder.copy(Stretch::from(given), memory.clone(), given.bytes()).await?;
             }
         }
-        Ok(Run { executable, memory, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
+        Ok(Run { executable, memory, set, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
     }
 
     /// Runs all steps; the results.
     pub(super) async fn finish(mut self) -> Result<Vec<DeviceBuffer>, Error> {
         self.steps(self.executable.program.steps()).await?;
         self.recorder.submit().await?;
-        Ok(self.results())
+        let results = self.results();
+        self.leave(&results);
+        Ok(results)
+    }
+
+    /// Leaves memory and what was bound there to other executions, but for what results lie in. What loops exchanged stays so.
+    fn leave(self, results: &[DeviceBuffer]) {
+        let Run { executable, memory, mut set, recorder, .. } = self;
+        let taken: BTreeSet<usize> = results.iter().map(|result| Arc::as_ptr(result.memory()).addr()).collect();
+        for ((buffer, memory), kept) in executable.program.buffers().iter().zip(memory).zip(&mut set.buffers) {
+            if buffer.kind == BufferKind::Temporary && buffer.place.is_none() {
+                let is_free = !taken.contains(&Arc::as_ptr(&memory.memory).addr()) && memory.memory.is_own();
+                let is_whole = memory.offset == 0 && memory.buffer().size() >= buffer.bytes;
+                *kept = (is_free && is_whole).then_some(memory);
+            }
+        }
+        set.bound = recorder.into_bound();
+        set.bound.retain(&executable.kept_with(&set));
+        executable.sets.keep(set);
     }
 
     /// Records all steps of a program that reads nothing back into an encoder; the results.
@@ -294,6 +322,15 @@ impl<'a> Run<'a> {
             Ok(())
         };
         self.executable.device.scoped(&what, write).await?
+    }
+}
+
+impl Executable {
+    /// The addresses of buffers that every execution with this set has.
+    fn kept_with(&self, set: &Set) -> BTreeSet<usize> {
+        let own = self.constants.iter().map(|constant| Arc::as_ptr(&constant.memory).addr());
+        let sizes = self.sizes.iter().map(|sizes| Arc::as_ptr(sizes.memory()).addr());
+        set.addresses().into_iter().chain(own).chain(sizes).collect()
     }
 }
 

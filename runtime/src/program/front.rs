@@ -1,7 +1,8 @@
 //! The one door to the compiler's crates.
 
 use crate::{Error, Options, Progress, Watch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_codegen_wgsl::{Content, LoopShader, Shader};
 use weft_hlo::diagnostic::Diagnostics;
@@ -14,22 +15,42 @@ pub(crate) fn fused(module: &Module, target: &Target, options: &Options) -> Resu
     Ok(weft_partition::fuse_with(module, target, Fusing { all_branches: options.all_branches })?)
 }
 
-/// The kernels of fusions, or why there are none.
+/// The kernels of fusions, or why there are none. Those that are one but for names are compiled once, unless there is something to say of each.
 pub(crate) fn kernels(
     fused: &Fused,
     sites: &[Site],
     target: &Target,
     watch: Option<&Watch>,
-) -> BTreeMap<Site, Result<Shader, Diagnostics>> {
+) -> BTreeMap<Site, Result<Arc<Shader>, Diagnostics>> {
+    let first: Vec<Site> = fused.alike(sites).into_iter().map(|first| sites[first]).collect();
+    let firsts: BTreeSet<Site> = first.iter().copied().collect();
+    let open =
+        |all: &BTreeSet<Site>| -> Vec<Site> { sites.iter().copied().filter(|site| all.contains(site)).collect() };
     let done = AtomicUsize::new(0);
-    of_each(sites, |site| {
-        let made = weft_codegen_wgsl::compile(fused, site, target);
+    let all = AtomicUsize::new(firsts.len());
+    let compile = |site: Site| {
+        let made = weft_codegen_wgsl::compile(fused, site, target).map(Arc::new);
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(watch) = watch {
-            watch.tell(&Progress::Kernels { done, all: sites.len() });
+            watch.tell(&Progress::Kernels { done, all: all.load(Ordering::Relaxed) });
         }
         made
-    })
+    };
+    let mut made = of_each(&open(&firsts), compile);
+    let is_refused = |first: &Site| matches!(made.get(first), Some(Err(_)));
+    let refused: BTreeSet<Site> = (sites.iter().zip(&first))
+        .filter_map(|(site, first)| (site != first && is_refused(first)).then_some(*site))
+        .collect();
+    all.fetch_add(refused.len(), Ordering::Relaxed);
+    let told = of_each(&open(&refused), compile);
+    made.extend(told);
+    for (site, first) in sites.iter().zip(&first) {
+        if let (false, Some(Ok(shader))) = (made.contains_key(site), made.get(first)) {
+            let shader = Arc::clone(shader);
+            made.insert(*site, Ok(shader));
+        }
+    }
+    made
 }
 
 /// The kernels of loops, or why they are none.

@@ -33,10 +33,23 @@ pub(crate) fn binding_bytes(bytes: u64) -> u64 {
 /// The bytes a device buffer holds for `literal`, whole words; `None` for values without a form there.
 pub(crate) fn encode(literal: &Literal) -> Option<Cow<'_, [u8]>> {
     let shape = literal.shape.as_array()?;
+    let is_whole = literal.data.element_type() == Some(shape.element_type);
+    encode_bytes(shape, literal.data.as_bytes().filter(|_| is_whole)?)
+}
+
+/// Bytes of an array's elements on the host ([`Data::as_bytes`]), one for each of fewer than eight bits.
+pub(crate) fn host_bytes(shape: &ArrayShape) -> Option<usize> {
     let form = Form::of(shape.element_type)?;
-    let is_whole = literal.data.element_type() == Some(shape.element_type)
-        && literal.data.len() == shape.element_count().and_then(|count| usize::try_from(count).ok());
-    let held = literal.data.as_bytes().filter(|_| is_whole)?;
+    let count = shape.element_count().and_then(|count| usize::try_from(count).ok())?;
+    count.checked_mul((form.parts() * form.stored_bits()).div_ceil(8) as usize)
+}
+
+/// As [`encode`], of elements as the host holds them.
+pub(crate) fn encode_bytes<'b>(shape: &ArrayShape, held: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+    let form = Form::of(shape.element_type)?;
+    if host_bytes(shape) != Some(held.len()) {
+        return None;
+    }
     let whole = usize::try_from(tensor_bytes(shape)?).ok()?;
     let bits = form.stored_bits();
     if bits >= 8 {
@@ -53,6 +66,22 @@ pub(crate) fn encode(literal: &Literal) -> Option<Cow<'_, [u8]>> {
     let mut bytes: Vec<u8> = held.chunks(per_byte).map(packed).collect();
     bytes.resize(whole, 0);
     Some(Cow::Owned(bytes))
+}
+
+/// Copies the elements of `shape` that a device buffer's first bytes spell to where the host holds so many bytes of them.
+pub(crate) fn decode_into(shape: &ArrayShape, bytes: &[u8], held: &mut [u8]) -> Result<(), Error> {
+    let bits = Form::of(shape.element_type).map_or(8, Form::stored_bits);
+    if bits >= 8 {
+        let used = held.len().min(bytes.len());
+        held[..used].copy_from_slice(&bytes[..used]);
+        return Ok(());
+    }
+    // The bits above an element's own are those of its literal: copies of its sign, or zeros.
+    let Literal { data, .. } = decode(shape, bytes)?;
+    if let Some(elements) = data.as_bytes().filter(|elements| elements.len() == held.len()) {
+        held.copy_from_slice(elements);
+    }
+    Ok(())
 }
 
 /// The literal of `shape` that a device buffer's first bytes spell. Any byte but 0 is a true `pred`.
@@ -104,6 +133,12 @@ mod tests {
                 }
                 let literal = Literal { shape: Shape::Array(shape.clone()), data };
                 let bytes = encode(&literal).map(Cow::into_owned);
+                if let (Some(bytes), Some(held)) = (&bytes, literal.data.as_bytes()) {
+                    assert_eq!(encode_bytes(&shape, held).as_deref(), Some(bytes.as_slice()));
+                    let mut again = vec![0x77; held.len()];
+                    assert_eq!(decode_into(&shape, bytes, &mut again), Ok(()));
+                    assert_eq!(again, held, "{shape}");
+                }
                 assert_eq!(bytes.as_ref().map(|bytes| bytes.len() as u64), tensor_bytes(&shape));
                 if let Some(bytes) = bytes {
                     assert_eq!(decode(&shape, &bytes), Ok(literal));

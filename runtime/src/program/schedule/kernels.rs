@@ -5,13 +5,14 @@ use super::visit;
 use crate::Watch;
 use crate::program::{LoopDecision, front};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use weft_codegen_wgsl::{LoopShader, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_partition::{Fused, Site, Target};
 
 /// What kernels were made for which fusions and loops, and why none was for others.
 pub(super) struct Kernels {
-    fusions: BTreeMap<Site, Result<Shader, Diagnostics>>,
+    fusions: BTreeMap<Site, Result<Arc<Shader>, Diagnostics>>,
     loops: BTreeMap<Site, Result<LoopShader, Diagnostics>>,
 }
 
@@ -36,7 +37,7 @@ impl Kernels {
     }
 
     /// The kernel of a fusion, or why there is none.
-    pub(super) fn fusion(&self, site: Site) -> Option<&Result<Shader, Diagnostics>> {
+    pub(super) fn fusion(&self, site: Site) -> Option<&Result<Arc<Shader>, Diagnostics>> {
         self.fusions.get(&site)
     }
 
@@ -69,7 +70,7 @@ impl Kernels {
         match self.whole_loop(launch.site) {
             Some(whole) if launch.is_rest => whole.rest.as_ref(),
             Some(whole) => Some(&whole.shader),
-            None => self.fusions.get(&launch.site)?.as_ref().ok(),
+            None => self.fusions.get(&launch.site)?.as_ref().ok().map(Arc::as_ref),
         }
     }
 }

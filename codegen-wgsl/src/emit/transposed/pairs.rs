@@ -37,11 +37,11 @@ impl Emission<'_> {
             }
             TileOwner::Invocation => {
                 let along = self.transposed.square() / self.transposed.side();
-                let tile = |square: &Expr, number: i64| square.checked_mul(along)?.checked_add_constant(number);
-                for (down, right) in (0..along).flat_map(|down| (0..along).map(move |right| (down, right))) {
-                    let at = [tile(&row, down)?, tile(&column, right)?];
-                    self.own_pair(&at, group, &known, &is_apart, &mut statements)?;
-                }
+                let tile = |square: &Expr, number: Expr| square.checked_mul(along)?.checked_add(&number);
+                let at = [tile(&row, Expr::range(0))?, tile(&column, Expr::range(1))?];
+                let extents = [along, along];
+                let statements_of_tile = self.own_pair(&at, group, &known.in_loop(&extents), &is_apart)?;
+                statements.push(in_rounds(&extents, Block { statements: statements_of_tile, results: Vec::new() }));
             }
         }
         Ok(statements)
@@ -84,18 +84,17 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// A tile of an invocation, and its mirror image.
+    /// A tile of an invocation, and its mirror image, in a round of two loops.
     fn own_pair(
         &mut self,
         at: &[Expr; 2],
         group: &[Expr; 3],
         known: &Known,
         is_apart: &Condition,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Statement>, Error> {
         let side = self.transposed.side();
         let known = known.in_loop(&[side, side]);
-        let [slow, fast] = [Expr::range(0), Expr::range(1)];
+        let [slow, fast] = [Expr::range(2), Expr::range(3)];
         let mirrored = [at[1].clone(), at[0].clone()];
         let place = |tile: &[Expr; 2], within: [&Expr; 2]| Place::of_whole(side, tile, within, &group[2], &known);
         let nested = |body: Block| {
@@ -105,12 +104,11 @@ impl Emission<'_> {
         let (fill, fill_mirror) = (place(at, [&fast, &slow])?, place(&mirrored, [&fast, &slow])?);
         let (write, write_mirror) = (place(at, [&slow, &fast])?, place(&mirrored, [&slow, &fast])?);
         let (tiles, mirror) = (self.tiles, self.mirror);
-        out.push(nested(self.through(tiles, |emission| emission.filled(&fill))?));
-        out.push(nested(self.through(mirror, |emission| emission.filled(&fill_mirror))?));
-        out.push(nested(self.through(tiles, |emission| emission.written(&write))?));
-        let written = nested(self.through(mirror, |emission| emission.written(&write_mirror))?);
-        out.push(only(is_apart.clone(), vec![written]));
-        Ok(())
+        let filled = nested(self.through(tiles, |emission| emission.filled(&fill))?);
+        let filled_mirror = nested(self.through(mirror, |emission| emission.filled(&fill_mirror))?);
+        let written = nested(self.through(tiles, |emission| emission.written(&write))?);
+        let written_mirror = nested(self.through(mirror, |emission| emission.written(&write_mirror))?);
+        Ok(vec![filled, filled_mirror, written, only(is_apart.clone(), vec![written_mirror])])
     }
 
     /// A tile of a workgroup, and its mirror image. Rounds are written out, so that it shows what is read again.

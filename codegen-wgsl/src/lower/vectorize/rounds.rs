@@ -23,8 +23,10 @@ pub(super) fn vectorized_rounds(kernel: &Kernel) -> Result<Kernel, Refusal> {
     }
     entry.body = body;
     let vectors = with_entry(pass, entry);
-    let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
-    if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
+    // Rounds that are not lanes are written out so that registers are values.
+    let rounds = u64::from(LANES);
+    let most = length(kernel, rounds).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
+    if length(&vectors, rounds) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }
 
 struct Loops<'k, 'e> {

@@ -11,26 +11,29 @@ const MAX_DIGITS: usize = 32;
 /// points in all.
 pub(super) fn are_one_whole(maps: &[&IndexingMap], count: i64) -> Result<(), &'static str> {
     let limits = Limits::default();
-    for map in maps { eprintln!("{map}\n   {:?} inj {:?}", map.cardinality(&limits), map.is_injective(&limits).is_yes()); }
     let mut points: u128 = 0;
+    let mut writing = Vec::with_capacity(maps.len());
     for map in maps {
         let own = map.cardinality(&limits).exact().ok_or("how many elements a statement writes")?;
+        // The positions of a statement that writes nothing are apart from all others, however they look.
+        if own > 0 {
+            writing.push(*map);
+        }
         points = points.checked_add(own).ok_or("how many elements statements write")?;
     }
     if u128::try_from(count) != Ok(points) {
         return Err("statements write other numbers of elements than there are");
     }
-    if !maps.iter().all(|map| map.is_injective(&limits) == Answer::Yes) {
+    if !writing.iter().all(|map| map.is_injective(&limits) == Answer::Yes) {
         return Err("two invocations may write one");
     }
-    let digits = digits(maps);
+    let digits = digits(&writing);
     let mut parts: Vec<Part<'_>> =
-        maps.iter().map(|map| Part { map, digits: Vec::new(), ranges: Vec::new() }).collect();
+        writing.iter().map(|map| Part { map, digits: Vec::new(), ranges: Vec::new() }).collect();
     for number in 1..parts.len() {
         let (before, rest) = parts.split_at_mut(number);
         let Some(own) = rest.first_mut() else { continue };
         if !before.iter_mut().all(|other| are_apart(own, other, &digits)) {
-            eprintln!("NOT APART {number}"); for o in before.iter() { for (d,(a,b)) in digits.iter().zip(own.digits.iter().zip(&o.digits)) { eprintln!("  {}:{:?} {a} {b}", d.unit, d.base); } }
             return Err("several statements may write one");
         }
     }

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | functions | which instructions share a function | [`functions_text`] |
 //! | kernel | element functions over indices, and an entry that stores | [`kernel()`], [`kernel::Kernel`] |
-//! | inlined, split, typed, legal, collectives, flat, merged, moved, uniform, vectorized, words, held, peeled, registers, protected, unrolled, hoisted | the same after each [`Lowering`](lower::Lowering) | [`lowered`] |
+//! | inlined, split, typed, legal, collectives, flat, merged, moved, uniform, vectorized, words, held, peeled, registers, shared, protected, unrolled, hoisted | the same after each [`Lowering`](lower::Lowering) | [`lowered`] |
 //! | wgsl | the shader | [`Shader::source`] |
 //!
 //! ```

@@ -62,6 +62,6 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     let names = "inlined, split, typed, legal, flat, merged, moved, uniform, vectorized, collectives, words, held, \
-                 peeled, registers, protected, unrolled, neighbors, hoisted";
+                 peeled, registers, shared, protected, unrolled, neighbors, hoisted";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

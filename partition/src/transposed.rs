@@ -25,6 +25,9 @@ pub struct Transposed {
     pub threads: u32,
     /// Whose a tile is.
     pub tiles: TileOwner,
+    /// Whether squares are computed in pairs, each with its mirror image: a transposition that is its own inverse reads of one what the other one's elements are computed of, so that
+    /// nothing is read, or computed before, twice.
+    pub pairs: bool,
 }
 
 /// Whose a tile is, and where it lies.
@@ -45,6 +48,10 @@ const THREADS: u32 = 128;
 const OWN_SIDE: i64 = 4;
 const OWN_THREADS: u32 = 64;
 const FEW_TILES: i64 = 8;
+
+/// Tiles of one invocation along each side of a square that it computes together with its mirror image, one tile after the other; and neighbors that there are at least.
+const SQUARE: i64 = 2;
+const MIN_NEIGHBORS: i64 = 8;
 
 impl Transposed {
     /// The tiles of a transposition for a target, or why there are none.
@@ -78,7 +85,7 @@ impl Transposed {
             return Err(format!("{threads} invocations do not share a tile evenly"));
         }
         let (outer, middle) = (extents(&space[..row]), extents(&space[row + 1..space.len() - 1]));
-        let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles };
+        let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles, pairs: false };
         if tiles == TileOwner::Invocation {
             let along = transposed.tiles_along(if transposed.is_along_rows() { rows } else { columns });
             let needed = u32::try_from(along).ok().and_then(u32::checked_next_power_of_two);
@@ -90,6 +97,58 @@ impl Transposed {
             return Err(format!("its tiles are {groups:?}, and the target launches {limit} along each dimension"));
         }
         Ok(transposed)
+    }
+
+    /// The same elements in pairs of squares, if rows and columns are as many, a multiple of what a square has, and the transposition of which this is the space is its own inverse.
+    pub(crate) fn in_pairs(&self, computation: &Computation, id: InstrId, target: &Target) -> Option<Transposed> {
+        let instruction = &computation.instructions[id];
+        let read = leaf_extents(&computation.instructions[instruction.operands[0]].shape);
+        let map = read_map(computation, id, 0).ok().flatten()?;
+        let strides = strides(&map, &read)?;
+        let Transposed { outer, rows, middle, columns, .. } = *self;
+        // The strides that result and operand would have, were rows and columns swapped.
+        let mut swapped =
+            vec![(outer, rows * middle * columns), (rows, 1), (middle, columns), (columns, middle * columns)];
+        swapped.retain(|(extent, _)| *extent > 1);
+        if rows != columns || merged(&map, &strides) != swapped || read != leaf_extents(&instruction.shape) {
+            return None;
+        }
+        let mut pairs = Transposed { pairs: true, ..*self };
+        if rows % pairs.square() != 0 {
+            return None;
+        }
+        let [width, height] = pairs.grid_of_pairs();
+        if self.tiles == TileOwner::Invocation {
+            let most =
+                i64::from(OWN_THREADS.min(target.max_invocations_per_workgroup).min(target.max_workgroup_size_x));
+            let shares = |threads: &i64| *threads <= most && (width * height) % threads == 0;
+            let threads =
+                (0..).map(|power| 1i64 << power).take_while(|threads| *threads <= most).filter(shares).last()?;
+            if threads < MIN_NEIGHBORS {
+                return None;
+            }
+            pairs.threads = u32::try_from(threads).ok()?;
+        }
+        let limit = i64::from(target.max_workgroups_per_dimension);
+        pairs.workgroups().iter().all(|groups| *groups <= limit).then_some(pairs)
+    }
+
+    /// Rows and columns of a square that is computed together with its mirror image.
+    pub fn square(&self) -> i64 {
+        match self.tiles {
+            TileOwner::Workgroup => SIDE,
+            TileOwner::Invocation => SQUARE * OWN_SIDE,
+        }
+    }
+
+    /// A rectangle of as many places as there are pairs of squares, its width and its height. Of `n` squares along each side, the pairs of row `k` and those of row `n - 1 - k`,
+    /// or `n - k` where `n` is odd, stand in one row of it.
+    pub fn grid_of_pairs(&self) -> [i64; 2] {
+        let squares = self.rows / self.square();
+        match squares % 2 {
+            0 => [squares + 1, squares / 2],
+            _ => [squares, (squares + 1) / 2],
+        }
     }
 
     /// How many elements there are.
@@ -119,8 +178,16 @@ impl Transposed {
         self.tiles_along(self.columns) < FEW_TILES && self.tiles_along(self.columns) < self.tiles_along(self.rows)
     }
 
-    /// Workgroups along columns, along rows, and beside these.
+    /// Workgroups along columns, along rows, and beside these; of pairs, along the rectangle of these: its invocations are numbered row by row where tiles are their own.
     pub fn workgroups(&self) -> [i64; 3] {
+        if self.pairs {
+            let [width, height] = self.grid_of_pairs();
+            let beside = self.outer * self.middle;
+            return match self.tiles {
+                TileOwner::Workgroup => [width, height, beside],
+                TileOwner::Invocation => [width * height / i64::from(self.threads).max(1), 1, beside],
+            };
+        }
         let [along_rows, along_columns] = self.tiles_of_workgroup();
         let groups = |extent: i64, tiles: i64| (self.tiles_along(extent) + tiles - 1) / tiles;
         [groups(self.columns, along_columns), groups(self.rows, along_rows), self.outer * self.middle]
@@ -141,11 +208,12 @@ impl Transposed {
 
 impl fmt::Display for Transposed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Transposed { outer, rows, middle, columns, threads, tiles } = self;
+        let Transposed { outer, rows, middle, columns, threads, tiles, pairs } = self;
         let each = match tiles {
             TileOwner::Workgroup => "",
             TileOwner::Invocation => " each",
         };
-        write!(f, "threads={threads} tile={}{each} space=[{outer}, {rows}, {middle}, {columns}]", self.side())
+        let pairs = if *pairs { " in pairs" } else { "" };
+        write!(f, "threads={threads} tile={}{each}{pairs} space=[{outer}, {rows}, {middle}, {columns}]", self.side())
     }
 }

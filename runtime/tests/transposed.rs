@@ -107,6 +107,64 @@ fn transpositions_agree_with_the_evaluator() {
     }
 }
 
+/// A transposition that is its own inverse, with what is computed before and behind it of the same elements.
+fn random_pair(seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let side = [16, 33, 64, 96, 120, 120, 128, 128][rng.below(8)];
+    let (extents, permutation) = match rng.below(3) {
+        0 => (vec![side, side], "1,0"),
+        1 => (vec![1 + rng.below(3), side, side], "0,2,1"),
+        _ => (vec![side, 1 + rng.below(3), side], "2,1,0"),
+    };
+    let shape = format!("s32[{}]", list(&extents));
+    let text = format!(
+        "HloModule m\nENTRY e {{\n  a = {shape} parameter(0)\n  b = {shape} parameter(1)\n  m = {shape} multiply(a, b)\n  \
+         n = {shape} negate(m)\n  t = {shape} transpose({}), dimensions={{{permutation}}}\n",
+        ["a", "m", "n"][rng.below(3)]
+    );
+    let read = ["a", "m", "n"][rng.below(3)];
+    text + &match rng.below(4) {
+        0 => format!("  ROOT o = {shape} add({read}, t)\n}}\n"),
+        1 => format!("  s = {shape} subtract(t, {read})\n  ROOT o = ({shape}, {shape}) tuple(s, t)\n}}\n"),
+        2 => format!(
+            "  u = {shape} transpose(b), dimensions={{{permutation}}}\n  s = {shape} subtract(t, u)\n  \
+             ROOT o = {shape} multiply({read}, s)\n}}\n"
+        ),
+        _ => format!(
+            "  q = pred[] constant(true)\n  p = {shape} maximum({read}, t)\n  ROOT o = ({shape}) tuple(p)\n}}\n"
+        )
+        .replace("  q = pred[] constant(true)\n", ""),
+    }
+}
+
+/// How many kernels of a module compute squares with their mirror images.
+fn paired(module: &Module, target: &Target) -> usize {
+    let fused = fuse(module, target).unwrap_or_else(|findings| panic!("{findings}"));
+    let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+    plans.filter(|plan| matches!(plan.emitter(), Emitter::Transposed(tiles) if tiles.pairs)).count()
+}
+
+#[test]
+fn squares_and_their_mirror_images_agree_with_the_evaluator() {
+    let device = support::device();
+    for schedule in Schedule::ALL {
+        let target = with(&device, schedule);
+        let (mut pairs, mut report) = (0, String::new());
+        let (first, count) = (first_seed(), cases(40));
+        for seed in first..first + count {
+            let text = random_pair(seed);
+            let module = support::module(&text);
+            pairs += u64::from(paired(&module, &target) > 0);
+            if let Err(why) = check(&device, &target, &module, &text) {
+                writeln!(report, "seed {seed}: {why}\n{text}").unwrap();
+            }
+        }
+        assert!(report.is_empty(), "{schedule}: {report}");
+        println!("{schedule}: {pairs} of {count} are in pairs");
+        assert!(pairs * 8 >= count, "{schedule}: {pairs} of {count} are in pairs");
+    }
+}
+
 /// What moves keeps its bits, whatever they mean.
 #[test]
 fn bits_survive_tiles() {

@@ -48,9 +48,10 @@ pub(crate) fn emit_loop(
             let heroes: Vec<FunctionId> = heroes.map(|hero| FunctionId::from_index(hero.function.0 as usize)).collect();
             let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
             let mut memories = memories;
-            let tiles = add_tiles(&transposed, &heroes, &functions, &mut memories, &mut names);
+            let mut tiles = || add_tiles(&transposed, &heroes, &functions, &mut memories, &mut names);
+            let (tiles, mirror) = (tiles(), if transposed.pairs { tiles() } else { Vec::new() });
             let outputs = outputs(computation, plan, &results);
-            let launched = transposed_entry(&transposed, &outputs, &tiles, &functions);
+            let launched = transposed_entry(&transposed, &outputs, [&tiles, &mirror], &functions);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1 });
         }

@@ -2,6 +2,7 @@
 //! order of the results.
 
 mod own;
+mod pairs;
 
 use super::loop_emitter::{Launched, Output};
 use crate::elemental::zero;
@@ -45,11 +46,11 @@ pub(super) fn add_tiles(
     heroes.iter().map(tiles).collect()
 }
 
-/// The entry: a workgroup for each tile, or an invocation.
+/// The entry: a workgroup for each tile, or an invocation, or for each pair of tiles; the second tiles are the mirror images'.
 pub(super) fn transposed_entry(
     transposed: &Transposed,
     outputs: &[Output],
-    tiles: &[Tiles],
+    [tiles, mirror]: [&[Tiles]; 2],
     functions: &Arena<FunctionId, Function>,
 ) -> Result<Launched, Error> {
     let groups = transposed.workgroups();
@@ -68,8 +69,9 @@ pub(super) fn transposed_entry(
     let group = [0, 1, 2].map(coordinate);
     let thread = Expr::dim(u32::try_from(rank).unwrap_or(u32::MAX));
     let known = Known::new(&entry.extents);
-    let mut emission = Emission { transposed, tiles, outputs, functions, values: &mut entry.values };
+    let mut emission = Emission { transposed, tiles, mirror, outputs, functions, values: &mut entry.values };
     entry.body.statements = match transposed.tiles {
+        _ if transposed.pairs => emission.pairs(&group, &thread, &known)?,
         TileOwner::Workgroup => emission.shared(&group, &thread, &known)?,
         TileOwner::Invocation => emission.own(&group, &thread, &known)?,
     };
@@ -101,6 +103,13 @@ impl Place {
         Place { within: within.map(Expr::clone), at, beside, open, known }
     }
 
+    /// A place in a tile that has all of its elements, by the numbers of the tile along rows and columns.
+    fn of_whole(side: i64, tile: &[Expr; 2], within: [&Expr; 2], beside: &Expr, known: &Known) -> Result<Place, Error> {
+        let at = |dimension: usize| tile[dimension].checked_mul(side)?.checked_add(within[dimension]);
+        let (at, within) = ([at(0)?, at(1)?], within.map(Expr::clone));
+        Ok(Place { within, at, beside: beside.clone(), open: Vec::new(), known: known.clone() })
+    }
+
     /// The indices of the place in its tile: columns lie one after the other, as they are filled.
     fn in_tile(&self) -> Vec<Expr> {
         let [row, column] = self.within.clone();
@@ -111,6 +120,8 @@ impl Place {
 struct Emission<'e> {
     transposed: &'e Transposed,
     tiles: &'e [Tiles],
+    /// Those of the mirror image, where there is one.
+    mirror: &'e [Tiles],
     outputs: &'e [Output],
     functions: &'e Arena<FunctionId, Function>,
     /// The values of the entry.

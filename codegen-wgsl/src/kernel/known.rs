@@ -73,6 +73,43 @@ impl Known {
         Some(before)
     }
 
+    /// Makes one index variable of several that are the digits of a number, `v0 + e0 v1 + e0 e1 v2 …` with as many values of each as its place has, if nothing is known of them but
+    /// by that number: it is what the variable with the factor 1 is from now on. `None` where it is otherwise, or an index leaves 64 bits.
+    pub(crate) fn join(&mut self, number: &Expr) -> Option<Joined> {
+        let mut terms: Vec<(i64, Var)> = Vec::with_capacity(number.terms().len());
+        for term in number.terms() {
+            match term.atom {
+                Atom::Var(variable @ Var::Dim(_)) => terms.push((term.coefficient, variable)),
+                _ => return None,
+            }
+        }
+        terms.sort_unstable();
+        let mut values: i64 = 1;
+        for (factor, variable) in &terms {
+            let range = self.range(&Expr::var(*variable));
+            if *factor != values || range.lo != 0 || range.is_empty() {
+                return None;
+            }
+            values = values.checked_mul(range.hi.checked_add(1)?)?;
+        }
+        if terms.len() < 2 || number.constant_term() != 0 {
+            return None;
+        }
+        let variables: Vec<Var> = terms.into_iter().map(|(_, variable)| variable).collect();
+        let joined = Joined { number: number.clone(), variables };
+        let facts =
+            self.facts.iter().map(|fact| Some(Constraint { expr: joined.of(&fact.expr)?, bounds: fact.bounds }));
+        let facts = facts.collect::<Option<Vec<_>>>()?;
+        self.facts = facts;
+        for (position, variable) in joined.variables.iter().enumerate() {
+            if let Var::Dim(index) = variable {
+                let hi = if position == 0 { values - 1 } else { 0 };
+                *self.ranges.dims.get_mut(*index as usize)? = Interval { lo: 0, hi };
+            }
+        }
+        Some(joined)
+    }
+
     /// What is known in each block within a statement, in their order.
     pub(crate) fn within(&self, statement: &Statement) -> Vec<Known> {
         match statement {
@@ -213,4 +250,31 @@ impl Known {
 
 fn intersect(a: Interval, b: Interval) -> Interval {
     Interval { lo: a.lo.max(b.lo), hi: a.hi.min(b.hi) }
+}
+
+/// Index variables that have become one ([`Known::join`]).
+pub(crate) struct Joined {
+    number: Expr,
+    /// The one that is left is the first.
+    variables: Vec<Var>,
+}
+
+impl Joined {
+    /// An expression of the variables in terms of the one; `None` where it depends on one of them otherwise, or leaves 64 bits.
+    pub(crate) fn of(&self, expr: &Expr) -> Option<Expr> {
+        let first = *self.variables.first()?;
+        let times = expr.terms().iter().find(|term| term.atom == Atom::Var(first)).map_or(0, |term| term.coefficient);
+        let rest = expr.checked_add_scaled(&self.number, -times).ok()?;
+        let mut joined = Expr::var(first).checked_mul(times).ok()?.checked_add_constant(rest.constant_term()).ok()?;
+        for term in rest.terms() {
+            let atom = match &term.atom {
+                Atom::Var(variable) if self.variables.contains(variable) => return None,
+                Atom::Var(variable) => Expr::var(*variable),
+                Atom::FloorDiv(inner, divisor) => self.of(inner)?.checked_floor_div(*divisor).ok()?,
+                Atom::Mod(inner, modulus) => self.of(inner)?.checked_modulo(*modulus).ok()?,
+            };
+            joined = joined.checked_add_scaled(&atom, term.coefficient).ok()?;
+        }
+        Some(joined)
+    }
 }

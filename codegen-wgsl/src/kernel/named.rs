@@ -28,8 +28,8 @@ fn has_names(block: &Block) -> bool {
         .any(|statement| matches!(statement, Statement::Name { .. }) || statement.blocks().into_iter().any(has_names))
 }
 
-/// `named` is what each name stands for so far; no two of a function are the same.
-fn replace(block: &mut Block, named: &mut HashMap<u32, Expr>) -> Result<(), Error> {
+/// Replaces names by what they stand for; `named` is what each does so far; no two of a function are the same.
+pub(crate) fn replace(block: &mut Block, named: &mut HashMap<u32, Expr>) -> Result<(), Error> {
     for statement in &mut block.statements {
         for index in statement.indices_mut() {
             *index = written_out(index, named)?;

@@ -51,6 +51,30 @@ pub fn inline(kernel: &Kernel) -> Result<Kernel, Error> {
     Ok(kernel)
 }
 
+/// The kernel with all functions that the entry calls written in place of these calls, if the entry has at most so many statements then; `None` where it would have more.
+/// Functions that nothing calls any more are still there.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub(super) fn inline_all_into_entry(kernel: &Kernel, most: usize) -> Result<Option<Kernel>, Error> {
+    let mut replaced = vec![false; kernel.functions.len()];
+    let mut statements = size(&kernel.entry.body);
+    for callee in kernel.entry.callees() {
+        replaced[callee.index()] = true;
+        statements = statements.saturating_add(size(&kernel.functions[callee].body));
+    }
+    if statements > most {
+        return Ok(None);
+    }
+    // What a callee calls stays a call, also where the entry calls it, too.
+    for function in kernel.functions.values() {
+        function.callees().into_iter().for_each(|callee| replaced[callee.index()] = false);
+    }
+    let mut inlined = kernel.clone();
+    rewrite(kernel, &replaced, &mut inlined.entry, &mut vec![true; kernel.functions.len()])?;
+    Ok(Some(inlined))
+}
+
 /// The kernel with the functions that the entry alone calls, and once, written in place of their calls, if they have at most so many
 /// statements; `None` where there are none.
 ///

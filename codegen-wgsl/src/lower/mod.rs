@@ -17,6 +17,8 @@ mod protect;
 mod registers;
 mod rows;
 mod settle;
+mod shared;
+mod tidy;
 mod typed;
 mod uniform;
 mod unroll;
@@ -37,6 +39,7 @@ pub use neighbors::neighbors;
 pub use peel::peel;
 pub use protect::protect;
 pub use registers::registers;
+pub use shared::shared;
 use std::fmt;
 use std::str::FromStr;
 pub use typed::typed;
@@ -82,6 +85,8 @@ pub enum Lowering {
     Peeled,
     /// Registers of an invocation are values: [`registers`].
     Registers,
+    /// What an invocation reads, or has functions compute, at the same indices again is what it had: [`shared`].
+    Shared,
     /// Floats are hidden from the algebra of drivers: [`protect`].
     Protected,
     /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
@@ -94,7 +99,7 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 18] = [
+    pub const ALL: [Lowering; 19] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -109,6 +114,7 @@ impl Lowering {
         Lowering::Held,
         Lowering::Peeled,
         Lowering::Registers,
+        Lowering::Shared,
         Lowering::Protected,
         Lowering::Unrolled,
         Lowering::Neighbors,
@@ -135,6 +141,7 @@ impl Lowering {
             Lowering::Held => "held",
             Lowering::Peeled => "peeled",
             Lowering::Registers => "registers",
+            Lowering::Shared => "shared",
             Lowering::Protected => "protected",
             Lowering::Unrolled => "unrolled",
             Lowering::Neighbors => "neighbors",
@@ -171,6 +178,7 @@ impl Lowering {
             Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Registers => registers(kernel).map_err(too_large),
+            Lowering::Shared => shared(kernel).map_err(too_large),
             Lowering::Protected => Ok(protect(kernel, target)),
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Neighbors => neighbors(kernel).map_err(too_large),

@@ -1,6 +1,7 @@
 //! Registers of an invocation as values.
 
 use super::copy::rename;
+use super::tidy::tidy;
 use super::unroll::{size, written_out};
 use crate::kernel::{Block, Kernel, MemoryId, Operand, Space, Statement, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -52,6 +53,7 @@ pub fn registers(kernel: &Kernel) -> Result<Kernel, Error> {
     for function in lowered.functions.values_mut().chain([&mut lowered.entry]) {
         renumber(&mut function.body, &image);
     }
+    tidy(&mut lowered.entry);
     Ok(lowered)
 }
 

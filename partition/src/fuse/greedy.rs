@@ -7,6 +7,7 @@ use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::splat::splats;
+use crate::transposed::Transposed;
 use crate::{Site, Target};
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +57,7 @@ pub(super) fn decide(
         asked,
         users: entry.users(),
         splats: splats(entry),
+        transposed: computed_of_transpositions(entry, target),
         is_output: vec![false; entry.instructions.len()],
         homes: vec![IndexMap::new(); entry.instructions.len()],
         kernels: Vec::new(),
@@ -71,6 +73,22 @@ pub(super) fn decide(
     Ok(Greedy { kernels })
 }
 
+/// For each instruction of elementwise operations over a transposition that is tiled, the transposition.
+fn computed_of_transpositions(entry: &Computation, target: &Target) -> Vec<Option<InstrId>> {
+    let mut of: Vec<Option<InstrId>> = vec![None; entry.instructions.len()];
+    for (id, instruction) in entry.instructions.iter() {
+        if instruction.op.opcode().is_elementwise() {
+            let is_tiled = |operand: InstrId| {
+                let transposes = matches!(entry.instructions[operand].op, Op::Transpose { .. });
+                (transposes && Transposed::of(entry, operand, target).is_ok()).then_some(operand)
+            };
+            of[id.index()] =
+                instruction.operands.iter().find_map(|operand| of[operand.index()].or_else(|| is_tiled(*operand)));
+        }
+    }
+    of
+}
+
 struct Walk<'a> {
     module: &'a Module,
     program: ComputationId,
@@ -81,6 +99,8 @@ struct Walk<'a> {
     asked: &'a BTreeMap<Site, String>,
     users: Vec<Vec<InstrId>>,
     splats: Vec<Option<Scalar>>,
+    /// For each instruction that an element of a transposition through tiles is computed into, such a transposition.
+    transposed: Vec<Option<InstrId>>,
     is_output: Vec<bool>,
     /// For each fused instruction the kernels it is in and where in each.
     homes: Vec<IndexMap<usize, Counted>>,
@@ -233,6 +253,16 @@ impl Walk<'_> {
                 let root = &self.entry.instructions[state.root].name;
                 let most = self.budget.instructions_per_kernel;
                 return Ok(Err(format!("the kernel of {root} has {most} instructions already")));
+            }
+            if let Some(transposition) = self.transposed[id.index()]
+                && home.evaluations > elements
+                && !is_loop(&self.entry.instructions[state.root].op)
+            {
+                let root = &self.entry.instructions[state.root].name;
+                let transposition = &self.entry.instructions[transposition].name;
+                return Ok(Err(format!(
+                    "in the kernel of {root} it would be computed again of {transposition}, which a kernel transposes through tiles once"
+                )));
             }
             // The first evaluation of each element, in whichever kernel, is not recomputation.
             let again = (home.evaluations - spared).max(0.0);

@@ -1,12 +1,14 @@
 //! Whether a kernel is shaped around its heroes.
 
 use super::planner::Planner;
-use super::{FunctionId, Hero};
+use super::{FunctionId, Hero, Read};
 use crate::Target;
+use crate::access::{is_identity, read_map};
 use crate::form::Form;
 use crate::hero::HeroKind;
 use crate::transposed::{TileOwner, Transposed};
-use weft_hlo::ir::{ElementType, InstrId, Op};
+use weft_hlo::ir::{ArenaId, ElementType, InstrId, Op};
+use weft_indexing::IndexingMap;
 
 impl Planner<'_> {
     /// The tiles of the heroes that are transpositions; heroes that have none of these are told why. `None` where none is left.
@@ -42,7 +44,52 @@ impl Planner<'_> {
                 }
             };
         }
-        shared.map(|(tiles, _)| tiles)
+        let (tiles, _) = shared?;
+        Some(self.in_pairs(&tiles, outputs, heroes, target).unwrap_or(tiles))
+    }
+
+    /// The tiles in pairs, if that spares something: what a hero reads through its transposition, outputs read at their own elements.
+    fn in_pairs(
+        &self,
+        tiles: &Transposed,
+        outputs: &[FunctionId],
+        heroes: &[Hero],
+        target: &Target,
+    ) -> Option<Transposed> {
+        let mut heroes = heroes.iter().filter(|hero| hero.why_loop.is_none());
+        let bytes =
+            2 * tiles.tile_extents().iter().product::<i64>() * 4 * i64::try_from(heroes.clone().count()).ok()?;
+        let fits = tiles.tiles == TileOwner::Invocation
+            || u64::try_from(bytes).is_ok_and(|bytes| bytes <= u64::from(target.max_workgroup_storage_bytes));
+        let paired = heroes.clone().map(|hero| tiles.in_pairs(self.computation, hero.instruction, target));
+        let mut paired: Vec<Transposed> = paired.collect::<Option<_>>()?;
+        let is_shared = heroes.any(|hero| {
+            let swap = read_map(self.computation, hero.instruction, 0).ok().flatten();
+            let through = self.read_by(hero.function).into_iter().filter(|(_, map)| swap.as_ref() == Some(*map));
+            let own =
+                outputs.iter().filter(|output| **output != hero.function).flat_map(|output| self.read_by(*output));
+            let own: Vec<InstrId> = own.filter(|(_, map)| is_identity(map)).map(|(id, _)| id).collect();
+            through.into_iter().any(|(id, _)| own.contains(&id))
+        });
+        paired.pop().filter(|_| fits && is_shared)
+    }
+
+    /// What the members of a function read of parameters and other functions, and at which elements.
+    fn read_by(&self, function: FunctionId) -> Vec<(InstrId, &IndexingMap)> {
+        let members = self.functions[function.0 as usize].members.iter();
+        let reads = members.flat_map(|member| {
+            let operands = &self.computation.instructions[*member].operands;
+            operands.iter().copied().zip(&self.reads[member.index()])
+        });
+        let elsewhere =
+            |id: &InstrId| self.homes[id.index()].as_ref().is_none_or(|home| home.access.function != function);
+        reads
+            .filter(|(id, _)| elsewhere(id))
+            .filter_map(|(id, read)| match read {
+                Read::At(map) => Some((id, map)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Why these tiles cannot serve a hero.

@@ -84,14 +84,6 @@ impl Emission<'_> {
 
     /// A place where there is an element.
     fn place(&self, own: &Own<'_>, within: [&Expr; 2], known: &Known) -> Result<Place, Error> {
-        let side = self.transposed.side();
-        let at = |dimension: usize| own.tile[dimension].checked_mul(side)?.checked_add(within[dimension]);
-        Ok(Place {
-            within: within.map(Expr::clone),
-            at: [at(0)?, at(1)?],
-            beside: own.beside.clone(),
-            open: Vec::new(),
-            known: known.clone(),
-        })
+        Place::of_whole(self.transposed.side(), &own.tile, within, own.beside, known)
     }
 }

@@ -1,10 +1,12 @@
 //! Whether every element of every result is written exactly once.
 
+mod cases;
 mod parts;
 
 use super::reads::domain;
 use super::{Findings, elements};
 use crate::kernel::{Access, Block, Condition, Kernel, Known, Memory, MemoryId, Space, Statement};
+use cases::in_cases;
 use parts::are_one_whole;
 use std::collections::BTreeSet;
 use weft_affine::{Atom, Constraint, Expr, Interval, Var, range_of};
@@ -14,7 +16,9 @@ use weft_indexing::{Answer, IndexingMap, Limits};
 /// Finds elements of results that are written never or more than once.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
     let mut pass = Writes { kernel, stores: vec![Vec::new(); kernel.memories.len()] };
-    pass.block(&kernel.entry.body, Known::new(&kernel.entry.extents), &BTreeSet::new());
+    let in_cases = in_cases(&kernel.entry);
+    let body = &in_cases.as_ref().unwrap_or(&kernel.entry).body;
+    pass.block(body, Known::new(&kernel.entry.extents), &BTreeSet::new());
     for (id, memory) in kernel.memories.iter() {
         if !matches!(memory.space, Space::Buffer { access: Access::Write, .. }) {
             continue;
@@ -69,6 +73,16 @@ pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Opti
 /// points apart less, and what is linear is decided at once.
 fn in_digits<const N: usize>(mut exprs: [Expr; N], known: &Known) -> Option<([Expr; N], Known)> {
     let mut known = known.clone();
+    // A number of which variables are the digits is one variable.
+    let number = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr)).find_map(number);
+    if let Some(number) = number {
+        let mut apart = known.clone();
+        let joined =
+            apart.join(&number).and_then(|joined| exprs.iter().map(|expr| joined.of(expr)).collect::<Option<Vec<_>>>());
+        if let Some(joined) = joined.and_then(|joined| <[Expr; N]>::try_from(joined).ok()) {
+            (exprs, known) = (joined, apart);
+        }
+    }
     let found = |exprs: &[Expr], known: &Known| {
         let mut all = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr));
         all.find_map(|expr| digit(expr, known))
@@ -81,6 +95,15 @@ fn in_digits<const N: usize>(mut exprs: [Expr; N], known: &Known) -> Option<([Ex
         }
     }
     Some((exprs, known))
+}
+
+/// A sum of several variables that an expression divides.
+fn number(expr: &Expr) -> Option<Expr> {
+    expr.terms().iter().find_map(|term| {
+        let (Atom::FloorDiv(inner, _) | Atom::Mod(inner, _)) = &term.atom else { return None };
+        let is_sum = inner.terms().len() > 1 && inner.is_linear();
+        if is_sum { Some(inner.clone()) } else { number(inner) }
+    })
 }
 
 /// A variable that an expression divides, and by what: a divisor of its extent.

@@ -36,7 +36,8 @@ impl<'k> Analysis<'k> {
         held: Held,
         known: &Known,
     ) -> Result<Self, Refusal> {
-        let substitution = Substitution { axis: variant.axis, lanes: held.lanes(), varying: BTreeSet::new() };
+        let bound = u32::try_from(known.ranges.runtime.len()).unwrap_or(u32::MAX);
+        let substitution = Substitution { axis: variant.axis, lanes: held.lanes(), varying: BTreeSet::new(), bound };
         let varying = vec![false; function.values.len()];
         let mut analysis =
             Analysis { kernel, substitution, varying, indices: BTreeMap::new(), tests: BTreeMap::new(), changed: true };

@@ -76,6 +76,6 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
         vectors.body.statements.push(Statement::Loop { values, extents, init, accumulators, body });
     }
     let vectors = with_entry(pass, vectors);
-    let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
-    if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
+    let most = length(kernel, 1).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
+    if length(&vectors, 1) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }

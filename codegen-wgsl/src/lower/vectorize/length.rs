@@ -7,18 +7,19 @@ use weft_hlo::ir::ArenaId;
 /// What an operation counts that calls a function of the library.
 const LIBRARY: u64 = 16;
 
-/// Statements of an invocation with every call in place of its function, and each lane of a function of the library by itself.
-pub(super) fn length(kernel: &Kernel) -> u64 {
+/// Statements of an invocation with every call in place of its function, and each lane of a function of the library by itself; loops of so many rounds at most are
+/// counted as written out.
+pub(super) fn length(kernel: &Kernel, rounds: u64) -> u64 {
     let mut lengths = vec![0; kernel.functions.len()];
     let functions: Vec<&Function> = kernel.functions.values().collect();
     // Callees stand behind their callers.
     for (position, function) in functions.iter().enumerate().rev() {
-        lengths[position] = of_block(&function.body, function, &lengths);
+        lengths[position] = of_block(&function.body, function, &lengths, rounds);
     }
-    of_block(&kernel.entry.body, &kernel.entry, &lengths)
+    of_block(&kernel.entry.body, &kernel.entry, &lengths, rounds)
 }
 
-fn of_block(block: &Block, function: &Function, lengths: &[u64]) -> u64 {
+fn of_block(block: &Block, function: &Function, lengths: &[u64], rounds: u64) -> u64 {
     let of = |statement: &Statement| {
         let own = match statement {
             Statement::Let { value, op } if calls_library(op, function) => {
@@ -26,7 +27,15 @@ fn of_block(block: &Block, function: &Function, lengths: &[u64]) -> u64 {
             }
             _ => statement.callee().map_or(1, |callee| lengths[callee.index()].saturating_add(1)),
         };
-        statement.blocks().into_iter().fold(own, |sum, block| sum.saturating_add(of_block(block, function, lengths)))
+        let made = match statement {
+            Statement::Loop { extents, .. } => {
+                extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(0)).fold(1, u64::saturating_mul)
+            }
+            _ => 1,
+        };
+        let times = if made <= rounds { made } else { 1 };
+        let within = |block| of_block(block, function, lengths, rounds).saturating_mul(times);
+        statement.blocks().into_iter().map(within).fold(own, u64::saturating_add)
     };
     block.statements.iter().map(of).fold(0, u64::saturating_add)
 }

@@ -5,6 +5,7 @@ use super::function::vectorized_block;
 use super::length::length;
 use super::{Gains, Held, LANES, MAX_LENGTH, MAX_TIMES, Pass, Refusal};
 use crate::kernel::{Block, Function, Kernel, Known, Statement};
+use crate::lower::copy::unbound;
 use weft_affine::{Error, Expr, Interval, Var};
 use weft_hlo::ir::ArenaId;
 
@@ -22,8 +23,10 @@ pub(super) fn vectorized_rounds(kernel: &Kernel) -> Result<Kernel, Refusal> {
     }
     entry.body = body;
     let vectors = with_entry(pass, entry);
-    let most = length(kernel).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
-    if length(&vectors) > most { Err(Refusal::Long) } else { Ok(vectors) }
+    // Rounds that are not lanes are written out so that registers are values.
+    let rounds = u64::from(LANES);
+    let most = length(kernel, rounds).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
+    if length(&vectors, rounds) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }
 
 struct Loops<'k, 'e> {
@@ -71,8 +74,8 @@ impl Loops<'_, '_> {
 
     /// The statements of all rounds of a loop at once.
     fn lanes(&mut self, body: &Block, known: &Known) -> Result<Vec<Statement>, Refusal> {
-        // What is bound around the loop has the numbers that lanes would have.
-        if !known.ranges.runtime.is_empty() || body.statements.iter().any(|it| matches!(it, Statement::Bind { .. })) {
+        // Variables that the rounds bind would have the same numbers as those of the next loop.
+        if unbound(body) > 0 {
             return Err(Refusal::Effects);
         }
         let dimension = u32::try_from(self.entry.extents.len()).unwrap_or(u32::MAX);

@@ -64,12 +64,17 @@ pub(super) struct Substitution {
     pub(super) lanes: u32,
     /// Runtime variables that differ from lane to lane.
     pub(super) varying: BTreeSet<u32>,
+    /// The first number of a runtime variable that is bound within: those before it stay what they are.
+    pub(super) bound: u32,
 }
 
 impl Substitution {
     /// The number of a runtime variable in a lane.
     pub(super) fn runtime(&self, variable: u32, lane: u32) -> u32 {
-        variable * self.lanes + if self.varying.contains(&variable) { lane } else { 0 }
+        match variable.checked_sub(self.bound) {
+            Some(own) => self.bound + own * self.lanes + if self.varying.contains(&variable) { lane } else { 0 },
+            None => variable,
+        }
     }
 
     /// An index in one lane; `own` is what runtime variables are that are bound for that lane by itself.

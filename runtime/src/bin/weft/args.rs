@@ -378,6 +378,8 @@ pub(crate) enum Stage {
     Peeled,
     /// The kernel with registers of an invocation as values
     Registers,
+    /// The kernel with what an invocation reads or computes at the same indices again made once
+    Shared,
     /// The kernel with floats hidden from the algebra of drivers
     Protected,
     /// The kernel with short loops written out, and long ones within the rounds that the target makes

@@ -12,19 +12,24 @@ const MAX_DIGITS: usize = 32;
 pub(super) fn are_one_whole(maps: &[&IndexingMap], count: i64) -> Result<(), &'static str> {
     let limits = Limits::default();
     let mut points: u128 = 0;
+    let mut writing = Vec::with_capacity(maps.len());
     for map in maps {
         let own = map.cardinality(&limits).exact().ok_or("how many elements a statement writes")?;
+        // The positions of a statement that writes nothing are apart from all others, however they look.
+        if own > 0 {
+            writing.push(*map);
+        }
         points = points.checked_add(own).ok_or("how many elements statements write")?;
     }
     if u128::try_from(count) != Ok(points) {
         return Err("statements write other numbers of elements than there are");
     }
-    if !maps.iter().all(|map| map.is_injective(&limits) == Answer::Yes) {
+    if !writing.iter().all(|map| map.is_injective(&limits) == Answer::Yes) {
         return Err("two invocations may write one");
     }
-    let digits = digits(maps);
+    let digits = digits(&writing);
     let mut parts: Vec<Part<'_>> =
-        maps.iter().map(|map| Part { map, digits: Vec::new(), ranges: Vec::new() }).collect();
+        writing.iter().map(|map| Part { map, digits: Vec::new(), ranges: Vec::new() }).collect();
     for number in 1..parts.len() {
         let (before, rest) = parts.split_at_mut(number);
         let Some(own) = rest.first_mut() else { continue };

@@ -1,0 +1,125 @@
+//! What an invocation reads, or has functions compute, at the same indices again.
+
+use super::copy::rename;
+use super::inline::{drop_functions, inline_all_into_entry};
+use super::tidy::tidy;
+use crate::kernel::{Block, Function, FunctionId, Kernel, MemoryId, Operand, ScalarOp, Statement, ValueId};
+use std::collections::HashMap;
+use weft_affine::{Error, Expr};
+use weft_hlo::ir::ArenaId;
+
+/// Statements that the entry may become.
+const MAX_STATEMENTS: usize = 2048;
+
+/// The kernel whose entry, where it calls functions several times and does more than that in a row, reads nothing at the same index twice and calls no function at the same
+/// indices twice: the functions that it calls are written in place of their calls then. Where nothing would be spared, the kernel stays as it is.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub fn shared(kernel: &Kernel) -> Result<Kernel, Error> {
+    let several = kernel.entry.callees();
+    let mut calls: HashMap<FunctionId, usize> = HashMap::new();
+    several.into_iter().for_each(|callee| *calls.entry(callee).or_default() += 1);
+    if !calls.values().any(|calls| *calls > 1) {
+        return Ok(kernel.clone());
+    }
+    let Some(mut inlined) = inline_all_into_entry(kernel, MAX_STATEMENTS)? else { return Ok(kernel.clone()) };
+    let constant = unchanging(&inlined);
+    let changes = |memory: MemoryId| inlined.may_change(memory);
+    let mut entry = inlined.entry.clone();
+    let lanes: Vec<u32> = entry.values.values().map(|value| value.lanes).collect();
+    let mut pass = Pass { constant: &constant, changes: &changes, lanes: &lanes, known: HashMap::new(), spared: 0 };
+    pass.block(&mut entry.body, &mut HashMap::new());
+    if pass.spared == 0 {
+        return Ok(kernel.clone());
+    }
+    inlined.entry = entry;
+    let mut stays = vec![false; inlined.functions.len()];
+    let mut open = inlined.entry.callees();
+    while let Some(callee) = open.pop() {
+        if !std::mem::replace(&mut stays[callee.index()], true) {
+            open.extend(inlined.functions[callee].callees());
+        }
+    }
+    drop_functions(&mut inlined, &stays);
+    tidy(&mut inlined.entry);
+    Ok(inlined)
+}
+
+/// For each function whether it reads only what no statement changes.
+fn unchanging(kernel: &Kernel) -> Vec<bool> {
+    fn of_block(kernel: &Kernel, block: &Block, of: &[bool]) -> bool {
+        block.statements.iter().all(|statement| {
+            !statement.is_effect()
+                && statement.memory().is_none_or(|memory| !kernel.may_change(memory))
+                && statement.callee().is_none_or(|callee| of[callee.index()])
+                && statement.blocks().into_iter().all(|block| of_block(kernel, block, of))
+        })
+    }
+    let mut of = vec![false; kernel.functions.len()];
+    let functions: Vec<(FunctionId, &Function)> = kernel.functions.iter().collect();
+    // Callees stand behind their callers.
+    for (id, function) in functions.into_iter().rev() {
+        of[id.index()] = of_block(kernel, &function.body, &of);
+    }
+    of
+}
+
+/// What is read, or called with what; and of how many lanes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Wanted {
+    Read(MemoryId, Vec<Expr>, u32),
+    Called(FunctionId, Vec<Expr>, Vec<ValueId>),
+}
+
+struct Pass<'p> {
+    /// For each function whether it returns the same at the same indices.
+    constant: &'p [bool],
+    /// Whether statements may change a memory.
+    changes: &'p dyn Fn(MemoryId) -> bool,
+    /// How many lanes values have.
+    lanes: &'p [u32],
+    /// What values are whose statements are gone.
+    known: HashMap<ValueId, Operand>,
+    /// Statements that are gone.
+    spared: usize,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, block: &mut Block, done: &mut HashMap<Wanted, Vec<ValueId>>) {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for mut statement in std::mem::take(&mut block.statements) {
+            statement.operands_mut().into_iter().for_each(|operand| rename(operand, &self.known));
+            if let Some(wanted) = self.wanted(&statement) {
+                let values = statement.defines();
+                if let Some(known) = done.get(&wanted) {
+                    self.known.extend(values.into_iter().zip(known.iter().copied().map(Operand::Value)));
+                    self.spared += 1;
+                    continue;
+                }
+                done.insert(wanted, values);
+            }
+            statement.blocks_mut().into_iter().for_each(|block| self.block(block, &mut done.clone()));
+            statements.push(statement);
+        }
+        block.statements = statements;
+        block.results.iter_mut().for_each(|result| rename(result, &self.known));
+    }
+
+    fn wanted(&self, statement: &Statement) -> Option<Wanted> {
+        match statement {
+            Statement::Let { value, op: ScalarOp::Extract { memory, indices } } => {
+                (!(self.changes)(*memory)).then(|| Wanted::Read(*memory, indices.clone(), self.lanes[value.index()]))
+            }
+            Statement::Call { function, indices, arguments, .. } if self.constant[function.index()] => {
+                let value = |argument: &Operand| match argument {
+                    Operand::Value(value) => Some(*value),
+                    Operand::Constant(_) => None,
+                };
+                let arguments = arguments.iter().map(value).collect::<Option<_>>()?;
+                Some(Wanted::Called(*function, indices.clone(), arguments))
+            }
+            _ => None,
+        }
+    }
+}

@@ -15,6 +15,7 @@ use crate::plan::{Emitter, FusionPlan, roots};
 use crate::{Site, Target};
 use rebuild::{Source, body, condition, like, source, started};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Op, Shape, UniqueNames,
 };
@@ -36,17 +37,35 @@ impl Fused {
         for instruction in self.module.computations.values().flat_map(|one| one.instructions.values()) {
             instruction.op.called_computations().into_iter().for_each(|callee| callers[callee.index()] += 1);
         }
-        // Callees stand before their callers.
-        let mut open = self.loops_in_steps(target, whole_loops);
-        while let Some((looped, sites)) = open.pop_first() {
+        // Callees stand before their callers: what a round holds is joined before the round itself is.
+        let mut starts = Starts::new();
+        for (looped, sites) in self.loops_in_steps(target, whole_loops) {
+            if let Some(loops) = starts.remove(&looped.body) {
+                self.start(looped.body, &loops);
+            }
             if let Some(join) = Join::of(&self, &callers, looped, sites.len(), target) {
                 // What the condition called is called before each of the loops.
                 let tested = join.test.op.called_computations();
                 tested.into_iter().for_each(|tested| callers[tested.index()] = sites.len());
-                join.apply(&mut self, looped, sites, &mut open);
+                let start = join.apply(&mut self, looped);
+                for site in sites {
+                    starts.entry(site.computation).or_default().insert(site.instruction, Rc::clone(&start));
+                }
             }
         }
+        starts.iter().for_each(|(computation, loops)| self.start(*computation, loops));
         self
+    }
+
+    /// Has the conditions of loops that stand in a computation computed before these.
+    fn start(&mut self, computation: ComputationId, loops: &BTreeMap<InstrId, Rc<Start>>) {
+        let (made, places) = started(&self.module.computations[computation], loops);
+        self.module.computations[computation] = made;
+        let moved = Moved { computation, places };
+        self.moved(&moved);
+        for (instruction, start) in loops {
+            self.joined.insert(moved.site(Site { computation, instruction: *instruction }), start.joined.clone());
+        }
     }
 
     /// The loops of unknown numbers of rounds that are steps.
@@ -81,7 +100,12 @@ impl Fused {
     /// Has what is known of instructions that moved be known of where they stand.
     fn moved(&mut self, moved: &Moved) {
         fn all<T>(of: &mut BTreeMap<Site, T>, moved: &Moved) {
-            *of = std::mem::take(of).into_iter().map(|(site, one)| (moved.site(site), one)).collect();
+            let first = Site { computation: moved.computation, instruction: InstrId::from_index(0) };
+            let within = of.range(first..).map(|(site, _)| *site);
+            let within: Vec<Site> = within.take_while(|site| site.computation == moved.computation).collect();
+            let taken: Vec<(Site, T)> =
+                within.into_iter().filter_map(|site| Some((moved.site(site), of.remove(&site)?))).collect();
+            of.extend(taken);
         }
         all(&mut self.trip_counts, moved);
         all(&mut self.asked, moved);
@@ -99,6 +123,18 @@ struct Looped {
 
 /// The loops that run the same, with where they stand.
 type Loops = BTreeMap<Looped, Vec<Site>>;
+
+/// The loops of each computation that begin with the condition computed.
+type Starts = BTreeMap<ComputationId, BTreeMap<InstrId, Rc<Start>>>;
+
+/// How a loop begins that carries its condition.
+struct Start {
+    /// The fusion of the condition, and for each operand of it which element of the state that is.
+    test: Instruction,
+    reads: Vec<Vec<usize>>,
+    /// The fusion of the round that computes the condition from then on.
+    joined: String,
+}
 
 /// Where the instructions of a computation stand now.
 struct Moved {
@@ -179,29 +215,18 @@ impl Join {
         (is_cheap && stays).then_some(Join { fusion, calls, computation, plan, operands, test, reads })
     }
 
-    /// Has the loops at these sites carry the condition.
-    fn apply(self, fused: &mut Fused, looped: Looped, mut sites: Vec<Site>, open: &mut Loops) {
+    /// Has the rounds of a loop carry the condition; how such loops begin then.
+    fn apply(self, fused: &mut Fused, looped: Looped) -> Rc<Start> {
         let Join { fusion, calls, computation, plan, operands, test, reads } = self;
         let computations = &mut fused.module.computations;
-        let name = computations[looped.body].instructions[fusion].name.clone();
+        let joined = computations[looped.body].instructions[fusion].name.clone();
         computations[calls] = computation;
         let (made, places) = body(&computations[looped.body], fusion, &operands);
         computations[looped.condition] = condition(&computations[looped.condition], &made);
         computations[looped.body] = made;
         fused.plans.insert(calls, plan);
-        let mut moved = vec![Moved { computation: looped.body, places }];
-        while let Some(one) = moved.pop() {
-            fused.moved(&one);
-            open.values_mut().flatten().chain(&mut sites).for_each(|site| *site = one.site(*site));
-            if let Some(site) = sites.pop() {
-                let computations = &mut fused.module.computations;
-                let (made, places) = started(&computations[site.computation], site.instruction, &test, &reads);
-                computations[site.computation] = made;
-                // It is known from now on, and moves with what is put before it.
-                fused.joined.insert(site, name.clone());
-                moved.push(Moved { computation: site.computation, places });
-            }
-        }
+        fused.moved(&Moved { computation: looped.body, places });
+        Rc::new(Start { test, reads, joined })
     }
 }
 

@@ -1,5 +1,8 @@
 //! The computations of a loop that carries its condition, behind its state.
 
+use super::Start;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Instruction, Op, Shape, UniqueNames};
 
 /// A value: an instruction, and which element of what it yields, of which element of that, and so on.
@@ -171,22 +174,18 @@ pub(super) fn condition(source: &Computation, body: &Computation) -> Computation
     rebuild.finish(root).0
 }
 
-/// The computation that a loop stands in, which computes the condition before it as `test` does, of these elements of the state; and where its
+/// The computation that loops stand in, which computes the condition before each as `test` does, of these elements of the state; and where its
 /// instructions are then.
-pub(super) fn started(
-    source: &Computation,
-    looped: InstrId,
-    test: &Instruction,
-    reads: &[Vec<usize>],
-) -> (Computation, Vec<InstrId>) {
+pub(super) fn started(source: &Computation, loops: &BTreeMap<InstrId, Rc<Start>>) -> (Computation, Vec<InstrId>) {
     let mut rebuild = Rebuild::new(source);
     for (id, instruction) in source.instructions.iter() {
         let mut copy = rebuild.copied(instruction);
-        if id != looped {
+        let Some(start_of_loop) = loops.get(&id) else {
             let made = rebuild.made.push(copy);
             rebuild.became(made, made);
             continue;
-        }
+        };
+        let Start { test, reads, .. } = start_of_loop.as_ref();
         let (state, start) = (instruction.shape.clone(), copy.operands[0]);
         let is_tuple = matches!(state, Shape::Tuple(_));
         let count = elements_of(&state);

@@ -349,7 +349,12 @@ pub(in crate::eval) fn pow(base: Complex64, exponent: Complex64) -> Complex64 {
         _ => {}
     }
     let is_moderate = |part: f64| part.abs() < 1e200;
-    if is_zero(base) || !is_finite(base) || !is_moderate(exponent.re) || !is_moderate(exponent.im) {
+    if is_zero(base) || !is_finite(base) {
+        // Beside an infinite logarithm the size of the angle does not matter, but no product with it may overflow.
+        let Complex { re, im } = ln(base);
+        return exp(exponent * Complex::new(re, im * 0.25));
+    }
+    if !is_moderate(exponent.re) || !is_moderate(exponent.im) {
         return exp(exponent * ln(base));
     }
     let logarithm = Point { re: ln_of_length(base), im: precise_angle_of(Pair::of(base.im), Pair::of(base.re)) };

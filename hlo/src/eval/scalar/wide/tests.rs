@@ -320,3 +320,10 @@ fn turns_are_exact_where_they_can_be() {
     }
     assert_eq!(sin_cos_of_turn(1, 12), (0.5, 0.866_025_403_784_438_6));
 }
+
+#[test]
+fn the_size_of_an_angle_does_not_matter_beside_an_infinite_logarithm() {
+    for im in [f64::MAX, -f64::MAX] {
+        assert_eq!(complex::pow(Complex64::new(-0.0, 0.0), Complex64::new(2.0, im)), Complex64::default());
+    }
+}

@@ -1,18 +1,21 @@
 //! Plans around reductions: functions of the elements of rows, and of rows, and the passes in which a kernel calls them.
 
+mod order;
+mod rows;
+
+pub use rows::Rows;
+
 use super::planner::{Placement, Planner, place};
-use super::{Emitter, Folded, FunctionId, FusionPlan, Hero, Pass, Read, Root, Tail, leaf_extents, roots};
-use crate::access::{Access, Counted, element_count, same_access};
-use crate::cost::operation_cost;
+use super::{FunctionId, FusionPlan, Read, Root, leaf_extents, roots};
+use crate::access::{Access, Counted, same_access};
 use crate::fold::Fold;
 use crate::form::Form;
 use crate::hero::HeroKind;
-use crate::reduced::{Facts, Reduced};
 use crate::row_space::RowSpace;
 use crate::{Target, live};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Module, Op};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op};
 use weft_indexing::IndexingMap;
 
 /// What the indices of a function are.
@@ -74,72 +77,6 @@ impl Heroes {
         let ids = spaces.iter().filter(same).map(|(id, _)| *id).collect();
         Some(Heroes { space, ids })
     }
-}
-
-/// What a kernel that is shaped around reductions is, and costs: what fusing asks before it decides.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
-    /// How elements are shared out.
-    pub schedule: Reduced,
-    /// Passes over the elements of a row.
-    pub passes: usize,
-    /// Bytes that it reads: those of an operand once, or in each pass that reads it where values are not kept; and no more than the operand has for each, also where
-    /// elements are read several times.
-    pub bytes_read: u64,
-    /// Bytes that it writes.
-    pub bytes_written: u64,
-}
-
-impl Rows {
-    /// Those of a computation that would be one kernel of this kind, given as a fusion; `module` has its regions. It takes as long as its plan.
-    ///
-    /// # Errors
-    /// Why it would be none, as part of a sentence: it reduces nothing, a loop is as good, or results are read at other rows.
-    pub fn of(module: &Module, computation: &Computation, target: &Target) -> Result<Rows, String> {
-        let plan = Planner::new(computation).plan_reduced(module, target).map_err(|refused| match refused {
-            Refused::Reason(reason) => reason,
-            Refused::Undefined(findings) => findings.to_string(),
-        })?;
-        let Emitter::Reduced(schedule) = plan.emitter() else { return Err("it is shaped otherwise".to_owned()) };
-        let bytes = |id: InstrId| {
-            let leaves = computation.instructions[id].shape.leaves();
-            leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
-        };
-        let of_pass =
-            |pass: &Pass| parameters_of(&plan, computation, pass).into_iter().map(bytes).fold(0, u64::saturating_add);
-        let passes = plan.passes().iter().filter(|pass| !pass.elements.is_empty()).count();
-        let bytes_read = plan.passes().iter().map(of_pass).fold(0, u64::saturating_add);
-        let bytes_written = roots(computation).into_iter().map(bytes).fold(0, u64::saturating_add);
-        Ok(Rows { schedule, passes, bytes_read, bytes_written })
-    }
-}
-
-/// The parameters that the functions of a pass read, and those that they call.
-fn parameters_of(plan: &FusionPlan, computation: &Computation, pass: &Pass) -> BTreeSet<InstrId> {
-    let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
-    let mut open: Vec<FunctionId> = pass.rows.iter().chain(&pass.elements).copied().collect();
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(function) = open.pop() {
-        if !seen.insert(function) {
-            continue;
-        }
-        let planned = plan.function(function);
-        let roots = planned.roots.iter().map(|root| root.instruction).filter(|root| !planned.given.contains(root));
-        let operands = planned.members.iter().flat_map(|member| {
-            let operands = computation.instructions[*member].operands.iter().enumerate();
-            operands.filter(|(position, _)| {
-                !matches!(plan.read(*member, *position), Read::Given | Read::Splat | Read::Never)
-            })
-        });
-        for read in roots.chain(operands.map(|(_, operand)| *operand)) {
-            if is_parameter(&read) {
-                found.insert(read);
-            } else if let Some((home, _)) = plan.home(read) {
-                open.push(home);
-            }
-        }
-    }
-    found
 }
 
 impl Planner<'_> {
@@ -471,238 +408,4 @@ fn same_map(one: &IndexingMap, other: &IndexingMap) -> bool {
         map: map.clone(),
     };
     one == other || same_access(&access(one), &access(other))
-}
-
-/// In which pass each function and each reduction comes.
-struct Order {
-    functions: Vec<usize>,
-    reductions: Vec<usize>,
-}
-
-impl Division<'_> {
-    /// The passes, and what computes them on a target.
-    fn scheduled(mut self, outputs: Vec<FunctionId>, target: &Target) -> Result<FusionPlan, Refused> {
-        let order = self.order();
-        let passes = order.reductions.iter().map(|pass| pass + 1).max().unwrap_or(0);
-        let stored = |function: &FunctionId| outputs.contains(function);
-        let of_elements: Vec<FunctionId> = self.of_level(Level::Element).collect();
-        let last = of_elements.iter().filter(|it| stored(it)).map(|it| order.functions[it.0 as usize] + 1).max();
-        let passes = passes.max(last.unwrap_or(0));
-        // What each pass folds or stores, with all that it is computed of.
-        let wanted = |pass: usize| -> Vec<FunctionId> {
-            let own = of_elements.iter().copied().filter(|it| stored(it) && order.functions[it.0 as usize] == pass);
-            let folded = self.reductions.iter().zip(&order.reductions).filter(|(_, own)| **own == pass);
-            own.chain(folded.filter_map(|(reduction, _)| reduction.function)).collect()
-        };
-        let needed: Vec<BTreeSet<FunctionId>> = (0..passes).map(|pass| self.closure(wanted(pass))).collect();
-        let kept = self.most_kept(&needed);
-        let is_ordered = self.reductions.iter().any(|reduction| !reduction.fold.commutes);
-        let (has_vectors, is_packed) = self.types();
-        let extents = self.space.extents;
-        let stretch = self.space.stretch;
-        let facts = Facts { extents, stretch, is_ordered, passes, kept, has_vectors, is_packed };
-        let schedule = Reduced::of(&facts, target)?;
-        let mut done: BTreeSet<FunctionId> = BTreeSet::new();
-        let mut listed: Vec<Pass> = Vec::new();
-        for (pass, needed) in needed.iter().enumerate() {
-            let is_new = |function: &FunctionId| !schedule.is_kept || !done.contains(function);
-            let mut elements: Vec<FunctionId> = needed.iter().copied().filter(is_new).collect();
-            self.sort(&mut elements);
-            done.extend(&elements);
-            listed.push(Pass { rows: self.rows_of(pass, &order), elements, folds: self.folds_of(pass, &order) });
-        }
-        let after = self.rows_of(passes, &order);
-        if !after.is_empty() {
-            listed.push(Pass { rows: after, elements: Vec::new(), folds: Vec::new() });
-        }
-        self.count_again(&listed);
-        let heroes = self.heroes(&schedule, &outputs, target);
-        let mut outputs = outputs;
-        outputs.dedup();
-        let mut distinct: Vec<FunctionId> = Vec::new();
-        outputs.into_iter().for_each(|own| {
-            if !distinct.contains(&own) {
-                distinct.push(own);
-            }
-        });
-        let names: Vec<String> = heroes
-            .iter()
-            .map(|hero| format!("%{}", self.planner.computation.instructions[hero.instruction].name))
-            .collect();
-        let why = format!("{}: {}", names.join(", "), schedule.explanation(target));
-        let plan = self.planner.finish(distinct, Emitter::Reduced(schedule), heroes, why);
-        Ok(FusionPlan { passes: listed, ..plan })
-    }
-
-    fn of_level(&self, level: Level) -> impl Iterator<Item = FunctionId> + use<'_> {
-        let ids = (0..).map(FunctionId).zip(&self.levels);
-        ids.filter(move |(_, own)| **own == Some(level)).map(|(id, _)| id)
-    }
-
-    /// The reduction that an instruction is.
-    fn reduction(&self, id: InstrId) -> Option<usize> {
-        self.reductions.iter().position(|reduction| reduction.id == id)
-    }
-
-    /// A function comes in the first pass behind those that fold what it is given; a reduction with what it folds.
-    fn order(&self) -> Order {
-        let mut order =
-            Order { functions: vec![0; self.planner.functions.len()], reductions: vec![0; self.reductions.len()] };
-        // What is given to a function is computed of instructions before its roots.
-        let mut sorted: Vec<FunctionId> = self.of_level(Level::Row).chain(self.of_level(Level::Element)).collect();
-        self.sort(&mut sorted);
-        // What a reduction begins with may come behind what it folds.
-        while self.put_in_order(&sorted, &mut order) {}
-        order
-    }
-
-    /// Moves functions and reductions into later passes where what they need asks for it; whether any has been moved.
-    fn put_in_order(&self, sorted: &[FunctionId], order: &mut Order) -> bool {
-        let before = (order.functions.clone(), order.reductions.clone());
-        for function in sorted {
-            let own = &self.planner.functions[function.0 as usize];
-            let of_given = own.given.iter().map(|given| match (self.reduction(*given), self.nodes.get(given)) {
-                (Some(number), _) => order.reductions[number] + 1,
-                (None, Some(node)) => order.functions[node.0 as usize],
-                (None, None) => 0,
-            });
-            let pass = of_given.max().unwrap_or(0).max(order.functions[function.0 as usize]);
-            order.functions[function.0 as usize] = pass;
-        }
-        for (reduction, pass) in self.reductions.iter().zip(&mut order.reductions) {
-            let of = |function: Option<FunctionId>| function.map_or(0, |function| order.functions[function.0 as usize]);
-            *pass = of(reduction.function).max(of(reduction.initial));
-        }
-        for (reduction, pass) in self.reductions.iter().zip(&order.reductions) {
-            if let Some(function) = reduction.function {
-                order.functions[function.0 as usize] = *pass;
-            }
-        }
-        before != (order.functions.clone(), order.reductions.clone())
-    }
-
-    /// Puts functions behind those whose values they are given.
-    fn sort(&self, functions: &mut [FunctionId]) {
-        // A function that passes on what it is given comes behind the one that computes it.
-        let key = |function: &FunctionId| {
-            let planned = &self.planner.functions[function.0 as usize];
-            let last = planned.roots.iter().map(|root| root.instruction).chain(planned.given.iter().copied()).max();
-            let is_node = planned.roots.first().and_then(|root| self.nodes.get(&root.instruction)) == Some(function);
-            let folds = self.reductions.iter().any(|reduction| reduction.function == Some(*function));
-            (last, !is_node, !folds, *function)
-        };
-        functions.sort_by_key(key);
-    }
-
-    /// These functions of elements with all that they are given values of.
-    fn closure(&self, wanted: Vec<FunctionId>) -> BTreeSet<FunctionId> {
-        let mut found = BTreeSet::new();
-        let mut open = wanted;
-        while let Some(function) = open.pop() {
-            if self.level(function) == Some(Level::Element) && found.insert(function) {
-                let given = &self.planner.functions[function.0 as usize].given;
-                open.extend(given.iter().filter_map(|given| self.nodes.get(given)));
-            }
-        }
-        found
-    }
-
-    /// Values of an element that are computed in one pass and needed in a later one, the most at once.
-    fn most_kept(&self, needed: &[BTreeSet<FunctionId>]) -> usize {
-        let between = |pass: usize| {
-            let before: BTreeSet<FunctionId> = needed[..=pass].iter().flatten().copied().collect();
-            let after: BTreeSet<FunctionId> = needed[pass + 1..].iter().flatten().copied().collect();
-            // Nothing but what a function that is yet to come is given has to be kept.
-            let given = after.difference(&before).flat_map(|it| &self.planner.functions[it.0 as usize].given);
-            given
-                .filter_map(|given| self.nodes.get(given))
-                .filter(|node| before.contains(node))
-                .collect::<BTreeSet<_>>()
-                .len()
-        };
-        (0..needed.len().saturating_sub(1)).map(between).max().unwrap_or(0)
-    }
-
-    fn rows_of(&self, pass: usize, order: &Order) -> Vec<FunctionId> {
-        let mut rows: Vec<FunctionId> =
-            self.of_level(Level::Row).filter(|function| order.functions[function.0 as usize] == pass).collect();
-        self.sort(&mut rows);
-        rows
-    }
-
-    fn folds_of(&self, pass: usize, order: &Order) -> Vec<Folded> {
-        let own = self.reductions.iter().zip(&order.reductions).filter(|(_, own)| **own == pass);
-        own.filter_map(|(reduction, _)| {
-            let function = reduction.function?;
-            let neutral = reduction.fold.neutral.clone();
-            Some(Folded { reduction: reduction.id, function, initial: reduction.initial, neutral })
-        })
-        .collect()
-    }
-
-    /// Counts what passes compute again.
-    fn count_again(&mut self, passes: &[Pass]) {
-        let mut times: BTreeMap<FunctionId, usize> = BTreeMap::new();
-        passes.iter().flat_map(|pass| &pass.elements).for_each(|function| *times.entry(*function).or_default() += 1);
-        for (function, times) in times.into_iter().filter(|(_, times)| *times > 1) {
-            let again = (times - 1) as f64 * self.planner.functions[function.0 as usize].evaluations;
-            self.planner.functions[function.0 as usize].evaluations += again;
-            let members = self.planner.functions[function.0 as usize].members.iter();
-            let instructions = &self.planner.computation.instructions;
-            let units: f64 = members.map(|member| operation_cost(&instructions[*member].op)).sum();
-            self.planner.excess += again * units;
-        }
-    }
-
-    /// Whether there are vectors of all that is computed with, and whether all that is read and written for each element is packed in words.
-    fn types(&self) -> (bool, bool) {
-        let computation = self.planner.computation;
-        let types = |instruction: &Instruction| -> Vec<ElementType> {
-            let leaves = instruction.shape.leaves();
-            leaves.iter().filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect()
-        };
-        let has_vectors = computation
-            .instructions
-            .values()
-            .flat_map(types)
-            .all(|ty| !matches!(ty, ElementType::F64 | ElementType::C128));
-        let elements = self.space.count() as f64;
-        let root = computation.root;
-        let bound =
-            computation.instructions.iter().filter(|(id, it)| matches!(it.op, Op::Parameter { .. }) || *id == root);
-        let of_elements = bound.filter(|(_, it)| it.shape.leaves().iter().any(|leaf| element_count(leaf) == elements));
-        let is_packed = |ty: ElementType| Form::of(ty).is_some_and(Form::is_packed);
-        let mut of_elements = of_elements.flat_map(|(_, it)| types(it)).peekable();
-        let is_any = of_elements.peek().is_some();
-        (has_vectors, is_any && of_elements.all(is_packed))
-    }
-
-    fn heroes(&self, schedule: &Reduced, outputs: &[FunctionId], target: &Target) -> Vec<Hero> {
-        let computation = self.planner.computation;
-        let tail = |id: InstrId, function: &FunctionId| {
-            let planned = &self.planner.functions[function.0 as usize];
-            let level = self.level(*function)?;
-            planned
-                .given
-                .contains(&id)
-                .then(|| Tail { function: *function, map: self.space.identity(level == Level::Element) })
-        };
-        let hero = |reduction: &Reduction| {
-            let kind = HeroKind::of(computation, reduction.id)?;
-            let function = reduction.function?;
-            let given = &self.planner.functions[function.0 as usize].given;
-            let prologues = given.iter().filter_map(|given| self.nodes.get(given)).copied().collect();
-            let mut epilogues: Vec<Tail> = outputs.iter().filter_map(|output| tail(reduction.id, output)).collect();
-            epilogues.dedup();
-            let mut tiling = kind.tiling(target);
-            tiling.threads = u32::try_from(schedule.threads()).unwrap_or(u32::MAX);
-            tiling.tile = if schedule.along > i64::from(schedule.lanes) || schedule.columns > 1 && schedule.along > 1 {
-                vec![schedule.threads()]
-            } else {
-                Vec::new()
-            };
-            Some(Hero { instruction: reduction.id, kind, function, prologues, epilogues, tiling, why_loop: None })
-        };
-        self.reductions.iter().filter_map(hero).collect()
-    }
 }

@@ -5,7 +5,7 @@ use crate::kernel::named::replace;
 use crate::kernel::{Block, Condition, Function, Known, Operand, OutOfBounds, ScalarOp, Statement, ValueId};
 use std::collections::HashMap;
 use weft_affine::{Constraint, Expr, Interval};
-use weft_hlo::ir::ComparisonDirection;
+use weft_hlo::ir::{ComparisonDirection, ElementType};
 
 /// An entry whose variables are bound to one of two indices, as a comparison of two others chooses: what stands behind that in either case, with the index for the variable;
 /// `None` where there is no such choice, or not known that an index is within the bounds of its variable.
@@ -48,7 +48,7 @@ impl Choices {
             Operand::Constant(_) => None,
         };
         match op {
-            ScalarOp::Index { element_type, index } if element_type.is_signed() => {
+            ScalarOp::Index { element_type: ElementType::S32, index } => {
                 self.indices.insert(value, index.clone());
             }
             ScalarOp::Compare { direction, operands: [left, right], .. } => {

@@ -179,8 +179,8 @@ fn scans_that_keep_the_order_come_to_the_same_in_blocks() {
 
 #[test]
 fn other_windows_stay_as_they_are() {
-    let zeros = |extents: &[i64]| Literal::array(extents, vec![1; extents.iter().product::<i64>() as usize]);
-    let inputs = |extents: &[i64]| [zeros(extents), Literal::scalar(Scalar::S32(3))];
+    let ones = |extents: &[i64]| Literal::array(extents, vec![1; extents.iter().product::<i64>() as usize]);
+    let inputs = |extents: &[i64]| [ones(extents), Literal::scalar(Scalar::S32(3))];
     // A region that is no monoid's is told of.
     let along = Along::scan(&[1100], 0, false, false, 0, 0);
     let fused = checked(&integers("subtract", &[1100], &along), &inputs(&[1100]));

@@ -162,3 +162,43 @@ fn errors_are_those_of_hand() {
     let least = [Literal::array([1], vec![1e-40f32])];
     assert!(error("  x = f32[1] parameter(0)\n  ROOT n = f32[1] negate(x)", &least) >= 0.9e-40);
 }
+
+/// The bounds of the results of a module for its inputs, if functions are computed to 4 units.
+fn of_text(text: &str, inputs: &[Literal]) -> Vec<Bounded> {
+    evaluate_with_bounds(&parse(text).unwrap(), inputs, &Config::default(), &|op, _| match op {
+        weft_hlo::ir::Op::Unary(_) => 4.0,
+        _ => 0.5,
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_smaller_part_of_a_complex_number_may_become_a_zero() {
+    let text = "HloModule m\n\nENTRY e {\n  x = c64[2] parameter(0)\n  ROOT r = c64[2] negate(x)\n}\n";
+    let parts = |re, im| num_complex::Complex::new(re, im);
+    let x = Literal::array([2], vec![parts(-4f32, 1e-45), parts(3.0, 0.0)]);
+    let error = &of_text(text, &[x])[0].error;
+    assert!(error[0] > 0.0 && error[0] < 1e-37, "{}", error[0]);
+    assert_eq!(error[1], 0.0);
+}
+
+#[test]
+fn magnitudes_are_known_as_well_as_complex_numbers_are() {
+    let text = "HloModule m\n\nENTRY e {\n  x = c64[1] parameter(0)\n  r = f32[1] abs(x)\n  b = u32[1] bitcast-convert(r)\n  \
+                ROOT t = (f32[1], u32[1]) tuple(r, b)\n}\n";
+    let x = Literal::array([1], vec![num_complex::Complex::new(3f32, 4.0)]);
+    let known = of_text(text, &[x]);
+    assert!(known[0].error[0] >= 4.0 * 2f64.powi(-21), "{}", known[0].error[0]);
+    assert_eq!(known[1].error[0], f64::INFINITY);
+}
+
+#[test]
+fn what_a_bitcast_moves_keeps_its_value_and_error() {
+    let text = "HloModule m\n\nENTRY e {\n  x = f16[1] parameter(0)\n  c = f8e5m2[1] convert(x)\n  r = f8e5m2[1] erf(c)\n  \
+                ROOT b = f8e5m2[1,1] bitcast(r)\n}\n";
+    let known = of_text(text, &[Literal::array([1], vec![half::f16::from_f64(-1.3388671875)])]);
+    let Data::F64(values) = &known[0].value.data else { panic!("{:?}", known[0]) };
+    // erf(-1.25) as the type has it.
+    assert!((values[0] + 0.875).abs() <= known[0].error[0], "{known:?}");
+    assert!(values[0] != -1.0, "{known:?}");
+}

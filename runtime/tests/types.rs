@@ -124,6 +124,28 @@ fn further_operations_agree_on_every_type() {
     println!("{}", check_all(&opcodes, 1, Numbers::Small, 16.0));
 }
 
+/// All numbers of a type, or the interesting ones, with fewer bits: HLO counts the bits of the number as it is in memory, be it subnormal.
+#[test]
+fn precision_is_reduced_on_the_bits_of_each_type() {
+    let device = device();
+    let mut failures = String::new();
+    for ty in types().filter(|ty| ty.is_float() && (device.target().features.shader_f64 || !is_double(*ty))) {
+        let numbers = interesting(ty);
+        for [exponent, mantissa] in [[1, 0], [2, 9], [4, 3], [5, 2], [5, 10], [8, 7], [8, 1], [11, 52], [3, 1]] {
+            let text = format!(
+                "HloModule m\n\nENTRY e {{\n  x = {ty}[{0}] parameter(0)\n  ROOT r = {ty}[{0}] reduce-precision(x), \
+                 exponent_bits={exponent}, mantissa_bits={mantissa}\n}}\n",
+                numbers.data.len().unwrap_or(0)
+            );
+            let module = parse(&text).unwrap();
+            if let Err(found) = difference(&device, &module, std::slice::from_ref(&numbers), 0.0) {
+                writeln!(failures, "{ty} with {exponent} and {mantissa} bits: {found}").unwrap();
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
 /// Numbers of a type that conversions can go wrong at: zero, the ends, powers of two and their neighbours, halves, NaNs.
 fn interesting(ty: ElementType) -> Literal {
     let bits = ty.bits();

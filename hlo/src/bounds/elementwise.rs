@@ -2,7 +2,7 @@
 
 use super::rounding::Rounding;
 use super::single;
-use super::{Bounded, Run, is_whole, size};
+use super::{Bounded, Run, is_whole, parts, size};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArrayShape, BinaryOp, ComparisonType, Data, ElementType, Instruction, Literal, Op, Shape, UnaryOp};
 
@@ -26,7 +26,9 @@ pub(super) fn errors(
     let operand_type = shapes.first().and_then(|shape| shape.as_array()).map(|array| array.element_type);
     let units = |_| {
         operand_type.map_or(0.5, |ty| {
-            (run.units)(op, if result_type.is_some_and(is_number) { result_type.unwrap_or(ty) } else { ty })
+            // The magnitude of a complex number is computed as complex numbers are.
+            let is_of_result = result_type.is_some_and(is_number) && *op != Op::Unary(UnaryOp::Abs);
+            (run.units)(op, if is_of_result { result_type.unwrap_or(ty) } else { ty })
         })
     };
     let inherited = match op {
@@ -86,7 +88,7 @@ pub(super) fn errors(
             let is_known =
                 operands[0].is_exact() && (0..operands[0].len()).all(|at| !size(&operands[0].value.data, at).is_nan());
             let is_whole = |ty: Option<ElementType>| ty.is_some_and(|ty| !is_number(ty));
-            let is_moved = result_type == operand_type && *op == Op::Bitcast;
+            let is_moved = result_type == operand_type;
             if is_moved {
                 return Ok(Some(single::of_errors(
                     op,
@@ -134,8 +136,11 @@ pub(super) fn rounded(
                 // A product of complex numbers that is too large is an infinity or the difference of two.
                 false if rounding.has_specials() && !matches!(value.data, Data::C128(_)) => inherited,
                 false => f64::INFINITY,
-                true if inherited == 0.0 && units <= 0.5 && has(at) => rounding.flushed(size, 0.0),
-                true => rounding.error(size, inherited, units),
+                true => {
+                    let is_exact = inherited == 0.0 && units <= 0.5 && has(at);
+                    let error = if is_exact { 0.0 } else { rounding.error(size, inherited, units) };
+                    rounding.flushed_parts(parts(&value.data, at), error)
+                }
             }
         })
         .collect()

@@ -203,7 +203,11 @@ impl Fold<'_> {
                         let is_tame =
                             above[at] * growth <= rounding.max() && below[at] > rounding.least_normal() * growth;
                         let error = products[at] * growth - sizes[at];
-                        if is_tame { rounding.error(sizes[at], error, 0.0) } else { f64::INFINITY }
+                        if is_tame {
+                            rounding.flushed(sizes[at], rounding.error(sizes[at], error, 0.0))
+                        } else {
+                            f64::INFINITY
+                        }
                     })
                     .collect())
             }
@@ -246,7 +250,7 @@ impl Fold<'_> {
                             f64::INFINITY
                         }
                     }
-                    true => rounding.error(value.abs(), error + own, 0.0),
+                    true => rounding.flushed(value.abs(), rounding.error(value.abs(), error + own, 0.0)),
                     false => f64::INFINITY,
                 }
             })

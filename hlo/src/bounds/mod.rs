@@ -39,9 +39,9 @@ impl Bounded {
         let rounding = literal.data.element_type().and_then(Rounding::of);
         let value = wide(literal);
         let error = match rounding {
-            Some(rounding) => {
-                (0..value.data.len().unwrap_or(0)).map(|at| rounding.flushed(size(&value.data, at), 0.0)).collect()
-            }
+            Some(rounding) => (0..value.data.len().unwrap_or(0))
+                .map(|at| rounding.flushed_parts(parts(&value.data, at), 0.0))
+                .collect(),
             None => vec![0.0; value.data.len().unwrap_or(0)],
         };
         Bounded { value, error }
@@ -77,6 +77,15 @@ fn size(data: &Data, position: usize) -> f64 {
         Data::C128(values) if values[position].is_nan() => f64::NAN,
         Data::C128(values) => values[position].re.abs().max(values[position].im.abs()),
         _ => 0.0,
+    }
+}
+
+/// The parts of an element, without sign: two of a complex number, one of a real one.
+fn parts(data: &Data, position: usize) -> [Option<f64>; 2] {
+    match data {
+        Data::F64(values) => [Some(values[position].abs()), None],
+        Data::C128(values) => [Some(values[position].re.abs()), Some(values[position].im.abs())],
+        _ => [None; 2],
     }
 }
 

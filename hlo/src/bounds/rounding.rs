@@ -80,7 +80,13 @@ impl Rounding {
         if may_be_small { error + (size + error).min(least) } else { error }
     }
 
-    /// The error of a result of this size, computed to `units` in the last place after an error that it inherits.
+    /// The error of a number with these parts, of which each may have become a zero.
+    pub(super) fn flushed_parts(&self, parts: [Option<f64>; 2], error: f64) -> f64 {
+        parts.into_iter().flatten().map(|part| self.flushed(part, error)).fold(error, f64::max)
+    }
+
+    /// The error of a result of this size, computed to `units` in the last place after an error that it inherits, without what becomes of
+    /// subnormal numbers.
     pub(super) fn error(&self, size: f64, inherited: f64, units: f64) -> f64 {
         let largest = size + inherited;
         let mut error = inherited + units * distance(self.register, largest);
@@ -90,7 +96,7 @@ impl Rounding {
         if error.is_nan() || size + error > self.max {
             return f64::INFINITY;
         }
-        self.flushed(size, error)
+        error
     }
 }
 

@@ -99,7 +99,7 @@ struct Widener {
 impl Widener {
     /// The instruction in the widest types; its operands, which are so already, had the shapes given.
     fn instruction(&mut self, mut instruction: Instruction, given: &[Shape]) -> InstrId {
-        if !reads_bits(&instruction.op) {
+        if !reads_bits(&instruction, given) {
             instruction.shape = wide_shape(&instruction.shape);
             match &mut instruction.op {
                 Op::Constant(literal) => *literal = wide_literal(literal),
@@ -151,17 +151,20 @@ impl Widener {
     }
 }
 
-/// Whether an operation's meaning depends on how numbers are written as bits.
-fn reads_bits(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Bitcast
-            | Op::BitcastConvert
-            | Op::StochasticConvert
-            | Op::ReducePrecision { .. }
-            | Op::Rng { .. }
-            | Op::RngBitGenerator { .. }
-            | Op::RngGetAndUpdateState { .. }
-            | Op::CustomCall { .. }
-    )
+/// Whether what an instruction means depends on how the numbers it is given, of these shapes, are written as bits.
+fn reads_bits(instruction: &Instruction, given: &[Shape]) -> bool {
+    let element_type = |shape: &Shape| shape.as_array().map(|array| array.element_type);
+    match instruction.op {
+        // Between equal types elements are moved as they are.
+        Op::Bitcast | Op::BitcastConvert => {
+            given.iter().any(|shape| element_type(shape) != element_type(&instruction.shape))
+        }
+        Op::StochasticConvert
+        | Op::ReducePrecision { .. }
+        | Op::Rng { .. }
+        | Op::RngBitGenerator { .. }
+        | Op::RngGetAndUpdateState { .. }
+        | Op::CustomCall { .. } => true,
+        _ => false,
+    }
 }

@@ -7,6 +7,7 @@ mod double;
 mod helpers;
 mod integer;
 mod pair;
+mod precision;
 
 use crate::kernel::{
     Binding, Block, Condition, Function, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
@@ -16,6 +17,7 @@ use convert::part;
 use helpers::Helpers;
 use integer::Narrow;
 use pair::Pair;
+use precision::is_reduced_as_half;
 use std::collections::BTreeMap;
 use weft_affine::Expr;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -348,6 +350,11 @@ impl Pass<'_, '_> {
             }
             ScalarOp::Convert { to, .. } => Ok(self.code.converted(&parts[0], ty, *to)),
             ScalarOp::Bitcast { to, .. } => self.bitcast(ty, *to, &parts[0]),
+            ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if is_reduced_as_half(ty) => {
+                let pattern = self.code.converted(&parts[0], ty, ElementType::F16)[0];
+                let reduced = self.code.reduced_half(pattern, *exponent_bits, *mantissa_bits);
+                Ok(self.code.converted(&[reduced], ElementType::F16, ty))
+            }
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if FloatFormat::of(ty).is_some() => {
                 let operand = self.decoded(parts[0][0], ty);
                 let (exponent_bits, mantissa_bits) = (*exponent_bits, *mantissa_bits);

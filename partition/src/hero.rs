@@ -3,6 +3,7 @@
 use crate::Target;
 use crate::access::{element_count, read_map};
 use crate::plan::leaf_extents;
+use crate::scan::Scan;
 use std::fmt;
 use std::str::FromStr;
 use weft_affine::{Atom, Expr, Var};
@@ -37,6 +38,13 @@ pub enum HeroKind {
         /// How many elements a window has.
         length: i64,
     },
+    /// Each result combines the elements of its line up to its own, or before it, or the same from the other end.
+    Scan {
+        /// How many lines of elements there are, each scanned by itself.
+        lines: i64,
+        /// How many elements each has.
+        length: i64,
+    },
     /// Each result is a sum of products of elements of two operands, which are read through different maps.
     Product {
         /// How many results there are.
@@ -56,11 +64,15 @@ pub enum HeroKind {
 impl HeroKind {
     /// The kind of an instruction, `None` for one that shapes no kernel.
     ///
-    /// Only maps are looked at. Range variables are what an instruction combines; a second operand read through them, by
+    /// But for scans, which are told by their windows, only maps are looked at. Range variables are what an instruction combines; a second operand read through them, by
     /// another map, makes it a product; more elements read than there are make it a window. Without range variables it is a
     /// transposition if the operand's row-major position has strides in another order than the result's.
     pub fn of(computation: &Computation, id: InstrId) -> Option<HeroKind> {
         let instruction = &computation.instructions[id];
+        let scan = Scan::of(&computation.instructions, instruction);
+        if let Some(scan) = scan.filter(|scan| scan.is_exclusive().is_some()) {
+            return Some(HeroKind::Scan { lines: scan.lines(), length: scan.extent() });
+        }
         if instruction.operands.is_empty() || instruction.op.opcode().is_elementwise() {
             return None;
         }
@@ -95,6 +107,7 @@ impl HeroKind {
             HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. } | HeroKind::Window { .. } => {
                 "it is a reduction, a loop of its own"
             }
+            HeroKind::Scan { .. } => "it is a scan, which folds elements one after the other",
             HeroKind::Product { .. } => "it is a sum of products, a loop of its own",
             HeroKind::Transposition { .. } => "it is a transposition, a hero that emitters tile",
         }
@@ -127,7 +140,7 @@ impl HeroKind {
     /// - Row reductions: `min(1024, round_up(⌈length / 16⌉, 32))` invocations a row, rows packed to 256; the partial results.
     /// - Column reductions and transpositions: tiles of 32 × 32 elements, read back transposed, a column more against bank
     ///   conflicts; 1024 invocations for reductions and 128 for transpositions. What tiles a transposition has is said by [`Transposed`](crate::Transposed).
-    /// - Products: 8 × 8 invocations of 4 × 4 results, 32 products deep, both operands in tiles. Windows have no tile.
+    /// - Products: 8 × 8 invocations of 4 × 4 results, 32 products deep, both operands in tiles. Windows have no tile; how scans share out elements is said by [`Reduced`](crate::Reduced).
     pub fn tiling(&self, target: &Target) -> HeroTiling {
         let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x)).max(1);
         let (threads, tile) = match *self {
@@ -139,7 +152,7 @@ impl HeroKind {
             HeroKind::ColumnReduction { .. } => (most.min(1024), vec![32, 33]),
             HeroKind::Transposition { .. } => (most.min(128), vec![32, 33]),
             HeroKind::Product { .. } => (most.min(64), vec![2, 32, 33]),
-            HeroKind::Window { .. } => (most.min(256), Vec::new()),
+            HeroKind::Window { .. } | HeroKind::Scan { .. } => (most.min(256), Vec::new()),
         };
         HeroTiling { threads: u32::try_from(threads).unwrap_or(1), tile }
     }
@@ -234,6 +247,7 @@ impl fmt::Display for HeroKind {
                 write!(f, "column-reduction columns={columns} length={length} minor={minor}")
             }
             HeroKind::Window { results, length } => write!(f, "window results={results} length={length}"),
+            HeroKind::Scan { lines, length } => write!(f, "scan lines={lines} length={length}"),
             HeroKind::Product { results, length } => write!(f, "product results={results} length={length}"),
             HeroKind::Transposition { rows, columns } => write!(f, "transposition rows={rows} columns={columns}"),
         }
@@ -259,6 +273,7 @@ impl FromStr for HeroKind {
                 minor: count("minor")?,
             },
             "window" => HeroKind::Window { results: count("results")?, length: count("length")? },
+            "scan" => HeroKind::Scan { lines: count("lines")?, length: count("length")? },
             "product" => HeroKind::Product { results: count("results")?, length: count("length")? },
             "transposition" => HeroKind::Transposition { rows: count("rows")?, columns: count("columns")? },
             _ => return Err(wrong()),

@@ -35,6 +35,7 @@ mod monoid;
 mod plan;
 mod reduced;
 mod row_space;
+mod scan;
 mod selection;
 mod splat;
 mod target;
@@ -52,7 +53,9 @@ pub use loop_plan::{
     BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,
 };
 pub use monoid::identity;
-pub use plan::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Tail, Update};
+pub use plan::{
+    Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Scanned, Tail, Update,
+};
 pub use reduced::Reduced;
 pub use splat::splats;
 pub use target::{

@@ -1,4 +1,4 @@
-//! Kernels that are shaped around reductions: how the elements of rows are shared out among invocations.
+//! Kernels that are shaped around reductions and scans: how the elements of rows are shared out among invocations.
 
 use crate::Target;
 use std::fmt;
@@ -22,6 +22,9 @@ use std::fmt;
 ///
 /// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save.
 ///
+/// For scans, rows have `⌈R / 16⌉` invocations, as many as the next power of two and at most 256, each with a stretch of neighbors, and a workgroup so many rows that it has 256 invocations; columns have
+/// one invocation each. Two passes read what is scanned where invocations share a row: one folds what each of them has.
+///
 /// Results that later passes over the row need are [kept](Self::is_kept) in registers where an invocation has at most 32 values of each, and, where the order is kept, the stretches of a
 /// row are equally long; else what is read is read again, and what is computed of it computed again.
 ///
@@ -29,7 +32,8 @@ use std::fmt;
 /// The same input gives the same bits. In each place elements are folded in ascending order, beginning with the region's neutral element; a loop over many may
 /// have several such chains (`split` of `weft emit`). The lanes of an invocation are folded in pairs, then invocations: in a tree of workgroup memory invocation
 /// `t` takes in `t + n / 2` for ever smaller halves of `n`, or, where the order is kept, `2 k s` takes in `(2 k + 1) s` for `s` = 1, 2, 4, …; with subgroups, those
-/// of a subgroup in the order of its lanes, then subgroups by their numbers. What comes out is folded into the initial value last.
+/// of a subgroup in the order of its lanes, then subgroups by their numbers. What comes out is folded into the initial value last. A scan folds what invocations have before each of
+/// them in `log2` rounds, in which `t` takes in `t - s` for `s` = 1, 2, 4, …, and each element then into what comes before it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
     /// Elements along `o`.
@@ -60,6 +64,8 @@ pub(crate) struct Facts {
     pub(crate) stretch: i64,
     /// Whether elements have to be folded in their order.
     pub(crate) is_ordered: bool,
+    /// Whether what is folded of the elements before each is needed for it.
+    pub(crate) is_scan: bool,
     /// Passes over the elements of a row.
     pub(crate) passes: usize,
     /// Values of an element that have to be kept at once, if any are kept.
@@ -108,6 +114,9 @@ impl Reduced {
             is_kept: false,
         };
         match (target.is_software(), inner == 1) {
+            (true, true) if facts.is_scan => schedule.scan_rows_one_by_one(most),
+            (false, true) if facts.is_scan => schedule.scan_rows(most),
+            (_, false) if facts.is_scan => schedule.scan_columns(facts, most, target),
             (true, _) => schedule.in_software(facts, most)?,
             (false, true) => schedule.of_rows(facts, most),
             (false, false) => schedule.of_columns(facts, most),
@@ -120,7 +129,7 @@ impl Reduced {
         // So it is with stretches of which the last has fewer elements than it has rounds.
         let is_even = !facts.is_ordered || reduced % schedule.rounds().max(1) == 0;
         let has_later = facts.passes > 1 && facts.kept > 0;
-        schedule.is_kept = !target.is_software() && has_later && fits && is_whole && is_even;
+        schedule.is_kept = !target.is_software() && !facts.is_scan && has_later && fits && is_whole && is_even;
         Ok(schedule)
     }
 
@@ -186,6 +195,29 @@ impl Reduced {
             return Err(format!("{results} results occupy too few invocations of a device in software"));
         }
         Ok(())
+    }
+
+    /// An invocation scans a row.
+    fn scan_rows_one_by_one(&mut self, most: i64) {
+        let threads = if self.outer >= MANY_RESULTS { SOFTWARE_THREADS } else { FEW_SOFTWARE_THREADS };
+        self.rows = threads.min(most);
+    }
+
+    /// Invocations scan [`EACH`] elements of a row each, and a workgroup so many rows as it has invocations for.
+    fn scan_rows(&mut self, most: i64) {
+        let packed = FEW_THREADS.min(most);
+        self.along = power_of_two(divided(self.reduced, EACH)).min(packed);
+        self.rows = (packed / self.along).min(power_of_two(self.outer)).max(1);
+    }
+
+    /// An invocation scans a column, or as many side by side as it has lanes.
+    fn scan_columns(&mut self, facts: &Facts, most: i64, target: &Target) {
+        let lanes = if facts.has_vectors && (facts.is_packed || target.is_software()) { SOFTWARE_LANES } else { 1 };
+        self.lanes = common_lanes(lanes, self.inner);
+        let lanes = i64::from(self.lanes);
+        let threads = if target.is_software() { SOFTWARE_THREADS } else { FEW_THREADS }.min(most);
+        self.columns = self.inner.min(threads * lanes);
+        self.rows = (threads * lanes / self.columns).min(power_of_two(self.outer)).max(1);
     }
 
     /// The formulae behind the numbers, with what they are applied to.

@@ -2,11 +2,13 @@
 
 use crate::access::{identity, row_major};
 use crate::plan::leaf_extents;
+use crate::scan::Scan;
 use weft_affine::{Expr, Var};
 use weft_hlo::ir::{Computation, InstrId, Op};
 use weft_indexing::IndexingMap;
 
-/// The elements that a reduction folds, numbered `(o, r, i)`: result `(o, i)` is folded of the elements along `r`.
+/// The elements that a reduction or a scan folds, numbered `(o, r, i)`: result `(o, i)` of a reduction is folded of the elements along `r`, and result `(o, r, i)` of a scan of those up to
+/// `r`, or from there on.
 ///
 /// Of the operand's dimensions those that are kept and stand behind all that are reduced are `i`, the other ones that are kept are `o`, and those that are
 /// reduced are `r`, each in row-major order, whether they are neighbors or not. Where `i` has one element the elements of a result lie side by side,
@@ -17,7 +19,7 @@ pub(crate) struct RowSpace {
     pub(crate) extents: [i64; 3],
     /// From `(o, r, i)` to the element of the operand.
     pub(crate) elements: IndexingMap,
-    /// From `(o, i)` to the element of the result.
+    /// From `(o, i)` to the element of a reduction's result; from `(o, r, i)` to that of a scan's.
     pub(crate) results: IndexingMap,
     /// How many of the elements that a result is folded of follow one another without a gap.
     pub(crate) stretch: i64,
@@ -26,10 +28,17 @@ pub(crate) struct RowSpace {
 }
 
 impl RowSpace {
-    /// That of an instruction; `None` where it is no reduction, has dimensions of unknown extent, or an index leaves 64 bits.
+    /// That of an instruction; `None` where it is no reduction and no scan with a result for each element, has dimensions of unknown extent, or an index leaves 64 bits.
     pub(crate) fn of(computation: &Computation, id: InstrId) -> Option<RowSpace> {
         let instruction = &computation.instructions[id];
-        let Op::Reduce { dimensions, .. } = &instruction.op else { return None };
+        let (dimensions, is_scan) = match &instruction.op {
+            Op::Reduce { dimensions, .. } => (dimensions.clone(), false),
+            _ => {
+                let scan = Scan::of(&computation.instructions, instruction)?;
+                scan.is_exclusive()?;
+                (vec![i64::try_from(scan.dimension).ok()?], true)
+            }
+        };
         let array = computation.instructions[*instruction.operands.first()?].shape.as_array()?;
         if !array.dynamic.is_empty() || array.element_count().is_none() {
             return None;
@@ -57,8 +66,10 @@ impl RowSpace {
         let stretch = last.map(|own| array.extents[own]).product();
         let mut elements = IndexingMap::of_extents(&extents, &[], elements).ok()?;
         elements.simplify();
-        let result = leaf_extents(&instruction.shape);
-        let results = row_major(&[extents[0], extents[2]], &result).ok()?;
+        let results = match is_scan {
+            true => elements.clone(),
+            false => row_major(&[extents[0], extents[2]], &leaf_extents(&instruction.shape)).ok()?,
+        };
         Some(RowSpace { extents, elements, results, stretch, operand: array.extents.clone() })
     }
 

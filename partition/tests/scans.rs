@@ -2,11 +2,11 @@
 
 use crate::fuse::read;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, Literal, Module, Op, Scalar};
+use weft_hlo::ir::{ArrayShape, Data, Instruction, Literal, Module, Op, Scalar};
 use weft_hlo::random::Rng;
 use weft_hlo::text::print;
 use weft_hlo::verify::verify;
-use weft_partition::{Fused, Target, Verdict, fuse_explained};
+use weft_partition::{Emitter, Fused, FusionPlan, Schedule, Site, Target, Verdict, fuse_explained};
 
 /// A window along one dimension: elements of it, and of the padding before and behind.
 #[derive(Copy, Clone, Debug)]
@@ -98,9 +98,17 @@ fn argument(extents: &[i64], along: &Along) -> Module {
     ))
 }
 
-/// Fuses, and fails unless everything can be compiled and the results are the same, bit for bit.
-fn checked(module: &Module, inputs: &[Literal]) -> Fused {
-    let fused = fuse_explained(module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+/// Targets of both kinds of schedules, and one whose workgroups cannot wait for one another.
+fn targets() -> [Target; 3] {
+    let scheduled = |schedule| Target::default().with(|target| target.schedule = Some(schedule));
+    let gpu = scheduled(Schedule::Gpu);
+    let without = gpu.clone().with(|target| target.faults.barriers = true);
+    [gpu, scheduled(Schedule::Software), without]
+}
+
+/// Fuses for a target, and fails unless everything can be compiled and the results are the same, bit for bit.
+fn checked(module: &Module, inputs: &[Literal], target: &Target) -> Fused {
+    let fused = fuse_explained(module, target).unwrap_or_else(|found| panic!("{found}"));
     let text = print(&fused.module);
     verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{text}"));
     assert!(fused.uncompiled.is_empty(), "{:?}\n{text}", fused.uncompiled);
@@ -110,14 +118,25 @@ fn checked(module: &Module, inputs: &[Literal]) -> Fused {
     fused
 }
 
-/// How many elements the longest window of the kernels has.
-fn longest_window(fused: &Fused) -> i64 {
-    let instructions = fused.module.computations.values().flat_map(|own| own.instructions.values());
-    let sizes = instructions.map(|instruction| match &instruction.op {
-        Op::ReduceWindow { window, .. } => window.dimensions.iter().map(|own| own.size).product(),
-        _ => 0,
-    });
-    sizes.max().unwrap_or(0)
+/// How many elements the windows of a kernel fold in all, of those kernels that are not shaped around scans, at most.
+fn most_rounds(fused: &Fused) -> i64 {
+    let rounds = |site: Site| {
+        let Some(Op::Fusion { calls, .. }) = fused.instruction(site).map(|it| &it.op) else { return 0 };
+        if matches!(fused.plan(*calls).map(FusionPlan::emitter), Some(Emitter::Reduced(_))) {
+            return 0;
+        }
+        let instructions = fused.module.computations[*calls].instructions.values();
+        let of = |instruction: &Instruction| match &instruction.op {
+            Op::ReduceWindow { window, .. } => {
+                let results = instruction.shape.leaves()[0].as_array().and_then(ArrayShape::element_count);
+                let sizes: i64 = window.dimensions.iter().map(|own| own.size).product();
+                results.unwrap_or(i64::MAX).saturating_mul(sizes)
+            }
+            _ => 0,
+        };
+        instructions.map(of).max().unwrap_or(0)
+    };
+    fused.fusions().map(rounds).max().unwrap_or(0)
 }
 
 fn reasons(fused: &Fused) -> Vec<(Verdict, &str)> {
@@ -129,7 +148,7 @@ fn reasons(fused: &Fused) -> Vec<(Verdict, &str)> {
 fn scans_of_integers_come_to_the_same_in_blocks() {
     let mut rng = Rng::new(20);
     let mut made = 0;
-    for case in 0..32 {
+    for case in 0..48 {
         let extent = [1025, 1026, 1031, 1280, 2048, 2049, 1200, 1999][rng.below(8)];
         let (extents, dimension) = match case % 4 {
             0 => (vec![extent], 0),
@@ -144,11 +163,13 @@ fn scans_of_integers_come_to_the_same_in_blocks() {
         let values: Vec<i32> = (0..count).map(|_| rng.between(-9, 9) as i32).collect();
         let inputs = [Literal::array(extents.clone(), values), Literal::scalar(Scalar::S32(rng.between(-5, 5) as i32))];
         let op = ["add", "maximum", "minimum", "xor", "multiply"][rng.below(5)];
-        let fused = checked(&integers(op, &extents, &along), &inputs);
-        assert!(longest_window(&fused) <= 64, "{extents:?} {along:?}\n{}", print(&fused.module));
+        let target = &targets()[rng.below(3)];
+        let fused = checked(&integers(op, &extents, &along), &inputs, target);
+        assert!(most_rounds(&fused) <= 1 << 18, "{extents:?} {along:?}\n{}", print(&fused.module));
         made += usize::from(matches!(reasons(&fused)[..], [(Verdict::Rewritten, _)]));
     }
-    assert_eq!(made, 32);
+    // A workgroup of a GPU scans rows of these lengths as they are.
+    assert!((20..48).contains(&made), "{made}");
 }
 
 #[test]
@@ -172,8 +193,10 @@ fn scans_that_keep_the_order_come_to_the_same_in_blocks() {
             Literal::scalar(Scalar::F32(values[last])),
             Literal::scalar(Scalar::S32(indices[last])),
         ];
-        let fused = checked(&argument(&extents, &along), &inputs);
-        assert!(longest_window(&fused) <= 64, "{extents:?} {along:?}\n{}", print(&fused.module));
+        for target in targets() {
+            let fused = checked(&argument(&extents, &along), &inputs, &target);
+            assert!(most_rounds(&fused) <= 1 << 18, "{extents:?} {along:?}\n{}", print(&fused.module));
+        }
     }
 }
 
@@ -183,7 +206,7 @@ fn other_windows_stay_as_they_are() {
     let inputs = |extents: &[i64]| [ones(extents), Literal::scalar(Scalar::S32(3))];
     // A region that is no monoid's is told of.
     let along = Along::scan(&[1100], 0, false, false, 0, 0);
-    let fused = checked(&integers("subtract", &[1100], &along), &inputs(&[1100]));
+    let fused = checked(&integers("subtract", &[1100], &along), &inputs(&[1100]), &Target::default());
     assert!(
         matches!(reasons(&fused)[..], [(Verdict::Kept, reason)] if reason.contains("stays a window")),
         "{:?}",
@@ -193,26 +216,26 @@ fn other_windows_stay_as_they_are() {
     let sliding = Along { dimension: 0, size: 1050, low: 1049, high: 0 };
     let short = Along::scan(&[64], 0, false, false, 0, 0);
     for (extents, along) in [([1100], sliding), ([64], short)] {
-        let fused = checked(&integers("add", &extents, &along), &inputs(&extents));
-        assert_eq!((longest_window(&fused), reasons(&fused)), (along.size, Vec::new()));
+        let fused = checked(&integers("add", &extents, &along), &inputs(&extents), &targets()[1]);
+        let all = extents.iter().product::<i64>() * along.size;
+        assert_eq!((most_rounds(&fused), reasons(&fused)), (all, Vec::new()));
     }
 }
 
-/// What is scanned is computed in the kernels that read it. Of 65,536 elements there are four levels of blocks, each of which is folded and scanned, and a window over what
-/// is left of them; what is computed of a scan is a kernel of its own, as behind all reductions.
+/// What is scanned, and what is computed of it, is computed in the kernel of the scan. Of 65,536 elements blocks are folded, what they come to is scanned, and then they are.
 #[test]
 fn what_is_scanned_is_computed_where_it_is_read() {
     let along = Along::scan(&[65_536], 0, false, false, 0, 0);
     let values: Vec<i32> = (0..65_536).map(|k| k % 7 - 3).collect();
     let module = integers("add", &[65_536], &along);
-    let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
     let inputs = [Literal::array([65_536], values), Literal::scalar(Scalar::S32(1))];
-    let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
-    let found = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}"));
-    assert_eq!(expected, found);
-    let kernels = fused.module.entry_computation().instructions.values();
-    let kernels = kernels.filter(|instruction| matches!(instruction.op, Op::Fusion { .. })).count();
-    assert_eq!(kernels, 4 * 2 + 1 + 1, "{:#?}", fused.decisions);
-    let negation = fused.decisions.iter().find(|decision| decision.instruction == "n");
-    assert_eq!(negation.map(|decision| decision.verdict), Some(Verdict::Fused));
+    // Without kernels of scans there are four levels of blocks, each of which is folded and scanned, a window over what is left of them, and what is computed of the results.
+    for (target, expected) in targets().into_iter().zip([3, 3, 4 * 2 + 1 + 1]) {
+        let fused = checked(&module, &inputs, &target);
+        let kernels = fused.module.entry_computation().instructions.values();
+        let kernels = kernels.filter(|instruction| matches!(instruction.op, Op::Fusion { .. })).count();
+        assert_eq!(kernels, expected, "{:#?}", fused.decisions);
+        let negation = fused.decisions.iter().find(|decision| decision.instruction == "n");
+        assert_eq!(negation.map(|decision| decision.verdict), Some(Verdict::Fused));
+    }
 }

@@ -1,6 +1,7 @@
 //! Kernels around reductions, with the schedules of GPUs and of devices in software forced on the adapter at hand, against the evaluator.
 
 mod forms;
+mod scans;
 
 use crate::bounded::{bounds, difference};
 use crate::count::{cases, first_seed};
@@ -114,6 +115,8 @@ struct Fusion {
     extents: Vec<usize>,
     reduced: Vec<usize>,
     kept: Vec<usize>,
+    /// Whether its scans begin at the last element.
+    is_reversed: bool,
 }
 
 impl Fusion {
@@ -152,6 +155,14 @@ impl Fusion {
         let dimensions = list(&self.reduced);
         let name = region.name;
         self.define(false, &format!("reduce({operand}, i_{name}), dimensions={{{dimensions}}}, to_apply={name}"));
+    }
+
+    /// What elements up to each come to, or before each.
+    fn scan(&mut self) {
+        let region = &REGIONS[self.rng.below(REGIONS.len())];
+        let (operand, name, dimension) = (self.any(true), region.name, self.reduced[0]);
+        let window = scans::window(&self.extents, dimension, self.is_reversed, self.rng.below(3) == 0);
+        self.define(true, &format!("reduce-window({operand}, i_{name}), {window}, to_apply={name}"));
     }
 
     /// The greatest element of each row, and where it is.
@@ -201,13 +212,14 @@ fn random(seed: u64) -> String {
     let kept = (0..extents.len()).filter(|dimension| !reduced.contains(dimension)).collect();
     let (ty, least) = TYPES[rng.below(TYPES.len())];
     let mut fusion = Fusion {
-        rng,
         ty,
         text: String::new(),
         count: 0,
         elements: vec!["x".to_owned(), "y".to_owned()],
         rows: vec!["p".to_owned()],
         extents,
+        is_reversed: rng.below(3) == 0,
+        rng,
         reduced,
         kept,
     };
@@ -215,8 +227,9 @@ fn random(seed: u64) -> String {
         fusion.binary(true);
     }
     for _ in 0..1 + fusion.rng.below(3) {
-        match fusion.rng.below(6) {
+        match fusion.rng.below(8) {
             0 => fusion.pair(),
+            1 | 2 if fusion.reduced.len() == 1 => fusion.scan(),
             _ => fusion.reduce(),
         }
         if fusion.rng.below(3) > 0 {

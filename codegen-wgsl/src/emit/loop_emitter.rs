@@ -2,7 +2,7 @@
 
 use super::function::emit_function;
 use super::grid::grid;
-use super::reduced::reduced_entry;
+use super::reduced::{ScanTiles, reduced_entry};
 use super::regions::Regions;
 use super::transposed::{add_tiles, transposed_entry};
 use super::update_slice::update_entry;
@@ -60,7 +60,9 @@ pub(crate) fn emit_loop(
             let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
             let outputs = outputs(computation, plan, &results);
             let regions = Regions::new(fused, computation, plan.functions().len());
-            let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, &regions, target);
+            let mut memories = memories;
+            let tiles = ScanTiles::add(&reduced, plan, &functions, &mut memories, &mut names);
+            let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, (&regions, &tiles), target);
             let Launched { entry, windows } = launched.map_err(broken)?;
             let (name, lanes) = (fusion.name.clone(), reduced.lanes);
             return Ok(Kernel { name, memories, functions, entry, windows, lanes });

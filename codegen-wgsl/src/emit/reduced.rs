@@ -1,4 +1,6 @@
-//! Kernels that are shaped around reductions: workgroups fold rows, and compute of the results what is computed of these for each element.
+//! Kernels that are shaped around reductions and scans: workgroups fold rows, and compute of the results what is computed of these for each element.
+
+mod scans;
 
 use super::grid::grid;
 use super::loop_emitter::{Launched, Output, too_large};
@@ -7,6 +9,8 @@ use crate::elemental::zero;
 use crate::kernel::{
     Block, Combination, Condition, Function, FunctionId, Kernel, Known, Operand, Scope, Statement, Value, ValueId,
 };
+pub(super) use scans::ScanTiles;
+use scans::operands;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
@@ -20,7 +24,7 @@ pub(super) fn reduced_entry(
     plan: &FusionPlan,
     outputs: &[Output],
     functions: &Arena<FunctionId, Function>,
-    regions: &Regions<'_>,
+    (regions, tiles): (&Regions<'_>, &ScanTiles),
     target: &Target,
 ) -> Result<Launched, String> {
     let [along_inner, along_outer] = reduced.workgroups();
@@ -54,11 +58,20 @@ pub(super) fn reduced_entry(
         providers: all().filter_map(provided).collect(),
         given: all().flat_map(|function| plan.function(*function).given.iter().copied()).collect(),
         of_rows: BTreeMap::new(),
+        scanned: BTreeMap::new(),
+        before: BTreeMap::new(),
+        tiles,
+        is_reversed: folded(plan).any(|fold| fold.scan.is_some_and(|scan| scan.is_reversed)),
         kept: Vec::new(),
         stored: BTreeSet::new(),
     };
     entry.body.statements = emission.passes().map_err(too_large)?;
     Ok(Launched { entry, windows: 1 })
+}
+
+/// All that the passes of a plan fold and scan.
+fn folded(plan: &FusionPlan) -> impl Iterator<Item = &Folded> {
+    plan.passes().iter().flat_map(|pass| pass.folds.iter().chain(&pass.scans))
 }
 
 /// The number of a function of the plan, as that of the kernel.
@@ -119,6 +132,14 @@ struct Emission<'e> {
     given: BTreeSet<InstrId>,
     /// Results of reductions, and values of functions of rows.
     of_rows: BTreeMap<InstrId, Vec<Operand>>,
+    /// Results of scans at the element that is at hand.
+    scanned: BTreeMap<InstrId, Vec<Operand>>,
+    /// What invocations before that of the place have of scans.
+    before: BTreeMap<InstrId, Vec<Operand>>,
+    /// The registers of scans.
+    tiles: &'e ScanTiles,
+    /// Whether rows are gone through from the last element to the first.
+    is_reversed: bool,
     /// By round what is kept of its element.
     kept: Vec<Yielded>,
     /// The functions whose outputs are stored.
@@ -191,7 +212,7 @@ impl Emission<'_> {
 
     /// Whether a function yields what a reduction begins with.
     fn initial(&self, function: weft_partition::FunctionId) -> bool {
-        self.plan.passes().iter().flat_map(|pass| &pass.folds).any(|fold| fold.initial == Some(function))
+        folded(self.plan).any(|fold| fold.initial == Some(function))
     }
 
     fn kept_rows(&mut self, function: weft_partition::FunctionId, values: Vec<Operand>) {
@@ -204,12 +225,16 @@ impl Emission<'_> {
     /// The elements of a row: all that a place has of it, folded.
     fn pass(&mut self, pass: &Pass, block: &mut Block) -> Result<(), Error> {
         let rounds = self.reduced.rounds();
-        let neutral: Vec<Vec<Operand>> =
-            pass.folds.iter().map(|fold| fold.neutral.iter().copied().map(Operand::Constant).collect()).collect();
+        let of = |fold: &Folded| fold.neutral.iter().copied().map(Operand::Constant).collect();
+        let neutral: Vec<Vec<Operand>> = pass.folds.iter().map(of).collect();
         let known = self.place.known.when(&self.place.open);
         let mut then = Block::default();
-        let mut carried = neutral.clone();
-        if self.reduced.is_kept || rounds == 1 {
+        let before =
+            pass.scans.iter().map(|scan| self.before.get(&scan.reduction).cloned().unwrap_or_else(|| of(scan)));
+        let mut carried: Vec<Vec<Operand>> = neutral.iter().cloned().chain(before).collect();
+        if self.tiles.are_used() {
+            carried = self.side_by_side(pass, carried, &known, &mut then)?;
+        } else if self.reduced.is_kept || rounds == 1 {
             let count = usize::try_from(rounds).unwrap_or(usize::MAX);
             self.kept.resize(self.kept.len().max(count), Yielded::new());
             for number in 0..rounds {
@@ -223,6 +248,8 @@ impl Emission<'_> {
         } else {
             carried = self.rounds(pass, rounds, carried, &known, &mut then)?;
         }
+        // What scans have come to behind the last element nobody needs.
+        carried.truncate(neutral.len());
         let stored = pass.elements.iter().filter(|function| self.output(**function).is_some());
         let stored: Vec<weft_partition::FunctionId> = stored.copied().collect();
         self.stored.extend(stored);
@@ -232,7 +259,10 @@ impl Emission<'_> {
             carried = self.beside(pass, then, &neutral, carried, block);
         }
         for (fold, own) in pass.folds.iter().zip(carried) {
-            self.combine(fold, own, block)?;
+            match fold.scan {
+                Some(_) => self.before(fold, own, block),
+                None => self.combine(fold, own, block),
+            }
         }
         Ok(())
     }
@@ -285,17 +315,9 @@ impl Emission<'_> {
     ) -> Result<Vec<Vec<Operand>>, Error> {
         let known = known.in_loop(&[rounds]);
         let round = self.round(Expr::range(0), known)?;
-        let types: Vec<Vec<ElementType>> = pass.folds.iter().map(|fold| self.result_types(fold.function)).collect();
-        let [accumulators, values] = [".acc", ""].map(|suffix| {
-            let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
-            let of = |(fold, types): (&Folded, &Vec<ElementType>)| {
-                types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect::<Vec<ValueId>>()
-            };
-            pass.folds.iter().zip(&types).map(of).collect::<Vec<Vec<ValueId>>>()
-        });
-        let operands = |values: &[Vec<ValueId>]| -> Vec<Vec<Operand>> {
-            values.iter().map(|own| own.iter().copied().map(Operand::Value).collect()).collect()
-        };
+        let all: Vec<&Folded> = pass.folds.iter().chain(&pass.scans).collect();
+        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
+        let [accumulators, values] = [".acc", ""].map(|suffix| self.carried_values(&all, &types, suffix));
         let mut body = Block::default();
         let before = self.kept.first().cloned().unwrap_or_default();
         let (_, folded) = self.element(pass, &round, before, &operands(&accumulators), false, &mut body)?;
@@ -308,11 +330,24 @@ impl Emission<'_> {
         Ok(results)
     }
 
+    /// Values for what is carried of folds and scans, named after these.
+    fn carried_values(&mut self, all: &[&Folded], types: &[Vec<ElementType>], suffix: &str) -> Vec<Vec<ValueId>> {
+        let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
+        let of = |(fold, types): (&&Folded, &Vec<ElementType>)| {
+            types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect()
+        };
+        all.iter().zip(types).map(of).collect()
+    }
+
     fn round(&self, number: Expr, known: Known) -> Result<Round, Error> {
         let Reduced { reduced, along, is_ordered, .. } = *self.reduced;
         let element = match is_ordered {
             false => number.checked_mul(along)?.checked_add(&self.place.along)?,
             true => self.place.along.checked_mul(self.reduced.rounds())?.checked_add(&number)?,
+        };
+        let element = match self.is_reversed {
+            true => element.checked_neg()?.checked_add_constant(reduced - 1)?,
+            false => element,
         };
         let element = known.simplified(&element);
         let within = Constraint { expr: element.clone(), bounds: Interval::of_extent(reduced) };
@@ -333,18 +368,14 @@ impl Emission<'_> {
     ) -> Result<(Yielded, Vec<Vec<Operand>>), Error> {
         let mut then = Block::default();
         let mut yielded = before;
-        for function in &pass.elements {
-            let values = self.called(*function, Some(&round.element), &yielded, &round.known, &mut then)?;
-            if self.output(*function).is_some() && !self.stored.contains(function) {
-                self.store(*function, Some(&round.element), values.clone(), &round.known, &mut then)?;
-            }
-            yielded.insert(*function, values);
-        }
-        let mut folded = Vec::with_capacity(pass.folds.len());
-        for (fold, carried) in pass.folds.iter().zip(carried) {
+        let (of_folds, of_scans) = carried.split_at(pass.folds.len());
+        let scanned = self.scanned_element(pass, &round.element, &round.known, &mut yielded, of_scans, &mut then)?;
+        let mut folded = Vec::with_capacity(carried.len());
+        for (fold, carried) in pass.folds.iter().zip(of_folds) {
             let own = yielded.get(&fold.function).cloned().unwrap_or_default();
-            folded.push(if is_first { own } else { self.apply(fold, carried.clone(), own, &mut then) });
+            folded.push(if is_first { own } else { self.folded_next(fold, carried.clone(), own, &mut then) });
         }
+        folded.extend(scanned);
         if round.open.is_empty() {
             block.statements.extend(then.statements);
             return Ok((yielded, folded));
@@ -413,7 +444,7 @@ impl Emission<'_> {
 
     /// The value of an instruction that a function is given.
     fn value(&self, id: InstrId, yielded: &Yielded) -> Vec<Operand> {
-        if let Some(values) = self.of_rows.get(&id) {
+        if let Some(values) = self.of_rows.get(&id).or_else(|| self.scanned.get(&id)) {
             return values.clone();
         }
         let known = self.providers.get(&id).and_then(|function| yielded.get(function));
@@ -498,42 +529,41 @@ impl Emission<'_> {
 
     fn region(&self, fold: &Folded) -> Option<FunctionId> {
         match self.computation.instructions[fold.reduction].op {
-            Op::Reduce { to_apply, .. } => self.regions.function(to_apply),
+            Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => self.regions.function(to_apply),
             _ => None,
         }
     }
 
     /// What all places of a result have, folded into the initial value.
-    fn combine(&mut self, fold: &Folded, own: Vec<Operand>, block: &mut Block) -> Result<(), Error> {
-        let Reduced { rows, along, columns, is_ordered, .. } = *self.reduced;
-        let Some(function) = self.region(fold) else { return Ok(()) };
-        let mut whole = own;
-        if along > 1 {
-            let types: Vec<ElementType> = whole.iter().map(|operand| self.operand_type(*operand)).collect();
-            let name = self.computation.instructions[fold.reduction].name.clone();
-            let named = |ty: ElementType| Value::scalar(name.clone(), ty);
-            let values: Vec<ValueId> = types.into_iter().map(|ty| self.values.push(named(ty))).collect();
-            let word = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
-            let scope = match rows * columns {
-                1 => Scope::Workgroup,
-                _ => Scope::Part { count: word(along), apart: word(columns) },
-            };
-            let combination = if is_ordered { Combination::Reduce } else { Combination::Combine };
-            let (operands, tiles) = (whole, Vec::new());
-            let combined = values.clone();
-            block.statements.push(Statement::Collective { values, scope, combination, function, operands, tiles });
-            whole = combined.into_iter().map(Operand::Value).collect();
-        }
-        let initial = self.initial_values(fold);
-        let is_neutral = |(initial, neutral): (&Operand, &weft_hlo::ir::Scalar)| match initial {
-            Operand::Constant(scalar) => scalar.bits() == neutral.bits(),
-            Operand::Value(_) => false,
-        };
-        if !initial.iter().zip(&fold.neutral).all(is_neutral) {
-            whole = self.apply(fold, initial, whole, block);
-        }
+    fn combine(&mut self, fold: &Folded, own: Vec<Operand>, block: &mut Block) {
+        let combination = if self.reduced.is_ordered { Combination::Reduce } else { Combination::Combine };
+        let whole = self.collective(fold, own.clone(), combination, block).unwrap_or(own);
+        let whole = self.with_initial(fold, whole, block);
         self.of_rows.insert(fold.reduction, whole);
-        Ok(())
+    }
+
+    /// What the places of a result make together of what each has; `None` where there is one.
+    fn collective(
+        &mut self,
+        fold: &Folded,
+        operands: Vec<Operand>,
+        combination: Combination,
+        block: &mut Block,
+    ) -> Option<Vec<Operand>> {
+        let Reduced { rows, along, columns, .. } = *self.reduced;
+        let function = self.region(fold).filter(|_| along > 1)?;
+        let types: Vec<ElementType> = operands.iter().map(|operand| self.operand_type(*operand)).collect();
+        let name = self.computation.instructions[fold.reduction].name.clone();
+        let named = |ty: ElementType| Value::scalar(name.clone(), ty);
+        let values: Vec<ValueId> = types.into_iter().map(|ty| self.values.push(named(ty))).collect();
+        let word = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        let scope = match rows * columns {
+            1 => Scope::Workgroup,
+            _ => Scope::Part { count: word(along), apart: word(columns) },
+        };
+        let (tiles, combined) = (Vec::new(), values.iter().copied().map(Operand::Value).collect());
+        block.statements.push(Statement::Collective { values, scope, combination, function, operands, tiles });
+        Some(combined)
     }
 
     /// What a reduction begins with.

@@ -13,7 +13,7 @@ const MAX_STATEMENTS: u64 = 4096;
 
 /// The kernel in which elements of registers are the values that are stored there.
 ///
-/// Loops that touch registers are written out, since which register it is has to be known. What is read before it is stored in the same block or one
+/// Loops by whose rounds it depends which register is touched are written out, since that has to be known. What is read before it is stored in the same block or one
 /// around it, or at an index that is no number, leaves the registers what they are: an array of each invocation.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub fn registers(kernel: &Kernel) -> Result<Kernel, Error> {
     }
     let mut lowered = kernel.clone();
     let is_written_out = |body: &Block, rounds: u64| {
-        touches(body, &of_thread) && rounds.saturating_mul(size(body, &sizes)) <= MAX_STATEMENTS
+        has_open_registers(body, &of_thread) && rounds.saturating_mul(size(body, &sizes)) <= MAX_STATEMENTS
     };
     written_out(&mut lowered.entry, &[], &is_written_out)?;
     let mut values: BTreeSet<MemoryId> = kernel.memories.ids().filter(|memory| of_thread(*memory)).collect();
@@ -57,9 +57,11 @@ pub fn registers(kernel: &Kernel) -> Result<Kernel, Error> {
     Ok(lowered)
 }
 
-fn touches(block: &Block, of: &dyn Fn(MemoryId) -> bool) -> bool {
+/// Whether a block touches registers of which it is not known which they are; the loops within it are written out.
+fn has_open_registers(block: &Block, of: &dyn Fn(MemoryId) -> bool) -> bool {
     block.statements.iter().any(|statement| {
-        statement.memory().is_some_and(of) || statement.blocks().into_iter().any(|block| touches(block, of))
+        statement.memory().is_some_and(of) && register(statement).is_none()
+            || statement.blocks().into_iter().any(|block| has_open_registers(block, of))
     })
 }
 

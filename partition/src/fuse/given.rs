@@ -38,7 +38,7 @@ pub(super) fn dissolve_costly(
 ) -> Result<Module, Diagnostics> {
     let mut dissolved: Vec<(ComputationId, InstrId)> = Vec::new();
     let programs = programs(&flat);
-    let mut folds = (LongReductions::new(&flat, target), LongScans::new(&flat));
+    let mut folds = (LongReductions::new(&flat, target), LongScans::new(&flat, target));
     for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
         for (id, instruction) in owner.instructions.iter() {
             let Op::Fusion { calls, .. } = instruction.op else { continue };
@@ -121,7 +121,7 @@ pub(super) fn objection(
         return Ok(Some(format!("its {count} instructions are too many for one kernel")));
     }
     let plan = FusionPlan::new(module, computation, target)?;
-    if scans.are_in(computation) {
+    if scans.are_in(computation, matches!(plan.emitter(), Emitter::Reduced(_))) {
         return Ok(Some("it holds a long scan, which is made in blocks by several kernels".to_owned()));
     }
     if reductions.are_in(computation) && !occupies(&plan, target) {

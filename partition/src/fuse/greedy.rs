@@ -1,18 +1,21 @@
 //! The walk from users to producers that decides what is a kernel.
 
 use super::given::name_in;
-use super::{Decision, Verdict};
-use crate::access::{Access, Counted, MAX_DEPTH, element_count, identity, is_loop, operand_access, reads_at_values};
+use super::{Decision, Verdict, scans};
+use crate::access::{
+    Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
+};
 use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
+use crate::scan::Scan;
 use crate::splat::splats;
 use crate::transposed::Transposed;
 use crate::{Site, Target};
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Scalar};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op, Scalar, Shape};
 
 /// What each instruction of the entry computation has become.
 pub(super) struct Greedy {
@@ -30,6 +33,8 @@ pub(super) struct Kernel {
     /// a constant written in place, or never read.
     pub(super) inputs: BTreeSet<InstrId>,
     results: usize,
+    /// The scans that it is shaped around are like this one.
+    scan: Option<InstrId>,
     /// Elements the kernel walks over: those of its output, or of the input that it reduces.
     elements: f64,
     excess: f64,
@@ -58,6 +63,7 @@ pub(super) fn decide(
         users: entry.users(),
         splats: splats(entry),
         transposed: computed_of_transpositions(entry, target),
+        scans: scans::shaping(module, entry, target),
         is_output: vec![false; entry.instructions.len()],
         homes: vec![IndexMap::new(); entry.instructions.len()],
         kernels: Vec::new(),
@@ -101,6 +107,8 @@ struct Walk<'a> {
     splats: Vec<Option<Scalar>>,
     /// For each instruction that an element of a transposition through tiles is computed into, such a transposition.
     transposed: Vec<Option<InstrId>>,
+    /// For each instruction the scan that it is, if kernels are shaped around it.
+    scans: Vec<Option<Scan>>,
     is_output: Vec<bool>,
     /// For each fused instruction the kernels it is in and where in each.
     homes: Vec<IndexMap<usize, Counted>>,
@@ -174,6 +182,7 @@ impl Walk<'_> {
             return Some("it is an output".to_owned());
         }
         match self.entry.instructions[id].op {
+            Op::ReduceWindow { .. } if self.scans[id.index()].is_some() => {}
             Op::Reduce { .. } | Op::ReduceWindow { .. } => return Some("a reduction roots its kernel".to_owned()),
             Op::Dot { .. } | Op::Convolution { .. } => return Some("a sum of products roots its kernel".to_owned()),
             _ => {}
@@ -215,6 +224,11 @@ impl Walk<'_> {
                         let root = &self.entry.instructions[user].name;
                         return Ok(Err(format!("{root} updates it where it lies")));
                     }
+                    if *operand == id && self.scans[user.index()].is_some() {
+                        // It goes over the elements once, whatever its window is.
+                        accesses.entry(kernel).or_default().push(home.clone());
+                        continue;
+                    }
                     let Some(read) = operand_access(self.entry, user, home, position)? else { continue };
                     let starts = read.runtime.into_iter().filter(|(owner, _)| *owner == id).map(|(_, start)| start);
                     let own = (*operand == id).then_some(read.access);
@@ -224,11 +238,17 @@ impl Walk<'_> {
                 }
             }
         }
+        if let Some(scan) = &self.scans[id.index()]
+            && let Err(reason) = self.joins_as_scan(id, scan, &accesses)
+        {
+            return Ok(Err(reason));
+        }
         let elements = element_count(&instruction.shape);
         let mut spared = elements;
         let mut offers = Vec::new();
         for (kernel, accesses) in accesses {
             let home = match place(self.entry, id, &accesses, false) {
+                Placement::Own { .. } if self.scans[id.index()].is_some() => accesses[0].clone(),
                 Placement::Join(home) => home,
                 Placement::Own { evaluations, depth, .. } => self.own_function(id, evaluations, depth),
             };
@@ -282,6 +302,35 @@ impl Walk<'_> {
         Ok(Ok(offers))
     }
 
+    /// Whether a scan may be computed where it is read: in one kernel, at the elements that this computes, each once.
+    fn joins_as_scan(&self, id: InstrId, scan: &Scan, accesses: &IndexMap<usize, Vec<Counted>>) -> Result<(), String> {
+        let instructions = &self.entry.instructions;
+        let Some((kernel, accesses)) = accesses.first().filter(|_| accesses.len() == 1) else {
+            return Err("several kernels read the scan".to_owned());
+        };
+        let (number, kernel) = (kernel, &self.kernels[*kernel]);
+        let root = &instructions[kernel.root];
+        let extents = leaf_extents(&root.shape);
+        let own = self.homes[kernel.root.index()].get(number).map(|home| home.access.function);
+        let is_at_element = |Counted { access, .. }: &Counted| {
+            let is_plain = access.block.is_none() && !access.is_guarded && access.map.runtime().is_empty();
+            is_plain && own == Some(access.function) && is_bitcast(&access.map, &extents, &scan.extents)
+        };
+        if matches!(root.shape, Shape::Tuple(_)) || matches!(instructions[id].shape, Shape::Tuple(_)) {
+            return Err("a scan of several arrays roots its kernel".to_owned());
+        }
+        if matches!(root.op, Op::DynamicUpdateSlice) || !accesses.iter().all(is_at_element) {
+            return Err(format!("{} reads the scan at other elements than its own", root.name));
+        }
+        let alike = |other: &Scan| {
+            (&other.extents, other.dimension, other.is_reversed) == (&scan.extents, scan.dimension, scan.is_reversed)
+        };
+        match kernel.scan.and_then(|other| self.scans[other.index()].as_ref()) {
+            Some(other) if !alike(other) => Err(format!("the kernel of {} scans along other lines", root.name)),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether `user` roots a kernel that writes another update into what this update leaves: two small kernels, where one would compute
     /// every element.
     fn updates_in_place(&self, (kernel, user): (usize, InstrId), position: usize, producer: &Instruction) -> bool {
@@ -321,6 +370,9 @@ impl Walk<'_> {
         for offer in offers {
             let kernel = &mut self.kernels[offer.kernel];
             kernel.members.insert(id);
+            if self.scans[id.index()].is_some() {
+                kernel.scan = Some(id);
+            }
             kernel.inputs = offer.inputs;
             kernel.excess += offer.evaluations;
             self.homes[id.index()].insert(offer.kernel, offer.home);
@@ -353,7 +405,8 @@ impl Walk<'_> {
             false => elements,
         };
         let members = BTreeSet::from([id]);
-        self.kernels.push(Kernel { root: id, members, inputs, results, elements: walked, excess: 0.0 });
+        let scan = self.scans[id.index()].as_ref().map(|_| id);
+        self.kernels.push(Kernel { root: id, members, inputs, results, scan, elements: walked, excess: 0.0 });
         Ok(())
     }
 }

@@ -199,7 +199,7 @@ impl Join {
         let (computation, operands) = together(fused, (body, fusion), (calls, tested), &sources)?;
         let count = round.instructions[fusion].operands.len() + operands.len();
         let budget = Budget::default();
-        let mut folds = (LongReductions::new(module, target), LongScans::new(module));
+        let mut folds = (LongReductions::new(module, target), LongScans::new(module, target));
         if objection(module, &mut folds, &computation, count, target, &budget).ok()?.is_some() {
             return None;
         }

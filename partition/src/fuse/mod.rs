@@ -2,7 +2,7 @@
 //!
 //! The entry computation is walked from users to producers. A producer is fused into the kernels of all its users
 //! unless something forbids it; then it becomes a kernel of its own:
-//! - it is an output of the program, or a reduction (a reduction roots its kernel);
+//! - it is an output of the program, or a reduction (a reduction roots its kernel); a scan may be computed in a kernel that reads it at its own elements;
 //! - some kernel would bind more buffers than the target allows, or grow too long;
 //! - the work that is done again because it is fused, accumulated over the kernel, would pass the [`Budget`].
 //!
@@ -226,7 +226,7 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
-    let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, &mut decisions));
+    let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, target, &mut decisions));
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
     let programs = legal::programs(&flat);

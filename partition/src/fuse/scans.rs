@@ -1,117 +1,131 @@
 //! Long scans, made block by block.
 //!
-//! A `reduce-window` whose window is as long as the dimension that it moves along, so that each result folds all elements up to its own, or all from its own on, is
-//! a *scan*: cumulative sums, products, maxima. As a window it takes time by the square of the dimension. If its region is a monoid's ([`Fold`]) it is
-//! made by reduce-then-scan (Merrill and Garland's name; Blelloch, "Prefix sums and their applications", 1990):
+//! A [`Scan`] as a window takes time by the square of its dimension. If its region is a monoid's ([`Fold`]) it is made by reduce-then-scan (Merrill and Garland's name;
+//! Blelloch, "Prefix sums and their applications", 1990):
 //!
 //! 1. Each block of neighboring elements is folded to one.
-//! 2. What comes before each block is the exclusive scan of these, made the same way until [`SHORT`] elements are left, which are a window again. It begins with the
-//!    initial value.
-//! 3. Each element of a block folds what comes before the block, then those of the block up to its own: a window over the block, before which that stands.
+//! 2. What comes before each block is the exclusive scan of these, made the same way until a scan is short. It begins with the initial value.
+//! 3. Each block is scanned by itself, and what comes before the block is folded with what each element comes to.
 //!
-//! So the order is the same in every run and on every device, time is linear, and no fold is a chain of more than [`SHORT`] elements and a block for each level. A scan
+//! Where kernels are shaped around scans ([`Reduced`](crate::Reduced)), the scan of a block, what it is computed of and what is folded with it are one kernel, which reads each element once:
+//! blocks have [`ROW`] elements on devices in software, [`WORKGROUP_ROW`] on GPUs where they lie side by side, and [`COLUMN`] where they do not. Elsewhere blocks have
+//! [`WINDOW`] elements, and their scans are windows over what comes before the block and its elements.
+//!
+//! So the order is the same in every run and on every device of a kind, time is linear, and no fold is a chain of more than [`MAX_CHAIN`] elements and one for each level. A scan
 //! from the end is the mirror image, but for the order in which the region is given its operands: there what comes behind a block stands behind it, and the
-//! initial value is that of the windows over the blocks.
+//! initial value is that of the scans of the blocks.
 
 use super::given::name_in;
 use super::{Decision, Verdict};
+use crate::Target;
 use crate::fold::Fold;
+use crate::scan::{FEW_ROUNDS, Scan};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op, PadDimension,
     Scalar, Shape, SliceDimension, UniqueNames, Window, WindowDimension,
 };
 
-/// A dimension of so many elements at most is scanned as a window.
+/// A dimension of so many elements at most is scanned as windows in any case.
 const SHORT: i64 = 64;
-
-/// Windows fold so many elements in all at most where scans of [`MAX_CHAIN`] elements would take more launches instead: about the time of a launch on few cores.
-const FEW_ROUNDS: i64 = 1 << 18;
 
 /// Elements that one result folds one by one at most.
 const MAX_CHAIN: i64 = 1024;
 
-/// Elements of a block: each of them is read by so many windows.
-const BLOCK: i64 = 8;
+/// Elements of a block whose scan is windows: each of them is read by so many.
+const WINDOW: i64 = 8;
 
-/// A scan along one dimension.
-#[derive(Clone, Debug, PartialEq)]
-struct Scan {
-    /// The extents of what is scanned.
-    extents: Vec<i64>,
-    element_types: Vec<ElementType>,
-    dimension: usize,
-    /// Whether results fold all elements from their own on.
-    is_reversed: bool,
-    /// Result `i` folds the elements before number `i + ahead`; of a reversed one, those from number `i + ahead` on.
-    ahead: i64,
-    /// Elements of the result along the dimension.
-    results: i64,
-    to_apply: ComputationId,
+/// Elements of a block that a kernel is shaped around: of one that an invocation of a device in software scans, so that the cache of a core holds a line of each of its lanes; of
+/// one that a workgroup of a GPU scans; and of one whose elements lie apart.
+const ROW: i64 = 256;
+const WORKGROUP_ROW: i64 = 4096;
+const COLUMN: i64 = 64;
+
+/// The blocks that a scan is made in.
+#[derive(Copy, Clone)]
+struct Blocks {
+    /// Elements of a block, about.
+    block: i64,
+    /// Elements of a dimension that is not divided.
+    longest: i64,
+    /// Whether kernels are shaped around their scans.
+    are_shaping: bool,
 }
 
-impl Scan {
-    /// The scan that an instruction is, of whatever length.
-    fn of(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> Option<Scan> {
-        let Op::ReduceWindow { window, to_apply } = &instruction.op else { return None };
-        let operands = instruction.operands.get(..instruction.operands.len() / 2)?;
-        let arrays: Option<Vec<_>> = operands.iter().map(|id| instructions[*id].shape.as_array()).collect();
-        let arrays = arrays?;
-        let extents = arrays.first()?.extents.clone();
-        let is_static = |array: &&weft_hlo::ir::ArrayShape| array.dynamic.is_empty() && array.extents == extents;
-        if !arrays.iter().all(is_static) || extents.contains(&0) {
-            return None;
-        }
-        let mut moved = window.dimensions.iter().enumerate().filter(|(_, own)| **own != WindowDimension::default());
-        let (dimension, own) = moved.next()?;
-        let is_dense = own.stride == 1 && own.window_dilation == 1 && own.base_dilation == 1 && !own.reversal;
-        if moved.next().is_some() || !is_dense {
-            return None;
-        }
-        // Result `i` folds the elements of [i - low, i - low + size) that there are.
-        let (extent, low, size) = (*extents.get(dimension)?, own.padding_low, own.size);
-        let results = extent.checked_add(low)?.checked_add(own.padding_high)?.checked_sub(size)?.checked_add(1)?;
-        let begins_at_first = results - 1 <= low && results.checked_add(size - low)? - 1 <= extent;
-        let ends_at_last = low <= 0 && size.checked_sub(low)? >= extent && results - 1 - low <= extent;
-        let (is_reversed, ahead) = match (begins_at_first, ends_at_last) {
-            _ if results < 2 => return None,
-            (true, _) => (false, size - low),
-            (false, true) => (true, -low),
-            (false, false) => return None,
+impl Blocks {
+    fn of(scan: &Scan, (fold, region): (&Fold, &Computation), target: &Target) -> Blocks {
+        let minor = scan.minor();
+        let keeps_order = !fold.commutes && scan.is_reversed && minor == 1 && !target.is_software();
+        let block = match (target.is_software(), minor) {
+            (true, 1) => ROW,
+            (false, 1) => WORKGROUP_ROW,
+            _ => COLUMN,
         };
-        let element_types = arrays.iter().map(|array| array.element_type).collect();
-        Some(Scan { extents, element_types, dimension, is_reversed, ahead, results, to_apply: *to_apply })
+        match scan.is_shaping(target).is_ok() && is_elementwise(region) && !keeps_order {
+            true => Blocks { block, longest: Scan::longest(minor, target), are_shaping: true },
+            false => Blocks { block: WINDOW, longest: SHORT, are_shaping: false },
+        }
     }
 
-    /// The scan that an instruction is, if that takes longer as a window than in blocks.
-    fn long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> Option<Scan> {
-        let scan = Scan::of(instructions, instruction)?;
-        let extent = scan.extent();
-        let rounds = scan.extents.iter().fold(extent, |all, extent| all.saturating_mul(*extent));
-        (extent > MAX_CHAIN || (extent > SHORT && rounds > FEW_ROUNDS)).then_some(scan)
+    /// The elements of the blocks of a dimension: a number near those of a block that divides it, if there is one.
+    fn of_extent(&self, extent: i64) -> i64 {
+        // What comes before blocks is scanned in blocks, too: both have about as many where one is enough.
+        let root = extent.isqrt();
+        let most = if self.are_shaping && root < self.block { root } else { self.block };
+        let least = most / 2;
+        let divides = |own: &i64| extent % own == 0;
+        let vectors = (least..=most).rev().find(|own| own % 4 == 0 && divides(own));
+        vectors.or_else(|| (least..=most).rev().find(divides)).unwrap_or(most)
     }
+}
 
-    fn extent(&self) -> i64 {
-        self.extents[self.dimension]
-    }
+/// Whether a kernel is shaped around a scan on a target, given what its region folds.
+fn is_shaped(scan: &Scan, fold: &Fold, target: &Target) -> bool {
+    // Invocations that share a line combine what they have in the order of its elements.
+    let is_shared = scan.minor() == 1 && !target.is_software();
+    scan.pays(target).is_ok() && (fold.commutes || !scan.is_reversed || !is_shared)
+}
+
+/// For each instruction the scan that it is, if a kernel is shaped around it.
+pub(super) fn shaping(module: &Module, computation: &Computation, target: &Target) -> Vec<Option<Scan>> {
+    let mut scans = LongScans::new(module, target);
+    let instructions = &computation.instructions;
+    let of = |instruction: &Instruction| {
+        let scan = Scan::of(instructions, instruction).filter(|scan| scan.pays(target).is_ok())?;
+        let is_meant = scans.fold(&scan).is_ok_and(|fold| is_shaped(&scan, fold, target));
+        is_meant.then_some(scan)
+    };
+    instructions.values().map(of).collect()
+}
+
+/// Whether a region can be written as operations on arrays.
+fn is_elementwise(region: &Computation) -> bool {
+    region.instructions.values().all(|instruction| {
+        let is_plain = instruction.op.opcode().is_elementwise();
+        is_plain || matches!(instruction.op, Op::Parameter { .. } | Op::Constant(_) | Op::Tuple)
+    })
 }
 
 /// The long scans of a module, and what their regions are.
 pub(super) struct LongScans<'m> {
     module: &'m Module,
+    target: &'m Target,
     folds: BTreeMap<ComputationId, Result<Fold, String>>,
 }
 
 impl<'m> LongScans<'m> {
-    pub(super) fn new(module: &'m Module) -> Self {
-        LongScans { module, folds: BTreeMap::new() }
+    pub(super) fn new(module: &'m Module, target: &'m Target) -> Self {
+        LongScans { module, target, folds: BTreeMap::new() }
     }
 
-    /// Whether a computation holds a scan that is made in blocks.
-    pub(super) fn are_in(&mut self, computation: &Computation) -> bool {
+    /// Whether a computation, one that a kernel is shaped around if so told, holds a scan that is made in blocks.
+    pub(super) fn are_in(&mut self, computation: &Computation, is_shaped: bool) -> bool {
         let instructions = &computation.instructions;
-        let scans: Vec<Scan> = instructions.values().filter_map(|own| Scan::long(instructions, own)).collect();
-        scans.iter().any(|scan| self.fold(scan).is_ok())
+        let scans: Vec<Scan> = instructions.values().filter_map(|own| Scan::of(instructions, own)).collect();
+        let target = self.target;
+        let is_meant =
+            |scan: &Scan, fold: &Fold| is_costly(scan) && !(is_shaped && self::is_shaped(scan, fold, target));
+        scans.iter().any(|scan| self.fold(scan).is_ok_and(|fold| is_meant(scan, fold)))
     }
 
     /// What the region of a scan folds, or why the scan stays a window.
@@ -123,25 +137,31 @@ impl<'m> LongScans<'m> {
     }
 }
 
-/// A number near [`BLOCK`] that divides the extent, if there is one, else this.
-fn block_of(extent: i64) -> i64 {
-    let near = (0..=BLOCK / 2).flat_map(|distance| [BLOCK + distance, BLOCK - distance]);
-    near.into_iter().find(|own| extent % own == 0).unwrap_or(BLOCK)
+/// Whether the windows of a scan take longer than blocks.
+fn is_costly(scan: &Scan) -> bool {
+    scan.extent() > MAX_CHAIN || (scan.extent() > SHORT && scan.rounds() > FEW_ROUNDS)
 }
 
-/// Makes scans along dimensions of more than [`MAX_CHAIN`] elements, and of more than [`SHORT`] where windows would take [`FEW_ROUNDS`] in all, block by block.
-/// One by a region that is no monoid's stays a window.
-pub(super) fn split_long_scans(mut module: Module, id: ComputationId, decisions: &mut Vec<Decision>) -> Module {
+/// Makes scans along dimensions of more than [`MAX_CHAIN`] elements, and of more than [`SHORT`] where windows would take [`FEW_ROUNDS`] in all, block by block, unless a kernel is shaped
+/// around them as they are. One by a region that is no monoid's stays a window.
+pub(super) fn split_long_scans(
+    mut module: Module,
+    id: ComputationId,
+    target: &Target,
+    decisions: &mut Vec<Decision>,
+) -> Module {
     let program = &module.computations[id];
-    let is_long = |instruction: &Instruction| Scan::long(&program.instructions, instruction).is_some();
-    if !program.instructions.values().any(is_long) {
+    let costly = |instructions: &Arena<InstrId, Instruction>, instruction: &Instruction| {
+        Scan::of(instructions, instruction).filter(is_costly)
+    };
+    if !program.instructions.values().any(|own| costly(&program.instructions, own).is_some()) {
         return module;
     }
     let mut names = UniqueNames::default();
     program.instructions.values().for_each(|instruction| {
         names.take(&instruction.name);
     });
-    let mut scans = LongScans::new(&module);
+    let mut scans = LongScans::new(&module, target);
     let mut writer = Writer { instructions: Arena::new(), names };
     let mut image: Vec<InstrId> = Vec::with_capacity(program.instructions.len());
     // What the elements of tuples are that scans yield.
@@ -156,16 +176,21 @@ pub(super) fn split_long_scans(mut module: Module, id: ComputationId, decisions:
             image.push(*element);
             continue;
         }
-        let Some(scan) = Scan::long(&writer.instructions, &instruction) else {
+        let Some(scan) = costly(&writer.instructions, &instruction) else {
             image.push(writer.instructions.push(instruction));
             continue;
         };
         let (extent, dimension) = (scan.extent(), scan.dimension);
         let of = format!("of {extent} elements along dimension {dimension}");
         let (verdict, reason) = match scans.fold(&scan) {
+            Ok(fold) if is_shaped(&scan, fold, target) => {
+                image.push(writer.instructions.push(instruction));
+                continue;
+            }
             Ok(fold) => {
-                let block = block_of(extent);
-                let results = writer.scan(&scan, &fold.neutral, &instruction);
+                let region = &module.computations[scan.to_apply];
+                let blocks = Blocks::of(&scan, (fold, region), target);
+                let results = writer.scan(&scan, (&fold.neutral, region), blocks, &instruction);
                 let result = match instruction.shape {
                     Shape::Tuple(_) => {
                         instruction.op = Op::Tuple;
@@ -177,7 +202,11 @@ pub(super) fn split_long_scans(mut module: Module, id: ComputationId, decisions:
                     _ => results[0],
                 };
                 image.push(result);
-                (Verdict::Rewritten, format!("a scan {of} is made in blocks of {block}"))
+                let reason = match extent > blocks.longest {
+                    true => format!("a scan {of} is made in blocks of {}", blocks.of_extent(extent)),
+                    false => format!("a scan {of} folds for each element those up to it"),
+                };
+                (Verdict::Rewritten, reason)
             }
             Err(reason) => {
                 image.push(writer.instructions.push(instruction));
@@ -212,6 +241,18 @@ struct Line<'a> {
     is_exclusive: bool,
 }
 
+/// What is scanned within blocks, and what comes before each of them.
+struct Block<'a> {
+    values: Vec<InstrId>,
+    others: Vec<InstrId>,
+    /// What the scans begin with: scalars.
+    first: &'a [InstrId],
+    /// The dimension within blocks.
+    within: usize,
+    is_reversed: bool,
+    is_exclusive: bool,
+}
+
 /// A window that moves along one dimension. If it is reversed, the padding before and behind are exchanged.
 struct Moved {
     dimension: usize,
@@ -223,7 +264,13 @@ struct Moved {
 
 impl Writer {
     /// The results of a scan, one array for each operand.
-    fn scan(&mut self, scan: &Scan, neutral: &[Scalar], like: &Instruction) -> Vec<InstrId> {
+    fn scan(
+        &mut self,
+        scan: &Scan,
+        (neutral, region): (&[Scalar], &Computation),
+        blocks: Blocks,
+        like: &Instruction,
+    ) -> Vec<InstrId> {
         let (operands, initial) = like.operands.split_at(scan.element_types.len());
         let neutral: Vec<InstrId> = neutral.iter().map(|value| self.scalar(like, *value)).collect();
         let extent = scan.extent();
@@ -236,12 +283,13 @@ impl Writer {
             extents: scan.extents.clone(),
             dimension: scan.dimension,
             first: if scan.is_reversed { initial } else { &neutral },
-            before: if scan.is_reversed { &neutral } else { initial },
+            // What lies behind the last block is nothing; a line that is not divided begins with the initial value.
+            before: if scan.is_reversed && extent > blocks.longest { &neutral } else { initial },
             neutral: &neutral,
             is_reversed: scan.is_reversed,
             is_exclusive,
         };
-        let values = self.line(line, scan.to_apply, like);
+        let values = self.line(line, (scan.to_apply, region), blocks, like);
         if is_exclusive {
             return values;
         }
@@ -263,21 +311,22 @@ impl Writer {
     }
 
     /// The inclusive or exclusive scan along a dimension.
-    fn line(&mut self, line: Line<'_>, to_apply: ComputationId, like: &Instruction) -> Vec<InstrId> {
+    fn line(
+        &mut self,
+        line: Line<'_>,
+        applied: (ComputationId, &Computation),
+        blocks: Blocks,
+        like: &Instruction,
+    ) -> Vec<InstrId> {
         let Line { mut values, mut extents, dimension, first, before, neutral, is_reversed, is_exclusive } = line;
-        let extent = extents[dimension];
-        if extent <= SHORT {
+        let (extent, to_apply) = (extents[dimension], applied.0);
+        if extent <= blocks.longest {
             let (low, high) = if is_exclusive { (extent, -1) } else { (extent - 1, 0) };
-            return self.window(
-                like,
-                to_apply,
-                (values, before),
-                &extents,
-                Moved { dimension, size: extent, low, high, is_reversed },
-            );
+            let moved = Moved { dimension, size: extent, low, high, is_reversed };
+            return self.window(like, to_apply, (values, before), &extents, moved);
         }
         let whole = extents.clone();
-        let block = block_of(extent);
+        let block = blocks.of_extent(extent);
         let added = (block - extent % block) % block;
         if added > 0 {
             extents[dimension] += added;
@@ -290,19 +339,18 @@ impl Writer {
         let padded = extents.clone();
         // The dimension is that of blocks and that within them.
         let within = dimension + 1;
-        let blocks = extents[dimension] / block;
-        extents.splice(dimension..=dimension, [blocks, block]);
+        extents.splice(dimension..=dimension, [extents[dimension] / block, block]);
         for value in &mut values {
             *value = self.array(like, *value, &extents, Op::Reshape, vec![*value]);
         }
         let mut left = extents.clone();
         left.remove(within);
         let along: Vec<i64> = i64::try_from(within).into_iter().collect();
-        let op = Op::Reduce { dimensions: along.clone(), to_apply };
+        let op = Op::Reduce { dimensions: along, to_apply };
         let sums = self.folded(like, op, [&values, neutral].concat(), &left);
         let outer = Line {
             values: sums,
-            extents: left.clone(),
+            extents: left,
             dimension,
             first: neutral,
             before,
@@ -310,20 +358,12 @@ impl Writer {
             is_reversed,
             is_exclusive: true,
         };
-        let others = self.line(outer, to_apply, like);
-        // What comes before a block stands before its elements, or behind them.
-        let mut one = extents.clone();
-        one[within] = 1;
-        extents[within] = block + 1;
-        for (value, other) in values.iter_mut().zip(others) {
-            let other = self.array(like, other, &one, Op::Reshape, vec![other]);
-            let parts = if is_reversed { vec![*value, other] } else { vec![other, *value] };
-            let op = Op::Concatenate { dimension: along.first().copied().unwrap_or(0) };
-            *value = self.array(like, *value, &extents, op, parts);
-        }
-        let (low, high) = if is_exclusive { (block, -1) } else { (block - 1, 0) };
-        let moved = Moved { dimension: within, size: block + 1, low, high, is_reversed };
-        let mut folded = self.window(like, to_apply, (values, first), &extents, moved);
+        let others = self.line(outer, applied, blocks, like);
+        let scanned = Block { values, others, first, within, is_reversed, is_exclusive };
+        let mut folded = match blocks.are_shaping {
+            true => self.scanned_and_folded(scanned, applied, extents, like),
+            false => self.scanned_behind(scanned, to_apply, extents, like),
+        };
         let slices = |(own, extent): (usize, &i64)| {
             let limit = if own == dimension { whole[dimension] } else { *extent };
             SliceDimension { start: 0, limit, stride: 1 }
@@ -336,6 +376,85 @@ impl Writer {
             }
         }
         folded
+    }
+
+    /// The scans of blocks, with what comes before each block folded with all that they come to.
+    fn scanned_and_folded(
+        &mut self,
+        block: Block<'_>,
+        (to_apply, region): (ComputationId, &Computation),
+        extents: Vec<i64>,
+        like: &Instruction,
+    ) -> Vec<InstrId> {
+        let Block { values, others, first, within, is_reversed, is_exclusive } = block;
+        let size = extents[within];
+        let (low, high) = if is_exclusive { (size, -1) } else { (size - 1, 0) };
+        let moved = Moved { dimension: within, size, low, high, is_reversed };
+        let own = self.window(like, to_apply, (values, first), &extents, moved);
+        let kept = (0..extents.len()).filter(|dimension| *dimension != within);
+        let op = Op::Broadcast { dimensions: kept.filter_map(|dimension| i64::try_from(dimension).ok()).collect() };
+        let others: Vec<InstrId> =
+            others.iter().map(|other| self.array(like, *other, &extents, op.clone(), vec![*other])).collect();
+        let arguments = if is_reversed { [own, others].concat() } else { [others, own].concat() };
+        self.applied(region, &arguments, &extents, like)
+    }
+
+    /// What a region of elementwise operations makes of arrays in place of scalars.
+    fn applied(
+        &mut self,
+        region: &Computation,
+        arguments: &[InstrId],
+        extents: &[i64],
+        like: &Instruction,
+    ) -> Vec<InstrId> {
+        let mut image: Vec<InstrId> = Vec::with_capacity(region.instructions.len());
+        for instruction in region.instructions.values() {
+            let operands: Vec<InstrId> = instruction.operands.iter().map(|operand| image[operand.index()]).collect();
+            let element_type = instruction.shape.as_array().map_or(ElementType::Pred, |array| array.element_type);
+            let shape = Shape::array(element_type, extents);
+            let value = match &instruction.op {
+                Op::Parameter { number } => {
+                    usize::try_from(*number).ok().and_then(|number| arguments.get(number)).copied()
+                }
+                // It is the root, whose elements are asked for.
+                Op::Tuple => operands.first().copied(),
+                Op::Constant(_) => {
+                    let scalar = self.add(like, instruction.shape.clone(), instruction.op.clone(), Vec::new());
+                    Some(self.add(like, shape, Op::Broadcast { dimensions: Vec::new() }, vec![scalar]))
+                }
+                op => Some(self.add(like, shape, op.clone(), operands)),
+            };
+            image.push(value.unwrap_or_else(|| arguments[0]));
+        }
+        let root = &region.instructions[region.root];
+        match root.op {
+            Op::Tuple => root.operands.iter().map(|result| image[result.index()]).collect(),
+            _ => vec![image[region.root.index()]],
+        }
+    }
+
+    /// The scans of what comes before each block and of its elements behind it; or of these in front.
+    fn scanned_behind(
+        &mut self,
+        block: Block<'_>,
+        to_apply: ComputationId,
+        mut extents: Vec<i64>,
+        like: &Instruction,
+    ) -> Vec<InstrId> {
+        let Block { mut values, others, first, within, is_reversed, is_exclusive } = block;
+        let size = extents[within];
+        let mut one = extents.clone();
+        one[within] = 1;
+        extents[within] = size + 1;
+        for (value, other) in values.iter_mut().zip(others) {
+            let other = self.array(like, other, &one, Op::Reshape, vec![other]);
+            let parts = if is_reversed { vec![*value, other] } else { vec![other, *value] };
+            let op = Op::Concatenate { dimension: i64::try_from(within).unwrap_or(0) };
+            *value = self.array(like, *value, &extents, op, parts);
+        }
+        let (low, high) = if is_exclusive { (size, -1) } else { (size - 1, 0) };
+        let moved = Moved { dimension: within, size: size + 1, low, high, is_reversed };
+        self.window(like, to_apply, (values, first), &extents, moved)
     }
 
     /// Windows that move along one dimension.

@@ -128,19 +128,33 @@ pub struct Pass {
     pub elements: Vec<FunctionId>,
     /// What is folded.
     pub folds: Vec<Folded>,
+    /// What is scanned: functions of elements that are given these are called with what the elements up to theirs come to. Where several invocations share a row, an earlier pass
+    /// has folded what each of them has.
+    pub scans: Vec<Folded>,
 }
 
-/// A reduction that a kernel is shaped around.
+/// A reduction or a scan that a kernel is shaped around.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folded {
     /// The instruction.
     pub reduction: InstrId,
+    /// How it scans, if it is a scan.
+    pub scan: Option<Scanned>,
     /// The function of elements that yields what it folds.
     pub function: FunctionId,
     /// The function of rows that yields those initial values that are no constants.
     pub initial: Option<FunctionId>,
     /// The neutral tuple of its region.
     pub neutral: Vec<Scalar>,
+}
+
+/// How a scan folds the elements of a row.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Scanned {
+    /// Whether a result folds the elements from its own to the last, not those from the first to its own.
+    pub is_reversed: bool,
+    /// Whether it leaves its own element out.
+    pub is_exclusive: bool,
 }
 
 /// The functions of one fusion, how they call each other, and how a kernel computes its outputs.

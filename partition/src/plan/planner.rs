@@ -574,7 +574,10 @@ impl<'m> Planner<'m> {
                 }
                 Ok(()) if is_transposition => None,
                 Ok(()) => {
-                    let is_reduction = matches!(kind, HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. });
+                    let is_reduction = matches!(
+                        kind,
+                        HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. } | HeroKind::Scan { .. }
+                    );
                     let why = self.why_no_rows.as_ref().filter(|_| is_reduction);
                     Some(why.cloned().unwrap_or_else(|| "no emitter is built for it yet".to_owned()))
                 }

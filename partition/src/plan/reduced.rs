@@ -1,4 +1,4 @@
-//! Plans around reductions: functions of the elements of rows, and of rows, and the passes in which a kernel calls them.
+//! Plans around reductions and scans: functions of the elements of rows, and of rows, and the passes in which a kernel calls them.
 
 mod order;
 mod rows;
@@ -6,12 +6,13 @@ mod rows;
 pub use rows::Rows;
 
 use super::planner::{Placement, Planner, place};
-use super::{FunctionId, FusionPlan, Read, Root, leaf_extents, roots};
+use super::{FunctionId, FusionPlan, Read, Root, Scanned, leaf_extents, roots};
 use crate::access::{Access, Counted, same_access};
 use crate::fold::Fold;
 use crate::form::Form;
 use crate::hero::HeroKind;
 use crate::row_space::RowSpace;
+use crate::scan::Scan;
 use crate::{Target, live};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
@@ -47,9 +48,10 @@ impl From<String> for Refused {
     }
 }
 
-/// A reduction that the kernel is shaped around.
+/// A reduction or a scan that the kernel is shaped around.
 struct Reduction {
     id: InstrId,
+    scan: Option<Scanned>,
     space: RowSpace,
     fold: Fold,
     /// The function that computes the elements that it folds.
@@ -66,9 +68,13 @@ struct Heroes {
 
 impl Heroes {
     /// Those of a computation; `None` where it reduces nothing.
-    fn of(computation: &Computation) -> Option<Heroes> {
+    fn of(computation: &Computation, target: &Target) -> Option<Heroes> {
         let live = live(computation);
-        let ids = computation.instructions.ids().filter(|id| live[id.index()]);
+        let shapes = |id: &InstrId| match Scan::of(&computation.instructions, &computation.instructions[*id]) {
+            Some(scan) => scan.pays(target).is_ok(),
+            None => true,
+        };
+        let ids = computation.instructions.ids().filter(|id| live[id.index()] && shapes(id));
         let spaces: Vec<(InstrId, RowSpace)> =
             ids.filter_map(|id| Some((id, RowSpace::of(computation, id)?))).collect();
         let most = spaces.iter().map(|(_, space)| space.count()).max()?;
@@ -83,16 +89,21 @@ impl Planner<'_> {
     /// The plan that is shaped around the reductions that fold the most elements, or why there is none.
     pub(super) fn plan_reduced(self, module: &Module, target: &Target) -> Result<FusionPlan, Refused> {
         let computation = self.computation;
-        let heroes = Heroes::of(computation).ok_or_else(|| "it reduces nothing".to_owned())?;
+        let heroes = Heroes::of(computation, target).ok_or_else(|| nothing(computation, target))?;
         worth(computation, &heroes, target)?;
         let mut reductions = Vec::with_capacity(heroes.ids.len());
         for id in &heroes.ids {
-            let Op::Reduce { to_apply, .. } = computation.instructions[*id].op else { continue };
+            let instruction = &computation.instructions[*id];
+            let (Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. }) = instruction.op else { continue };
             let space = RowSpace::of(computation, *id).ok_or_else(too_large)?;
             let fold = Fold::of(&module.computations[to_apply])?;
-            reductions.push(Reduction { id: *id, space, fold, function: None, initial: None });
+            let scan = Scan::of(&computation.instructions, instruction);
+            let scan = scan
+                .and_then(|scan| Some(Scanned { is_reversed: scan.is_reversed, is_exclusive: scan.is_exclusive()? }));
+            reductions.push(Reduction { id: *id, scan, space, fold, function: None, initial: None });
         }
         let space = heroes.space;
+        one_direction(&reductions, space.extents[2] == 1, target)?;
         let division = Division { planner: self, space, reductions, levels: Vec::new(), nodes: BTreeMap::new() };
         division.plan(target)
     }
@@ -100,6 +111,31 @@ impl Planner<'_> {
 
 fn too_large() -> String {
     "its indices leave 64 bits".to_owned()
+}
+
+/// Why there is nothing to shape a kernel around.
+fn nothing(computation: &Computation, target: &Target) -> String {
+    let scan = |instruction: &Instruction| Scan::of(&computation.instructions, instruction);
+    let why = computation.instructions.values().find_map(|instruction| scan(instruction)?.pays(target).err());
+    why.unwrap_or_else(|| "it reduces nothing".to_owned())
+}
+
+/// Whether all can be folded in one order: from the first element of a row on, or from the last.
+fn one_direction(reductions: &[Reduction], has_rows: bool, target: &Target) -> Result<(), String> {
+    let is_reversed = |reduction: &Reduction| reduction.scan.is_some_and(|scan| scan.is_reversed);
+    let are_scans = |reversed: bool| reductions.iter().any(|it| it.scan.is_some() && is_reversed(it) == reversed);
+    if !are_scans(true) {
+        return Ok(());
+    }
+    if are_scans(false) {
+        return Err("it scans in both directions".to_owned());
+    }
+    let is_shared = has_rows && !target.is_software();
+    let keeps_order = |it: &&Reduction| !it.fold.commutes && (it.scan.is_none() || is_shared);
+    match reductions.iter().find(keeps_order) {
+        Some(_) => Err("its region does not commute, and it is folded from the last element on".to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// Whether such a kernel would be better than loops.
@@ -115,12 +151,15 @@ fn worth(computation: &Computation, heroes: &Heroes, target: &Target) -> Result<
         let array = leaf_extents(&computation.instructions[*root].shape);
         array.iter().product::<i64>() == space.count()
     });
-    let is_read_again = of_elements && ids.iter().any(|id| is_read_beside(computation, *id));
+    // Windows that grow with the element would be folded from the beginning for each.
+    let has_scans = ids.iter().any(|id| matches!(computation.instructions[*id].op, Op::ReduceWindow { .. }));
+    let is_read_again = has_scans || of_elements && ids.iter().any(|id| is_read_beside(computation, *id));
     if target.is_software() && !is_read_again {
         return Err("on a device in software an invocation folds a row by itself".to_owned().into());
     }
     if !target.is_software() {
-        if target.faults.barriers {
+        // An invocation scans columns by itself.
+        if target.faults.barriers && !(has_scans && space.extents[2] > 1) {
             return Err("barriers do not work on the target".to_owned().into());
         }
         // Where elements are computed of the results, loops would be several kernels.
@@ -250,8 +289,12 @@ impl Division<'_> {
         let common = self.common(&accesses);
         if let Some(number) = self.reductions.iter().position(|reduction| reduction.id == id) {
             let expected = self.reductions[number].space.results.clone();
-            if !common.is_some_and(|(level, map)| level == Level::Row && same_map(&map, &expected)) {
-                return Err(format!("%{} is read at other results than those of the row", instruction.name).into());
+            let (own, of) = match self.reductions[number].scan {
+                Some(_) => (Level::Element, "element"),
+                None => (Level::Row, "row"),
+            };
+            if !common.is_some_and(|(level, map)| level == own && same_map(&map, &expected)) {
+                return Err(format!("%{} is read at other results than those of the {of}", instruction.name).into());
             }
             self.give(id, &accesses);
             return self.fold(number);
@@ -290,7 +333,7 @@ impl Division<'_> {
         loop {
             let instruction = &computation.instructions[id];
             match instruction.operands.as_slice() {
-                _ if self.reduction(id).is_some() => return true,
+                _ if self.reduction(id).is_some_and(|number| self.reductions[number].scan.is_none()) => return true,
                 [operand] if instruction.op.opcode().only_moves_data() => id = *operand,
                 _ => return false,
             }

@@ -1,6 +1,6 @@
 //! The text of a plan.
 
-use super::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Update};
+use super::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Update};
 use crate::access::is_identity;
 use std::fmt;
 use weft_hlo::ir::{ArenaId, Computation, InstrId};
@@ -75,11 +75,18 @@ impl PlanText<'_> {
                 writeln!(f, "  {what}: {}", called(functions))?;
             }
         }
-        for Folded { reduction, function, initial, neutral } in &pass.folds {
+        let scans = pass.scans.iter().map(|scan| ("scan", scan));
+        for (what, folded) in pass.folds.iter().map(|fold| ("fold", fold)).chain(scans) {
+            let Folded { reduction, scan, function, initial, neutral } = folded;
             let initial = initial.map_or(String::new(), |initial| format!(" into {}", self.called(initial)));
             let [reduction, function] = [self.name(*reduction), self.called(*function)];
             let neutral = list(neutral.iter());
-            writeln!(f, "  fold: %{reduction} of {function} from {neutral}{initial}")?;
+            let order = scan.map_or(String::new(), |Scanned { is_reversed, is_exclusive }| {
+                let from = if is_reversed { "last" } else { "first" };
+                let own = if is_exclusive { "before" } else { "with" };
+                format!(" from the {from}, {own} its own")
+            });
+            writeln!(f, "  {what}: %{reduction} of {function} from {neutral}{initial}{order}")?;
         }
         Ok(())
     }

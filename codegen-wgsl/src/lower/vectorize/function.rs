@@ -5,7 +5,7 @@ use super::steps::{Selection, Step, Stepped, Test};
 use super::{Held, Pass, Refusal, Variant};
 use crate::kernel::{
     Access, Binding, Block, Condition, Function, FunctionId, Known, MemoryId, Operand, ScalarOp, Space, Statement,
-    Value, ValueId,
+    UNIFORM_LANES, Value, ValueId,
 };
 use crate::lower::copy::unbound;
 use weft_affine::{Constraint, Expr};
@@ -261,6 +261,8 @@ impl Growing<'_, '_> {
         match self.pass.kernel.memories[memory].space {
             // What is updated in place is proved element by element.
             Space::Buffer { access: Access::ReadWrite, .. } => false,
+            // A uniform is an array of vectors of one size.
+            Space::Buffer { access: Access::Uniform, .. } if self.lanes() != UNIFORM_LANES => false,
             Space::Buffer { offset, .. } => match self.pass.held {
                 Held::Vector(lanes) => offset.is_multiple_of(4 * u64::from(lanes)),
                 Held::Word(_) => true,

@@ -20,25 +20,31 @@ struct Order {
 impl Division<'_> {
     /// The passes, and what computes them on a target.
     pub(super) fn scheduled(mut self, outputs: Vec<FunctionId>, target: &Target) -> Result<FusionPlan, Refused> {
-        let order = self.order();
+        // Where several invocations have a row, what they have is folded before it is known what comes before each.
+        let is_shared = !target.is_software() && self.space.extents[2] == 1;
+        let order = self.order(is_shared);
         let passes = order.reductions.iter().map(|pass| pass + 1).max().unwrap_or(0);
         let stored = |function: &FunctionId| outputs.contains(function);
         let of_elements: Vec<FunctionId> = self.of_level(Level::Element).collect();
         let last = of_elements.iter().filter(|it| stored(it)).map(|it| order.functions[it.0 as usize] + 1).max();
         let passes = passes.max(last.unwrap_or(0));
+        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
         // What each pass folds or stores, with all that it is computed of.
         let wanted = |pass: usize| -> Vec<FunctionId> {
             let own = of_elements.iter().copied().filter(|it| stored(it) && order.functions[it.0 as usize] == pass);
-            let folded = self.reductions.iter().zip(&order.reductions).filter(|(_, own)| **own == pass);
+            let folded = self.reductions.iter().zip(&order.reductions);
+            let folded = folded.filter(|(reduction, own)| **own == pass && is_folded(reduction));
             own.chain(folded.filter_map(|(reduction, _)| reduction.function)).collect()
         };
         let needed: Vec<BTreeSet<FunctionId>> = (0..passes).map(|pass| self.closure(wanted(pass))).collect();
-        let kept = self.most_kept(&needed);
-        let is_ordered = self.reductions.iter().any(|reduction| !reduction.fold.commutes);
+        let is_scan = self.reductions.iter().any(|reduction| reduction.scan.is_some());
+        // What a scan comes to is not kept for other passes.
+        let kept = if is_scan { 0 } else { self.most_kept(&needed) };
+        let is_ordered = is_scan || self.reductions.iter().any(|reduction| !reduction.fold.commutes);
         let (has_vectors, is_packed) = self.types();
         let extents = self.space.extents;
         let stretch = self.space.stretch;
-        let facts = Facts { extents, stretch, is_ordered, passes, kept, has_vectors, is_packed };
+        let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed };
         let schedule = Reduced::of(&facts, target)?;
         let mut done: BTreeSet<FunctionId> = BTreeSet::new();
         let mut listed: Vec<Pass> = Vec::new();
@@ -47,11 +53,15 @@ impl Division<'_> {
             let mut elements: Vec<FunctionId> = needed.iter().copied().filter(is_new).collect();
             self.sort(&mut elements);
             done.extend(&elements);
-            listed.push(Pass { rows: self.rows_of(pass, &order), elements, folds: self.folds_of(pass, &order) });
+            let folds = self.folded(|number, reduction| order.reductions[number] == pass && is_folded(reduction));
+            let given =
+                |id: InstrId| needed.iter().any(|own| self.planner.functions[own.0 as usize].given.contains(&id));
+            let scans = self.folded(|_, reduction| reduction.scan.is_some() && given(reduction.id));
+            listed.push(Pass { rows: self.rows_of(pass, &order), elements, folds, scans });
         }
         let after = self.rows_of(passes, &order);
         if !after.is_empty() {
-            listed.push(Pass { rows: after, elements: Vec::new(), folds: Vec::new() });
+            listed.push(Pass { rows: after, elements: Vec::new(), folds: Vec::new(), scans: Vec::new() });
         }
         self.count_again(&listed);
         let heroes = self.heroes(&schedule, &outputs, target);
@@ -82,25 +92,29 @@ impl Division<'_> {
         self.reductions.iter().position(|reduction| reduction.id == id)
     }
 
-    /// A function comes in the first pass behind those that fold what it is given; a reduction with what it folds.
-    fn order(&self) -> Order {
+    /// A function comes in the first pass behind those that fold what it is given; a reduction with what it folds. What one is given of a scan comes in the same pass,
+    /// unless several invocations share the scan.
+    fn order(&self, is_shared: bool) -> Order {
         let mut order =
             Order { functions: vec![0; self.planner.functions.len()], reductions: vec![0; self.reductions.len()] };
         // What is given to a function is computed of instructions before its roots.
         let mut sorted: Vec<FunctionId> = self.of_level(Level::Row).chain(self.of_level(Level::Element)).collect();
         self.sort(&mut sorted);
         // What a reduction begins with may come behind what it folds.
-        while self.put_in_order(&sorted, &mut order) {}
+        while self.put_in_order(&sorted, is_shared, &mut order) {}
         order
     }
 
     /// Moves functions and reductions into later passes where what they need asks for it; whether any has been moved.
-    fn put_in_order(&self, sorted: &[FunctionId], order: &mut Order) -> bool {
+    fn put_in_order(&self, sorted: &[FunctionId], is_shared: bool, order: &mut Order) -> bool {
         let before = (order.functions.clone(), order.reductions.clone());
         for function in sorted {
             let own = &self.planner.functions[function.0 as usize];
             let of_given = own.given.iter().map(|given| match (self.reduction(*given), self.nodes.get(given)) {
-                (Some(number), _) => order.reductions[number] + 1,
+                (Some(number), _) => {
+                    let is_scan = self.reductions[number].scan.is_some();
+                    order.reductions[number] + usize::from(is_shared || !is_scan)
+                }
                 (None, Some(node)) => order.functions[node.0 as usize],
                 (None, None) => 0,
             });
@@ -140,6 +154,8 @@ impl Division<'_> {
             if self.level(function) == Some(Level::Element) && found.insert(function) {
                 let given = &self.planner.functions[function.0 as usize].given;
                 open.extend(given.iter().filter_map(|given| self.nodes.get(given)));
+                let reductions = given.iter().filter_map(|given| self.reductions.get(self.reduction(*given)?));
+                open.extend(reductions.filter(|it| it.scan.is_some()).filter_map(|scan| scan.function));
             }
         }
         found
@@ -168,12 +184,12 @@ impl Division<'_> {
         rows
     }
 
-    fn folds_of(&self, pass: usize, order: &Order) -> Vec<Folded> {
-        let own = self.reductions.iter().zip(&order.reductions).filter(|(_, own)| **own == pass);
-        own.filter_map(|(reduction, _)| {
-            let function = reduction.function?;
-            let neutral = reduction.fold.neutral.clone();
-            Some(Folded { reduction: reduction.id, function, initial: reduction.initial, neutral })
+    fn folded(&self, is_meant: impl Fn(usize, &Reduction) -> bool) -> Vec<Folded> {
+        let own = self.reductions.iter().enumerate().filter(|(number, reduction)| is_meant(*number, reduction));
+        own.filter_map(|(_, reduction)| {
+            let Reduction { id, scan, function, initial, fold, .. } = reduction;
+            let neutral = fold.neutral.clone();
+            Some(Folded { reduction: *id, scan: *scan, function: (*function)?, initial: *initial, neutral })
         })
         .collect()
     }

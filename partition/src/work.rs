@@ -1,6 +1,7 @@
 //! The least work that a program asks for, whatever is fused and however kernels are written.
 
 use crate::live::live;
+use crate::scan::Scan;
 use weft_hlo::indexing::{Analysis, Dependence, Direction, Relation};
 use weft_hlo::ir::{ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape};
 use weft_hlo::passes::trip_count;
@@ -21,7 +22,7 @@ pub struct Work {
     ///
     /// Each counts one, whether an addition or a logarithm; selections, conversions and movement count none. A `dot`
     /// of `n` products per element counts `2 n` each, a convolution likewise, padding included; a reduction applies its
-    /// computation once per element of its inputs, and a scatter once per update. `None` where it holds loops of
+    /// computation once per element of its inputs, a window that grows with the element (a scan) once per result, and a scatter once per update. `None` where it holds loops of
     /// unknown length, conditionals, complex arithmetic, sorts, transforms, factorizations, random numbers, custom calls or communication.
     pub flops: Option<u64>,
 }
@@ -150,7 +151,9 @@ fn instruction_flops(
         Op::ReduceWindow { window, to_apply } => {
             let sizes = window.dimensions.iter().map(|dimension| u64::try_from(dimension.size).ok());
             let window = sizes.into_iter().try_fold(1u64, |count, size| count.checked_mul(size?))?;
-            results()?.checked_mul(window)?.checked_mul(of(*to_apply)?)
+            // What a scan has folded up to one element is folded with the next.
+            let each = if Scan::of(&computation.instructions, instruction).is_some() { 1 } else { window };
+            results()?.checked_mul(each)?.checked_mul(of(*to_apply)?)
         }
         Op::SelectAndScatter { window, select, scatter } => {
             let sources = elements(operand(1)?)?;

@@ -2,9 +2,12 @@
 
 use super::{check, list, targets};
 use crate::count::{cases, first_seed};
-use crate::support::device;
+use crate::support::{compile, device};
 use std::fmt::Write;
+use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::{Numbers, Options, Rng};
+use weft_partition::Target;
+use weft_runtime::Executable;
 
 /// The window of a scan along one dimension.
 pub(super) fn window(extents: &[usize], dimension: usize, is_reversed: bool, is_exclusive: bool) -> String {
@@ -19,7 +22,7 @@ pub(super) fn window(extents: &[usize], dimension: usize, is_reversed: bool, is_
     format!("window={{size={} pad={}}}", along(extent.to_string(), "1"), along(format!("{low}_{high}"), "0_0"))
 }
 
-/// What a scan folds by: the text of the region, what it begins with, and how many arrays it folds.
+/// What a scan folds by: the text of the region, and what it begins with.
 struct Region {
     text: &'static str,
     initial: &'static str,
@@ -120,4 +123,46 @@ fn scans_agree_with_the_evaluator() {
     println!("{shaped:?} of {count}");
     assert!(failures == 0, "{failures} of {count} differ\n{report}");
     assert!(shaped.iter().all(|kernels| 3 * kernels > usize::try_from(count).unwrap_or(0)), "{shaped:?}");
+}
+
+/// A scan of 10,000,000 integers, exactly, and of so many floats that a chain of additions would be far off, to the bound of chains of 1,024.
+#[test]
+fn long_scans_are_right() {
+    let device = device();
+    let program = |ty: &str, count: usize| {
+        let window = window(&[count], 0, false, false);
+        let text = format!(
+            "HloModule m\nf {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT r = {ty}[] add(a, b)\n}}\nENTRY e {{\n  \
+             x = {ty}[{count}] parameter(0)\n  z = {ty}[] constant(0)\n  ROOT s = {ty}[{count}] reduce-window(x, z), {window}, to_apply=f\n}}\n"
+        );
+        weft_hlo::text::parse(&text).unwrap_or_else(|found| panic!("{found}"))
+    };
+    let run = |module: &Module, target: &Target, input: Literal| {
+        let program = compile(module, target).unwrap_or_else(|found| panic!("{found}"));
+        let executable = Executable::new(&device, program).unwrap_or_else(|found| panic!("{found}"));
+        executable.run(&[input]).unwrap_or_else(|found| panic!("{found}")).swap_remove(0).data
+    };
+    let integers: Vec<i32> = (0..10_000_000i32).map(|k| k.wrapping_mul(0x9e37_79b1u32 as i32) >> 7).collect();
+    let sums = |sum: &mut i32, own: &i32| {
+        *sum = sum.wrapping_add(*own);
+        Some(*sum)
+    };
+    let of_integers: Vec<i32> = integers.iter().scan(0, sums).collect();
+    let floats: Vec<f32> =
+        (0..1 << 21).map(|k: u32| 0.5 + (k.wrapping_mul(0x9e37_79b1) >> 8) as f32 * 2f32.powi(-24)).collect();
+    for target in targets(&device) {
+        let found =
+            run(&program("s32", integers.len()), &target, Literal::array([integers.len() as i64], integers.clone()));
+        assert!(found == Data::S32(of_integers.clone()), "{}", target.effective_schedule());
+        let found = run(&program("f32", floats.len()), &target, Literal::array([floats.len() as i64], floats.clone()));
+        let Data::F32(found) = found else { panic!("{:?}", found.element_type()) };
+        let mut sum = 0.0;
+        for (position, (own, found)) in floats.iter().zip(&found).enumerate() {
+            sum += f64::from(*own);
+            // A chain of 256 for an invocation, as many levels of blocks.
+            let bound = 1024.0 * f64::from(f32::EPSILON) / 2.0 * sum;
+            let off = (f64::from(*found) - sum).abs();
+            assert!(off <= bound, "element {position} is {found}, off by {off} of {bound}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ macro_rules! cases {
 
 cases! {
     "chain10" "bias_gelu" "p0_plus_T" "transpose2d" "transpose021" "transpose210" "row_sum" "col_sum" "full_sum"
+    "prefix_sum" "cumsum_rows" "cumsum_columns"
     "softmax" "layernorm" "softmax_fused" "layernorm_fused" "diamond1" "diamonds8" "diamonds16" "diamonds32" "diamonds64" "slice_pad_concat"
     "gather_rows" "matmul1024" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64" "while_known" "while_unknown" "while_kernel" "launches_200"
 }

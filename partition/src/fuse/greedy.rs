@@ -224,7 +224,8 @@ impl Walk<'_> {
                         let root = &self.entry.instructions[user].name;
                         return Ok(Err(format!("{root} updates it where it lies")));
                     }
-                    if *operand == id && self.scans[user.index()].is_some() {
+                    let is_scanned = position < self.entry.instructions[user].operands.len() / 2;
+                    if *operand == id && is_scanned && self.scans[user.index()].is_some() {
                         // It goes over the elements once, whatever its window is.
                         accesses.entry(kernel).or_default().push(home.clone());
                         continue;

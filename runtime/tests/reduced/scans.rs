@@ -89,10 +89,12 @@ fn random(seed: u64) -> String {
              ROOT t = ({shape}, {shape}) tuple(s, u)"
         ),
     };
+    // What it begins with may be computed, too.
+    let own = if rng.below(4) == 0 { "multiply(w, w)" } else { "copy(w)" };
     write!(
         text,
         "f {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  {body}\n}}\nENTRY e {{\n  x = {shape} parameter(0)\n  \
-         z = {ty}[] {initial}\n  n = {shape} add(x, x)\n  {root}\n}}\n"
+         w = {ty}[] {initial}\n  z = {ty}[] {own}\n  n = {shape} add(x, x)\n  {root}\n}}\n"
     )
     .expect("strings can be written to");
     text

@@ -202,3 +202,50 @@ fn what_a_bitcast_moves_keeps_its_value_and_error() {
     assert!((values[0] + 0.875).abs() <= known[0].error[0], "{known:?}");
     assert!(values[0] != -1.0, "{known:?}");
 }
+
+#[test]
+fn integers_that_are_computed_of_floats_are_known_as_these_are() {
+    // erf(5) is 1 in the type, and nearly so in the widest one.
+    let text = "HloModule m\n\nf {\n  a = u32[] parameter(0)\n  c = f8e4m3[] constant(5)\n  s = f8e4m3[] reshape(c)\n  \
+                e = f8e4m3[] erf(s)\n  ROOT r = s8[] convert(e)\n}\n\nENTRY e {\n  x = u32[1] parameter(0)\n  \
+                ROOT m = s8[1] map(x), dimensions={0}, to_apply=f\n}\n";
+    assert_eq!(of_text(text, &[Literal::array([1], vec![7u32])])[0].error[0], f64::INFINITY);
+}
+
+/// The error of an operation on two complex numbers.
+fn of_complex(ty: &str, operation: &str, a: [f64; 2], b: [f64; 2]) -> f64 {
+    let text = format!(
+        "HloModule m\n\nENTRY e {{\n  a = {ty}[1] parameter(0)\n  b = {ty}[1] parameter(1)\n  ROOT r = {ty}[1] {operation}(a, b)\n}}\n"
+    );
+    let numbers = [a, b].map(|[re, im]| {
+        let wide = Data::C128(vec![num_complex::Complex::new(re, im)]);
+        let ty = if ty == "c64" { ElementType::C64 } else { ElementType::C128 };
+        Literal::array([1], converted(&wide, ty).unwrap())
+    });
+    of_text(&text, &numbers)[0].error[0]
+}
+
+#[test]
+fn powers_that_turn_far_are_not_known() {
+    assert!(of_complex("c128", "power", [0.5, 2.0], [100.0, 3.0]) < 1e20);
+    assert!(of_complex("c128", "power", [1.0, 0.0], [2e142, 3.0]) < 1e-14);
+    assert_eq!(of_complex("c128", "power", [0.0, 1.0], [2e142, 3.0]), f64::INFINITY);
+    assert_eq!(of_complex("c64", "power", [-1.0, 0.0], [1001.0, 0.0]), f64::INFINITY);
+}
+
+#[test]
+fn complex_angles_are_known_but_beside_their_cuts() {
+    let of = |y, x| of_complex("c64", "atan2", y, x);
+    for (y, x) in [
+        ([0.0, 0.0], [-0.7, 0.3]),
+        ([-2.4637, 6e-28], [-9.2, -1.66e30]),
+        ([1.0, 0.0], [-1.0, 0.0]),
+        ([0.0, 1.0], [3.0, 0.0]),
+        ([1e-30, 1e-35], [-1.0, 2.0]),
+    ] {
+        assert!(of(y, x) < 1e-5, "{y:?} over {x:?}");
+    }
+    // The products of parts cancel where the number stands against the root, and where the root has its cut.
+    assert_eq!(of([0.5, 1.0], [-2.0, 1.0]), f64::INFINITY);
+    assert_eq!(of([3.0, 2.0], [-2.0, 3.0 * (1.0 + 1e-7)]), f64::INFINITY);
+}

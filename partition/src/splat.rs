@@ -3,7 +3,7 @@
 use weft_hlo::ir::{ArenaId, Computation, Op, Scalar};
 
 /// For each instruction of a computation the constant that every element of it is, where that shows from constants
-/// moved about.
+/// moved about, or from slices without elements.
 ///
 /// Such values are written where they are used: they need no function, no buffer and no index.
 pub fn splats(computation: &Computation) -> Vec<Option<Scalar>> {
@@ -11,6 +11,10 @@ pub fn splats(computation: &Computation) -> Vec<Option<Scalar>> {
     for instruction in computation.instructions.values() {
         let value = match &instruction.op {
             Op::Constant(literal) => literal.splat(),
+            // Of a slice without elements a result may still have some, where the dimension is dropped: zeros.
+            Op::Gather { slice_sizes, .. } if slice_sizes.contains(&0) => {
+                instruction.shape.as_array().map(|array| Scalar::from_bits(0, array.element_type))
+            }
             op if op.opcode().only_moves_data() => {
                 // A bitcast may also reinterpret bits; only the same type keeps the value.
                 let source = instruction.operands.first().copied();

@@ -24,7 +24,7 @@ fn check(device: &Device, target: &Target, module: &Module, inputs: &[Literal]) 
     }
     let mut counts = [0; 3];
     for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
-        if let Some(found) = difference(expected, actual) {
+        if let Some((_, found)) = difference(expected, actual) {
             return Err(format!("result {number}: {found}"));
         }
         counts.iter_mut().zip(certainties(expected)).for_each(|(all, more)| *all += more);

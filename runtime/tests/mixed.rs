@@ -54,8 +54,14 @@ fn check(device: &Device, module: &Module, inputs: &[Literal], counts: &mut Coun
     }
     let mut compared = 0;
     for (number, (result, actual)) in results.iter().zip(&actual).enumerate() {
-        if let Some(found) = difference(&all[result], actual) {
-            return Err(format!("result {number}: {found}"));
+        if let Some((position, found)) = difference(&all[result], actual) {
+            let instruction = &entry.instructions[*result];
+            let from = instruction.operands.iter().filter_map(|operand| all.get(operand));
+            let of: Vec<String> = from
+                .filter(|known| known.error.len() == all[result].error.len())
+                .filter_map(|known| Some(format!("{} ± {:e}", known.value.data.get(position)?, known.error[position])))
+                .collect();
+            return Err(format!("result {number}: {found}; {} of [{}]", instruction.op.name(), of.join(", ")));
         }
         let [exact, bounded, _] = certainties(&all[result]);
         compared += u32::from(exact + bounded > 0);

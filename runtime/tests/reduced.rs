@@ -45,7 +45,7 @@ fn check(device: &Device, target: &Target, module: &Module, options: &Options, s
     for _ in 0..2 {
         let results = executable.run(&arguments).map_err(|error| error.to_string())?;
         for (number, (expected, result)) in expected.iter().zip(&results).enumerate() {
-            if let Some(found) = difference(expected, result) {
+            if let Some((_, found)) = difference(expected, result) {
                 return Err(format!("result {number}: {found}\n{}", program.shaders()[0].source));
             }
         }

@@ -198,6 +198,18 @@ fn sums_of_narrow_floats_are_rounded_once() {
     }
 }
 
+/// The same of constants.
+#[test]
+fn sums_of_narrow_constants_are_rounded_once() {
+    let module = module(
+        "HloModule m\nsum {\n  a = f8e4m3[] parameter(0)\n  b = f8e4m3[] parameter(1)\n  ROOT c = f8e4m3[] add(a, b)\n}\n\
+         ENTRY main {\n  a = f8e4m3[2] constant({6.5, 0.5})\n  z = f8e4m3[] constant(2)\n  \
+         ROOT r = f8e4m3[] reduce(a, z), dimensions={0}, to_apply=sum\n}\n",
+    );
+    let nine = Data::filled(scalar(ElementType::F8E4M3, 9.0), 1);
+    assert_eq!(run(&module, &[]).data, nine);
+}
+
 /// Elements of a type whose sums, products and orders no order of reduction changes: of sums all but a few are zero, and of products
 /// one. Any bits of integers, but for products.
 fn unchanging(op: &str, ty: ElementType, count: i64, rng: &mut Rng) -> Data {

@@ -236,6 +236,33 @@ fn bits_are_decoded_as_each_of_their_types() {
     }
 }
 
+/// Of slices without elements there are zeros where the dimension is dropped, whatever the operand is.
+#[test]
+fn slices_without_elements_are_zeros() {
+    let device = device();
+    for operand in ["f32[0,3] broadcast(c), dimensions={}", "f32[0,3] exponential(x)", "f32[0,3] copy(x)"] {
+        let text = format!(
+            "HloModule m
+            ENTRY main {{
+                x = f32[0,3] parameter(0)
+                c = f32[] constant(-1.5)
+                o = {operand}
+                i = s32[2,1] iota(), iota_dimension=0
+                ROOT g = f32[2,3] gather(o, i), offset_dims={{1}}, collapsed_slice_dims={{0}}, start_index_map={{1}},
+                    index_vector_dim=1, slice_sizes={{0,3}}
+            }}"
+        );
+        let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+        let inputs = [Literal::array([0, 3], Vec::<f32>::new())];
+        for optimize in [false, true] {
+            let options = weft_runtime::Options { optimize, host: false, ..weft_runtime::Options::default() };
+            let program = weft_runtime::compile_with(&module, device.target(), &options).expect("it compiles");
+            let found = Executable::new(&device, program).expect("it loads").run(&inputs).expect("it runs");
+            assert_eq!(found[0].data, Data::F32(vec![0.0; 6]), "{text}");
+        }
+    }
+}
+
 /// NaNs with all their bits, and numbers that devices take for zeros.
 #[test]
 fn moves_keep_all_bits() {

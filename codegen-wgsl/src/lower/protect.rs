@@ -156,6 +156,7 @@ impl Rewrite<'_, '_> {
         let name = match operand {
             Operand::Value(value) => self.source.values[value].name.clone(),
             Operand::Constant(_) if is_zero(operand) => "zero".to_owned(),
+            Operand::Constant(scalar) if !is_finite(scalar) => "constant".to_owned(),
             Operand::Constant(_) => "divisor".to_owned(),
         };
         let element_type = Kernel::operand_type(&self.source, operand);
@@ -187,6 +188,15 @@ fn lanes_of(function: &Function, op: &ScalarOp, operand: Operand, value: ValueId
 /// Whether an operand is the constant +0, which drivers fold with. (-0 is hidden by the way it is written.)
 fn is_zero(operand: Operand) -> bool {
     matches!(operand, Operand::Constant(scalar @ (Scalar::F32(_) | Scalar::F64(_))) if scalar.bits() == 0)
+}
+
+/// Whether a number is neither infinite nor NaN.
+fn is_finite(scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::F32(value) => value.is_finite(),
+        Scalar::F64(value) => value.is_finite(),
+        _ => true,
+    }
 }
 
 /// Whether the inverse of a number is a number, so that a product with it is the quotient: drivers take that of any constant (SwiftShader
@@ -310,7 +320,12 @@ impl<'k> Protection<'k> {
                     && matches!(op, ScalarOp::Binary { op: BinaryOp::Divide, .. })
                     && !has_exact_inverse(scalar)
                     && !self.is_ordered;
-                (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value)
+                // What no language has a literal for is known to no driver, but equal to itself.
+                let is_itself = compares && operands[0] == operand && !self.is_ordered && !is_finite(scalar);
+                match is_itself {
+                    true => Some(Hiding::Apart),
+                    false => (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value),
+                }
             }
             Operand::Value(_) if self.is_ordered => None,
             // Nothing that it is taken from is equal to it for all that a driver knows, or it would be kept.

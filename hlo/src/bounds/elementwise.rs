@@ -5,6 +5,7 @@ use super::single;
 use super::{Bounded, Run, is_whole, parts, size};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArrayShape, BinaryOp, ComparisonType, Data, ElementType, Instruction, Literal, Op, Shape, UnaryOp};
+use num_complex::Complex64;
 
 /// The errors of the array that an elementwise instruction makes; `None` where there is no rule.
 pub(super) fn errors(
@@ -53,7 +54,7 @@ pub(super) fn errors(
         Op::Binary(binary) if operands[0].reals().is_some() => {
             of_two(run, *binary, op, operands[0], operands[1], value)?
         }
-        Op::Binary(binary) => of_complex(*binary, operands[0], operands[1], value),
+        Op::Binary(binary) => of_complex(*binary, operand_type, operands[0], operands[1], value),
         Op::Compare { order, .. } => match (operands[0].reals(), operands[1].reals()) {
             (Some(left), Some(right)) => {
                 let is_total = *order == Some(ComparisonType::TotalOrder);
@@ -302,17 +303,22 @@ fn of_two(
 }
 
 /// What the errors of the operands make of the larger part of a complex result.
-fn of_complex(binary: BinaryOp, left: &Bounded, right: &Bounded, value: &Literal) -> Vec<f64> {
-    let (Data::C128(a), Data::C128(b)) = (&left.value.data, &right.value.data) else {
+fn of_complex(binary: BinaryOp, ty: Option<ElementType>, left: &Bounded, right: &Bounded, value: &Literal) -> Vec<f64> {
+    let (Data::C128(a), Data::C128(b), Data::C128(results)) = (&left.value.data, &right.value.data, &value.data) else {
         return vec![f64::INFINITY; value.data.len().unwrap_or(0)];
     };
     (0..a.len())
         .map(|at| {
             let (of_a, of_b) = (left.error[at], right.error[at]);
             if of_a == 0.0 && of_b == 0.0 {
-                return 0.0;
+                let is_open = match binary {
+                    BinaryOp::Power => !has_known_turn(a[at], b[at]),
+                    BinaryOp::Atan2 => is_beside_cut([a[at], b[at]], results[at], ty == Some(ElementType::C128)),
+                    _ => false,
+                };
+                return if is_open { f64::INFINITY } else { 0.0 };
             }
-            let sum = |z: num_complex::Complex64| z.re.abs() + z.im.abs();
+            let sum = |z: Complex64| z.re.abs() + z.im.abs();
             match binary {
                 BinaryOp::Add | BinaryOp::Subtract => of_a + of_b,
                 BinaryOp::Multiply => sum(a[at]) * of_b + sum(b[at]) * of_a + 2.0 * of_a * of_b,
@@ -320,4 +326,40 @@ fn of_complex(binary: BinaryOp, left: &Bounded, right: &Bounded, value: &Literal
             }
         })
         .collect()
+}
+
+/// The largest exponent times logarithm of a base of which an implementation has the exponential: for more it would need more places of the
+/// logarithm than twice those that it has of numbers.
+const LARGEST_TURN: f64 = 1000.0;
+
+/// Whether a power turns so little that its angle is known. Powers of what has no logarithm are not turned, nor are those without exponents.
+fn has_known_turn(base: Complex64, exponent: Complex64) -> bool {
+    let is_number = |z: Complex64| z.is_finite() && (z.re != 0.0 || z.im != 0.0);
+    let logarithm = libm::log(libm::hypot(base.re, base.im)).abs() + libm::atan2(base.im, base.re).abs();
+    let turn = libm::hypot(exponent.re, exponent.im) * logarithm;
+    !is_number(base) || !is_number(exponent) || turn <= LARGEST_TURN
+}
+
+/// Whether rounding may put the angle of exact numbers on the other side of a cut: where `x + i y` stands against the root of `x^2 + y^2`, by
+/// the sign of the scalar product, and where that root has its own cut, by the sign of the square's imaginary part.
+fn is_beside_cut([y, x]: [Complex64; 2], angle: Complex64, is_double: bool) -> bool {
+    let most = |z: Complex64| z.re.abs().max(z.im.abs());
+    let both = most(x).max(most(y));
+    if !both.is_finite() || most(x) == 0.0 || most(y) == 0.0 {
+        return false;
+    }
+    let (epsilon, least) =
+        if is_double { (4.0 * f64::EPSILON, 1e-300) } else { (4.0 * f64::from(f32::EPSILON), 1e-36) };
+    let is_open = |one: f64, other: f64| {
+        let (sum, size) = ((one + other).abs(), one.abs() + other.abs());
+        size > 0.0 && (sum <= epsilon * size || sum < least)
+    };
+    let [of_x, of_y] = [x / most(x), y / most(y)];
+    if angle.re.abs() > 3.0 && is_open(of_x.re * of_y.re, of_x.im * of_y.im) {
+        return true;
+    }
+    let [of_x, of_y] = [x / both, y / both];
+    let sizes = [of_x.re * of_x.re, of_y.re * of_y.re, of_x.im * of_x.im, of_y.im * of_y.im];
+    let is_left = sizes[0] + sizes[1] - sizes[2] - sizes[3] <= epsilon;
+    is_left && is_open(of_x.re * of_x.im, of_y.re * of_y.im)
 }

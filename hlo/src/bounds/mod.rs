@@ -202,8 +202,9 @@ impl Run<'_> {
         let is_exact = operands.iter().all(|operand| operand.is_exact());
         let unknown = || values.iter().map(|value| vec![f64::INFINITY; value.data.len().unwrap_or(0)]).collect();
         let zeros = || values.iter().map(|value| vec![0.0; value.data.len().unwrap_or(0)]).collect();
-        let has_floats = |shape: &Shape| shape.leaves().into_iter().any(|leaf| !is_whole(leaf));
-        let computes = has_floats(&instruction.shape) || shapes.iter().any(|shape| has_floats(shape));
+        let computes = has_floats(&instruction.shape)
+            || shapes.iter().any(|shape| has_floats(shape))
+            || op.called_computations().into_iter().any(|called| self.has_floats(called));
         // Integers are exact or unknown, element by element where that is how they are computed.
         if !computes && !op.opcode().is_elementwise() && self.data_operands(op, shapes.len()).is_none() {
             return Ok(if is_exact { zeros() } else { unknown() });
@@ -276,6 +277,14 @@ impl Run<'_> {
         }
     }
 
+    /// Whether a computation, or one that it calls, has values that are floats or complex numbers.
+    fn has_floats(&self, id: ComputationId) -> bool {
+        self.module.computations[id].instructions.values().any(|instruction| {
+            has_floats(&instruction.shape)
+                || instruction.op.called_computations().into_iter().any(|called| self.has_floats(called))
+        })
+    }
+
     fn chooses(&self, id: ComputationId) -> bool {
         self.module.computations[id].instructions.values().all(|instruction| match &instruction.op {
             Op::Unary(_) | Op::Binary(_) | Op::Convert | Op::BitcastConvert => {
@@ -339,6 +348,10 @@ fn element(tuple: &Shape, arrays: &[Bounded], index: i64) -> Vec<Bounded> {
 /// Whether an array is one of integers or `pred`, or none.
 fn is_whole(shape: &Shape) -> bool {
     shape.as_array().is_none_or(|array| array.element_type.is_integer() || array.element_type == ElementType::Pred)
+}
+
+fn has_floats(shape: &Shape) -> bool {
+    shape.leaves().into_iter().any(|leaf| !is_whole(leaf))
 }
 
 /// An array with errors that say something: those that are not numbers are of nothing known, integers are exact or unknown, and so is

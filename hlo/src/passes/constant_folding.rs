@@ -3,6 +3,7 @@
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use super::side_effects::has_effect;
+use super::wide_sums::narrow_fold;
 use crate::diagnostic::Diagnostics;
 use crate::eval::{self, Config};
 use crate::ir::{Arena, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Literal, Module, Op};
@@ -13,7 +14,8 @@ use std::collections::BTreeMap;
 /// would turn a formula into data.
 ///
 /// The constants have the same bits on every machine. A NaN that is computed has not, its sign and payload being up to the
-/// processor; what gives one is left as it is.
+/// processor; what gives one is left as it is. So are sums and products of narrow floats by `reduce` and `reduce-window`, which
+/// implementations accumulate in a wider type ([`WideSums`](super::WideSums)), as the evaluator does not: folded or not, a sum is to be the same.
 pub struct ConstantFolding;
 
 /// Elements that a result may have.
@@ -56,7 +58,11 @@ fn fold(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
             | Op::ReplicaId
             | Op::Domain { .. }
     );
-    if !is_folded || candidate.operands.is_empty() || has_effect(candidate, &|_| false) {
+    if !is_folded
+        || candidate.operands.is_empty()
+        || has_effect(candidate, &|_| false)
+        || narrow_fold(rebuild.computations(), candidate).is_some()
+    {
         return None;
     }
     let result = candidate.shape.as_array()?;

@@ -4,7 +4,9 @@ use super::build::{Build, Callee};
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{BinaryOp, Computation, ComputationId, ElementType, FloatFormat, Instruction, Module, Op, Shape};
+use crate::ir::{
+    Arena, BinaryOp, Computation, ComputationId, ElementType, FloatFormat, Instruction, Module, Op, Shape,
+};
 
 /// Replaces a `reduce` or `reduce-window` that adds or multiplies floats of at most 16 bits by one of `f32`, whose result is rounded once.
 ///
@@ -23,18 +25,24 @@ impl Pass for WideSums {
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
-        Ok(rewrite_module(module, &mut |rebuild, candidate| match &candidate.op {
-            Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => widened(rebuild, candidate, *to_apply),
-            _ => None,
-        }))
+        Ok(rewrite_module(module, &mut widened))
     }
 }
 
-fn widened(rebuild: &mut Rebuild<'_>, candidate: &Instruction, region: ComputationId) -> Option<Rule> {
+/// The sum or product of narrow floats that an instruction reduces one array to.
+pub(super) fn narrow_fold(
+    computations: &Arena<ComputationId, Computation>,
+    candidate: &Instruction,
+) -> Option<BinaryOp> {
+    let (Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. }) = &candidate.op else { return None };
+    let array = candidate.shape.as_array()?;
+    FloatFormat::of(array.element_type).and_then(|_| folded(&computations[*to_apply]))
+}
+
+fn widened(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
+    let op = narrow_fold(rebuild.computations(), candidate)?;
     let [input, initial] = candidate.operands[..] else { return None };
     let array = candidate.shape.as_array().filter(|array| array.dynamic.is_empty())?;
-    FloatFormat::of(array.element_type)?;
-    let op = folded(&rebuild.computations()[region])?;
     let mut callee = Callee::new("wide", rebuild.span());
     let [accumulator, element] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::F32)));
     let root = callee.binary(op, accumulator, element);

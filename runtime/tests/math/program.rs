@@ -323,6 +323,45 @@ fn complex_functions_of_two(ty: ElementType) {
     check(rows);
 }
 
+/// Half a turn to the left is none to the right, also where nothing is left of the rest of the angle; and small angles are not lost.
+fn complex_angles(ty: ElementType) {
+    let pairs: [[Point; 2]; 14] = [
+        [[-2.4637, 6e-28], [-9.2, -1.66e30]],
+        [[2.4637, -6e-28], [-9.2, -1.66e30]],
+        [[0.0, 0.0], [-0.7, 0.3]],
+        [[0.0, 0.0], [-0.7, -0.3]],
+        [[0.0, 0.0], [-1.0, 0.0]],
+        [[0.0, 0.0], [-1.0, -0.0]],
+        [[-0.0, 0.0], [-3e7, -1e-20]],
+        [[0.0, 0.0], [3.0, -4.0]],
+        [[1e-20, 0.0], [-1.0, 1e-3]],
+        [[-1e-20, 0.0], [-1.0, 1e-3]],
+        [[1e-20, 3e-20], [-1.0, -2.0]],
+        [[1e-20, 3e-20], [1.0, 2.0]],
+        [[1.0, 0.0], [-1.0, 0.0]],
+        [[5.0, 3.0], [3e38, 1e-38]],
+    ];
+    let operands = [0, 1].map(|side| literal(ty, &pairs.map(|pair| pair[side])));
+    let Some([given, wanted]) = results(&device(), "atan2", ty, &operands) else { return };
+    let unit = if ty == ElementType::C64 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    for (at, pair) in pairs.iter().enumerate() {
+        let [given, wanted] = [&given, &wanted].map(|literal| parts(literal, at));
+        let allowed = 8.0 * unit * wanted[0].abs().max(wanted[1].abs()) + f64::from(f32::MIN_POSITIVE);
+        let is_right = given.iter().zip(&wanted).all(|(given, wanted)| (given - wanted).abs() <= allowed);
+        assert!(is_right, "{ty} {pair:?} has the angle {wanted:?} and not {given:?}");
+    }
+}
+
+#[test]
+fn complex_angles_keep_to_their_side_of_the_cut() {
+    complex_angles(ElementType::C64);
+}
+
+#[test]
+fn wide_complex_angles_keep_to_their_side_of_the_cut() {
+    complex_angles(ElementType::C128);
+}
+
 #[test]
 fn functions_of_one_complex_number_are_accurate() {
     complex_functions_of_one(ElementType::C64);

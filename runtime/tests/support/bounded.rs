@@ -55,11 +55,11 @@ pub(crate) fn bounds(module: &Module, inputs: &[Literal], target: &Target) -> Re
 
 /// The first element of a device's array that is further from its precise value than it may be: what is known exactly differs in a bit,
 /// but for those of NaNs.
-pub(crate) fn difference(bounded: &Bounded, actual: &Literal) -> Option<String> {
+pub(crate) fn difference(bounded: &Bounded, actual: &Literal) -> Option<(usize, String)> {
     let expected = &bounded.value;
     let extents = |literal: &Literal| literal.shape.as_array().map(|array| array.extents.clone());
     if extents(expected) != extents(actual) {
-        return Some(format!("{} became {}", expected.shape, actual.shape));
+        return Some((0, format!("{} became {}", expected.shape, actual.shape)));
     }
     let ty = actual.data.element_type()?;
     let narrowed = converted(&expected.data, ty)?;
@@ -76,8 +76,10 @@ pub(crate) fn difference(bounded: &Bounded, actual: &Literal) -> Option<String> 
         };
         let is_right = !wanted.is_empty() && wanted.iter().zip(&given).all(is_near);
         let of = bounded.error.len();
-        (!is_right)
-            .then(|| format!("element {position} of {of} is {precise} and became {actual}, more than {error:e} off"))
+        (!is_right).then(|| {
+            let found = format!("element {position} of {of} is {precise} and became {actual}, more than {error:e} off");
+            (position, found)
+        })
     })
 }
 

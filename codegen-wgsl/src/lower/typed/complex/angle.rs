@@ -13,12 +13,13 @@ impl Code {
     /// squares of their lengths. Nothing cancels in these sums but what is small beside the other part of the result.
     pub(super) fn atan2_complex(&mut self, y: Parts, x: Parts) -> Parts {
         let real = real_like(self.type_of(x[0]));
+        let side = self.side_of_half_turn(y, x);
         let [x, y] = self.scaled_alike(x, y);
         let u = [self.subtract(x[0], y[1]), self.add(x[1], y[0])];
         let v = [self.add(x[0], y[1]), self.subtract(x[1], y[0])];
         let (of_u, of_v) = (self.square_length(u), self.square_length(v));
         let is_below = self.is_below([x, y]);
-        let re = self.half_difference([u, v], [x, y], is_below);
+        let re = self.half_difference([u, v], [x, y], is_below, side);
 
         // |u|^2 - |v|^2 is four times this.
         let (first, second) = (self.multiply(x[1], y[0]), self.multiply(x[0], y[1]));
@@ -51,6 +52,18 @@ impl Code {
         [x, y].map(|number| number.map(|part| self.multiply(part, scale)))
     }
 
+    /// A number with the sign that half a turn has: against that of the scalar product, or y's where that is zero. The numbers are scaled each by
+    /// itself, so that the sign is known also where the angle between them is lost beside half a turn.
+    fn side_of_half_turn(&mut self, y: Parts, x: Parts) -> Operand {
+        let real = real_like(self.type_of(x[0]));
+        let [of_x, of_y] = [x, y].map(|number| self.scaled(number).0);
+        let (first, second) = (self.multiply(of_x[0], of_y[0]), self.multiply(of_x[1], of_y[1]));
+        let product = self.add(first, second);
+        let against = self.unary(UnaryOp::Negate, product);
+        let is_neither = self.equal(product, real(0.0));
+        self.select(is_neither, y[0], against)
+    }
+
     /// Whether the imaginary part of the sum of the squares of two numbers is negative, or -0.
     fn is_below(&mut self, numbers: [Parts; 2]) -> Operand {
         let [x, y] = numbers.map(|number| {
@@ -63,8 +76,8 @@ impl Code {
     }
 
     /// Half the difference of the angles of `u = x + i y` and `v = x - i y`, within half a turn, on the branch of the root of their product,
-    /// whose imaginary part is negative or not.
-    fn half_difference(&mut self, [u, v]: [Parts; 2], [x, y]: [Parts; 2], is_below: Operand) -> Operand {
+    /// whose imaginary part is negative or not; `side` has the sign of half a turn.
+    fn half_difference(&mut self, [u, v]: [Parts; 2], [x, y]: [Parts; 2], is_below: Operand, side: Operand) -> Operand {
         let real = real_like(self.type_of(x[0]));
         let (a, b) = (self.binary(BinaryOp::Atan2, u[1], u[0]), self.binary(BinaryOp::Atan2, v[1], v[0]));
         let difference = self.subtract(a, b);
@@ -87,17 +100,18 @@ impl Code {
         // which is nearer the truth than the sum.
         let sum = self.add(a, b);
         let is_above = self.unary(UnaryOp::Not, is_below);
-        let mut turned = half;
-        for (sign, is_crossed, direction) in
-            [(1.0, is_below, ComparisonDirection::Gt), (-1.0, is_above, ComparisonDirection::Lt)]
-        {
-            let is_wide = self.compare(direction, sum, real(sign * FRAC_PI_2));
-            let is_crossed = self.and(is_wide, is_crossed);
-            let is_certain = self.compare(direction, sum, real(sign * 3.0 * FRAC_PI_2));
-            let crosses = self.or(is_crossed, is_certain);
-            let more = self.add(half, real(sign * PI));
-            turned = self.select(crosses, more, turned);
-        }
+        let [upper, lower] = [(1.0, is_below, ComparisonDirection::Gt), (-1.0, is_above, ComparisonDirection::Lt)].map(
+            |(sign, is_crossed, direction)| {
+                let is_wide = self.compare(direction, sum, real(sign * FRAC_PI_2));
+                let is_crossed = self.and(is_wide, is_crossed);
+                let is_certain = self.compare(direction, sum, real(sign * 3.0 * FRAC_PI_2));
+                self.or(is_crossed, is_certain)
+            },
+        );
+        let is_turned = self.or(upper, lower);
+        let half_turn = self.with_sign(real(PI), side);
+        let more = self.add(half, half_turn);
+        let turned = self.select(is_turned, more, half);
         // Within half a turn to both sides.
         self.turned_by_half(turned, turned, PI, -2.0)
     }

@@ -3,7 +3,7 @@
 //! Each part is computed in [pairs](super::pair::Pair) and rounded once. Formulae are such that nothing cancels that a pair does not have
 //! the bits for (Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987).
 
-use super::circular::{Turn, angle_of, atan2, precise_angle_of};
+use super::circular::{PI, Turn, angle_of, atan2, precise_angle_of};
 use super::exponential::{
     Power, TINY, cosh as real_cosh, exp as real_exp, exp_m1 as real_exp_m1, scaled, sinh as real_sinh,
     tanh as real_tanh, two_to,
@@ -366,13 +366,59 @@ pub(in crate::eval) fn pow(base: Complex64, exponent: Complex64) -> Complex64 {
 }
 
 /// `-i ln((x + iy) / sqrt(x^2 + y^2))`.
+///
+/// With `u = x + iy` and `v = x - iy` it is half the difference of their angles, on the branch of the root of their product, and `i / 4`
+/// times the logarithm of the ratio of the squares of their lengths. On the cut, where the quotient is a negative number, it has the sign
+/// of y.
 pub(in crate::eval) fn atan2_of(y: Complex64, x: Complex64) -> Complex64 {
     let i = Complex64::i();
     // A power of two in both does not matter, but to squares.
     let most = [y.re, y.im, x.re, x.im].into_iter().fold(0f64, |most, part| most.max(part.abs()));
-    let scale = if most.is_finite() { two_to(-Scaled::of(most, 0.0).exponent) } else { 1.0 };
+    let exponent = (most.to_bits() >> 52) as f64 - 1023.0;
+    let scale = if most.is_finite() { two_to((-exponent).max(-1022.0)) } else { 1.0 };
     let (y, x) = (y * scale, x * scale);
-    -i * ln((x + i * y) / sqrt(x * x + y * y))
+    let square = x * x + y * y;
+    let u = Point { re: Pair::sum(x.re, -y.im), im: Pair::sum(x.im, y.re) };
+    let v = Point { re: Pair::sum(x.re, y.im), im: Pair::sum(x.im, -y.re) };
+    let [of_u, of_v] = [u, v].map(|point| point.re.square() + point.im.square());
+    let least = Pair::either(of_u.high < of_v.high, of_u, of_v);
+    if !most.is_finite() || !(least.high > 1e-250) {
+        // At a pole, or of no numbers.
+        return -i * ln((x + i * y) / sqrt(square));
+    }
+    // |u|^2 - |v|^2 is four times this.
+    let turned = Pair::product(x.im, y.re) - Pair::product(x.re, y.im);
+    let ratio = Ratio::of_one_plus(turned.abs().times(4.0) / least);
+    let log = if turned.high.abs() < TINY * least.high { turned.abs() / least } else { ratio.ln().times(0.25) };
+    let im = -log.value().copysign(turned.high);
+
+    // The angle, but for half a turn: where y is small, of u times the conjugate of v.
+    let along = Pair::product(x.re, y.re) + Pair::product(x.im, y.im);
+    let [of_x, of_y] = [x, y].map(|z| Pair::product(z.re, z.re) + Pair::product(z.im, z.im));
+    let is_near = of_y.high * 4.0 < of_x.high;
+    let angle =
+        if is_near { angle_of(along.times(2.0), of_x - of_y) } else { angle_of(u.im, u.re) - angle_of(v.im, v.re) };
+    let half = angle.times(0.5);
+    let half = if half.high > FRAC_PI_2 { half - PI } else { half };
+    let half = if half.high < -FRAC_PI_2 { half + PI } else { half };
+
+    // Whether it is half a turn is seen from the larger part of the quotient.
+    let below = Pair::product(x.re, x.im) + Pair::product(y.re, y.im);
+    let below = if below.high == 0.0 { Pair::of(0f64.copysign(square.im)) } else { below.times(2.0) };
+    let size = Pair::product(x.re, x.re) - Pair::product(x.im, x.im);
+    let root = Point { re: size + Pair::product(y.re, y.re) - Pair::product(y.im, y.im), im: below }.sqrt();
+    let is_turned = if half.high.abs() < FRAC_PI_4 {
+        (u.re * root.re + u.im * root.im).high < 0.0
+    } else {
+        ((u.im * root.re - u.re * root.im).high < 0.0) != (half.high < 0.0)
+    };
+    let re = match is_turned {
+        false => half,
+        true if half.high == 0.0 => Pair::of(std::f64::consts::PI.copysign(y.re)),
+        true if half.high < 0.0 => half + PI,
+        true => half - PI,
+    };
+    Complex::new(re.value(), im)
 }
 
 /// What is so large that 1 next to its square is lost, even in a pair; of its inverse the square is lost next to 1.

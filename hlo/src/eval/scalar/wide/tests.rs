@@ -327,3 +327,50 @@ fn the_size_of_an_angle_does_not_matter_beside_an_infinite_logarithm() {
         assert_eq!(complex::pow(Complex64::new(-0.0, 0.0), Complex64::new(2.0, im)), Complex64::default());
     }
 }
+
+/// `tan(f(y, x))` is `y / x`, and on which branch follows from the larger part of the quotient under the logarithm.
+#[test]
+fn complex_angles_have_the_ratio_as_their_tangent() {
+    let parts = [0.0, -0.0, 1.0, -1.0, 0.3, -0.7, 1e-20, -1e-20, 1e-160, 3e7, -1e160];
+    let points: Vec<Complex64> = parts.into_iter().flat_map(|re| parts.map(|im| Complex::new(re, im))).collect();
+    let mut compared = 0;
+    for (y, x) in points.iter().flat_map(|y| points.iter().map(move |x| (*y, *x))) {
+        let found = complex::atan2_of(y, x);
+        // A pole is where y is i x or -i x.
+        let i = Complex64::i();
+        let poles = [y - i * x, y + i * x].map(|difference| hypot(difference.re, difference.im));
+        let size = hypot(y.re, y.im).max(hypot(x.re, x.im));
+        if x.re == 0.0 && x.im == 0.0 || poles.iter().any(|pole| *pole < size * 0.1) {
+            continue;
+        }
+        let (tangent, ratio) = (complex::tan(found), complex::div(y, x));
+        let (off, length) = (tangent - ratio, hypot(ratio.re, ratio.im));
+        // Half a turn is no number, and of what is large the inverse is near a pole of the tangent.
+        let lost = if found.re.abs() > 1.0 { f64::EPSILON } else { 0.0 };
+        let allowed = 1e-14 * length * length.max(1.0) + lost + f64::MIN_POSITIVE;
+        let is_right = !length.is_finite() || length > 1e14 || hypot(off.re, off.im) <= allowed;
+        assert!(is_right, "{y:e} over {x:e} has the angle {found:e}, whose tangent is {tangent:e} and not {ratio:e}");
+        compared += 1;
+    }
+    assert!(compared > 8000, "{compared}");
+    let close = |y: [f64; 2], x: [f64; 2], wanted: [f64; 2]| {
+        let found = complex::atan2_of(Complex::new(y[0], y[1]), Complex::new(x[0], x[1]));
+        let is_right = |a: f64, b: f64| (a - b).abs() <= 2.0 * f64::EPSILON * b.abs();
+        assert!(is_right(found.re, wanted[0]) && is_right(found.im, wanted[1]), "{y:?} over {x:?}: {found:e}");
+    };
+    // What is small beside the other number is no less exact for it.
+    close([5.0, 2.5], [f64::MAX, 0.0], [5.0 / f64::MAX, 2.5 / f64::MAX]);
+    close([5e-324, 0.0], [1.0, 0.0], [5e-324, 0.0]);
+    close([1e-30, 1e-40], [2.0, 0.0], [5e-31, 5e-41]);
+    // Of what stands against x the angle is nearly half a turn, to the side of y; just so much of what is nothing.
+    close([-2.4637, 6e-28], [-9.2, -1.66e30], [PI, -2.4637 / 1.66e30]);
+    close([2.4637, -6e-28], [-9.2, -1.66e30], [-PI, 2.4637 / 1.66e30]);
+    for x in [[-0.7, 0.3], [-0.7, -0.3], [-1.0, 0.0], [-1.0, -0.0], [-3e7, 1e-20]] {
+        close([0.0, 0.0], x, [PI, 0.0]);
+        close([-0.0, 0.0], x, [-PI, 0.0]);
+        close([0.0, 0.0], [-x[0], x[1]], [0.0, 0.0]);
+    }
+    close([1.0, 0.0], [0.0, 0.0], [FRAC_PI_2, 0.0]);
+    close([-1.0, 0.0], [1.0, 0.0], [-FRAC_PI_4, 0.0]);
+    close([1.0, 0.0], [-1.0, 0.0], [3.0 * FRAC_PI_4, 0.0]);
+}

@@ -1,6 +1,8 @@
 //! How the elements of a kernel are shared out among invocations: formulae of shapes and the target.
 
 use crate::hero::HeroKind;
+use crate::plan::Hero;
+use crate::transposed::side_by_side;
 use crate::{Form, Target};
 use weft_hlo::ir::{Computation, Op};
 
@@ -44,20 +46,31 @@ pub(crate) enum Space {
     Gathered,
     /// Reductions of columns alone, with as many elements side by side as a multiple of 4.
     Columns,
+    /// Transpositions alone that keep elements side by side, as many as vectors and words of results hold.
+    Runs,
     /// Other heroes.
     Heroes,
 }
 
 impl Space {
-    /// That of a loop over a computation, around heroes of these kinds.
-    pub(crate) fn of<'h>(computation: &Computation, heroes: impl IntoIterator<Item = &'h HeroKind>) -> Space {
-        let mut heroes = heroes.into_iter().peekable();
-        let is_column = |kind: &HeroKind| matches!(kind, HeroKind::ColumnReduction { minor, .. } if minor % i64::from(FEW_ELEMENTS) == 0);
-        if heroes.peek().is_none() {
+    /// That of a loop over a computation, around these heroes, of results of which so many elements fill a word.
+    pub(crate) fn of(computation: &Computation, heroes: &[Hero], results: &[Form]) -> Space {
+        let is_column = |hero: &Hero| matches!(hero.kind, HeroKind::ColumnReduction { minor, .. } if minor % i64::from(FEW_ELEMENTS) == 0);
+        let whole = results.iter().map(|form| form.per_word()).max().unwrap_or(1).max(FEW_ELEMENTS);
+        let keeps_runs = |hero: &Hero| {
+            let run = side_by_side(computation, hero.instruction)
+                .filter(|_| matches!(hero.kind, HeroKind::Transposition { .. }));
+            run.is_some_and(|run| run % i64::from(whole) == 0)
+        };
+        if heroes.is_empty() {
             let gathers = computation.instructions.values().any(|it| matches!(it.op, Op::Gather { .. }));
             return if gathers { Space::Gathered } else { Space::Straight };
         }
-        if heroes.all(is_column) { Space::Columns } else { Space::Heroes }
+        match () {
+            () if heroes.iter().all(is_column) => Space::Columns,
+            () if heroes.iter().all(keeps_runs) => Space::Runs,
+            () => Space::Heroes,
+        }
     }
 }
 
@@ -72,7 +85,7 @@ impl Tiling {
         let preferred = if elements >= MANY_ELEMENTS { MANY_THREADS } else { FEW_THREADS };
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         let per_word = results.iter().map(|form| form.per_word()).min().unwrap_or(1);
-        let is_straight = matches!(space, Space::Straight | Space::Gathered);
+        let is_straight = matches!(space, Space::Straight | Space::Gathered | Space::Runs);
         let for_words = if is_straight { FEW_FOR_VECTORS } else { MANY_ELEMENTS };
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };

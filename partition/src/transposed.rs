@@ -1,11 +1,11 @@
 //! Kernels that are tiled around transpositions.
 
-use crate::Target;
 use crate::access::read_map;
 use crate::hero::{merged, strides};
 use crate::plan::leaf_extents;
+use crate::{Form, Target};
 use std::fmt;
-use weft_hlo::ir::{Computation, InstrId};
+use weft_hlo::ir::{Computation, ElementType, InstrId};
 
 /// The elements of transpositions in tiles: what an operand has side by side becomes what a result has side by side.
 ///
@@ -25,6 +25,8 @@ pub struct Transposed {
     pub threads: u32,
     /// Whose a tile is.
     pub tiles: TileOwner,
+    /// Elements that an invocation reads or writes at a time, neighbors: 1, or where they share words 4 and at least those of a word, so that whole words are read and written.
+    pub unit: i64,
     /// Whether squares are computed in pairs, each with its mirror image: a transposition that is its own inverse reads of one what the other one's elements are computed of, so that
     /// nothing is read, or computed before, twice.
     pub pairs: bool,
@@ -43,36 +45,75 @@ pub enum TileOwner {
 const SIDE: i64 = 32;
 const THREADS: u32 = 128;
 
-/// Rows and columns of a tile of one invocation, invocations of a workgroup at most, and tiles along the columns that are too few for these. Measured for 4096² elements: with 8 × 8 elements, or
+/// Rows and columns of a tile of one invocation at least, and elements that share words and are moved together at least: a vector; invocations of a workgroup at most, and tiles along the columns that are too few for these. Measured for 4096² elements: with 8 × 8 elements, or
 /// neighbors in squares, it takes twice as long on SwiftShader or llvmpipe, and without tiles 2.5 times on llvmpipe and 1.5 times on SwiftShader.
 const OWN_SIDE: i64 = 4;
 const OWN_THREADS: u32 = 64;
 const FEW_TILES: i64 = 8;
 
+/// Elements of a word at most: a tile of an invocation has a register for each of as many rows and columns.
+const MAX_PER_WORD: i64 = 8;
+
 /// Tiles of one invocation along each side of a square that it computes together with its mirror image, one tile after the other; and neighbors that there are at least.
 const SQUARE: i64 = 2;
 const MIN_NEIGHBORS: i64 = 8;
+
+/// The extents of what a transposition moves, in the order of the result, with the strides that they have in the operand; dimensions that are neighbors in both
+/// alike are one. Why there are none where they are not known, or elements are repeated or reversed.
+fn space(computation: &Computation, id: InstrId) -> Result<Vec<(i64, i64)>, String> {
+    let unknown = || "where its elements come from is not known".to_owned();
+    let map = read_map(computation, id, 0).ok().flatten().ok_or_else(unknown)?;
+    let read = leaf_extents(&computation.instructions[computation.instructions[id].operands[0]].shape);
+    let space = merged(&map, &strides(&map, &read).ok_or_else(unknown)?);
+    match space.iter().all(|(_, stride)| *stride > 0) {
+        true => Ok(space),
+        false => Err("it repeats or reverses elements".to_owned()),
+    }
+}
+
+/// How many elements lie side by side in the operand of a transposition and in its result alike, if any do.
+pub(crate) fn side_by_side(computation: &Computation, id: InstrId) -> Option<i64> {
+    let (run, stride) = *space(computation, id).ok()?.last()?;
+    (stride == 1).then_some(run)
+}
+
+/// Elements that are moved at a time by a transposition and to results of these types: [`Transposed::unit`].
+fn unit(computation: &Computation, id: InstrId, results: &[ElementType]) -> Result<i64, String> {
+    let moved = computation.instructions[id].shape.leaves().into_iter();
+    let moved = moved.filter_map(|leaf| Some(leaf.as_array()?.element_type));
+    let mut unit = 1;
+    for ty in moved.chain(results.iter().copied()) {
+        let form = Form::of(ty).filter(|form| form.parts() == 1);
+        let form = form.ok_or_else(|| format!("tiles have elements of a word or less each, and not of {ty}"))?;
+        let per_word = i64::from(form.per_word());
+        if per_word > MAX_PER_WORD {
+            return Err(format!("a word has {per_word} elements of {ty}"));
+        }
+        if form.is_packed() {
+            unit = unit.max(per_word).max(OWN_SIDE);
+        }
+    }
+    Ok(unit)
+}
 
 impl Transposed {
     /// The tiles of a transposition for a target, or why there are none.
     ///
     /// Dimensions that are neighbors in operand and result alike are one. Invocations of GPUs share a tile in workgroup memory, 128 of them one; devices in software, where a
-    /// barrier costs more than reading side by side saves, have one of their own in registers each.
-    pub(crate) fn of(computation: &Computation, id: InstrId, target: &Target) -> Result<Transposed, String> {
-        let unknown = || "where its elements come from is not known".to_owned();
-        let map = read_map(computation, id, 0).ok().flatten().ok_or_else(unknown)?;
-        let instruction = &computation.instructions[id];
-        let read = leaf_extents(&computation.instructions[instruction.operands[0]].shape);
-        let strides = strides(&map, &read).ok_or_else(unknown)?;
-        let space = merged(&map, &strides);
-        if space.iter().any(|(_, stride)| *stride <= 0) {
-            return Err("it repeats or reverses elements".to_owned());
-        }
+    /// barrier costs more than reading side by side saves, have one of their own in registers each. `results` are the types that a kernel writes.
+    pub(crate) fn of(
+        computation: &Computation,
+        id: InstrId,
+        results: &[ElementType],
+        target: &Target,
+    ) -> Result<Transposed, String> {
+        let space = space(computation, id)?;
         let fastest = space.iter().map(|(_, stride)| *stride).min().unwrap_or(1);
         let row = space.iter().position(|(_, stride)| *stride == fastest).unwrap_or(0);
         if row + 1 >= space.len() {
             return Err("what lies side by side in the operand does so in the result".to_owned());
         }
+        let unit = unit(computation, id, results)?;
         let extents = |dimensions: &[(i64, i64)]| dimensions.iter().map(|(extent, _)| *extent).product::<i64>();
         let (rows, columns) = (space[row].0, space[space.len() - 1].0);
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
@@ -80,12 +121,16 @@ impl Transposed {
             true => (TileOwner::Invocation, OWN_THREADS.min(most)),
             false => (TileOwner::Workgroup, THREADS.min(most)),
         };
-        if tiles == TileOwner::Workgroup && (SIDE * SIDE % i64::from(threads.max(1)) != 0 || i64::from(threads) < SIDE)
+        if tiles == TileOwner::Workgroup
+            && (SIDE * SIDE % (unit * i64::from(threads.max(1))) != 0 || i64::from(threads) < SIDE)
         {
             return Err(format!("{threads} invocations do not share a tile evenly"));
         }
         let (outer, middle) = (extents(&space[..row]), extents(&space[row + 1..space.len() - 1]));
-        let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles, pairs: false };
+        let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles, unit, pairs: false };
+        if results.iter().any(|ty| Form::of(*ty).is_some_and(Form::is_packed)) && columns % unit != 0 {
+            return Err(format!("rows of {columns} elements begin within words"));
+        }
         if tiles == TileOwner::Invocation {
             let along = transposed.tiles_along(if transposed.is_along_rows() { rows } else { columns });
             let needed = u32::try_from(along).ok().and_then(u32::checked_next_power_of_two);
@@ -137,7 +182,7 @@ impl Transposed {
     pub fn square(&self) -> i64 {
         match self.tiles {
             TileOwner::Workgroup => SIDE,
-            TileOwner::Invocation => SQUARE * OWN_SIDE,
+            TileOwner::Invocation => SQUARE * self.side(),
         }
     }
 
@@ -160,8 +205,13 @@ impl Transposed {
     pub fn side(&self) -> i64 {
         match self.tiles {
             TileOwner::Workgroup => SIDE,
-            TileOwner::Invocation => OWN_SIDE,
+            TileOwner::Invocation => self.unit.max(OWN_SIDE),
         }
+    }
+
+    /// Rounds in which the invocations of a workgroup move the elements of a tile that they share.
+    pub fn rounds(&self) -> i64 {
+        self.side() * self.side() / (i64::from(self.threads) * self.unit).max(1)
     }
 
     /// Tiles of a workgroup along rows, and along columns: where they are the invocations' own, neighbors are neighbors along the columns, or along the rows where there
@@ -201,19 +251,24 @@ impl Transposed {
     pub fn tile_extents(&self) -> [i64; 2] {
         match self.tiles {
             TileOwner::Workgroup => [SIDE, SIDE + 1],
-            TileOwner::Invocation => [OWN_SIDE, OWN_SIDE],
+            TileOwner::Invocation => [self.side(), self.side()],
         }
     }
 }
 
 impl fmt::Display for Transposed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Transposed { outer, rows, middle, columns, threads, tiles, pairs } = self;
+        let Transposed { outer, rows, middle, columns, threads, tiles, unit, pairs } = self;
         let each = match tiles {
             TileOwner::Workgroup => "",
             TileOwner::Invocation => " each",
         };
         let pairs = if *pairs { " in pairs" } else { "" };
-        write!(f, "threads={threads} tile={}{each}{pairs} space=[{outer}, {rows}, {middle}, {columns}]", self.side())
+        let unit = if *unit == 1 { String::new() } else { format!(" by {unit}") };
+        write!(
+            f,
+            "threads={threads} tile={}{each}{unit}{pairs} space=[{outer}, {rows}, {middle}, {columns}]",
+            self.side()
+        )
     }
 }

@@ -5,9 +5,14 @@ use weft_partition::{DeviceKind, Emitter, FusionPlan, Target};
 
 /// Why a transposition of these extents by a permutation has no tiles, or its space, on a kind of device.
 fn tiles(extents: &str, result: &str, permutation: &str, kind: DeviceKind) -> String {
+    plan("f32", extents, result, permutation, kind).1
+}
+
+/// The first line of the plan of a transposition of elements of a type, and why it has no tiles, or its space.
+fn plan(ty: &str, extents: &str, result: &str, permutation: &str, kind: DeviceKind) -> (String, String) {
     let text = format!(
-        "HloModule m\nf {{\n  a = f32[{extents}] parameter(0)\n  ROOT t = f32[{result}] transpose(a), dimensions={{{permutation}}}\n}}\n\
-         ENTRY e {{\n  a = f32[{extents}] parameter(0)\n  ROOT c = f32[{result}] fusion(a), kind=kLoop, calls=f\n}}\n"
+        "HloModule m\nf {{\n  a = {ty}[{extents}] parameter(0)\n  ROOT t = {ty}[{result}] transpose(a), dimensions={{{permutation}}}\n}}\n\
+         ENTRY e {{\n  a = {ty}[{extents}] parameter(0)\n  ROOT c = {ty}[{result}] fusion(a), kind=kLoop, calls=f\n}}\n"
     );
     let module = parse(&text).unwrap();
     let computation = module.computations.values().find(|it| it.name == "f").unwrap();
@@ -15,10 +20,11 @@ fn tiles(extents: &str, result: &str, permutation: &str, kind: DeviceKind) -> St
     let plan = FusionPlan::new(&module, computation, &target).unwrap();
     let text = plan.text(computation);
     assert_eq!(FusionPlan::parse(&text, &module, computation, &target).as_ref(), Ok(&plan), "{text}");
-    match plan.emitter() {
+    let what = match plan.emitter() {
         Emitter::Transposed(tiles) => format!("{:?}", [tiles.outer, tiles.rows, tiles.middle, tiles.columns]),
         _ => plan.why().to_owned(),
-    }
+    };
+    (text.lines().next().unwrap_or_default().to_owned(), what)
 }
 
 #[test]
@@ -34,4 +40,29 @@ fn transpositions_are_tiled_where_that_pays() {
     assert_eq!(discrete("20,30,40", "30,20,40", "1,0,2"), stays);
     assert_eq!(discrete("3,1000", "1000,3", "1,0"), "t: 1000 by 3 elements are few");
     assert_eq!(tiles("100,70", "70,100", "1,0", DeviceKind::Software), "[1, 70, 1, 100]");
+}
+
+#[test]
+fn elements_that_share_words_are_moved_by_words() {
+    let of = |ty, kind| plan(ty, "104,72", "72,104", "1,0", kind).0;
+    let [gpu, software] = [DeviceKind::Discrete, DeviceKind::Software];
+    assert_eq!(of("bf16", gpu), "plan transposed threads=128 tile=32 by 4 space=[1, 72, 1, 104]");
+    assert_eq!(of("s8", gpu), "plan transposed threads=128 tile=32 by 4 space=[1, 72, 1, 104]");
+    assert_eq!(of("s4", gpu), "plan transposed threads=128 tile=32 by 8 space=[1, 72, 1, 104]");
+    assert_eq!(of("bf16", software), "plan transposed threads=32 tile=4 each by 4 space=[1, 72, 1, 104]");
+    assert_eq!(of("s4", software), "plan transposed threads=16 tile=8 each by 8 space=[1, 72, 1, 104]");
+    let why = |ty, extents, result| plan(ty, extents, result, "1,0", software).1;
+    assert_eq!(why("s8", "70,72", "72,70"), "t: rows of 70 elements begin within words");
+    assert_eq!(why("s8", "72,70", "70,72"), "[1, 70, 1, 72]");
+    assert_eq!(why("s4", "36,72", "72,36"), "t: rows of 36 elements begin within words");
+    assert_eq!(why("u2", "64,64", "64,64"), "t: a word has 16 elements of u2");
+    assert_eq!(why("s64", "64,64", "64,64"), "t: tiles have elements of a word or less each, and not of s64");
+}
+
+#[test]
+fn what_stays_side_by_side_is_moved_as_vectors() {
+    let of = |ty, extents, result| plan(ty, extents, result, "1,0,2", DeviceKind::Software).0;
+    assert_eq!(of("f32", "64,48,16", "48,64,16"), "plan loop threads=64 elements=4");
+    assert_eq!(of("s8", "64,48,16", "48,64,16"), "plan loop threads=64 elements=16");
+    assert_eq!(of("f32", "64,48,5", "48,64,5"), "plan loop threads=64 elements=1");
 }

@@ -4,7 +4,7 @@ use crate::count::{cases, first_seed};
 use crate::support::{self, compile};
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, Module};
+use weft_hlo::ir::{Data, Module, Scalar};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
 use weft_partition::{Emitter, Schedule, Target, fuse};
 use weft_runtime::{Device, Executable};
@@ -45,9 +45,15 @@ fn list(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// Integers that take a word each, share one by two or by four, or by eight.
+fn random_type(rng: &mut Rng) -> &'static str {
+    ["s32", "s32", "u32", "s16", "u8", "s8", "s8", "s4"][rng.below(8)]
+}
+
 /// A transposition of random extents by a random permutation, alone or with something before, behind and beside it.
 fn random(seed: u64) -> String {
     let mut rng = Rng::new(seed);
+    let ty = random_type(&mut rng);
     let rank = 2 + rng.below(3);
     let extents: Vec<usize> = (0..rank)
         .map(|_| match rng.below(5) {
@@ -58,33 +64,39 @@ fn random(seed: u64) -> String {
             _ => 16 + rng.below(9),
         })
         .collect();
+    // Whole words more often than chance would have them.
+    let multiple = if ty.ends_with("32") { 1 } else { [1, 4, 4, 8][rng.below(4)] };
+    let extents: Vec<usize> =
+        extents.into_iter().map(|it| if it > 3 { it.next_multiple_of(multiple) } else { it }).collect();
     let mut permutation: Vec<usize> = (0..rank).collect();
     rng.shuffle(&mut permutation);
     let result: Vec<usize> = permutation.iter().map(|dimension| extents[*dimension]).collect();
     let (from, to, by) = (list(&extents), list(&result), list(&permutation));
     let count: usize = extents.iter().product();
-    let (before, tail) = (rng.below(3), rng.below(6));
+    let (before, tail) = (rng.below(3), rng.below(8));
     let operand = match before {
         0 => "a",
         1 => "m",
         _ => "r",
     };
     let mut text = format!(
-        "HloModule m\nENTRY e {{\n  a = s32[{from}] parameter(0)\n  b = s32[{to}] parameter(1)\n  m = s32[{from}] multiply(a, a)\n  \
-         r = s32[{from}] reverse(m), dimensions={{0}}\n  t = s32[{to}] transpose({operand}), dimensions={{{by}}}\n"
+        "HloModule m\nENTRY e {{\n  a = T[{from}] parameter(0)\n  b = T[{to}] parameter(1)\n  m = T[{from}] multiply(a, a)\n  \
+         r = T[{from}] reverse(m), dimensions={{0}}\n  t = T[{to}] transpose({operand}), dimensions={{{by}}}\n"
     );
     text += &match tail {
-        0 => "  ROOT o = (s32[]) tuple(t)\n".replace("s32[]", &format!("s32[{to}]")),
-        1 => format!("  ROOT o = s32[{to}] add(t, b)\n"),
-        2 => format!("  n = s32[{to}] negate(t)\n  ROOT o = (s32[{to}], s32[{to}]) tuple(n, t)\n"),
-        3 => format!("  f = s32[{count}] reshape(t)\n  ROOT o = s32[{count}] negate(f)\n"),
-        4 => format!(
-            "  u = s32[{to}] transpose(a), dimensions={{{by}}}\n  s = s32[{to}] subtract(t, u)\n  \
-             c = s32[{to}] negate(b)\n  ROOT o = (s32[{to}], s32[{to}]) tuple(s, c)\n"
+        0 | 1 => "  ROOT o = (T[]) tuple(t)\n".replace("T[]", &format!("T[{to}]")),
+        2 => format!("  ROOT o = T[{to}] add(t, b)\n"),
+        3 => format!("  n = T[{to}] negate(t)\n  ROOT o = (T[{to}], T[{to}]) tuple(n, t)\n"),
+        4 => format!("  f = T[{count}] reshape(t)\n  ROOT o = T[{count}] negate(f)\n"),
+        5 => format!(
+            "  u = T[{to}] transpose(a), dimensions={{{by}}}\n  s = T[{to}] subtract(t, u)\n  \
+             c = T[{to}] negate(b)\n  ROOT o = (T[{to}], T[{to}]) tuple(s, c)\n"
         ),
-        _ => format!("  q = pred[{to}] compare(t, b), direction=LT\n  ROOT o = s32[{to}] select(q, t, b)\n"),
+        // Elements of different sizes before and behind the transposition.
+        6 => format!("  w = s16[{to}] convert(t)\n  ROOT o = (s16[{to}], T[{to}]) tuple(w, t)\n"),
+        _ => format!("  q = pred[{to}] compare(t, b), direction=LT\n  ROOT o = T[{to}] select(q, t, b)\n"),
     };
-    text + "}\n"
+    text.replace("T[", &format!("{ty}[")) + "}\n"
 }
 
 #[test]
@@ -110,13 +122,14 @@ fn transpositions_agree_with_the_evaluator() {
 /// A transposition that is its own inverse, with what is computed before and behind it of the same elements.
 fn random_pair(seed: u64) -> String {
     let mut rng = Rng::new(seed);
+    let ty = random_type(&mut rng);
     let side = [16, 33, 64, 96, 120, 120, 128, 128][rng.below(8)];
     let (extents, permutation) = match rng.below(3) {
         0 => (vec![side, side], "1,0"),
         1 => (vec![1 + rng.below(3), side, side], "0,2,1"),
         _ => (vec![side, 1 + rng.below(3), side], "2,1,0"),
     };
-    let shape = format!("s32[{}]", list(&extents));
+    let shape = format!("{ty}[{}]", list(&extents));
     let text = format!(
         "HloModule m\nENTRY e {{\n  a = {shape} parameter(0)\n  b = {shape} parameter(1)\n  m = {shape} multiply(a, b)\n  \
          n = {shape} negate(m)\n  t = {shape} transpose({}), dimensions={{{permutation}}}\n",
@@ -165,30 +178,94 @@ fn squares_and_their_mirror_images_agree_with_the_evaluator() {
     }
 }
 
-/// What moves keeps its bits, whatever they mean.
+/// The bits of elements, which tell any of them from any other.
+fn bits(data: &Data) -> Vec<Option<u128>> {
+    (0..data.len().unwrap_or(0)).map(|position| data.get(position).map(Scalar::bits)).collect()
+}
+
+/// What moves keeps its bits, whatever they mean: of elements of every size, of which tiles are whole or not, and words are or not.
 #[test]
 fn bits_survive_tiles() {
     let device = support::device();
-    let types = [("f32", true), ("u32", true), ("s8", false), ("pred", false), ("s64", false)];
-    for (schedule, (element_type, is_tiled)) in Schedule::ALL.into_iter().flat_map(|it| types.map(|ty| (it, ty))) {
+    // Elements of a word that one is told to hold.
+    let types = [
+        ("f32", 1),
+        ("u32", 1),
+        ("s64", 0),
+        ("bf16", 4),
+        ("f16", 4),
+        ("u16", 4),
+        ("s8", 4),
+        ("pred", 4),
+        ("f8e5m2", 4),
+        ("s4", 8),
+        ("f4e2m1fn", 8),
+        ("u2", 0),
+    ];
+    let moved = [
+        ("72,68", "68,72", "1,0"),
+        ("68,70", "70,68", "1,0"),
+        ("70,33", "33,70", "1,0"),
+        ("3,64,96", "3,96,64", "0,2,1"),
+        ("40,3,24", "24,3,40", "2,1,0"),
+        ("2,36,16,4", "16,4,2,36", "2,3,0,1"),
+    ];
+    for (schedule, (element_type, unit)) in Schedule::ALL.into_iter().flat_map(|it| types.map(|ty| (it, ty))) {
         let target = with(&device, schedule);
-        let text = format!(
-            "HloModule m\nENTRY e {{\n  a = {element_type}[70,33] parameter(0)\n  \
-             ROOT t = {element_type}[33,70] transpose(a), dimensions={{1,0}}\n}}\n"
-        );
-        let module = support::module(&text);
-        let arguments = inputs(&module, 7, &Options { numbers: Numbers::Any, ..Options::default() });
-        let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
-        let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
-        let results = executable.run(&arguments).unwrap_or_else(|error| panic!("{error}"));
-        let expected = evaluate(&module, &arguments).unwrap_or_else(|error| panic!("{error}"));
-        match (&results[0].data, &expected[0].data) {
-            (Data::F32(results), Data::F32(expected)) => {
-                let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-                assert_eq!(bits(results), bits(expected));
-            }
-            (results, expected) => assert_eq!(results, expected, "{element_type}"),
+        for (from, to, permutation) in moved {
+            let text = format!(
+                "HloModule m\nENTRY e {{\n  a = {element_type}[{from}] parameter(0)\n  \
+                 ROOT t = {element_type}[{to}] transpose(a), dimensions={{{permutation}}}\n}}\n"
+            );
+            let module = support::module(&text);
+            let arguments = inputs(&module, 7, &Options { numbers: Numbers::Any, ..Options::default() });
+            let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
+            let source: String = program.shaders().iter().map(|shader| shader.source.as_str()).collect();
+            let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+            let results = executable.run(&arguments).unwrap_or_else(|error| panic!("{error}"));
+            let expected = evaluate(&module, &arguments).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(bits(&results[0].data), bits(&expected[0].data), "{schedule}: {text}\n{source}");
+            let columns: i64 = match to {
+                "16,4,2,36" => 72,
+                _ => to.rsplit(',').next().unwrap().parse().unwrap(),
+            };
+            let is_tiled = unit > 0 && columns % unit == 0;
+            assert_eq!(tiled(&module, &target) > 0, is_tiled, "{schedule}: {text}");
+            assert!(!is_tiled || !source.contains("atomic"), "{schedule}: {text}\n{source}");
         }
-        assert_eq!(tiled(&module, &target) > 0, is_tiled, "{schedule}: {element_type}");
+    }
+}
+
+/// What lies side by side in operand and result alike moves as vectors and words.
+#[test]
+fn runs_that_stay_together_move_as_vectors() {
+    let device = support::device();
+    let moved = [
+        ("12,10,16", "10,12,16", "1,0,2", true),
+        ("12,10,5", "10,12,5", "1,0,2", false),
+        ("3,8,6,32", "3,6,8,32", "0,2,1,3", true),
+        ("9,8,3", "8,9,3", "1,0,2", false),
+    ];
+    for (schedule, element_type) in
+        Schedule::ALL.into_iter().flat_map(|it| ["f32", "bf16", "s8", "s4"].map(|ty| (it, ty)))
+    {
+        let target = with(&device, schedule);
+        for (from, to, permutation, has_vectors) in moved {
+            let text = format!(
+                "HloModule m\nENTRY e {{\n  a = {element_type}[{from}] parameter(0)\n  \
+                 ROOT t = {element_type}[{to}] transpose(a), dimensions={{{permutation}}}\n}}\n"
+            );
+            let module = support::module(&text);
+            let arguments = inputs(&module, 7, &Options { numbers: Numbers::Any, ..Options::default() });
+            let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
+            let source: String = program.shaders().iter().map(|shader| shader.source.as_str()).collect();
+            let executable = Executable::new(&device, program).unwrap_or_else(|error| panic!("{error}"));
+            let results = executable.run(&arguments).unwrap_or_else(|error| panic!("{error}"));
+            let expected = evaluate(&module, &arguments).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(bits(&results[0].data), bits(&expected[0].data), "{schedule}: {text}\n{source}");
+            let is_wide = source.contains("array<vec") || source.contains("_x8");
+            assert!(is_wide || !has_vectors || schedule == Schedule::Gpu, "{schedule}: {text}\n{source}");
+            assert!(!source.contains("atomic") || !has_vectors, "{schedule}: {text}\n{source}");
+        }
     }
 }

@@ -139,21 +139,51 @@ impl Emission<'_> {
     /// barrier they read as many, neighbors along the columns, for what computes the outputs.
     fn shared(&mut self, group: &[Expr; 3], thread: &Expr, known: &Known) -> Result<Vec<Statement>, Error> {
         let side = self.transposed.side();
-        let threads = i64::from(self.transposed.threads);
-        let rounds = side * side / threads;
-        let known = known.in_loop(&[rounds]);
-        let element = Expr::range(0).checked_mul(threads)?.checked_add(thread)?;
-        let [slow, fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
-        let [slow, fast] = [slow, fast].map(|index| known.simplified(&index));
+        let rounds = self.transposed.rounds();
+        let many = rounds > 1;
+        let known = self.in_units(&if many { known.in_loop(&[rounds]) } else { known.clone() });
+        let round = if many { Expr::range(0) } else { Expr::constant(0) };
+        let [slow, fast] = self.place_of_round(&round, thread, u32::from(many), &known)?;
         let place = |row: &Expr, column: &Expr| {
             let at = |tile: &Expr, within: &Expr| tile.checked_mul(side)?.checked_add(within);
             let at = [at(&group[1], row)?, at(&group[0], column)?];
             Ok::<Place, Error>(Place::new(self.transposed, [row, column], at, group[2].clone(), &known))
         };
         let (fill, write) = (place(&fast, &slow)?, place(&slow, &fast)?);
-        let filled = in_rounds(&[rounds], self.filled(&fill)?);
-        let written = in_rounds(&[rounds], self.written(&write)?);
-        Ok(vec![filled, Statement::Barrier, written])
+        let (filled, written) = (self.filled(&fill)?, self.written(&write)?);
+        let [mut filled, written] = [filled, written].map(|body| match self.each(body) {
+            each if many => vec![in_rounds(&[rounds], each)],
+            each => each.statements,
+        });
+        filled.push(Statement::Barrier);
+        filled.extend(written);
+        Ok(filled)
+    }
+
+    /// What is known of each of the elements that an invocation moves at a time.
+    fn in_units(&self, known: &Known) -> Known {
+        if self.transposed.unit > 1 { known.in_loop(&[self.transposed.unit]) } else { known.clone() }
+    }
+
+    /// What is done for each of the elements that an invocation moves at a time.
+    fn each(&self, body: Block) -> Block {
+        match self.transposed.unit {
+            1 => body,
+            unit => Block { statements: vec![in_rounds(&[unit], body)], results: Vec::new() },
+        }
+    }
+
+    /// Where in the tile of a workgroup an element of an invocation is that it moves in a round: along the slow side, and along that on which its elements are neighbors; these are numbered by
+    /// the loop variable of a number.
+    fn place_of_round(&self, round: &Expr, thread: &Expr, neighbor: u32, known: &Known) -> Result<[Expr; 2], Error> {
+        let Transposed { unit, threads, .. } = *self.transposed;
+        let side = self.transposed.side();
+        let element = round.checked_mul(i64::from(threads))?.checked_add(thread)?.checked_mul(unit)?;
+        let [slow, mut fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
+        if unit > 1 {
+            fast = fast.checked_add(&Expr::range(neighbor))?;
+        }
+        Ok([slow, fast].map(|index| known.simplified(&index)))
     }
 
     /// The elements of the heroes at a place go into their tiles; beyond the last row and column, zeros.

@@ -3,9 +3,11 @@
 //! Every access gets a single index, the element's position; memories keep their shapes, for the reader. Functions that only the
 //! entry calls take the position of the element instead of its indices: an invocation knows a position, so elementwise code needs
 //! no division at all (`(d0 floordiv 8) * 8 + d0 mod 8` is `d0`). Where there are more positions than 32 bits number, they keep their indices; and where the
-//! entry knows these as well as the position, and a function would divide more.
+//! entry knows these as well as the position, and a function would divide more. Invocations that fill tiles know places in these: there functions keep their indices
+//! unless entry and function divide less together by a position.
 
 use crate::kernel::{Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, ScalarOp, Statement};
+use std::collections::BTreeSet;
 use weft_affine::{Atom, Error, Expr, Var};
 use weft_hlo::ir::{Arena, ArenaId};
 
@@ -22,8 +24,10 @@ pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
     for function in kernel.functions.values() {
         called_by_functions(&function.body, &mut linear);
     }
-    let mut known_indices = vec![true; kernel.functions.len()];
-    divides_less(kernel, &kernel.entry.body, Known::new(&kernel.entry.extents), &mut known_indices)?;
+    let has_tiles = kernel.memories.values().any(|memory| !memory.is_buffer());
+    let mut entry = vec![Divided::default(); kernel.functions.len()];
+    let count = if has_tiles { distinct } else { written };
+    by_entry(kernel, &kernel.entry.body, Known::new(&kernel.entry.extents), count, &mut entry)?;
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids {
         let function = &mut flat.functions[id];
@@ -32,10 +36,16 @@ pub fn flatten(kernel: &Kernel) -> Result<Kernel, Error> {
         let positions = function.extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
         linear[id.index()] &= positions.is_some_and(|count| count <= MAX_POSITIONS);
         let own = flattened(kernel, function, linear[id.index()])?;
-        *function = match linear[id.index()] && known_indices[id.index()] {
+        let entry = entry[id.index()];
+        *function = match linear[id.index()] && (has_tiles || entry.of_indices <= entry.of_position) {
             true => {
                 let by_indices = flattened(kernel, function, false)?;
-                linear[id.index()] = divisions(&own.body) <= divisions(&by_indices.body);
+                let [mut of_position, mut of_indices] = [&own, &by_indices].map(|function| divisions(&function.body));
+                if has_tiles {
+                    of_position += entry.of_position;
+                    of_indices += entry.of_indices;
+                }
+                linear[id.index()] = if has_tiles { of_position < of_indices } else { of_position <= of_indices };
                 if linear[id.index()] { own } else { by_indices }
             }
             false => own,
@@ -74,19 +84,52 @@ fn divided(index: &Expr) -> usize {
     index.terms().iter().map(|term| of(&term.atom)).sum()
 }
 
-/// Leaves those functions that all calls of a block give indices which take no more divisions than the position does.
-fn divides_less(kernel: &Kernel, block: &Block, mut known: Known, functions: &mut [bool]) -> Result<(), Error> {
+/// The divisions that stand in indices.
+fn written(indices: &[Expr]) -> usize {
+    indices.iter().map(divided).sum()
+}
+
+/// The divisions that indices take; quotient and remainder of one number by another are one.
+fn distinct(indices: &[Expr]) -> usize {
+    fn add<'e>(index: &'e Expr, found: &mut BTreeSet<(&'e Expr, i64)>) {
+        for term in index.terms() {
+            if let Atom::FloorDiv(inner, by) | Atom::Mod(inner, by) = &term.atom {
+                found.insert((inner, *by));
+                add(inner, found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    indices.iter().for_each(|index| add(index, &mut found));
+    found.len()
+}
+
+/// The divisions that the entry makes for a call of a function at the most, by what it is called with.
+#[derive(Copy, Clone, Default)]
+struct Divided {
+    of_position: usize,
+    of_indices: usize,
+}
+
+/// Counts for each function what calls of a block divide for it.
+fn by_entry(
+    kernel: &Kernel,
+    block: &Block,
+    mut known: Known,
+    count: fn(&[Expr]) -> usize,
+    functions: &mut [Divided],
+) -> Result<(), Error> {
     for statement in &block.statements {
-        if let Statement::Call { function, indices, .. } = statement
-            && functions[function.index()]
-        {
+        if let Statement::Call { function, indices, .. } = statement {
             let position = known.simplified(&position(indices, &kernel.functions[*function].extents)?);
-            let apart: usize = indices.iter().map(|index| divided(&known.simplified(index))).sum();
-            functions[function.index()] = apart <= divided(&position);
+            let apart: Vec<Expr> = indices.iter().map(|index| known.simplified(index)).collect();
+            let own = &mut functions[function.index()];
+            own.of_position = own.of_position.max(count(&[position]));
+            own.of_indices = own.of_indices.max(count(&apart));
         }
         let within = known.within(statement);
         for (block, known) in statement.blocks().into_iter().zip(within) {
-            divides_less(kernel, block, known, functions)?;
+            by_entry(kernel, block, known, count, functions)?;
         }
         known.after(statement);
     }

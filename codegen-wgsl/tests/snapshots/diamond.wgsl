@@ -19,12 +19,12 @@ fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
 }
 
-fn add(d0: u32, transpose_v_2: f32) -> f32 {
-    return log_v(d0 / 20u, d0 % 20u) + transpose_v_2;
+fn add(d0: u32, d1: u32, transpose_v_2: f32) -> f32 {
+    return log_v(d0, d1) + transpose_v_2;
 }
 
-fn transpose_v(d0: u32) -> f32 {
-    return log_v(d0 % 20u, d0 / 20u);
+fn transpose_v(d0: u32, d1: u32) -> f32 {
+    return log_v(d1, d0);
 }
 
 fn log_v(d0: u32, d1: u32) -> f32 {
@@ -37,9 +37,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let at0 = lane & 31u;
     let at1 = lane >> 5u;
     for (var s0 = 0u; s0 < 8u; s0++) {
+        let at2 = s0 * 4u + at1;
         var element: f32;
-        if (at0 <= 19u) & (s0 * 4u + at1 <= 19u) {
-            element = transpose_v(lane * 20u + s0 * 4u - at1 * 639u);
+        if (at0 <= 19u) & (at2 <= 19u) {
+            element = transpose_v(at0, at2);
         } else {
             element = 0.0f;
         }
@@ -47,9 +48,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     workgroupBarrier();
     for (var s0 = 0u; s0 < 8u; s0++) {
-        if (s0 * 4u + at1 <= 19u) & (at0 <= 19u) {
-            let at2 = lane + s0 * 80u - at1 * 12u;
-            add_out[at2] = add(at2, transpose_v_tile[lane * 33u + s0 * 4u - at1 * 1055u]);
+        let at3 = s0 * 4u + at1;
+        if (at3 <= 19u) & (at0 <= 19u) {
+            add_out[lane + s0 * 80u - at1 * 12u] = add(at3, at0, transpose_v_tile[lane * 33u + s0 * 4u - at1 * 1055u]);
         }
     }
 }

@@ -86,7 +86,7 @@ fn computed_of_transpositions(entry: &Computation, target: &Target) -> Vec<Optio
         if instruction.op.opcode().is_elementwise() {
             let is_tiled = |operand: InstrId| {
                 let transposes = matches!(entry.instructions[operand].op, Op::Transpose { .. });
-                (transposes && Transposed::of(entry, operand, target).is_ok()).then_some(operand)
+                (transposes && Transposed::of(entry, operand, &[], target).is_ok()).then_some(operand)
             };
             of[id.index()] =
                 instruction.operands.iter().find_map(|operand| of[operand.index()].or_else(|| is_tiled(*operand)));

@@ -166,8 +166,9 @@ impl<'m> Planner<'m> {
         heroes.iter_mut().for_each(|hero| {
             hero.why_loop.get_or_insert_with(|| "only updates are written".to_owned());
         });
-        let space = Space::of(self.computation, heroes.iter().map(|hero| &hero.kind));
-        let tiling = given.unwrap_or_else(|| Tiling::of_loop(elements as i64, space, &self.result_forms(), target));
+        let results = self.result_forms();
+        let space = Space::of(self.computation, &heroes, &results);
+        let tiling = given.unwrap_or_else(|| Tiling::of_loop(elements as i64, space, &results, target));
         let why = "every output is an operand but for its update";
         let starts = self.starts.iter().map(|(_, start)| *start).collect();
         let plan = self.finish(outputs, Emitter::UpdateSlice(tiling), heroes, why.to_owned());
@@ -203,7 +204,7 @@ impl<'m> Planner<'m> {
             }),
         }
         let results = self.result_forms();
-        let space = Space::of(self.computation, heroes.iter().map(|hero| &hero.kind));
+        let space = Space::of(self.computation, &heroes, &results);
         let tiling = || Tiling::of_loop(elements as i64, space, &results, target);
         let emitter = Emitter::Loop(given.unwrap_or_else(tiling));
         let shaped = (!heroes.is_empty()).then(|| self.reasons(&heroes));

@@ -20,9 +20,11 @@ impl Planner<'_> {
     ) -> Option<Transposed> {
         let mut shared: Option<(Transposed, InstrId)> = None;
         let mut bytes = 0;
+        let results = self.computation.instructions[self.computation.root].shape.leaves().into_iter();
+        let results: Vec<ElementType> = results.filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect();
         for hero in heroes.iter_mut().filter(|hero| hero.why_loop.is_none()) {
             let HeroKind::Transposition { .. } = hero.kind else { continue };
-            let tiles = Transposed::of(self.computation, hero.instruction, target)
+            let tiles = Transposed::of(self.computation, hero.instruction, &results, target)
                 .and_then(|tiles| self.allowed(&tiles, hero, outputs, target).map(|()| tiles));
             hero.why_loop = match (tiles, &shared) {
                 (Err(reason), _) => Some(reason),
@@ -103,13 +105,14 @@ impl Planner<'_> {
             let name = &self.functions[other.0 as usize].name;
             return Err(format!("{name} has {} elements and it has {}", elements(other), tiles.elements()));
         }
-        let shape = |id: InstrId| self.computation.instructions[id].shape.leaves().into_iter();
-        let held = shape(hero.instruction).chain(shape(self.computation.root));
-        let mut types = held.filter_map(|leaf| Some(leaf.as_array()?.element_type));
-        let is_word = |ty: ElementType| Form::of(ty).is_some_and(|form| !form.is_packed() && form.parts() == 1);
-        if let Some(other) = types.find(|ty| !is_word(*ty)) {
-            return Err(format!("tiles have elements of a word each, and not of {other}"));
+        // What fills words by more than a vector has lanes is moved as words, and not computed with.
+        let moves = |op: &Op| op.opcode().only_moves_data() || matches!(op, Op::Parameter { .. } | Op::Tuple);
+        if tiles.unit > 4
+            && let Some(other) = self.computation.instructions.values().find(|it| !moves(&it.op))
+        {
+            return Err(format!("{} elements share a word, and {} computes with them", tiles.unit, other.name));
         }
+        let shape = |id: InstrId| self.computation.instructions[id].shape.leaves().into_iter();
         let parameters = self.computation.instructions.iter().filter(|(_, it)| matches!(it.op, Op::Parameter { .. }));
         let bound = parameters.flat_map(|(id, _)| shape(id)).chain(shape(self.computation.root));
         let most = bound.filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).max().unwrap_or(0);

@@ -72,14 +72,17 @@ impl Emission<'_> {
         Ok(Block { statements: nested.into(), results: Vec::new() })
     }
 
-    /// A tile that has fewer rows or columns, each element by itself.
+    /// A tile that has fewer rows or columns, each element by itself, or each row.
     fn part(&mut self, own: &Own<'_>, size: &[i64], known: &Known) -> Result<Block, Error> {
         let known = known.in_loop(size);
         let place = self.place(own, [&Expr::range(0), &Expr::range(1)], &known)?;
         let tiles = std::mem::take(&mut self.tiles);
         let written = self.written(&place);
         self.tiles = tiles;
-        Ok(Block { statements: vec![in_rounds(size, written?)], results: Vec::new() })
+        let rounds = |statement, extent: &i64| in_rounds(&[*extent], statement);
+        let [rows, columns] = size else { return Ok(Block::default()) };
+        let row = Block { statements: vec![rounds(written?, columns)], results: Vec::new() };
+        Ok(Block { statements: vec![rounds(row, rows)], results: Vec::new() })
     }
 
     /// A place where there is an element.

@@ -122,22 +122,26 @@ impl Emission<'_> {
         out: &mut Vec<Statement>,
     ) -> Result<(), Error> {
         let side = self.transposed.side();
-        let threads = i64::from(self.transposed.threads);
         let at = square.map(Expr::clone);
         let mirrored = [at[1].clone(), at[0].clone()];
         let (tiles, mirror) = (self.tiles, self.mirror);
+        let known = self.in_units(known);
         let [mut filled, mut written, mut written_mirror] = [const { Vec::new() }; 3];
-        for round in 0..side * side / threads {
-            let element = thread.checked_add_constant(round * threads)?;
-            let [slow, fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
-            let [slow, fast] = [slow, fast].map(|index| known.simplified(&index));
-            let place = |tile: &[Expr; 2], within: [&Expr; 2]| Place::of_whole(side, tile, within, &group[2], known);
+        for round in 0..self.transposed.rounds() {
+            let [slow, fast] = self.place_of_round(&Expr::constant(round), thread, 0, &known)?;
+            let place = |tile: &[Expr; 2], within: [&Expr; 2]| Place::of_whole(side, tile, within, &group[2], &known);
             let (fill, fill_mirror) = (place(&at, [&fast, &slow])?, place(&mirrored, [&fast, &slow])?);
             let (write, write_mirror) = (place(&at, [&slow, &fast])?, place(&mirrored, [&slow, &fast])?);
-            filled.extend(self.through(tiles, |emission| emission.filled(&fill))?.statements);
-            filled.extend(self.through(mirror, |emission| emission.filled(&fill_mirror))?.statements);
-            written.extend(self.through(tiles, |emission| emission.written(&write))?.statements);
-            written_mirror.extend(self.through(mirror, |emission| emission.written(&write_mirror))?.statements);
+            let done = [
+                self.through(tiles, |emission| emission.filled(&fill))?,
+                self.through(mirror, |emission| emission.filled(&fill_mirror))?,
+                self.through(tiles, |emission| emission.written(&write))?,
+                self.through(mirror, |emission| emission.written(&write_mirror))?,
+            ];
+            let [fill, fill_mirror, write, write_mirror] = done.map(|body| self.each(body).statements);
+            filled.extend(fill.into_iter().chain(fill_mirror));
+            written.extend(write);
+            written_mirror.extend(write_mirror);
         }
         out.extend(filled);
         out.push(Statement::Barrier);

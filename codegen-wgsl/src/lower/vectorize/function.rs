@@ -233,7 +233,7 @@ impl Growing<'_, '_> {
                     out.push(Statement::Store { memory: *memory, indices: vec![lanes[0].clone()], value });
                     return Ok(());
                 }
-                if !self.pass.held.is_vector() {
+                if !self.pass.held.is_vector() && self.pass.kernel.memories[*memory].is_buffer() {
                     return Err(Refusal::Apart);
                 }
                 for (lane, index) in (0..).zip(lanes) {

@@ -48,7 +48,7 @@ const MAX_DEPTH: usize = 64;
 #[must_use]
 pub fn vectorize(kernel: &Kernel) -> Kernel {
     let vectors = match entry::vectorized_kernel(kernel, Held::Vector(LANES)) {
-        Err(Refusal::Rounds) => rounds::vectorized_rounds(kernel),
+        Err(Refusal::Rounds) => rounds::vectorized_rounds(kernel, Held::Vector(LANES)),
         other => other,
     };
     vectors.unwrap_or_else(|refusal| {
@@ -70,7 +70,7 @@ pub fn merge_lanes(kernel: &Kernel) -> Result<Kernel, String> {
 }
 
 /// The kernel in which packed elements that only move do so as the words that hold them, where an invocation moves a multiple of what a word
-/// holds, a launch apart, and most of what it reads lies side by side; any other as it is. All results have to be packed alike.
+/// holds, a launch apart or in the rounds of loops, and most of what it reads lies side by side; any other as it is. All results have to be packed alike.
 ///
 /// What fills a word is read as one word where it begins with one, else put together of the two that hold it. Where a condition holds for some
 /// elements of a word only, the word is put together of elements.
@@ -79,7 +79,11 @@ pub fn merge_lanes(kernel: &Kernel) -> Result<Kernel, String> {
 /// If an index leaves 64 bits.
 pub fn moved(kernel: &Kernel) -> Result<Kernel, Error> {
     let Some(word) = Held::word_of(kernel) else { return Ok(kernel.clone()) };
-    match entry::vectorized_kernel(kernel, word) {
+    let of_words = match entry::vectorized_kernel(kernel, word) {
+        Err(Refusal::Rounds) => rounds::vectorized_rounds(kernel, word),
+        other => other,
+    };
+    match of_words {
         Ok(of_words) => words(&of_words),
         Err(refusal) => {
             tracing::debug!(kernel = %kernel.name, %refusal, "elements do not move as words");
@@ -105,7 +109,7 @@ impl Held {
             let is_result = matches!(memory.space, Space::Buffer { access: Access::Write, .. });
             is_result.then_some(form.stored_bits())
         };
-        let mut words = kernel.memories.values().filter(|memory| memory.is_writable()).map(of);
+        let mut words = kernel.memories.values().filter(|it| it.is_buffer() && it.is_writable()).map(of);
         let bits = words.next()??;
         let unsigned = |ty: &&ElementType| ty.is_unsigned() && ty.bits() == bits;
         let word = ElementType::ALL.iter().find(unsigned)?;

@@ -3,28 +3,32 @@
 use super::entry::with_entry;
 use super::function::vectorized_block;
 use super::length::length;
-use super::{Gains, Held, LANES, MAX_LENGTH, MAX_TIMES, Pass, Refusal};
-use crate::kernel::{Block, Function, Kernel, Known, Statement};
+use super::{Gains, Held, MAX_LENGTH, MAX_TIMES, Pass, Refusal};
+use crate::kernel::{Block, Function, Kernel, Known, Memory, Statement};
 use crate::lower::copy::unbound;
 use weft_affine::{Error, Expr, Interval, Var};
 use weft_hlo::ir::ArenaId;
+use weft_partition::Form;
 
 /// The kernel in which the loops of an invocation that make as many rounds as there are lanes, and carry nothing, are vectors: what is stored in
-/// consecutive rounds lies side by side, or is each round's own register. The others stay loops.
-pub(super) fn vectorized_rounds(kernel: &Kernel) -> Result<Kernel, Refusal> {
+/// consecutive rounds lies side by side, or is each round's own register. The others stay loops. Words are made of all that results are written by, or of none: these may
+/// still be vectors.
+pub(super) fn vectorized_rounds(kernel: &Kernel, held: Held) -> Result<Kernel, Refusal> {
     let mut entry = kernel.entry.clone();
     let mut body = std::mem::take(&mut entry.body);
-    let mut loops =
-        Loops { pass: Pass::new(kernel, Held::Vector(LANES)), entry: &mut entry, found: false, refusal: None };
+    let mut loops = Loops { pass: Pass::new(kernel, held), entry: &mut entry, found: false, refusal: None };
     loops.block(&mut body, Known::new(&kernel.entry.extents))?;
     let Loops { pass, found, refusal, .. } = loops;
+    if let Some(refusal) = refusal.filter(|_| !found || !held.is_vector()) {
+        return Err(refusal);
+    }
     if !found {
-        return Err(refusal.unwrap_or(Refusal::Rounds));
+        return Err(Refusal::Rounds);
     }
     entry.body = body;
     let vectors = with_entry(pass, entry);
     // Rounds that are not lanes are written out so that registers are values.
-    let rounds = u64::from(LANES);
+    let rounds = u64::from(held.lanes());
     let most = length(kernel, rounds).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
     if length(&vectors, rounds) > most { Err(Refusal::Long) } else { Ok(vectors) }
 }
@@ -43,7 +47,7 @@ impl Loops<'_, '_> {
         let mut statements = Vec::with_capacity(block.statements.len());
         for mut statement in std::mem::take(&mut block.statements) {
             if let Statement::Loop { extents, accumulators, body, .. } = &statement
-                && extents.as_slice() == [i64::from(LANES)]
+                && extents.as_slice() == [i64::from(self.pass.held.lanes())]
                 && accumulators.is_empty()
                 && body.statements.iter().any(Statement::has_effects)
                 && !body.statements.iter().any(has_loops)
@@ -57,7 +61,9 @@ impl Loops<'_, '_> {
                     Err(Refusal::Index(error)) => return Err(error.into()),
                     Err(refusal) => {
                         tracing::debug!(kernel = %self.pass.kernel.name, %refusal, "a loop stays one");
-                        self.refusal = Some(refusal);
+                        if self.pass.held.is_vector() || self.stores_packed(body) {
+                            self.refusal = Some(refusal);
+                        }
                     }
                 }
             }
@@ -81,7 +87,7 @@ impl Loops<'_, '_> {
         let dimension = u32::try_from(self.entry.extents.len()).unwrap_or(u32::MAX);
         let round = Var::Range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
         let mut source = Function { extents: self.entry.extents.clone(), body: body.clone(), ..self.entry.clone() };
-        source.extents.push(i64::from(LANES));
+        source.extents.push(i64::from(self.pass.held.lanes()));
         replace(&mut source.body, round, &Expr::dim(dimension))?;
         let mut inside = known.clone();
         inside.ranges.dims.push(Interval { lo: 0, hi: 0 });
@@ -92,13 +98,29 @@ impl Loops<'_, '_> {
         let own = self.pass.kernel.functions.len();
         let of_vectors = |it: &Statement| it.callee().is_some_and(|callee| callee.index() >= own);
         let has_vectors = vectors + stored > 0 || statements.iter().any(of_vectors);
-        if !has_vectors || vectors + shared + stored < composed {
+        // Whole words of packed elements can be written only together.
+        let fills_words = stored > 0 && self.stores_packed(body);
+        if !has_vectors || !fills_words && vectors + shared + stored < composed {
             return Err(Refusal::Apart);
         }
         let mut block = Block { statements, results: Vec::new() };
         replace(&mut block, Var::Dim(dimension), &Expr::constant(0))?;
         self.entry.values = values;
         Ok(block.statements)
+    }
+
+    /// Whether a block stores elements that do not fill words alone.
+    fn stores_packed(&self, block: &Block) -> bool {
+        block.statements.iter().any(|statement| {
+            let is_packed = |memory: &Memory| {
+                memory.is_buffer() && Form::of(memory.shape.element_type).is_some_and(Form::is_packed)
+            };
+            let own = match statement {
+                Statement::Store { memory, .. } => is_packed(&self.pass.kernel.memories[*memory]),
+                _ => false,
+            };
+            own || statement.blocks().into_iter().any(|block| self.stores_packed(block))
+        })
     }
 }
 

@@ -322,10 +322,8 @@ impl<'k> Protection<'k> {
                     && !self.is_ordered;
                 // What no language has a literal for is known to no driver, but equal to itself.
                 let is_itself = compares && operands[0] == operand && !self.is_ordered && !is_finite(scalar);
-                match is_itself {
-                    true => Some(Hiding::Apart),
-                    false => (is_computed_with && is_zero(operand) || is_inverted).then_some(Hiding::Value),
-                }
+                let is_hidden = is_computed_with && is_zero(operand) || is_inverted;
+                if is_itself { Some(Hiding::Apart) } else { is_hidden.then_some(Hiding::Value) }
             }
             Operand::Value(_) if self.is_ordered => None,
             // Nothing that it is taken from is equal to it for all that a driver knows, or it would be kept.

@@ -382,7 +382,7 @@ pub(in crate::eval) fn atan2_of(y: Complex64, x: Complex64) -> Complex64 {
     let v = Point { re: Pair::sum(x.re, y.im), im: Pair::sum(x.im, -y.re) };
     let [of_u, of_v] = [u, v].map(|point| point.re.square() + point.im.square());
     let least = Pair::either(of_u.high < of_v.high, of_u, of_v);
-    if !most.is_finite() || !(least.high > 1e-250) {
+    if !most.is_finite() || least.high.is_nan() || least.high <= 1e-250 {
         // At a pole, or of no numbers.
         return -i * ln((x + i * y) / sqrt(square));
     }

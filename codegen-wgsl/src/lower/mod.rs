@@ -45,7 +45,7 @@ use std::str::FromStr;
 pub use typed::typed;
 pub use uniform::uniform;
 pub use unroll::unroll;
-pub use vectorize::{merge_lanes, moved, vectorize};
+pub use vectorize::{lanes_apart, merge_lanes, moved, vectorize};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
@@ -73,7 +73,8 @@ pub enum Lowering {
     Moved,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
     Uniform,
-    /// Several elements of an invocation are vectors: [`vectorize`], or several invocations are lanes of one: [`merge_lanes`].
+    /// Several elements of an invocation are vectors: [`vectorize`], or several invocations are lanes of one: [`merge_lanes`]. Where registers are few,
+    /// functions of the library compute lane by lane: [`lanes_apart`].
     Vectorized,
     /// What invocations do together is done in workgroup memory and by atomic operations: [`collective`].
     Collective,
@@ -169,11 +170,14 @@ impl Lowering {
             Lowering::Merged => merge(kernel).map_err(too_large),
             Lowering::Moved => moved(kernel).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
-            Lowering::Vectorized if kernel.lanes > 1 => merge_lanes(kernel).map_err(|reason| {
-                let message = format!("its invocations are no lanes of vectors: {reason}");
-                Diagnostic::new(NO_LANES, Span::default(), message).about(&kernel.name).into()
-            }),
-            Lowering::Vectorized => Ok(vectorize(kernel)),
+            Lowering::Vectorized if kernel.lanes > 1 => match merge_lanes(kernel) {
+                Ok(vectors) => Ok(lanes_apart(vectors, target)),
+                Err(reason) => {
+                    let message = format!("its invocations are no lanes of vectors: {reason}");
+                    Err(Diagnostic::new(NO_LANES, Span::default(), message).about(&kernel.name).into())
+                }
+            },
+            Lowering::Vectorized => Ok(lanes_apart(vectorize(kernel), target)),
             Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),

@@ -33,6 +33,11 @@ pub struct Hardware {
     pub l1_speed_percent: u32,
     /// Nanoseconds that a launch takes besides its work. 1,000 in XLA's model.
     pub launch_nanoseconds: u32,
+    /// Whether the device's compiler gives an invocation so few registers that four lanes of a function of the library do not fit: each of them
+    /// is computed by itself there. So does SwiftShader's, which allocates the 16 registers of x86 in one pass, every lane of a vector one of them, and writes to
+    /// memory what does not fit: a logarithm of 4096² elements and of their transposition takes 1.45 times as long with vectors. Others order operations anew, and do
+    /// not care.
+    pub few_registers: bool,
 }
 
 impl Hardware {

@@ -143,6 +143,7 @@ partial! {
             l1_bytes_per_core: u32,
             l1_speed_percent: u32,
             launch_nanoseconds: u32,
+            few_registers: bool,
         }
     }
 }

@@ -154,6 +154,7 @@ fn class(kind: DeviceKind, info: &wgpu::AdapterInfo) -> Class {
     let Target { mut arithmetic, mut hardware, .. } = Target::preset(preset).unwrap_or_default();
     arithmetic.flushes_denormals = flushes_denormals(info);
     arithmetic.contraction = contracts(info);
+    hardware.few_registers = info.driver == "SwiftShader driver";
     if kind == DeviceKind::Software {
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
         hardware.cores = u32::try_from(cores).unwrap_or(u32::MAX);

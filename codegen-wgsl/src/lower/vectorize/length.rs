@@ -40,7 +40,8 @@ fn of_block(block: &Block, function: &Function, lengths: &[u64], rounds: u64) ->
     block.statements.iter().map(of).fold(0, u64::saturating_add)
 }
 
-fn calls_library(op: &ScalarOp, function: &Function) -> bool {
+/// Whether an operation calls a function of the library.
+pub(super) fn calls_library(op: &ScalarOp, function: &Function) -> bool {
     let Some(ty) = op.operands().first().map(|operand| Kernel::operand_type(function, *operand)) else { return false };
     let call = match op {
         ScalarOp::Unary { op, .. } => math::unary(*op, ty),

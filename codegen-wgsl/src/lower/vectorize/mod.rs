@@ -11,6 +11,7 @@
 //! Packed elements that only move are treated alike before: as many as fill a word become one ([`moved`]).
 
 mod analysis;
+mod apart;
 mod collective;
 mod entry;
 mod function;
@@ -22,6 +23,7 @@ mod steps;
 
 use super::words::words;
 use crate::kernel::{Access, Function, FunctionId, Kernel, Memory, Space};
+pub use apart::lanes_apart;
 use function::vectorized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

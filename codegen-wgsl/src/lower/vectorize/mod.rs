@@ -22,6 +22,7 @@ mod steps;
 
 use super::words::words;
 use crate::kernel::{Access, Function, FunctionId, Kernel, Memory, Space};
+pub(super) use function::overlap;
 use function::vectorized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

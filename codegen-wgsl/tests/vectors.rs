@@ -9,7 +9,7 @@ use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, Memory, ScalarOp, Statement};
 use weft_codegen_wgsl::lower::{hold, neighbors, peel, vectorize};
-use weft_partition::Fused;
+use weft_partition::{Fused, Target};
 
 /// Elements that a kernel computes at most to be run.
 const MOST: i64 = 600;
@@ -216,5 +216,34 @@ fn rows_are_read_in_vectors_and_computed_the_same() {
             assert_eq!(Kernel::parse(&found.to_string()).as_ref(), Ok(&found), "{name} is read back");
             assert_eq!(writes(&found), writes(kernel), "{name}\n{found}");
         }
+    }
+}
+
+/// An invocation computes four sums of windows that overlap, and reads what they have in common once; on GPUs from enough results on.
+#[test]
+fn what_windows_share_is_read_once() {
+    let text = |count: i64, window: i64| {
+        let results = count - window + 1;
+        format!(
+            "HloModule m\nf {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }}\nENTRY main {{ \
+             x = f32[{count}] parameter(0)\nc = f32[] constant(0)\nROOT s = f32[{results}] reduce-window(x, c), \
+             window={{size={window}}}, to_apply=f }}"
+        )
+    };
+    // Four windows of 9 take 12 neighbors, three vectors; four of 5 take 8.
+    for (preset, count, window, reads) in [
+        ("software", 1 << 20, 9, 3),
+        ("software", 1 << 20, 5, 2),
+        ("discrete", 1 << 20, 9, 3),
+        ("discrete", 4096, 9, 1),
+    ] {
+        let module = weft_hlo::text::parse(&text(count, window)).unwrap_or_else(|found| panic!("{found}"));
+        let target = Target::preset(preset).unwrap();
+        let fused = weft_partition::fuse(&module, &target).unwrap();
+        let site = fused.fusions().next().unwrap();
+        let shader = weft_codegen_wgsl::compile(&fused, site, &target).unwrap();
+        assert!(shader.proofs().are_complete(), "{}", shader.kernel);
+        let found = shader.source.matches("x[").count();
+        assert_eq!(found, reads, "{preset} {count} {window}\n{}", shader.source);
     }
 }

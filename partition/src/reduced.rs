@@ -20,7 +20,9 @@ use std::fmt;
 ///   packed in words, where `R` is a multiple;
 /// - columns: 32 × 32 invocations, 32 columns side by side, or 32 × 8 where the target has 256 in a workgroup; 128 of columns that are fewer than 32 side by side.
 ///
-/// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save.
+/// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save. A
+/// workgroup has 64 of them, or 8 where there are fewer than 1,024 results. Rows that later passes read again are as many as 256 KiB hold, what is written of them
+/// included, the least second cache that a core has for itself, but at least 8, the lanes of its vectors.
 ///
 /// For scans, rows have `⌈R / 16⌉` invocations, as many as the next power of two and at most 256, each with a stretch of neighbors, and a workgroup so many rows that it has 256 invocations; columns have
 /// one invocation each. Two passes read what is scanned where invocations share a row: one folds what each of them has.
@@ -74,6 +76,8 @@ pub(crate) struct Facts {
     pub(crate) has_vectors: bool,
     /// Whether all that is read and written for each element is packed in words.
     pub(crate) is_packed: bool,
+    /// Bytes that are read and written for the elements of a row.
+    pub(crate) row_bytes: i64,
 }
 
 /// Elements of a row that an invocation of a GPU folds at least, and what numbers of invocations are multiples of.
@@ -90,6 +94,8 @@ const MAX_KEPT_IN_ALL: i64 = 96;
 const SOFTWARE_THREADS: i64 = 64;
 const FEW_SOFTWARE_THREADS: i64 = 8;
 const MANY_RESULTS: i64 = 1024;
+/// What a core of a CPU has for itself at least: its second cache.
+const CORE_CACHE: i64 = 256 << 10;
 /// Invocations that occupy a device in software.
 const OCCUPIED: i64 = 32;
 /// Lanes of vectors of devices in software.
@@ -177,7 +183,11 @@ impl Reduced {
         if self.inner == 1 {
             self.lanes = common_lanes(lanes, facts.stretch);
             self.along = i64::from(self.lanes);
-            self.rows = threads;
+            self.rows = match facts.passes {
+                ..=1 => threads,
+                // What a pass reads the next one finds in the cache of its core.
+                _ => threads.min(power_of_two_below(CORE_CACHE / facts.row_bytes.max(1)).max(FEW_SOFTWARE_THREADS)),
+            };
         } else {
             if self.reduced >= FAR_ROWS && self.inner >= FAR_ROWS {
                 return Err(format!("in software columns of {} elements are read sooner in parts", self.reduced));
@@ -302,6 +312,11 @@ fn divided(count: i64, part: i64) -> i64 {
 /// The least power of two that is not less than a positive count.
 fn power_of_two(count: i64) -> i64 {
     count.unsigned_abs().checked_next_power_of_two().and_then(|power| i64::try_from(power).ok()).unwrap_or(i64::MAX)
+}
+
+/// The greatest power of two that is not greater than a count, or 1.
+fn power_of_two_below(count: i64) -> i64 {
+    count.checked_ilog2().map_or(1, |power| 1 << power)
 }
 
 fn round_up(count: i64, multiple: i64) -> i64 {

@@ -4,7 +4,7 @@ use crate::hero::HeroKind;
 use crate::plan::Hero;
 use crate::transposed::side_by_side;
 use crate::{Form, Target};
-use weft_hlo::ir::{Computation, Op};
+use weft_hlo::ir::{ArrayShape, Computation, Op};
 
 /// Elements from which on a workgroup is given [`MANY_THREADS`] invocations; with fewer, smaller groups occupy more cores.
 const MANY_ELEMENTS: i64 = 1 << 16;
@@ -21,6 +21,9 @@ const FEW_ELEMENTS: u32 = 4;
 /// one element, 1.3 with 4, 1.2 with 8 and 16; neighbors instead of elements a launch apart: 1.55 with 4.
 const MANY_FOR_SOFTWARE: i64 = 1 << 20;
 const SOFTWARE_ELEMENTS: u32 = 8;
+
+/// Results of windows from which on an invocation of a GPU computes [`FEW_ELEMENTS`] side by side, which share what their windows have in common: 2^16 invocations are left.
+const ENOUGH_WINDOWS: i64 = FEW_ELEMENTS as i64 * MANY_ELEMENTS;
 
 /// As [`SOFTWARE_ELEMENTS`], where elements are gathered: an invocation reads its indices once for so many. Rows of 256 gathered out of 65,536, of the
 /// processor time with 8: 0.87 with 16 on llvmpipe and 1.02 with 32, on SwiftShader 0.96 and 0.83; with 4 it is 1.26 on llvmpipe.
@@ -48,6 +51,8 @@ pub(crate) enum Space {
     Columns,
     /// Transpositions alone that keep elements side by side, as many as vectors and words of results hold.
     Runs,
+    /// Windows alone, with as many results side by side as a multiple of 4, or in one row.
+    Windows,
     /// Other heroes.
     Heroes,
 }
@@ -66,9 +71,17 @@ impl Space {
             let gathers = computation.instructions.values().any(|it| matches!(it.op, Op::Gather { .. }));
             return if gathers { Space::Gathered } else { Space::Straight };
         }
+        let is_window = |hero: &Hero| matches!(hero.kind, HeroKind::Window { .. });
+        let arrays = computation.instructions[computation.root].shape.leaves();
+        let mut arrays = arrays.into_iter().filter_map(|leaf| leaf.as_array());
+        let has_neighbors = |array: &ArrayShape| match array.extents.as_slice() {
+            [_] => true,
+            extents => extents.last().is_some_and(|minor| minor % i64::from(FEW_ELEMENTS) == 0),
+        };
         match () {
             () if heroes.iter().all(is_column) => Space::Columns,
             () if heroes.iter().all(keeps_runs) => Space::Runs,
+            () if heroes.iter().all(is_window) && arrays.all(has_neighbors) => Space::Windows,
             () => Space::Heroes,
         }
     }
@@ -77,7 +90,7 @@ impl Space {
 impl Tiling {
     /// The launch of a loop over `elements` elements of results of these forms: 256 invocations a workgroup from 2^16 elements on and 64
     /// before, or as many as the target allows. One element each; on software devices as many as lie in 4 words from 64 words on, and in 8 from
-    /// 2^20 on, or 16 where elements are gathered, in a fusion without heroes; 4 of columns that are reduced, which are read as vectors: other loops share out what starting costs by themselves, and transpositions take up to
+    /// 2^20 on, or 16 where elements are gathered, in a fusion without heroes; 4 of columns that are reduced, which are read as vectors, and of windows, whose neighbors share elements, on GPUs from 2^18 on: other loops share out what starting costs by themselves, and transpositions take up to
     /// three times as long on llvmpipe with elements a launch apart. Words are counted in the result that packs the fewest elements into one. Where a result is
     /// packed, on every device at least 4, and as many as fill a word, so that an invocation writes whole words: from 64 elements on in a fusion without heroes, else
     /// only where 2^16 elements leave enough invocations.
@@ -86,11 +99,13 @@ impl Tiling {
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         let per_word = results.iter().map(|form| form.per_word()).min().unwrap_or(1);
         let is_straight = matches!(space, Space::Straight | Space::Gathered | Space::Runs);
+        let is_vectors = matches!(space, Space::Columns | Space::Windows);
         let for_words = if is_straight { FEW_FOR_VECTORS } else { MANY_ELEMENTS };
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };
         let each = match elements / i64::from(per_word) {
-            FEW_FOR_VECTORS.. if space == Space::Columns && target.is_software() => FEW_ELEMENTS.max(whole_words),
+            FEW_FOR_VECTORS.. if is_vectors && target.is_software() => FEW_ELEMENTS.max(whole_words),
+            ENOUGH_WINDOWS.. if space == Space::Windows => FEW_ELEMENTS.max(whole_words),
             _ if !is_straight || !target.is_software() => whole_words,
             MANY_FOR_SOFTWARE.. if space == Space::Gathered => GATHERED_ELEMENTS * per_word,
             MANY_FOR_SOFTWARE.. => SOFTWARE_ELEMENTS * per_word,

@@ -121,10 +121,32 @@ fn tables_are_text_or_markdown() {
 }
 
 #[test]
+fn a_sweep_compares_shapes_with_plain_loops() {
+    let output = weft(&["bench", "--sweep=4", "--rounds", "1", "--format", "json"]);
+    // So small programs may take any time.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+    let whole: Value = serde_json::from_str(&stdout(&output)).expect("one JSON value");
+    let points = whole["devices"][0]["sweep"].as_array().expect("there are programs");
+    assert_eq!(points.len(), 3 * 4);
+    for point in points {
+        positive(&point["loops_seconds"]);
+        positive(&point["times_loops"]["gpu"]);
+        positive(&point["times_loops"]["software"]);
+    }
+    let output = weft(&["bench", "--sweep=0", "--rounds", "1", "--markdown", "--schedule", "software"]);
+    let text = stdout(&output);
+    assert!(text.starts_with("# Measured by `weft bench --sweep`\n\n## "), "{text}");
+    assert!(text.contains("| row sum: loops, ms | software |") && text.contains("\n| 1 × 1 | "), "{text}");
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused() {
     for arguments in [
         &[][..],
         &["softmax", "--all"],
+        &["--sweep", "--all"],
+        &["--sweep=99"],
+        &["--sweep", "--baseline", "before.json"],
         &["--all", "--markdown", "--format", "json"],
         &["softmax", "--tolerance", "0.5"],
         &["softmax", "--rounds", "0"],

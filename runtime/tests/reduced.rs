@@ -1,6 +1,8 @@
 //! Kernels around reductions, with the schedules of GPUs and of devices in software forced on the adapter at hand, against the evaluator.
 
 mod forms;
+mod long;
+mod pooling;
 mod scans;
 
 use crate::bounded::{bounds, difference};

@@ -2,12 +2,13 @@
 
 use super::copy::{Copy, Room, rename};
 use super::settle::settle;
+use super::vectorize::overlap;
 use crate::kernel::{
     Access, Block, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Space, Statement, ValueId,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
-use weft_affine::{Error, Expr, Var};
+use weft_affine::{Atom, Error, Expr, Term, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, Span};
 use weft_partition::Target;
@@ -17,6 +18,10 @@ const MAX_ROUNDS: u64 = 8;
 
 /// Statements that such a loop may become, those of called functions included.
 const MAX_STATEMENTS: u64 = 32;
+
+/// The same of a loop whose rounds read again what other rounds do, as windows that overlap have it: written out, what they have in common is read once.
+const MAX_OVERLAPPING_ROUNDS: u64 = 16;
+const MAX_OVERLAPPING_STATEMENTS: u64 = 192;
 
 /// Rounds of a loop that is written out although it writes results, where that stays proved, and statements that it may become: two vectors of an invocation. A chain of ten
 /// operations takes 0.73 of the loop's time on SwiftShader so, and 0.89 on llvmpipe.
@@ -80,6 +85,7 @@ fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId,
     // What is updated, and what invocations share, is proved by single statements.
     let writes = Writes::of(body, memories);
     let (most_rounds, most_statements) = match writes {
+        Writes::Nothing if overlaps(body, rounds) => (MAX_OVERLAPPING_ROUNDS, MAX_OVERLAPPING_STATEMENTS),
         Writes::Nothing => (MAX_ROUNDS, MAX_STATEMENTS),
         Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
         Writes::Others => (1, MAX_STATEMENTS),
@@ -89,6 +95,32 @@ fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId,
         true if rounds > 1 && writes == Writes::Results => Short::Writing,
         true => Short::Still,
     }
+}
+
+/// Whether rounds of a loop read what other rounds do: two elements of one memory that the body reads itself are as far apart as those of two rounds.
+fn overlaps(body: &Block, rounds: u64) -> bool {
+    let mut read: Vec<(MemoryId, &Expr)> = Vec::new();
+    for statement in &body.statements {
+        if let Statement::Let { op: ScalarOp::Extract { memory, indices }, .. } = statement
+            && let [index] = indices.as_slice()
+        {
+            read.push((*memory, index));
+        }
+    }
+    let Some((memory, first)) = read.first() else { return false };
+    // No variable of a loop has a higher number than that of the innermost.
+    let number = |term: &Term| match term.atom {
+        Atom::Var(Var::Range(number)) => Some(number),
+        _ => None,
+    };
+    let Some(innermost) = first.terms().iter().filter_map(number).max() else { return false };
+    let mut loops = vec![0; innermost as usize];
+    loops.push(signed(rounds));
+    let is_again = |(other, index): &(MemoryId, &Expr)| {
+        let apart = index.checked_sub(first).ok().and_then(|apart| apart.as_constant());
+        other == memory && apart.is_some_and(|apart| overlap(first, apart, &loops))
+    };
+    read[1..].iter().any(is_again)
 }
 
 fn too_long(limit: u32, least: u64) -> Diagnostics {

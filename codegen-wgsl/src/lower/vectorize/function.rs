@@ -8,7 +8,7 @@ use crate::kernel::{
     UNIFORM_LANES, Value, ValueId,
 };
 use crate::lower::copy::unbound;
-use weft_affine::{Constraint, Expr};
+use weft_affine::{Atom, Constraint, Expr, Term, Var};
 use weft_hlo::ir::{Arena, ArenaId, ElementType};
 use weft_partition::Form;
 
@@ -22,6 +22,8 @@ pub(super) struct Growing<'p, 'k> {
     pub(super) images: Vec<Option<Operand>>,
     /// The next runtime variable that no lane of the source's has.
     pub(super) next_runtime: u32,
+    /// The extents of the loops around.
+    pub(super) loops: Vec<i64>,
 }
 
 /// The variant of a function; its results are all vectors.
@@ -45,7 +47,8 @@ pub(super) fn vectorized(
     let analysis = Analysis::of(pass.kernel, source, variant, pass.held, &known)?;
     let next_runtime = (unbound(&source.body) + 1) * pass.held.lanes();
     let images = vec![None; source.values.len()];
-    let mut growing = Growing { pass, source, analysis: &analysis, values: Arena::new(), images, next_runtime };
+    let mut growing =
+        Growing { pass, source, analysis: &analysis, values: Arena::new(), images, next_runtime, loops: Vec::new() };
     let parameters: Vec<ValueId> = source.parameters.iter().map(|parameter| growing.define(*parameter)).collect();
     let mut statements = Vec::new();
     growing.statements(&source.body, known, &mut statements)?;
@@ -67,10 +70,21 @@ pub(super) fn vectorized_block(
     let next_runtime = (unbound(&source.body) + 1) * pass.held.lanes();
     let images = vec![None; source.values.len()];
     let values = source.values.clone();
-    let mut growing = Growing { pass, source, analysis: &analysis, values, images, next_runtime };
+    let loops = vec![0; known.ranges.ranges.len()];
+    let mut growing = Growing { pass, source, analysis: &analysis, values, images, next_runtime, loops };
     let mut statements = Vec::new();
     growing.statements(&source.body, known, &mut statements)?;
     Ok((statements, growing.values))
+}
+
+/// Whether an index becomes what it is and `apart` more in another round of one of the loops of these extents.
+pub(in crate::lower) fn overlap(index: &Expr, apart: i64, loops: &[i64]) -> bool {
+    let reaches = |term: &Term| {
+        let Atom::Var(Var::Range(number)) = &term.atom else { return false };
+        let extent = loops.get(*number as usize).copied().unwrap_or(0);
+        apart % term.coefficient == 0 && (apart / term.coefficient).abs() < extent
+    };
+    apart != 0 && index.terms().iter().any(reaches)
 }
 
 impl Growing<'_, '_> {
@@ -198,7 +212,11 @@ impl Growing<'_, '_> {
             Statement::Loop { values, extents, init, accumulators, body } => {
                 let init = self.as_values(init, accumulators, out);
                 let carried = self.defined(accumulators);
-                let body = self.block(body, accumulators, known.in_loop(extents))?;
+                let around = self.loops.len();
+                self.loops.extend(extents);
+                let body = self.block(body, accumulators, known.in_loop(extents));
+                self.loops.truncate(around);
+                let body = body?;
                 let (values, extents) = (self.defined(values), extents.clone());
                 out.push(Statement::Loop { values, extents, init, accumulators: carried, body });
             }
@@ -310,7 +328,11 @@ impl Growing<'_, '_> {
             return Ok(());
         }
         let is_buffer = |op: &ScalarOp| matches!(op, ScalarOp::Extract { memory, .. } if self.pass.kernel.memories[*memory].is_buffer());
-        self.pass.gains.composed += usize::from(is_buffer(op));
+        let is_shared = stepped.len() == 1 && stepped.iter().all(|index| self.is_shared_by_rounds(index));
+        match is_shared {
+            true => self.pass.gains.shared += usize::from(is_buffer(op)),
+            false => self.pass.gains.composed += usize::from(is_buffer(op)),
+        }
         let mut scalars = Vec::with_capacity(self.lanes() as usize);
         for lane in 0..self.lanes() as usize {
             let mut here = op.clone();
@@ -319,6 +341,13 @@ impl Growing<'_, '_> {
         }
         self.compose(value, scalars, out);
         Ok(())
+    }
+
+    /// Whether the rounds of a loop read for one lane what others read for its neighbor: windows that overlap.
+    fn is_shared_by_rounds(&self, Stepped { lanes, .. }: &Stepped) -> bool {
+        let [first, second, ..] = lanes.as_slice() else { return false };
+        let Some(apart) = second.checked_sub(first).ok().and_then(|apart| apart.as_constant()) else { return false };
+        overlap(first, apart, &self.loops)
     }
 
     fn call(

@@ -24,6 +24,7 @@ mod steps;
 use super::words::words;
 use crate::kernel::{Access, Function, FunctionId, Kernel, Memory, Space};
 pub use apart::lanes_apart;
+pub(super) use function::overlap;
 use function::vectorized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -44,7 +44,8 @@ impl Division<'_> {
         let (has_vectors, is_packed) = self.types();
         let extents = self.space.extents;
         let stretch = self.space.stretch;
-        let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed };
+        let row_bytes = self.row_bytes();
+        let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed, row_bytes };
         let schedule = Reduced::of(&facts, target)?;
         let mut done: BTreeSet<FunctionId> = BTreeSet::new();
         let mut listed: Vec<Pass> = Vec::new();
@@ -220,15 +221,29 @@ impl Division<'_> {
             .values()
             .flat_map(types)
             .all(|ty| !matches!(ty, ElementType::F64 | ElementType::C128));
+        let is_packed = |ty: &ElementType| Form::of(*ty).is_some_and(Form::is_packed);
+        let bound = self.bound_of_elements();
+        (has_vectors, !bound.is_empty() && bound.iter().all(is_packed))
+    }
+
+    /// The types of what is read and written for each element.
+    fn bound_of_elements(&self) -> Vec<ElementType> {
+        let computation = self.planner.computation;
         let elements = self.space.count() as f64;
-        let root = computation.root;
-        let bound =
-            computation.instructions.iter().filter(|(id, it)| matches!(it.op, Op::Parameter { .. }) || *id == root);
-        let of_elements = bound.filter(|(_, it)| it.shape.leaves().iter().any(|leaf| element_count(leaf) == elements));
-        let is_packed = |ty: ElementType| Form::of(ty).is_some_and(Form::is_packed);
-        let mut of_elements = of_elements.flat_map(|(_, it)| types(it)).peekable();
-        let is_any = of_elements.peek().is_some();
-        (has_vectors, is_any && of_elements.all(is_packed))
+        let is_bound =
+            |(id, it): &(InstrId, &Instruction)| matches!(it.op, Op::Parameter { .. }) || *id == computation.root;
+        let bound = computation.instructions.iter().filter(is_bound);
+        let leaves = bound.flat_map(|(_, it)| it.shape.leaves());
+        let of_elements = leaves.filter(|leaf| element_count(leaf) == elements);
+        of_elements.filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect()
+    }
+
+    /// Bytes that are read and written for the elements of a row.
+    fn row_bytes(&self) -> i64 {
+        let [_, reduced, _] = self.space.extents;
+        let bytes = |ty: ElementType| Form::of(ty)?.bytes(u64::try_from(reduced).ok()?);
+        let all = self.bound_of_elements().into_iter().filter_map(bytes).fold(0, u64::saturating_add);
+        i64::try_from(all).unwrap_or(i64::MAX)
     }
 
     fn heroes(&self, schedule: &Reduced, outputs: &[FunctionId], target: &Target) -> Vec<Hero> {

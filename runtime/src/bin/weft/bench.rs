@@ -14,6 +14,7 @@ mod rounds;
 mod row;
 mod stages;
 mod statistics;
+mod sweep;
 mod table;
 
 pub(crate) use stages::Stopwatch;
@@ -30,13 +31,17 @@ use report::Section;
 use rounds::Budget;
 use serde_json::{Value, json};
 use std::time::Duration;
-use weft_partition::Target;
+use sweep::Sweep;
+use weft_partition::{Schedule, Target};
 use weft_runtime::Device;
 
 /// `weft bench`
 pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     if arguments.markdown && is_json(format) {
         return Err(Failure::Misuse("--markdown and --format json exclude each other".into()));
+    }
+    if let Some(most) = arguments.sweep {
+        return swept(arguments, most, format);
     }
     // What may be refused before hours of measuring is.
     let cases = match arguments.all {
@@ -63,6 +68,38 @@ pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) ->
     Ok(if is_worse { Outcome::Findings } else { Outcome::Done })
 }
 
+/// `weft bench --sweep`
+fn swept(arguments: &Bench, most: u32, format: Format) -> Result<Outcome, Failure> {
+    let target = arguments.target.as_deref().map(target::named).transpose()?;
+    let mut sweeps = Vec::with_capacity(arguments.device.len());
+    for wanted in &arguments.device {
+        let device = Device::new(&device::selection(wanted))?;
+        let settings = sweep::Settings {
+            target: target.as_ref().unwrap_or_else(|| device.target()).clone(),
+            schedules: arguments.scheduled.schedule.map_or(Schedule::ALL.to_vec(), |schedule| vec![schedule]),
+            budget: budget(arguments),
+            seed: arguments.seed,
+            clock: arguments.clock,
+            is_checked: !arguments.no_check,
+        };
+        let progress = Progress::start("measuring");
+        sweeps.push(Sweep::of(&device, &settings, most, &mut |what| progress.tell(what))?);
+    }
+    if is_json(format) {
+        output::json(&json!({ "devices": sweeps.iter().map(Sweep::to_json).collect::<Vec<Value>>() }))?;
+    } else if arguments.markdown {
+        let sections: Vec<String> = sweeps.iter().map(Sweep::to_markdown).collect();
+        output::text(&format!("# Measured by `weft bench --sweep`\n\n{}", sections.join("\n")))?;
+    } else {
+        output::text(&sweeps.iter().map(Sweep::to_text).collect::<Vec<String>>().join("\n"))?;
+    }
+    Ok(if sweeps.iter().any(Sweep::has_findings) { Outcome::Findings } else { Outcome::Done })
+}
+
+fn budget(arguments: &Bench) -> Budget {
+    Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) }
+}
+
 /// Measures all programs on one device.
 fn section(
     arguments: &Bench,
@@ -74,9 +111,12 @@ fn section(
 ) -> Result<Section, Failure> {
     // Some of the kernels written by hand use subgroups; compiled programs are the same with and without.
     let device = Device::with_features(&device::selection(wanted), wgpu::Features::SUBGROUP)?;
-    let budget = Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) };
-    let settings =
-        Settings { budget, seed: arguments.seed, is_checked: !arguments.no_check, is_optimized: !arguments.no_opt };
+    let settings = Settings {
+        budget: budget(arguments),
+        seed: arguments.seed,
+        is_checked: !arguments.no_check,
+        is_optimized: !arguments.no_opt,
+    };
     let target = arguments.scheduled.apply(target.unwrap_or_else(|| device.target()).clone());
     let measuring = Measuring::new(device.clone(), target, settings, stopwatch)?;
     let progress = Progress::start("measuring");

@@ -23,11 +23,12 @@ Examples:
   weft bench program.hlo --rounds 50 --no-check
   weft bench --all --format json > before.json
   weft bench --all --baseline before.json --tolerance 1.05
+  weft bench --sweep --device llvmpipe --rounds 5
   weft bench --all --device llvmpipe --device swiftshader --markdown > results.md";
 
 /// What to measure, and how.
 #[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["programs", "all"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["programs", "all", "sweep"]))]
 pub(crate) struct Bench {
     /// Names of cases that come with this command, or files of HLO text; `-` is standard input
     #[arg(value_name = "CASE|FILE", value_parser = NonEmptyStringValueParser::new())]
@@ -35,6 +36,11 @@ pub(crate) struct Bench {
     /// All cases that come with this command
     #[arg(long)]
     pub(crate) all: bool,
+    /// Row sums, column sums, softmax of rows and transposes of f32 arrays of up to 2^LOG2 elements (24 if not told), rows and columns powers of 16 and
+    /// some primes, each beside the plain loops that compute it, with all schedules or the one that `--schedule` tells. Exit with 1 if any takes more than
+    /// twice as long with those that suit the device, or is wrong
+    #[arg(long, value_name = "LOG2", num_args = 0..=1, require_equals = true, default_missing_value = "24", conflicts_with_all = ["baseline", "no_opt"], value_parser = clap::value_parser!(u32).range(0..=26))]
+    pub(crate) sweep: Option<u32>,
     /// Where to run: `gpu` (the best there is), a number of `weft devices`, or a part of a device's name. Given several
     /// times, on each of them in turn
     #[arg(long, value_name = "DEVICE", default_value = "gpu", value_parser = NonEmptyStringValueParser::new())]

@@ -13,9 +13,9 @@ macro_rules! texts {
 texts! {
     "bias_gelu.wgsl" "chain10.wgsl" "col_sum_1.wgsl" "col_sum_2.wgsl" "copy.wgsl" "full_sum_1.wgsl" "full_sum_2.wgsl"
     "layernorm_subgroups_of_8.wgsl" "layernorm_tree.wgsl" "matmul1024_registers_4x4.wgsl"
-    "matmul1024_subgroups_of_8.wgsl" "p0_plus_T_1.wgsl" "p0_plus_T_2.wgsl" "row_sum.wgsl"
+    "matmul1024_subgroups_of_8.wgsl" "max_pool.wgsl" "p0_plus_T_1.wgsl" "p0_plus_T_2.wgsl" "row_sum.wgsl"
     "softmax_subgroups_of_8.wgsl" "softmax_thread_per_row.wgsl" "transpose021.wgsl" "transpose210.wgsl"
-    "transpose2d.wgsl"
+    "transpose2d.wgsl" "window_sum.wgsl"
 }
 
 /// What each reference runs, and on which buffers.

@@ -14,7 +14,7 @@ pub(crate) const FEW_ROUNDS: i64 = 1 << 18;
 
 /// Elements of a line that one invocation folds one after the other: no longer chain of floats is added up, and lines of which elements lie apart have to be enough
 /// of them to occupy a GPU.
-const MAX_CHAIN: i64 = 1024;
+pub(crate) const MAX_CHAIN: i64 = 1024;
 const MAX_COLUMN: i64 = 256;
 
 /// Elements of a line that a workgroup of a GPU scans: 256 invocations of 16.

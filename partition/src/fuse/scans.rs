@@ -19,7 +19,7 @@ use super::given::name_in;
 use super::{Decision, Verdict};
 use crate::Target;
 use crate::fold::Fold;
-use crate::scan::{FEW_ROUNDS, Scan};
+use crate::scan::{FEW_ROUNDS, MAX_CHAIN, Scan};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op, PadDimension,
@@ -28,9 +28,6 @@ use weft_hlo::ir::{
 
 /// A dimension of so many elements at most is scanned as windows in any case.
 const SHORT: i64 = 64;
-
-/// Elements that one result folds one by one at most.
-const MAX_CHAIN: i64 = 1024;
 
 /// Elements of a block whose scan is windows: each of them is read by so many.
 const WINDOW: i64 = 8;

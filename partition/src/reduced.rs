@@ -1,6 +1,7 @@
 //! Kernels that are shaped around reductions and scans: how the elements of rows are shared out among invocations.
 
 use crate::Target;
+use crate::scan::MAX_CHAIN;
 use std::fmt;
 
 /// Reductions over the same rows, and what is computed of their results for each element of a row.
@@ -29,6 +30,8 @@ use std::fmt;
 ///
 /// Results that later passes over the row need are [kept](Self::is_kept) in registers where an invocation has at most 32 values of each, and, where the order is kept, the stretches of a
 /// row are equally long; else what is read is read again, and what is computed of it computed again.
+///
+/// Sums of exponentials less a maximum are folded in the pass of this maximum where nothing is kept ([`rounds_of_scale`](Self::rounds_of_scale)).
 ///
 /// # Order
 /// The same input gives the same bits. In each place elements are folded in ascending order, beginning with the region's neutral element; a loop over many may
@@ -98,6 +101,9 @@ const MANY_RESULTS: i64 = 1024;
 const CORE_CACHE: i64 = 256 << 10;
 /// Invocations that occupy a device in software.
 const OCCUPIED: i64 = 32;
+/// Rounds after which what is summed is scaled, at least and at most.
+const LEAST_OF_SCALE: i64 = 4;
+const MOST_OF_SCALE: i64 = 8;
 /// Lanes of vectors of devices in software.
 const SOFTWARE_LANES: u32 = 4;
 /// Elements of columns on a device in software from which on their parts are read sooner by kernels of their own.
@@ -288,6 +294,15 @@ impl Reduced {
     /// Elements that a place folds at most.
     pub fn rounds(&self) -> i64 {
         divided(self.reduced, self.along)
+    }
+
+    /// Rounds after which sums are scaled by a maximum that has grown meanwhile: the most of 4 to 8 that divide the rounds of a place; `None` where none does, where what is computed is kept, where elements
+    /// are folded in their order, or where sums would be chains of more than 1,024 additions. A place holds so many elements in registers, and computes one exponential more for them.
+    pub fn rounds_of_scale(&self) -> Option<i64> {
+        let rounds = self.rounds();
+        let is_whole = rounds.checked_mul(self.along) == Some(self.reduced) && !self.is_kept && !self.is_ordered;
+        let is_short = |each: i64| rounds % each == 0 && rounds > each && rounds / each + each <= MAX_CHAIN;
+        (LEAST_OF_SCALE..=MOST_OF_SCALE).rev().find(|each| is_whole && is_short(*each))
     }
 
     /// Workgroups along `i`, and along `o`.

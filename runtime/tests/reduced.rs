@@ -2,6 +2,7 @@
 
 mod forms;
 mod long;
+mod online;
 mod pooling;
 mod scans;
 

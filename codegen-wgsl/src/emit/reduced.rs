@@ -1,5 +1,7 @@
 //! Kernels that are shaped around reductions and scans: workgroups fold rows, and compute of the results what is computed of these for each element.
 
+mod online;
+mod rounds;
 mod scans;
 
 use super::grid::grid;
@@ -10,7 +12,6 @@ use crate::kernel::{
     Block, Combination, Condition, Function, FunctionId, Kernel, Known, Operand, Scope, Statement, Value, ValueId,
 };
 pub(super) use scans::ScanTiles;
-use scans::operands;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
@@ -39,13 +40,13 @@ pub(super) fn reduced_entry(
     let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
     let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
     let place = Place::new(reduced, &entry.extents).map_err(too_large)?;
-    let provided = |function: &weft_partition::FunctionId| {
-        let planned = plan.function(*function);
+    let provided = |function: weft_partition::FunctionId| {
+        let planned = plan.function(function);
         let first = planned.roots.first()?.instruction;
         let is_alone = planned.roots.iter().all(|root| root.instruction == first);
-        (is_alone && !planned.given.contains(&first)).then_some((first, *function))
+        (is_alone && !planned.given.contains(&first)).then_some((first, function))
     };
-    let all = || plan.passes().iter().flat_map(|pass| pass.rows.iter().chain(&pass.elements));
+    let all = || plan.functions().iter().zip(0..).map(|(_, number)| weft_partition::FunctionId(number));
     let emission = Emission {
         reduced,
         computation,
@@ -56,7 +57,7 @@ pub(super) fn reduced_entry(
         values: &mut entry.values,
         place: &place,
         providers: all().filter_map(provided).collect(),
-        given: all().flat_map(|function| plan.function(*function).given.iter().copied()).collect(),
+        given: plan.functions().iter().flat_map(|function| function.given.iter().copied()).collect(),
         of_rows: BTreeMap::new(),
         scanned: BTreeMap::new(),
         before: BTreeMap::new(),
@@ -146,13 +147,6 @@ struct Emission<'e> {
     stored: BTreeSet<weft_partition::FunctionId>,
 }
 
-/// One round: the number of its element along the row, what has to be tested for there to be one, and what is known then.
-struct Round {
-    element: Expr,
-    open: Vec<Constraint>,
-    known: Known,
-}
-
 impl Emission<'_> {
     fn passes(mut self) -> Result<Vec<Statement>, Error> {
         let mut block = Block::default();
@@ -234,6 +228,8 @@ impl Emission<'_> {
         let mut carried: Vec<Vec<Operand>> = neutral.iter().cloned().chain(before).collect();
         if self.tiles.are_used() {
             carried = self.side_by_side(pass, carried, &known, &mut then)?;
+        } else if pass.folds.iter().any(|fold| fold.online.is_some()) {
+            carried = self.online(pass, carried, &known, &mut then)?;
         } else if self.reduced.is_kept || rounds == 1 {
             let count = usize::try_from(rounds).unwrap_or(usize::MAX);
             self.kept.resize(self.kept.len().max(count), Yielded::new());
@@ -258,10 +254,18 @@ impl Emission<'_> {
         } else {
             carried = self.beside(pass, then, &neutral, carried, block);
         }
-        for (fold, own) in pass.folds.iter().zip(carried) {
+        let own: BTreeMap<InstrId, Vec<Operand>> =
+            pass.folds.iter().map(|fold| fold.reduction).zip(carried.iter().cloned()).collect();
+        // What is scaled comes behind what scales it.
+        let (scaled, others): (Vec<_>, Vec<_>) =
+            pass.folds.iter().zip(carried).partition(|(fold, _)| fold.online.is_some());
+        for (fold, carried) in others.into_iter().chain(scaled) {
             match fold.scan {
-                Some(_) => self.before(fold, own, block),
-                None => self.combine(fold, own, block),
+                Some(_) => self.before(fold, carried, block),
+                None => {
+                    let carried = self.scaled_by_row(fold, carried, &own, block);
+                    self.combine(fold, carried, block);
+                }
             }
         }
         Ok(())
@@ -302,103 +306,6 @@ impl Emission<'_> {
     /// The outputs that a function yields.
     fn output(&self, function: weft_partition::FunctionId) -> Option<&Output> {
         self.outputs.iter().find(|output| output.function == of_kernel(function))
-    }
-
-    /// A loop over the rounds.
-    fn rounds(
-        &mut self,
-        pass: &Pass,
-        rounds: i64,
-        init: Vec<Vec<Operand>>,
-        known: &Known,
-        block: &mut Block,
-    ) -> Result<Vec<Vec<Operand>>, Error> {
-        let known = known.in_loop(&[rounds]);
-        let round = self.round(Expr::range(0), known)?;
-        let all: Vec<&Folded> = pass.folds.iter().chain(&pass.scans).collect();
-        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
-        let [accumulators, values] = [".acc", ""].map(|suffix| self.carried_values(&all, &types, suffix));
-        let mut body = Block::default();
-        let before = self.kept.first().cloned().unwrap_or_default();
-        let (_, folded) = self.element(pass, &round, before, &operands(&accumulators), false, &mut body)?;
-        body.results = folded.into_iter().flatten().collect();
-        let results = operands(&values);
-        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
-        let (init, extents) = (init.into_iter().flatten().collect(), vec![rounds]);
-        let (values, accumulators) = (flat(values), flat(accumulators));
-        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
-        Ok(results)
-    }
-
-    /// Values for what is carried of folds and scans, named after these.
-    fn carried_values(&mut self, all: &[&Folded], types: &[Vec<ElementType>], suffix: &str) -> Vec<Vec<ValueId>> {
-        let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
-        let of = |(fold, types): (&&Folded, &Vec<ElementType>)| {
-            types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect()
-        };
-        all.iter().zip(types).map(of).collect()
-    }
-
-    fn round(&self, number: Expr, known: Known) -> Result<Round, Error> {
-        let Reduced { reduced, along, is_ordered, .. } = *self.reduced;
-        let element = match is_ordered {
-            false => number.checked_mul(along)?.checked_add(&self.place.along)?,
-            true => self.place.along.checked_mul(self.reduced.rounds())?.checked_add(&number)?,
-        };
-        let element = match self.is_reversed {
-            true => element.checked_neg()?.checked_add_constant(reduced - 1)?,
-            false => element,
-        };
-        let element = known.simplified(&element);
-        let within = Constraint { expr: element.clone(), bounds: Interval::of_extent(reduced) };
-        let open = known.open(&[within]);
-        let known = known.when(&open);
-        Ok(Round { element, open, known })
-    }
-
-    /// What a pass does with one element; returns what functions yield there, and what has been folded. What there is no element for stays as it was.
-    fn element(
-        &mut self,
-        pass: &Pass,
-        round: &Round,
-        before: Yielded,
-        carried: &[Vec<Operand>],
-        is_first: bool,
-        block: &mut Block,
-    ) -> Result<(Yielded, Vec<Vec<Operand>>), Error> {
-        let mut then = Block::default();
-        let mut yielded = before;
-        let (of_folds, of_scans) = carried.split_at(pass.folds.len());
-        let scanned = self.scanned_element(pass, &round.element, &round.known, &mut yielded, of_scans, &mut then)?;
-        let mut folded = Vec::with_capacity(carried.len());
-        for (fold, carried) in pass.folds.iter().zip(of_folds) {
-            let own = yielded.get(&fold.function).cloned().unwrap_or_default();
-            folded.push(if is_first { own } else { self.folded_next(fold, carried.clone(), own, &mut then) });
-        }
-        folded.extend(scanned);
-        if round.open.is_empty() {
-            block.statements.extend(then.statements);
-            return Ok((yielded, folded));
-        }
-        // What is needed behind the condition: what has been folded, and what is kept.
-        let kept: Vec<weft_partition::FunctionId> =
-            if self.reduced.is_kept { pass.elements.clone() } else { Vec::new() };
-        let mut otherwise = Block { statements: Vec::new(), results: carried.iter().flatten().copied().collect() };
-        then.results = folded.iter().flatten().copied().collect();
-        for function in &kept {
-            let values = yielded.get(function).cloned().unwrap_or_default();
-            let zeros = values.iter().map(|value| Operand::Constant(zero(self.operand_type(*value))));
-            otherwise.results.extend(zeros);
-            then.results.extend(values);
-        }
-        let chosen: Vec<Operand> = self.chosen(&round.open, then, otherwise, block);
-        let mut chosen = chosen.into_iter();
-        let folded = folded.iter().map(|own| chosen.by_ref().take(own.len()).collect()).collect();
-        for function in kept {
-            let count = yielded.get(&function).map_or(0, Vec::len);
-            yielded.insert(function, chosen.by_ref().take(count).collect());
-        }
-        Ok((yielded, folded))
     }
 
     /// Appends a choice between two blocks; returns what it yields.

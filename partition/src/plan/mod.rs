@@ -146,6 +146,9 @@ pub struct Folded {
     pub initial: Option<FunctionId>,
     /// The neutral tuple of its region.
     pub neutral: Vec<Scalar>,
+    /// For a sum of exponentials of the elements less a maximum of these that the same pass folds, this maximum: the function is given what it has come to, and whenever it
+    /// grows, the sum is multiplied by the exponential of by how much less it was. The function is none of the [elements](Pass::elements) of the pass.
+    pub online: Option<InstrId>,
 }
 
 /// How a scan folds the elements of a row.

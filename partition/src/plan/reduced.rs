@@ -1,5 +1,6 @@
 //! Plans around reductions and scans: functions of the elements of rows, and of rows, and the passes in which a kernel calls them.
 
+mod online;
 mod order;
 mod rows;
 
@@ -11,12 +12,13 @@ use crate::access::{Access, Counted, same_access};
 use crate::fold::Fold;
 use crate::form::Form;
 use crate::hero::HeroKind;
+use crate::monoid::operation;
 use crate::row_space::RowSpace;
 use crate::scan::Scan;
 use crate::{Target, live};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op};
+use weft_hlo::ir::{ArenaId, BinaryOp, Computation, InstrId, Instruction, Module, Op};
 use weft_indexing::IndexingMap;
 
 /// What the indices of a function are.
@@ -54,6 +56,8 @@ struct Reduction {
     scan: Option<Scanned>,
     space: RowSpace,
     fold: Fold,
+    /// The operation that its region is, if it is just one.
+    op: Option<BinaryOp>,
     /// The function that computes the elements that it folds.
     function: Option<FunctionId>,
     /// The function that computes its initial values, but for constants.
@@ -96,11 +100,12 @@ impl Planner<'_> {
             let instruction = &computation.instructions[*id];
             let (Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. }) = instruction.op else { continue };
             let space = RowSpace::of(computation, *id).ok_or_else(too_large)?;
-            let fold = Fold::of(&module.computations[to_apply])?;
+            let region = &module.computations[to_apply];
+            let (fold, op) = (Fold::of(region)?, operation(region, region.root, (0, 1)));
             let scan = Scan::of(&computation.instructions, instruction);
             let scan = scan
                 .and_then(|scan| Some(Scanned { is_reversed: scan.is_reversed, is_exclusive: scan.is_exclusive()? }));
-            reductions.push(Reduction { id: *id, scan, space, fold, function: None, initial: None });
+            reductions.push(Reduction { id: *id, scan, space, fold, op, function: None, initial: None });
         }
         let space = heroes.space;
         one_direction(&reductions, space.extents[2] == 1, target)?;

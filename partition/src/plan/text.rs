@@ -77,7 +77,7 @@ impl PlanText<'_> {
         }
         let scans = pass.scans.iter().map(|scan| ("scan", scan));
         for (what, folded) in pass.folds.iter().map(|fold| ("fold", fold)).chain(scans) {
-            let Folded { reduction, scan, function, initial, neutral } = folded;
+            let Folded { reduction, scan, function, initial, neutral, online } = folded;
             let initial = initial.map_or(String::new(), |initial| format!(" into {}", self.called(initial)));
             let [reduction, function] = [self.name(*reduction), self.called(*function)];
             let neutral = list(neutral.iter());
@@ -86,7 +86,8 @@ impl PlanText<'_> {
                 let own = if is_exclusive { "before" } else { "with" };
                 format!(" from the {from}, {own} its own")
             });
-            writeln!(f, "  {what}: %{reduction} of {function} from {neutral}{initial}{order}")?;
+            let scaled = online.map_or(String::new(), |maximum| format!(" scaled by %{}", self.name(maximum)));
+            writeln!(f, "  {what}: %{reduction} of {function} from {neutral}{initial}{order}{scaled}")?;
         }
         Ok(())
     }

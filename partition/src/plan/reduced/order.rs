@@ -22,21 +22,9 @@ impl Division<'_> {
     pub(super) fn scheduled(mut self, outputs: Vec<FunctionId>, target: &Target) -> Result<FusionPlan, Refused> {
         // Where several invocations have a row, what they have is folded before it is known what comes before each.
         let is_shared = !target.is_software() && self.space.extents[2] == 1;
-        let order = self.order(is_shared);
-        let passes = order.reductions.iter().map(|pass| pass + 1).max().unwrap_or(0);
-        let stored = |function: &FunctionId| outputs.contains(function);
-        let of_elements: Vec<FunctionId> = self.of_level(Level::Element).collect();
-        let last = of_elements.iter().filter(|it| stored(it)).map(|it| order.functions[it.0 as usize] + 1).max();
-        let passes = passes.max(last.unwrap_or(0));
-        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
-        // What each pass folds or stores, with all that it is computed of.
-        let wanted = |pass: usize| -> Vec<FunctionId> {
-            let own = of_elements.iter().copied().filter(|it| stored(it) && order.functions[it.0 as usize] == pass);
-            let folded = self.reductions.iter().zip(&order.reductions);
-            let folded = folded.filter(|(reduction, own)| **own == pass && is_folded(reduction));
-            own.chain(folded.filter_map(|(reduction, _)| reduction.function)).collect()
-        };
-        let needed: Vec<BTreeSet<FunctionId>> = (0..passes).map(|pass| self.closure(wanted(pass))).collect();
+        let mut order = self.order(is_shared);
+        let needed = self.needed(&order, &BTreeMap::new(), &outputs, is_shared);
+        let passes = needed.len();
         let is_scan = self.reductions.iter().any(|reduction| reduction.scan.is_some());
         // What a scan comes to is not kept for other passes.
         let kept = if is_scan { 0 } else { self.most_kept(&needed) };
@@ -47,6 +35,8 @@ impl Division<'_> {
         let row_bytes = self.row_bytes();
         let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed, row_bytes };
         let schedule = Reduced::of(&facts, target)?;
+        let (online, needed) = self.with_online(&mut order, needed, &outputs, &schedule);
+        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
         let mut done: BTreeSet<FunctionId> = BTreeSet::new();
         let mut listed: Vec<Pass> = Vec::new();
         for (pass, needed) in needed.iter().enumerate() {
@@ -54,11 +44,15 @@ impl Division<'_> {
             let mut elements: Vec<FunctionId> = needed.iter().copied().filter(is_new).collect();
             self.sort(&mut elements);
             done.extend(&elements);
-            let folds = self.folded(|number, reduction| order.reductions[number] == pass && is_folded(reduction));
+            let folds =
+                self.folded(&online, |number, reduction| order.reductions[number] == pass && is_folded(reduction));
             let given =
                 |id: InstrId| needed.iter().any(|own| self.planner.functions[own.0 as usize].given.contains(&id));
-            let scans = self.folded(|_, reduction| reduction.scan.is_some() && given(reduction.id));
-            listed.push(Pass { rows: self.rows_of(pass, &order), elements, folds, scans });
+            let scans = self.folded(&online, |_, reduction| reduction.scan.is_some() && given(reduction.id));
+            let rows = self.rows_of(pass, &order);
+            if !(rows.is_empty() && elements.is_empty() && folds.is_empty()) {
+                listed.push(Pass { rows, elements, folds, scans });
+            }
         }
         let after = self.rows_of(passes, &order);
         if !after.is_empty() {
@@ -78,9 +72,63 @@ impl Division<'_> {
             .iter()
             .map(|hero| format!("%{}", self.planner.computation.instructions[hero.instruction].name))
             .collect();
-        let why = format!("{}: {}", names.join(", "), schedule.explanation(target));
+        let mut why = format!("{}: {}", names.join(", "), schedule.explanation(target));
+        if let Some(rounds) = schedule.rounds_of_scale().filter(|_| !online.is_empty()) {
+            let named = |id: &InstrId| format!("%{}", self.planner.computation.instructions[*id].name);
+            for (sum, maximum) in &online {
+                let (sum, maximum) = (named(sum), named(maximum));
+                why.push_str(&format!(", {sum} folded beside {maximum} and scaled by it every {rounds} rounds"));
+            }
+        }
         let plan = self.planner.finish(distinct, Emitter::Reduced(schedule), heroes, why);
         Ok(FusionPlan { passes: listed, ..plan })
+    }
+
+    /// The functions of elements that each pass needs: for what it folds or stores, and all that this is computed of. What is folded online is none of them.
+    fn needed(
+        &self,
+        order: &Order,
+        online: &BTreeMap<usize, InstrId>,
+        outputs: &[FunctionId],
+        is_shared: bool,
+    ) -> Vec<BTreeSet<FunctionId>> {
+        let passes = order.reductions.iter().map(|pass| pass + 1).max().unwrap_or(0);
+        let stored: Vec<FunctionId> = self.of_level(Level::Element).filter(|it| outputs.contains(it)).collect();
+        let pass_of = |function: &FunctionId| order.functions[function.0 as usize];
+        let passes = passes.max(stored.iter().map(|it| pass_of(it) + 1).max().unwrap_or(0));
+        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
+        let wanted = |pass: usize| -> Vec<FunctionId> {
+            let own = stored.iter().copied().filter(|it| pass_of(it) == pass);
+            let folded = self.reductions.iter().zip(&order.reductions).enumerate();
+            let folded = folded.filter(|(number, (reduction, own))| {
+                **own == pass && is_folded(reduction) && !online.contains_key(number)
+            });
+            own.chain(folded.filter_map(|(_, (reduction, _))| reduction.function)).collect()
+        };
+        (0..passes).map(|pass| self.closure(wanted(pass))).collect()
+    }
+
+    /// Has sums be folded in the pass of the maximum that scales them, where that saves a pass; tells which, and what passes need then.
+    fn with_online(
+        &self,
+        order: &mut Order,
+        needed: Vec<BTreeSet<FunctionId>>,
+        outputs: &[FunctionId],
+        schedule: &Reduced,
+    ) -> (BTreeMap<InstrId, InstrId>, Vec<BTreeSet<FunctionId>>) {
+        let online =
+            if schedule.rounds_of_scale().is_some() { self.online(&order.reductions) } else { BTreeMap::new() };
+        let before = order.reductions.clone();
+        for number in online.keys() {
+            order.reductions[*number] -= 1;
+        }
+        let mut saved = self.needed(order, &online, outputs, false);
+        saved.resize(needed.len(), BTreeSet::new());
+        if !online.keys().any(|number| saved[before[*number]].is_empty()) {
+            order.reductions = before;
+            return (BTreeMap::new(), needed);
+        }
+        (online.into_iter().map(|(number, maximum)| (self.reductions[number].id, maximum)).collect(), saved)
     }
 
     fn of_level(&self, level: Level) -> impl Iterator<Item = FunctionId> + use<'_> {
@@ -148,7 +196,7 @@ impl Division<'_> {
     }
 
     /// These functions of elements with all that they are given values of.
-    fn closure(&self, wanted: Vec<FunctionId>) -> BTreeSet<FunctionId> {
+    pub(super) fn closure(&self, wanted: Vec<FunctionId>) -> BTreeSet<FunctionId> {
         let mut found = BTreeSet::new();
         let mut open = wanted;
         while let Some(function) = open.pop() {
@@ -185,12 +233,12 @@ impl Division<'_> {
         rows
     }
 
-    fn folded(&self, is_meant: impl Fn(usize, &Reduction) -> bool) -> Vec<Folded> {
+    fn folded(&self, online: &BTreeMap<InstrId, InstrId>, is_meant: impl Fn(usize, &Reduction) -> bool) -> Vec<Folded> {
         let own = self.reductions.iter().enumerate().filter(|(number, reduction)| is_meant(*number, reduction));
         own.filter_map(|(_, reduction)| {
             let Reduction { id, scan, function, initial, fold, .. } = reduction;
-            let neutral = fold.neutral.clone();
-            Some(Folded { reduction: *id, scan: *scan, function: (*function)?, initial: *initial, neutral })
+            let (neutral, online) = (fold.neutral.clone(), online.get(id).copied());
+            Some(Folded { reduction: *id, scan: *scan, function: (*function)?, initial: *initial, neutral, online })
         })
         .collect()
     }
@@ -198,7 +246,10 @@ impl Division<'_> {
     /// Counts what passes compute again.
     fn count_again(&mut self, passes: &[Pass]) {
         let mut times: BTreeMap<FunctionId, usize> = BTreeMap::new();
-        passes.iter().flat_map(|pass| &pass.elements).for_each(|function| *times.entry(*function).or_default() += 1);
+        for pass in passes {
+            let online = pass.folds.iter().filter(|fold| fold.online.is_some()).map(|fold| &fold.function);
+            pass.elements.iter().chain(online).for_each(|function| *times.entry(*function).or_default() += 1);
+        }
         for (function, times) in times.into_iter().filter(|(_, times)| *times > 1) {
             let again = (times - 1) as f64 * self.planner.functions[function.0 as usize].evaluations;
             self.planner.functions[function.0 as usize].evaluations += again;

@@ -50,7 +50,8 @@ impl Rows {
 /// The parameters that the functions of a pass read, and those that they call.
 fn parameters_of(plan: &FusionPlan, computation: &Computation, pass: &Pass) -> BTreeSet<InstrId> {
     let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
-    let mut open: Vec<FunctionId> = pass.rows.iter().chain(&pass.elements).copied().collect();
+    let folded = pass.folds.iter().map(|fold| fold.function);
+    let mut open: Vec<FunctionId> = pass.rows.iter().chain(&pass.elements).copied().chain(folded).collect();
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
     while let Some(function) = open.pop() {
         if !seen.insert(function) {

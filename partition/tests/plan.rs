@@ -445,14 +445,9 @@ fn nested_tuples_become_roots() {
         "\
 plan loop threads=64 elements=1
   why: nothing in it shapes a kernel
-output function s [4, 8] -> %s
+output function s [4, 8] -> %s, %d
   why: it computes an output
   %s = f32[4,8] add(%p.0[d0, d1], %p.1[d0, d1])
-
-plan loop threads=64 elements=1
-  why: nothing in it shapes a kernel
-output function d [4, 8] -> %d
-  why: it computes an output
   %d = f32[4,8] subtract(%p.0[d0, d1], %p.1[d0, d1])
 "
     );

@@ -223,3 +223,18 @@ fn exponentials_are_summed_beside_their_maximum() {
         assert!(!plan(&body, &software).1.contains("scaled by"), "{body}");
     }
 }
+
+/// What one reduction begins with may be the result of another one of the same elements: they come in two passes.
+#[test]
+fn a_reduction_may_begin_with_the_result_of_another_of_the_same_elements() {
+    let body = "
+    x = f32[64,1000] parameter(0)
+    zero = f32[] constant(0)
+    a = f32[] reduce(x, zero), dimensions={0,1}, to_apply=sum
+    b = f32[] reduce(x, a), dimensions={0,1}, to_apply=max
+    c = f32[64,1000] broadcast(b), dimensions={}
+    d = f32[64,1000] subtract(x, c)
+    ROOT r = (f32[], f32[], f32[64,1000]) tuple(a, b, d)";
+    let (plan, text) = plan(body, &desktop(Schedule::Gpu));
+    assert!(matches!(plan.emitter(), Emitter::Reduced(_)) && plan.passes().len() == 3, "{text}");
+}

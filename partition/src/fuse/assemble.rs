@@ -1,16 +1,13 @@
 //! Builds the fused module from the decisions.
 
-use super::greedy::{Greedy, Kernel};
+use super::greedy::Greedy;
+use super::group::{Group, name_of};
 use crate::Site;
 use crate::legal::{Support, supports};
-use crate::splat::splats;
 use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_hlo::eval::converted;
-use weft_hlo::ir::UniqueNames;
 use weft_hlo::ir::{
-    Arena, ArenaId, Computation, ComputationId, ElementType, FusionKind, InstrId, Instruction, Literal, Module, Op,
-    Scalar, Shape,
+    Arena, ArenaId, Computation, ComputationId, FusionKind, InstrId, Instruction, Module, Op, Shape, UniqueNames,
 };
 use weft_hlo::passes::trip_count;
 
@@ -61,42 +58,39 @@ impl Assembly<'_> {
         let flat = self.flat;
         let (program, source) = (id, &flat.computations[id]);
         let supports = supports(flat, source, self.target);
-        let mut kernels = greedy.kernels.iter().peekable();
         let read = buffers_read(source, greedy, &supports);
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
         let mut counted: Vec<(InstrId, u64)> = Vec::new();
         let mut asking: Vec<(InstrId, String)> = Vec::new();
-        for (id, instruction) in source.instructions.iter() {
-            let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
-                let kernel = kernels.next().expect("it was just seen");
-                let operands = kernel.inputs.iter().filter_map(|input| image[input.index()]).collect();
-                let (calls, name) = self.kernel(source, kernel, &mut names);
-                let kind = match instruction.op {
-                    Op::Reduce { .. } => FusionKind::Input,
-                    _ => FusionKind::Loop,
-                };
-                let op = Op::fusion(kind, calls);
-                let mut fusion = Instruction::new(name, instruction.shape.clone(), op, operands);
-                fusion.attributes.clone_from(&instruction.attributes);
-                fusion.span = instruction.span;
-                fusion
-            } else {
-                let stays = match &instruction.op {
-                    Op::Constant(_) => read.contains(&id),
-                    _ => matches!(supports[id.index()], Support::Stays(_)),
-                };
-                if !stays {
+        for step in steps(source, greedy, &supports, &read) {
+            let id = match step {
+                Step::Kernel(group) => {
+                    let operands = group.inputs.iter().filter_map(|input| image[input.index()]).collect();
+                    let (calls, name) = self.kernel(source, group, &mut names);
+                    let new = instructions.push(fusion(source, group, name, calls, operands));
+                    if let [root] = group.roots[..] {
+                        image[root.index()] = Some(new);
+                        continue;
+                    }
+                    for (index, root) in (0i64..).zip(&group.roots) {
+                        let from = &source.instructions[*root];
+                        let (name, op) = (names.take(&from.name), Op::GetTupleElement { index });
+                        let mut element = Instruction::new(name, from.shape.clone(), op, vec![new]);
+                        element.span = from.span;
+                        image[root.index()] = Some(instructions.push(element));
+                    }
                     continue;
                 }
-                let mut copy = instruction.clone();
-                copy.name = names.take(&instruction.name);
-                copy.operands = instruction.operands.iter().filter_map(|operand| image[operand.index()]).collect();
-                copy.op.rename_computations(|callee| self.copy(callee));
-                copy
+                Step::Stays(id) => id,
             };
-            let new = instructions.push(made);
+            let instruction = &source.instructions[id];
+            let mut copy = instruction.clone();
+            copy.name = names.take(&instruction.name);
+            copy.operands = instruction.operands.iter().filter_map(|operand| image[operand.index()]).collect();
+            copy.op.rename_computations(|callee| self.copy(callee));
+            let new = instructions.push(copy);
             let count = trip_count(&flat.computations, &source.instructions, instruction);
             counted.extend(count.map(|count| (new, count)));
             let asked = self.asked.get(&Site { computation: program, instruction: id });
@@ -116,40 +110,10 @@ impl Assembly<'_> {
     }
 
     /// The computation of a kernel, and the name of the fusion that calls it.
-    fn kernel(&mut self, source: &Computation, kernel: &Kernel, names: &mut UniqueNames) -> (ComputationId, String) {
-        let mut instructions: Arena<InstrId, Instruction> = Arena::new();
-        let mut inner = UniqueNames::default();
-        let mut image: Vec<(InstrId, InstrId)> = Vec::new();
-        for (number, input) in (0i64..).zip(&kernel.inputs) {
-            let from = &source.instructions[*input];
-            let mut parameter =
-                Instruction::new(inner.take(&from.name), from.shape.clone(), Op::Parameter { number }, Vec::new());
-            parameter.span = from.span;
-            image.push((*input, instructions.push(parameter)));
-        }
-        for id in with_constants(source, kernel) {
-            let mut copy = source.instructions[id].clone();
-            copy.name = inner.take(&copy.name);
-            for operand in &mut copy.operands {
-                *operand = match image.binary_search_by_key(operand, |(from, _)| *from) {
-                    Ok(known) => image[known].1,
-                    Err(place) => {
-                        let stand_in = never_read(&source.instructions[*operand], &mut inner, &mut instructions);
-                        image.insert(place, (*operand, stand_in));
-                        stand_in
-                    }
-                };
-            }
-            copy.op.rename_computations(|callee| self.copy(callee));
-            let made = instructions.push(copy);
-            let place = image.partition_point(|(from, _)| *from < id);
-            image.insert(place, (id, made));
-        }
-        let known = image.binary_search_by_key(&kernel.root, |(from, _)| *from).expect("the root is a member");
-        let root = image[known].1;
-        let name = names.take(&kernel_name(source, kernel));
-        let mut computation = Computation::new(self.names.take(&format!("fused_{name}")), instructions, root);
-        computation.span = source.instructions[kernel.root].span;
+    fn kernel(&mut self, source: &Computation, group: &Group, names: &mut UniqueNames) -> (ComputationId, String) {
+        let name = names.take(&name_of(source, group));
+        let own = self.names.take(&format!("fused_{name}"));
+        let computation = group.computation(own, source, &mut |callee| self.copy(callee));
         (self.computations.push(computation), name)
     }
 
@@ -169,9 +133,92 @@ impl Assembly<'_> {
     }
 }
 
+/// An instruction of a program.
+enum Step<'g> {
+    Kernel(&'g Group),
+    /// What stays as it is.
+    Stays(InstrId),
+}
+
+/// Kernels and what stays, each behind what it reads: in the order of the program, but that a kernel of several results, and what it reads, stands where the first of these is computed.
+fn steps<'g>(
+    source: &Computation,
+    greedy: &'g Greedy,
+    supports: &[Support],
+    read: &BTreeSet<InstrId>,
+) -> Vec<Step<'g>> {
+    let mut of: Vec<Option<usize>> = vec![None; source.instructions.len()];
+    for (number, group) in greedy.groups.iter().enumerate() {
+        group.roots.iter().for_each(|root| of[root.index()] = Some(number));
+    }
+    let stays = |id: InstrId| match &source.instructions[id].op {
+        Op::Constant(_) => read.contains(&id),
+        _ => matches!(supports[id.index()], Support::Stays(_)),
+    };
+    let mut is_done = vec![false; source.instructions.len()];
+    let mut steps = Vec::new();
+    for first in source.instructions.ids() {
+        let mut open = vec![first];
+        while let Some(id) = open.last().copied() {
+            let group = of[id.index()].map(|number| &greedy.groups[number]);
+            if is_done[id.index()] || group.is_none() && !stays(id) {
+                is_done[id.index()] = true;
+                open.pop();
+                continue;
+            }
+            let waits = open.len();
+            match group {
+                Some(group) => open.extend(group.inputs.iter().filter(|input| !is_done[input.index()])),
+                None => {
+                    let operands = source.instructions[id].operands.iter();
+                    open.extend(operands.filter(|operand| !is_done[operand.index()]));
+                }
+            }
+            if open.len() > waits {
+                continue;
+            }
+            open.pop();
+            is_done[id.index()] = true;
+            match group {
+                Some(group) => {
+                    group.roots.iter().for_each(|root| is_done[root.index()] = true);
+                    steps.push(Step::Kernel(group));
+                }
+                None => steps.push(Step::Stays(id)),
+            }
+        }
+    }
+    steps
+}
+
+/// The call of a kernel.
+fn fusion(
+    source: &Computation,
+    group: &Group,
+    name: String,
+    calls: ComputationId,
+    operands: Vec<InstrId>,
+) -> Instruction {
+    let roots: Vec<&Instruction> = group.roots.iter().map(|root| &source.instructions[*root]).collect();
+    let kind = match roots.iter().any(|root| matches!(root.op, Op::Reduce { .. })) {
+        true => FusionKind::Input,
+        false => FusionKind::Loop,
+    };
+    let shape = match roots[..] {
+        [root] => root.shape.clone(),
+        _ => Shape::Tuple(roots.iter().map(|root| root.shape.clone()).collect()),
+    };
+    let mut fusion = Instruction::new(name, shape, Op::fusion(kind, calls), operands);
+    if let Some(root) = roots.first() {
+        fusion.attributes.clone_from(&root.attributes);
+        fusion.span = root.span;
+    }
+    fusion
+}
+
 /// The values that kernels, what stays in the program and the outputs read through buffers.
 fn buffers_read(source: &Computation, greedy: &Greedy, supports: &[Support]) -> BTreeSet<InstrId> {
-    let mut read: BTreeSet<InstrId> = greedy.kernels.iter().flat_map(|kernel| kernel.inputs.iter().copied()).collect();
+    let mut read: BTreeSet<InstrId> = greedy.groups.iter().flat_map(|group| group.inputs.iter().copied()).collect();
     read.insert(source.root);
     for (id, instruction) in source.instructions.iter() {
         if matches!(supports[id.index()], Support::Stays(_)) {
@@ -179,49 +226,4 @@ fn buffers_read(source: &Computation, greedy: &Greedy, supports: &[Support]) -> 
         }
     }
     read
-}
-
-/// Something of the shape of a value none of whose elements is needed: zeros.
-fn never_read(like: &Instruction, names: &mut UniqueNames, instructions: &mut Arena<InstrId, Instruction>) -> InstrId {
-    let element_type = like.shape.as_array().map_or(ElementType::Pred, |array| array.element_type);
-    let zero = converted(&Scalar::Pred(false).into(), element_type).and_then(|zero| zero.get(0));
-    let zero = zero.expect("false becomes a number of every type");
-    let name = names.take("never_read");
-    let op = Op::Constant(Literal::scalar(zero));
-    let scalar = instructions.push(Instruction::new(name, Shape::scalar(element_type), op, Vec::new()));
-    let op = Op::Broadcast { dimensions: Vec::new() };
-    instructions.push(Instruction::new(names.take("never_read"), like.shape.clone(), op, vec![scalar]))
-}
-
-/// The members of a kernel and the constants written in place that they read, ascending.
-fn with_constants(source: &Computation, kernel: &Kernel) -> Vec<InstrId> {
-    let known = splats(source);
-    let mut all = kernel.members.clone();
-    let mut pending: Vec<InstrId> = kernel.members.iter().copied().collect();
-    while let Some(id) = pending.pop() {
-        for operand in &source.instructions[id].operands {
-            let is_constant = known[operand.index()].is_some();
-            if is_constant && !kernel.inputs.contains(operand) && all.insert(*operand) {
-                pending.push(*operand);
-            }
-        }
-    }
-    all.into_iter().collect()
-}
-
-/// A name that tells what the kernel does: the operations that compute, in order, at most four of them.
-fn kernel_name(source: &Computation, kernel: &Kernel) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    for id in &kernel.members {
-        let instruction = &source.instructions[*id];
-        let computes =
-            !instruction.op.opcode().only_moves_data() && !matches!(instruction.op, Op::Constant(_) | Op::Iota { .. });
-        let word = instruction.name.split('.').next().unwrap_or("fusion");
-        if (computes || *id == kernel.root) && words.last() != Some(&word) {
-            words.push(word);
-        }
-    }
-    let skipped = words.len().saturating_sub(4);
-    let name = words.split_off(skipped).join("_");
-    if name.is_empty() { "fusion".to_owned() } else { format!("{name}_fusion") }
 }

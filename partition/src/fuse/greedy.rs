@@ -1,6 +1,7 @@
 //! The walk from users to producers that decides what is a kernel.
 
 use super::given::name_in;
+use super::group::Group;
 use super::{Decision, Verdict, scans};
 use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
@@ -19,19 +20,17 @@ use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Mo
 
 /// What each instruction of the entry computation has become.
 pub(super) struct Greedy {
-    /// The kernels in the order of their roots.
-    pub(super) kernels: Vec<Kernel>,
+    /// The kernels, in the order of their first roots.
+    pub(super) groups: Vec<Group>,
 }
 
-/// A kernel to be.
-pub(super) struct Kernel {
+/// A kernel to be, of one root.
+struct Kernel {
     /// The instruction whose value it writes.
-    pub(super) root: InstrId,
-    /// Everything it computes, the root included, ascending.
-    pub(super) members: BTreeSet<InstrId>,
-    /// The values it reads from buffers, ascending. An operand of a member that is neither a member nor one of these is
-    /// a constant written in place, or never read.
-    pub(super) inputs: BTreeSet<InstrId>,
+    root: InstrId,
+    /// As of a [`Group`].
+    members: BTreeSet<InstrId>,
+    inputs: BTreeSet<InstrId>,
     results: usize,
     /// The scans that it is shaped around are like this one.
     scan: Option<InstrId>,
@@ -66,6 +65,7 @@ pub(super) fn decide(
         scans: scans::shaping(module, entry, target),
         is_output: vec![false; entry.instructions.len()],
         homes: vec![IndexMap::new(); entry.instructions.len()],
+        readers: vec![Vec::new(); entry.instructions.len()],
         kernels: Vec::new(),
         next_function: 0,
         decisions,
@@ -76,7 +76,8 @@ pub(super) fn decide(
     }
     let mut kernels = walk.kernels;
     kernels.sort_by_key(|kernel| kernel.root);
-    Ok(Greedy { kernels })
+    let group = |Kernel { root, members, inputs, .. }| Group { roots: vec![root], members, inputs };
+    Ok(Greedy { groups: kernels.into_iter().map(group).collect() })
 }
 
 /// For each instruction of elementwise operations over a transposition that is tiled, the transposition.
@@ -112,6 +113,8 @@ struct Walk<'a> {
     is_output: Vec<bool>,
     /// For each fused instruction the kernels it is in and where in each.
     homes: Vec<IndexMap<usize, Counted>>,
+    /// For each instruction the kernels that have read it from a buffer, each as often as it has been given that input.
+    readers: Vec<Vec<usize>>,
     kernels: Vec<Kernel>,
     next_function: u32,
     decisions: &'a mut Vec<Decision>,
@@ -377,12 +380,19 @@ impl Walk<'_> {
             kernel.inputs = offer.inputs;
             kernel.excess += offer.evaluations;
             self.homes[id.index()].insert(offer.kernel, offer.home);
+            self.note_readers(id, offer.kernel);
         }
         // Kernels to which nothing was offered read none of its elements; it gets no buffer for their sake.
-        for kernel in &mut self.kernels {
-            kernel.inputs.remove(&id);
+        for kernel in std::mem::take(&mut self.readers[id.index()]) {
+            self.kernels[kernel].inputs.remove(&id);
         }
         self.decide(id, Verdict::Fused, reason);
+    }
+
+    /// Remembers that a kernel reads the operands of an instruction, which it computes.
+    fn note_readers(&mut self, id: InstrId, kernel: usize) {
+        let operands: Vec<InstrId> = self.buffer_operands(id).collect();
+        operands.into_iter().for_each(|operand| self.readers[operand.index()].push(kernel));
     }
 
     fn materialize(&mut self, id: InstrId) -> Result<(), Diagnostics> {
@@ -397,6 +407,7 @@ impl Walk<'_> {
         }
         let home = self.own_function(id, elements, 0);
         self.homes[id.index()].insert(self.kernels.len(), home);
+        self.note_readers(id, self.kernels.len());
         // A product reads each element many times: what is computed of it is computed again each time.
         let walked = match is_loop(&instruction.op) {
             true => inputs

@@ -16,8 +16,10 @@ mod branches;
 mod expand;
 mod given;
 mod greedy;
+mod group;
 mod joined;
 mod legalize;
+mod merge;
 mod scans;
 mod two_passes;
 
@@ -237,7 +239,9 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     });
     // The entry comes last, and is told of first.
     for &id in ids.iter().rev() {
-        fused[id] = Some(greedy::decide(&flat, id, (target, &budget), &asked, &mut decisions)?);
+        let greedy = greedy::decide(&flat, id, (target, &budget), &asked, &mut decisions)?;
+        let groups = merge::merge(&flat, id, greedy.groups, (target, &budget), &mut decisions)?;
+        fused[id] = Some(Greedy { groups });
     }
     for decision in &decisions {
         tracing::debug!(

@@ -174,11 +174,14 @@ impl Division<'_> {
             let of = |function: Option<FunctionId>| function.map_or(0, |function| order.functions[function.0 as usize]);
             *pass = of(reduction.function).max(of(reduction.initial));
         }
+        // What several reductions fold comes with the first of them.
+        let mut first: BTreeMap<FunctionId, usize> = BTreeMap::new();
         for (reduction, pass) in self.reductions.iter().zip(&order.reductions) {
             if let Some(function) = reduction.function {
-                order.functions[function.0 as usize] = *pass;
+                first.entry(function).and_modify(|known| *known = (*known).min(*pass)).or_insert(*pass);
             }
         }
+        first.into_iter().for_each(|(function, pass)| order.functions[function.0 as usize] = pass);
         before != (order.functions.clone(), order.reductions.clone())
     }
 

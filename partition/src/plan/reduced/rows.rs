@@ -34,17 +34,24 @@ impl Rows {
             Refused::Undefined(findings) => findings.to_string(),
         })?;
         let Emitter::Reduced(schedule) = plan.emitter() else { return Err("it is shaped otherwise".to_owned()) };
-        let bytes = |id: InstrId| {
-            let leaves = computation.instructions[id].shape.leaves();
-            leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
-        };
-        let of_pass =
-            |pass: &Pass| parameters_of(&plan, computation, pass).into_iter().map(bytes).fold(0, u64::saturating_add);
         let passes = plan.passes().iter().filter(|pass| !pass.elements.is_empty()).count();
-        let bytes_read = plan.passes().iter().map(of_pass).fold(0, u64::saturating_add);
-        let bytes_written = roots(computation).into_iter().map(bytes).fold(0, u64::saturating_add);
+        let bytes_read = Rows::bytes_read(&plan, computation);
+        let written = roots(computation).into_iter().map(|root| bytes(computation, root));
+        let bytes_written = written.fold(0, u64::saturating_add);
         Ok(Rows { schedule, passes, bytes_read, bytes_written })
     }
+
+    /// Bytes of the operands that a kernel around reductions reads, as often as its passes read them.
+    pub(crate) fn bytes_read(plan: &FusionPlan, computation: &Computation) -> u64 {
+        let read = plan.passes().iter().flat_map(|pass| parameters_of(plan, computation, pass));
+        read.map(|parameter| bytes(computation, parameter)).fold(0, u64::saturating_add)
+    }
+}
+
+/// Bytes of the arrays that an instruction yields.
+fn bytes(computation: &Computation, id: InstrId) -> u64 {
+    let leaves = computation.instructions[id].shape.leaves();
+    leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
 }
 
 /// The parameters that the functions of a pass read, and those that they call.

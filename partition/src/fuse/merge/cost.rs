@@ -1,0 +1,75 @@
+//! What a kernel costs.
+
+use super::bytes;
+use crate::Target;
+use crate::access::element_count;
+use crate::plan::{Emitter, FusionPlan, Rows, roots};
+use weft_hlo::ir::{Computation, Op};
+
+/// What a kernel moves, and what it computes again.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cost {
+    /// Bytes of operands, as often as passes over rows read them, and of results.
+    bytes: f64,
+    /// Invocations that share the work.
+    invocations: f64,
+    /// Units of work that are done more often than there are elements.
+    pub(super) excess: f64,
+    shape: Shaped,
+}
+
+/// What a kernel is shaped around.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Shaped {
+    Loop,
+    /// So many transpositions go through tiles.
+    Tiled(usize),
+    Rows,
+}
+
+impl Cost {
+    /// That of a computation by its plan.
+    pub(super) fn of(computation: &Computation, plan: &FusionPlan) -> Cost {
+        let written: u64 = roots(computation).iter().map(|root| bytes(&computation.instructions[*root].shape)).sum();
+        let parameters = computation.instructions.values().filter(|it| matches!(it.op, Op::Parameter { .. }));
+        let read: u64 = parameters.map(|parameter| bytes(&parameter.shape)).sum();
+        let elements = roots(computation)
+            .iter()
+            .map(|root| element_count(&computation.instructions[*root].shape))
+            .fold(0.0, f64::max);
+        let (read, invocations, shape) = match plan.emitter() {
+            Emitter::Reduced(reduced) => {
+                let [inner, outer] = reduced.workgroups();
+                let read = Rows::bytes_read(plan, computation);
+                (read, inner as f64 * outer as f64 * reduced.threads() as f64, Shaped::Rows)
+            }
+            Emitter::Transposed(_) => {
+                let tiled = plan.heroes().iter().filter(|hero| hero.why_loop.is_none()).count();
+                (read, elements, Shaped::Tiled(tiled))
+            }
+            _ => (read, elements, Shaped::Loop),
+        };
+        let excess = plan.excess_per_element() * elements;
+        Cost { bytes: read as f64 + written as f64, invocations, excess, shape }
+    }
+
+    /// How long a launch takes: what it takes besides its work, and as long as its bytes take from and to memory, where invocations that do not occupy the device move fewer at a time.
+    pub(super) fn nanoseconds(&self, target: &Target) -> f64 {
+        let hardware = &target.hardware;
+        let lanes =
+            f64::from(hardware.cores) * if target.is_software() { 1.0 } else { f64::from(hardware.lanes_per_core) };
+        let share = (self.invocations / lanes).clamp(1e-6, 1.0);
+        f64::from(hardware.launch_nanoseconds) + 1e9 * self.bytes / (hardware.dram_bytes_per_second as f64 * share)
+    }
+
+    /// Whether it is shaped around all that another is shaped around: rows, and as many transpositions.
+    pub(super) fn is_at_least(&self, other: &Cost) -> bool {
+        match (self.shape, other.shape) {
+            (Shaped::Tiled(own), Shaped::Tiled(others)) => own >= others,
+            (_, Shaped::Tiled(_)) => false,
+            (Shaped::Rows, _) => true,
+            (_, Shaped::Rows) => false,
+            (_, Shaped::Loop) => true,
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! Builds the fused module from the decisions.
 
 use super::greedy::{Greedy, Kernel};
+use super::results;
 use crate::Site;
 use crate::legal::{Support, supports};
 use crate::splat::splats;
 use crate::target::Target;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::eval::converted;
 use weft_hlo::ir::UniqueNames;
@@ -63,22 +65,39 @@ impl Assembly<'_> {
         let supports = supports(flat, source, self.target);
         let mut kernels = greedy.kernels.iter().peekable();
         let read = buffers_read(source, greedy, &supports);
+        let users = source.users();
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
         let mut counted: Vec<(InstrId, u64)> = Vec::new();
         let mut asking: Vec<(InstrId, String)> = Vec::new();
+        // The results that kernels write, where that is not each of them.
+        let mut written: BTreeMap<InstrId, Vec<i64>> = BTreeMap::new();
         for (id, instruction) in source.instructions.iter() {
+            let mut instruction = Cow::Borrowed(instruction);
+            if let Op::GetTupleElement { index } = instruction.op
+                && let Some(numbers) = instruction.operands.first().and_then(|of| written.get(of))
+            {
+                let Ok(place) = numbers.binary_search(&index) else { continue };
+                if numbers.len() == 1 {
+                    image[id.index()] = image[instruction.operands[0].index()];
+                    continue;
+                }
+                instruction.to_mut().op = Op::GetTupleElement { index: i64::try_from(place).unwrap_or(index) };
+            }
             let made = if kernels.peek().is_some_and(|kernel| kernel.root == id) {
                 let kernel = kernels.next().expect("it was just seen");
                 let operands = kernel.inputs.iter().filter_map(|input| image[input.index()]).collect();
-                let (calls, name) = self.kernel(source, kernel, &mut names);
+                let numbers = results::read_of(source, &users, id);
+                let (calls, name) = self.kernel(source, kernel, numbers.as_deref(), &mut names);
+                written.extend(numbers.map(|numbers| (id, numbers)));
                 let kind = match instruction.op {
                     Op::Reduce { .. } => FusionKind::Input,
                     _ => FusionKind::Loop,
                 };
                 let op = Op::fusion(kind, calls);
-                let mut fusion = Instruction::new(name, instruction.shape.clone(), op, operands);
+                let shape = self.computations[calls].result_shape().clone();
+                let mut fusion = Instruction::new(name, shape, op, operands);
                 fusion.attributes.clone_from(&instruction.attributes);
                 fusion.span = instruction.span;
                 fusion
@@ -90,14 +109,14 @@ impl Assembly<'_> {
                 if !stays {
                     continue;
                 }
-                let mut copy = instruction.clone();
+                let mut copy = instruction.as_ref().clone();
                 copy.name = names.take(&instruction.name);
                 copy.operands = instruction.operands.iter().filter_map(|operand| image[operand.index()]).collect();
                 copy.op.rename_computations(|callee| self.copy(callee));
                 copy
             };
             let new = instructions.push(made);
-            let count = trip_count(&flat.computations, &source.instructions, instruction);
+            let count = trip_count(&flat.computations, &source.instructions, &instruction);
             counted.extend(count.map(|count| (new, count)));
             let asked = self.asked.get(&Site { computation: program, instruction: id });
             asking.extend(asked.map(|reason| (new, reason.clone())));
@@ -115,8 +134,14 @@ impl Assembly<'_> {
         made
     }
 
-    /// The computation of a kernel, and the name of the fusion that calls it.
-    fn kernel(&mut self, source: &Computation, kernel: &Kernel, names: &mut UniqueNames) -> (ComputationId, String) {
+    /// The computation of a kernel, of whose results those of some numbers may be all that it returns, and the name of the fusion that calls it.
+    fn kernel(
+        &mut self,
+        source: &Computation,
+        kernel: &Kernel,
+        returned: Option<&[i64]>,
+        names: &mut UniqueNames,
+    ) -> (ComputationId, String) {
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut inner = UniqueNames::default();
         let mut image: Vec<(InstrId, InstrId)> = Vec::new();
@@ -146,7 +171,10 @@ impl Assembly<'_> {
             image.insert(place, (id, made));
         }
         let known = image.binary_search_by_key(&kernel.root, |(from, _)| *from).expect("the root is a member");
-        let root = image[known].1;
+        let root = match returned {
+            Some(numbers) => some_results(image[known].1, numbers, &mut inner, &mut instructions),
+            None => image[known].1,
+        };
         let name = names.take(&kernel_name(source, kernel));
         let mut computation = Computation::new(self.names.take(&format!("fused_{name}")), instructions, root);
         computation.span = source.instructions[kernel.root].span;
@@ -179,6 +207,31 @@ fn buffers_read(source: &Computation, greedy: &Greedy, supports: &[Support]) -> 
         }
     }
     read
+}
+
+/// Some results of an instruction: one, or a tuple.
+fn some_results(
+    of: InstrId,
+    numbers: &[i64],
+    names: &mut UniqueNames,
+    instructions: &mut Arena<InstrId, Instruction>,
+) -> InstrId {
+    let like = instructions[of].clone();
+    let mut add = |shape: Shape, op: Op, operands: Vec<InstrId>| {
+        let mut added = Instruction::new(names.take(&like.name), shape, op, operands);
+        added.span = like.span;
+        instructions.push(added)
+    };
+    let shapes = like.shape.as_tuple().unwrap_or_default();
+    let shape = |index: &i64| usize::try_from(*index).ok().and_then(|index| shapes.get(index)).cloned();
+    let shapes: Vec<Shape> = numbers.iter().filter_map(shape).collect();
+    let each = numbers.iter().zip(&shapes);
+    let elements: Vec<InstrId> =
+        each.map(|(index, shape)| add(shape.clone(), Op::GetTupleElement { index: *index }, vec![of])).collect();
+    match elements[..] {
+        [element] => element,
+        _ => add(Shape::Tuple(shapes), Op::Tuple, elements),
+    }
 }
 
 /// Something of the shape of a value none of whose elements is needed: zeros.

@@ -18,6 +18,7 @@ mod given;
 mod greedy;
 mod joined;
 mod legalize;
+mod results;
 mod scans;
 mod two_passes;
 

@@ -4,6 +4,7 @@ mod forms;
 mod long;
 mod pooling;
 mod scans;
+mod semigroups;
 
 use crate::bounded::{bounds, difference};
 use crate::count::{cases, first_seed};

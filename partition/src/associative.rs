@@ -3,7 +3,7 @@
 //! HLO asks of the region of a reduction that it be associative, so what is looked for is a program that means the order of its elements
 //! (a difference, a mean of two), not a proof. `f(f(a, b), c)` is computed beside `f(a, f(b, c))` for triples of three kinds: positive numbers out of
 //! few, so that there are equal ones; negative ones likewise; and numbers of both signs of which no sum or difference is 0. Floats are computed in `f64`, where
-//! both sides of an equation of real numbers agree to many digits. Numbers are small: what is defined for some of a type, such as products modulo a
+//! both sides of an equation of real numbers agree to many digits. What is the same if `a` and `b` are exchanged commutes, also where some are NaN. Numbers are small: what is defined for some of a type, such as products modulo a
 //! prime, is tried where it is defined.
 
 use crate::elementwise::{applied, other_than_elementwise};
@@ -25,9 +25,11 @@ enum Kind {
     Positive,
     Negative,
     Mixed,
+    /// Positive, or none, which only matters to the order: what chooses the greater of two may take the first NaN.
+    OrNan,
 }
 
-const KINDS: [Kind; 3] = [Kind::Positive, Kind::Negative, Kind::Mixed];
+const KINDS: [Kind; 4] = [Kind::Positive, Kind::Negative, Kind::Mixed, Kind::OrNan];
 
 /// Tries out whether a region is associative, and then whether it commutes.
 ///
@@ -49,7 +51,7 @@ pub(crate) fn tried(region: &Computation) -> Result<bool, String> {
     let found = evaluate_precisely(&groupings(region, types), &inputs, &Config::default())
         .map_err(|found| format!("its region cannot be tried out: {found}"))?;
     let [first, last, own, exchanged] = [0, 1, 2, 3].map(|part| &found[part * types.len()..(part + 1) * types.len()]);
-    for position in 0..KINDS.len() * EACH {
+    for position in 0..(KINDS.len() - 1) * EACH {
         if !agree(first, last, position) {
             let [a, b, c] = [0, 1, 2].map(|side| tuple(&sides[side], position));
             let (first, last) = (tuple(first, position), tuple(last, position));
@@ -131,7 +133,11 @@ impl Numbers {
             ElementType::F64 => Scalar::F64(self.float(kind)),
             _ => {
                 let bits = match FloatFormat::of(element_type) {
-                    Some(format) => u128::from(format.nearest(self.float(kind)).unwrap_or(0)),
+                    Some(format) => {
+                        let number = self.float(kind);
+                        let nan = || format.nan(false).filter(|_| number.is_nan());
+                        u128::from(format.nearest(number).or_else(nan).unwrap_or(0))
+                    }
                     None => self.integer(element_type, side, kind).cast_unsigned().into(),
                 };
                 Scalar::from_bits(bits, element_type)
@@ -144,6 +150,8 @@ impl Numbers {
         match kind {
             Kind::Positive => FEW[self.below(FEW.len())],
             Kind::Negative => -FEW[self.below(FEW.len())],
+            Kind::OrNan if self.below(3) == 0 => f64::NAN,
+            Kind::OrNan => FEW[self.below(FEW.len())],
             Kind::Mixed => {
                 let sign = if self.below(2) == 0 { 1.0 } else { -1.0 };
                 sign * (0.25 + self.below(1 << 20) as f64 * 3.0 / f64::from(1 << 20))
@@ -166,7 +174,7 @@ impl Numbers {
             _ => FEW[self.below(FEW.len())],
         };
         let is_negative = match kind {
-            Kind::Positive => false,
+            Kind::Positive | Kind::OrNan => false,
             Kind::Negative => true,
             Kind::Mixed => self.below(2) == 0,
         };
@@ -241,7 +249,14 @@ mod tests {
             t = s32[] multiply(a0, b1)\nu = s32[] multiply(a1, b3)\nw = s32[] add(t, u)
             e = s32[] multiply(a2, b0)\nf = s32[] multiply(a3, b2)\nx = s32[] add(e, f)
             g = s32[] multiply(a2, b1)\nh = s32[] multiply(a3, b3)\ny = s32[] add(g, h)";
-        let cases: [(&[&str], &str, &str, bool); 11] = [
+        // The greater or the first NaN; of equals that of the smaller index.
+        let greatest = "g = pred[] compare(a0, b0), direction=GT\nu = pred[] compare(a0, a0), direction=NE\no = pred[] or(g, u)
+            v = f32[] select(o, a0, b0)\nc = pred[] compare(a0, b0), direction=EQ\nl = pred[] compare(a1, b1), direction=LT
+            t = pred[] and(c, l)\nw = pred[] or(o, t)\nn = s32[] select(w, a1, b1)";
+        let without = greatest.replace("or(g, u)", "or(g, g)");
+        let cases: [(&[&str], &str, &str, bool); 13] = [
+            (&["f32", "s32"], greatest, "v, n", false),
+            (&["s32", "s32"], &without.replace("f32", "s32"), "v, n", true),
             (&["f32"; 3], &welford, "m, v, n", true),
             (&["bf16"], &log_add_exp, "v", true),
             (
@@ -290,7 +305,7 @@ mod tests {
     #[test]
     fn others_are_refused_with_a_counterexample() {
         let cases: [(&[&str], &str, &str, &str); 8] = [
-            (&["s32"], "v = s32[] subtract(a0, b0)", "v", "of 5, 2 and 2 it makes 1 or 5, depending on the grouping"),
+            (&["s32"], "v = s32[] subtract(a0, b0)", "v", "of 5, 2 and 7 it makes -4 or 10, depending on the grouping"),
             (
                 &["f32"],
                 "s = f32[] add(a0, b0)\nh = f32[] constant(0.5)\nv = f32[] multiply(s, h)",

@@ -8,7 +8,7 @@
 
 use super::given::name_in;
 use super::taken_apart::TakenApart;
-use super::two_passes::LongReductions;
+use super::two_passes::is_long;
 use super::{Decision, Verdict, scans};
 use crate::Target;
 use crate::completed::completed;
@@ -50,7 +50,6 @@ struct Found {
 impl Found {
     fn of(module: &Module, target: &Target) -> Found {
         let mut regions = Regions { module, known: BTreeMap::new() };
-        let mut long = LongReductions::new(module, target);
         let programs = programs(module);
         let mut rewritten = BTreeMap::new();
         let mut given: BTreeSet<ComputationId> = BTreeSet::new();
@@ -60,32 +59,39 @@ impl Found {
                 _ => None,
             });
             given.extend(fusions);
-            let mut paying = paying(computation, &mut long, target);
+            let mut paying = paying(computation, target);
             paying.retain(|own| regions.lack_neutral(&computation.instructions, *own));
             if !paying.is_empty() {
                 rewritten.insert(id, paying);
             }
         }
+        // Others may still be what a whole kernel is shaped around.
+        let mut tried = Found { rewritten: BTreeMap::new() };
         for id in given {
             let computation = &module.computations[id];
-            let mut meant = paying(computation, &mut long, target);
+            let mut meant = paying(computation, target);
             meant.retain(|own| regions.lack_neutral(&computation.instructions, *own));
             if !meant.is_empty() {
                 rewritten.insert(id, meant);
                 continue;
             }
-            // Others may still be what the whole kernel is shaped around.
             let reductions = computation.instructions.iter().filter(|(_, own)| matches!(own.op, Op::Reduce { .. }));
-            let all: BTreeSet<InstrId> = reductions
-                .map(|(own, _)| own)
-                .filter(|own| regions.lack_neutral(&computation.instructions, *own))
-                .collect();
+            let all = reductions.map(|(own, _)| own);
+            let all: BTreeSet<InstrId> =
+                all.filter(|own| regions.lack_neutral(&computation.instructions, *own)).collect();
             if !all.is_empty() {
-                let alone = Found { rewritten: BTreeMap::from([(id, all)]) };
-                if is_shaped(&alone.written(module), &computation.name, target) {
-                    rewritten.extend(alone.rewritten);
-                }
+                tried.rewritten.insert(id, all);
             }
+        }
+        if !tried.rewritten.is_empty() {
+            let trial = tried.written(module);
+            let named = trial.computations.values().map(|computation| (computation.name.as_str(), computation));
+            let named: BTreeMap<&str, &Computation> = named.collect();
+            tried.rewritten.retain(|id, _| {
+                let computation = named.get(module.computations[*id].name.as_str());
+                computation.is_some_and(|computation| is_shaped(&trial, computation, target))
+            });
+            rewritten.extend(tried.rewritten);
         }
         Found { rewritten }
     }
@@ -149,7 +155,7 @@ impl Regions<'_> {
 }
 
 /// The reductions and scans of a computation that would be divided, whatever they fold.
-fn paying(computation: &Computation, long: &mut LongReductions<'_>, target: &Target) -> BTreeSet<InstrId> {
+fn paying(computation: &Computation, target: &Target) -> BTreeSet<InstrId> {
     let instructions = &computation.instructions;
     let pays = |id: InstrId, instruction: &Instruction| {
         match instruction.op {
@@ -164,7 +170,7 @@ fn paying(computation: &Computation, long: &mut LongReductions<'_>, target: &Tar
                     )
                 };
                 let has_workgroups = !target.is_software() && !target.faults.barriers;
-                long.is_long(instructions, instruction) || has_workgroups && is_tiled()
+                is_long(instructions, instruction, target) || has_workgroups && is_tiled()
             }
             Op::ReduceWindow { .. } => Scan::of(instructions, instruction).is_some_and(|scan| {
                 let initial = instruction.operands.iter().skip(scan.element_types.len());
@@ -181,10 +187,8 @@ fn paying(computation: &Computation, long: &mut LongReductions<'_>, target: &Tar
 }
 
 /// Whether a fusion is shaped around its reductions.
-fn is_shaped(module: &Module, name: &str, target: &Target) -> bool {
-    let computation = module.computations.values().find(|computation| computation.name == name);
-    let plan = computation.and_then(|computation| FusionPlan::new(module, computation, target).ok());
-    plan.is_some_and(|plan| matches!(plan.emitter(), Emitter::Reduced(_)))
+fn is_shaped(module: &Module, computation: &Computation, target: &Target) -> bool {
+    FusionPlan::new(module, computation, target).is_ok_and(|plan| matches!(plan.emitter(), Emitter::Reduced(_)))
 }
 
 /// A computation of which some instructions fold tuples that tell whether they are there.

@@ -171,6 +171,11 @@ impl Reduction {
     }
 }
 
+/// Whether an instruction folds so many elements into each of few that two passes pay, whatever it folds.
+pub(super) fn is_long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction, target: &Target) -> bool {
+    Reduction::long(instructions, instruction, Device::of(target)).is_some()
+}
+
 /// The long reductions of a module, and what their regions are.
 pub(super) struct LongReductions<'m> {
     module: &'m Module,
@@ -183,11 +188,6 @@ impl<'m> LongReductions<'m> {
     pub(super) fn new(module: &'m Module, target: &Target) -> Self {
         let (max_buffers, device) = (target.max_storage_buffers, Device::of(target));
         LongReductions { module, max_buffers, device, folds: BTreeMap::new() }
-    }
-
-    /// Whether an instruction folds so many elements into each of few that two passes pay.
-    pub(super) fn is_long(&self, instructions: &Arena<InstrId, Instruction>, instruction: &Instruction) -> bool {
-        Reduction::long(instructions, instruction, self.device).is_some()
     }
 
     /// Whether a computation holds a reduction that is made in two passes.

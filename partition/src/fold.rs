@@ -1,5 +1,7 @@
 //! What the region of a reduction does to tuples: whether they may be folded part by part.
 
+use crate::associative;
+use crate::completed::{neutral, results, within};
 use crate::monoid::{identity, operation};
 use crate::selection::Selection;
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar};
@@ -14,30 +16,56 @@ pub(crate) struct Fold {
     pub(crate) neutral: Vec<Scalar>,
     /// Whether `f(a, b) = f(b, a)`, so that elements may be taken in any order.
     pub(crate) commutes: bool,
+    /// Whether the region was completed, so that the last place says whether there is a tuple: two of which one is there come to one that is.
+    pub(crate) is_completed: bool,
 }
 
 impl Fold {
-    /// What a region folds. Its results fall apart into groups that depend on no elements of each other; a product of monoids is a
-    /// monoid, and commutes where all do. A group is one operation of two elements that has a neutral element
-    /// ([`identity`]), or a [`Selection`].
-    ///
-    /// A region that divides by what it has counted, as Welford's of mean, sum of squares and count does, is neither: of numbers it is associative, but a
-    /// part that has only counted zeros is 0 divided by 0, and NaN where one loop over all elements is a number.
+    /// What a region folds: a [`Semigroup`] with a neutral tuple.
     ///
     /// # Errors
     /// The reason why a reduction by this region cannot be divided, as part of a sentence.
     pub(crate) fn of(region: &Computation) -> Result<Fold, String> {
-        let root = &region.instructions[region.root];
-        let results: Vec<InstrId> = match root.op {
-            Op::Tuple => root.operands.clone(),
-            _ => vec![region.root],
-        };
+        let Semigroup { neutral, commutes } = Semigroup::of(region)?;
+        let neutral = neutral.ok_or("its region has no neutral value to begin a part with")?;
+        Ok(Fold { neutral, commutes, is_completed: within(region).is_some() })
+    }
+}
+
+/// An associative region.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Semigroup {
+    /// The neutral tuple, where one is known.
+    pub(crate) neutral: Option<Vec<Scalar>>,
+    /// Whether `f(a, b) = f(b, a)`.
+    pub(crate) commutes: bool,
+}
+
+impl Semigroup {
+    /// What a region folds. Its results fall apart into groups that depend on no elements of each other; a product of monoids is a
+    /// monoid, and commutes where all do. A group is one operation of two elements that has a neutral element
+    /// ([`identity`]), or a [`Selection`], or whatever [`associative`] finds no counterexample of.
+    ///
+    /// Of the last no neutral tuple is known until they are [`completed`](crate::completed::completed) by one. Welford's of mean, sum of squares and count is one
+    /// of them: two parts that have counted nothing would be 0 divided by 0.
+    ///
+    /// # Errors
+    /// The reason why it is not known to be associative, as part of a sentence.
+    pub(crate) fn of(region: &Computation) -> Result<Semigroup, String> {
+        match within(region) {
+            Some(within) => Ok(Semigroup { neutral: Some(neutral(&within)), ..Semigroup::of_results(&within)? }),
+            None => Semigroup::of_results(region),
+        }
+    }
+
+    fn of_results(region: &Computation) -> Result<Semigroup, String> {
+        let results = results(region);
         let count = results.len();
         if count > MAX_RESULTS || region.parameters().len() != 2 * count {
             return Err(format!("its region has {count} results, and only {MAX_RESULTS} are looked at"));
         }
         let mut neutral: Vec<Option<Scalar>> = vec![None; count];
-        let mut commutes = true;
+        let (mut commutes, mut is_proved) = (true, true);
         for group in groups(region, &results) {
             let places: Vec<usize> = (0..count).filter(|place| group & (1 << place) != 0).collect();
             if let [place] = places[..]
@@ -49,12 +77,19 @@ impl Fold {
                 continue;
             }
             let returned: Vec<InstrId> = places.iter().map(|place| results[*place]).collect();
-            let selection = Selection::of(region, count, &places, &returned)?;
-            commutes &= selection.commutes;
-            places.iter().zip(selection.neutral).for_each(|(place, known)| neutral[*place] = Some(known));
+            match Selection::of(region, count, &places, &returned)? {
+                Some(selection) => {
+                    commutes &= selection.commutes;
+                    let known = selection.neutral.into_iter().flatten();
+                    places.iter().zip(known).for_each(|(place, known)| neutral[*place] = Some(known));
+                }
+                None => is_proved = false,
+            }
         }
-        let neutral: Option<Vec<Scalar>> = neutral.into_iter().collect();
-        Ok(Fold { neutral: neutral.ok_or("its region has a result of no group")?, commutes })
+        if !is_proved {
+            commutes &= associative::tried(region)?;
+        }
+        Ok(Semigroup { neutral: neutral.into_iter().collect(), commutes })
     }
 }
 

@@ -23,7 +23,10 @@
 //! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
 
 mod access;
+mod associative;
+mod completed;
 mod cost;
+mod elementwise;
 mod fold;
 mod form;
 mod fuse;

@@ -532,3 +532,50 @@ fn what_can_be_compiled_still_can_after_passes() {
     }
     assert!(count > 200, "{count}");
 }
+
+/// Of several results those that nothing reads are not written.
+#[test]
+fn results_that_nothing_reads_are_left_out() {
+    let program = |read: &[usize]| {
+        let elements: Vec<String> =
+            read.iter().map(|k| format!("g{k} = s32[] get-tuple-element(t), index={k}")).collect();
+        let (shapes, names): (Vec<&str>, Vec<String>) = read.iter().map(|k| ("s32[]", format!("g{k}"))).unzip();
+        let (shapes, names) = (shapes.join(", "), names.join(", "));
+        crate::fuse::read(&format!(
+            "HloModule m
+            f {{
+                a = s32[] parameter(0)
+                b = s32[] parameter(1)
+                c = s32[] parameter(2)
+                d = s32[] parameter(3)
+                e = s32[] parameter(4)
+                f = s32[] parameter(5)
+                s = s32[] add(a, d)
+                l = s32[] maximum(b, e)
+                o = s32[] xor(c, f)
+                ROOT r = (s32[], s32[], s32[]) tuple(s, l, o)
+            }}
+            ENTRY e {{
+                x = s32[9] parameter(0)
+                z = s32[] constant(0)
+                t = (s32[], s32[], s32[]) reduce(x, x, x, z, z, z), dimensions={{0}}, to_apply=f
+                u = s32[] get-tuple-element(t), index=2
+                {}
+                ROOT r = ({shapes}) tuple({names})
+            }}",
+            elements.join("\n")
+        ))
+    };
+    let input = Literal::array([9], vec![3, 1, -4, 1, 5, 9, -2, 6, 5]);
+    for read in [&[1][..], &[0, 2], &[2, 1], &[0, 1, 2]] {
+        let module = program(read);
+        let fused = fuse_explained(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+        verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
+        let fusions: Vec<_> = fused.fusions().filter_map(|site| fused.instruction(site)).collect();
+        assert_eq!(fusions.len(), 1);
+        assert_eq!(fusions[0].shape.leaves().len(), read.len(), "{}", print(&fused.module));
+        let value =
+            |module: &Module| evaluate(module, std::slice::from_ref(&input)).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(difference(&value(&module), &value(&fused.module)), None);
+    }
+}

@@ -9,6 +9,7 @@ mod plan;
 mod reduced;
 mod rewritten;
 mod scans;
+mod semigroups;
 mod target;
 mod transposed;
 mod uncompiled;

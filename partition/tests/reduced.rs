@@ -178,7 +178,7 @@ fn loops_are_told_why() {
     let ordered = sum_of("64,1000", "1", "64").replace("to_apply=sum", "to_apply=last");
     assert_eq!(
         why(&ordered, &gpu),
-        "r: the `subtract` m of its region is neither a comparison of two elements nor a choice of one"
+        "r: its region is not associative: of 2, 1 and 2 it makes -1 or 3, depending on the grouping"
     );
     let reversed = "x = f32[64,1000] parameter(0)\nzero = f32[] constant(0)\n\
         r = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum\nv = f32[64] reverse(r), dimensions={0}\n\

@@ -5,6 +5,7 @@ mod long;
 mod online;
 mod pooling;
 mod scans;
+mod semigroups;
 
 use crate::bounded::{bounds, difference};
 use crate::count::{cases, first_seed};

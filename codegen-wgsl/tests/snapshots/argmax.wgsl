@@ -1,12 +1,11 @@
 // both_fusion
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;  // f32[7,33]
-@group(0) @binding(1) var<storage, read_write> both_out: array<f32>;  // f32[7]
-@group(0) @binding(2) var<storage, read_write> both_out_2: array<i32>;  // s32[7]
+@group(0) @binding(1) var<storage, read_write> both_1_out: array<i32>;  // s32[7]
 var<workgroup> shared_f32: array<f32, 256>;  // f32[256]
 var<workgroup> shared_s32: array<i32, 256>;  // s32[256]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
-@group(0) @binding(3) var<uniform> params: Params;
+@group(0) @binding(2) var<uniform> params: Params;
 var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
@@ -19,6 +18,10 @@ fn keep_apart(x: f32) -> f32 {
 
 fn keep_chosen(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
+}
+
+fn both_1(d0: u32, both: f32, both_2: i32) -> i32 {
+    return both_2;
 }
 
 struct Result_x_2 {
@@ -67,13 +70,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let gt_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > keep_apart(x_7);
             let is_nan_3 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
             let first_3 = gt_3 | is_nan_3;
-            let value_5 = keep(select(x_7, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_3));
+            let value_6 = keep(select(x_7, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_3));
             let eq_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == keep_apart(x_7);
             let lt_3 = 2147483647i < x_8;
             let earlier_3 = eq_3 & lt_3;
             let keeps_3 = first_3 | earlier_3;
             let index_3 = select(x_8, 2147483647i, keeps_3);
-            chosen_5 = value_5;
+            chosen_5 = value_6;
             chosen_6 = index_3;
         } else {
             chosen_5 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
@@ -88,13 +91,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let gt_4 = chosen_5 > keep_apart(x_11);
             let is_nan_4 = is_nan_f32(chosen_5);
             let first_4 = gt_4 | is_nan_4;
-            let value_7 = keep(select(x_11, chosen_5, first_4));
+            let value_8 = keep(select(x_11, chosen_5, first_4));
             let eq_4 = chosen_5 == keep_apart(x_11);
             let lt_4 = chosen_6 < x_12;
             let earlier_4 = eq_4 & lt_4;
             let keeps_4 = first_4 | earlier_4;
             let index_4 = select(x_12, chosen_6, keeps_4);
-            chosen_7 = value_7;
+            chosen_7 = value_8;
             chosen_8 = index_4;
         } else {
             chosen_7 = chosen_5;
@@ -165,14 +168,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let gt_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > both_3;
     let is_nan_2 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
     let first_2 = gt_2 | is_nan_2;
-    let value_2 = select(both_3, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_2);
+    let value_2 = keep(select(both_3, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_2));
     let eq_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == both_3;
     let lt_2 = 0i < both_4;
     let earlier_2 = eq_2 & lt_2;
     let keeps_2 = first_2 | earlier_2;
     let index_2 = select(both_4, 0i, keeps_2);
     if (at0 <= 6u) & (at1 == 0u) {
-        both_out[at0] = value_2;
-        both_out_2[at0] = index_2;
+        both_1_out[at0] = both_1(at0, value_2, index_2);
     }
 }

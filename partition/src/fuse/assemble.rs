@@ -2,9 +2,11 @@
 
 use super::greedy::Greedy;
 use super::group::{Group, name_of};
+use super::results;
 use crate::Site;
 use crate::legal::{Support, supports};
 use crate::target::Target;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{
     Arena, ArenaId, Computation, ComputationId, FusionKind, InstrId, Instruction, Module, Op, Shape, UniqueNames,
@@ -59,19 +61,26 @@ impl Assembly<'_> {
         let (program, source) = (id, &flat.computations[id]);
         let supports = supports(flat, source, self.target);
         let read = buffers_read(source, greedy, &supports);
+        let users = source.users();
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
         let mut counted: Vec<(InstrId, u64)> = Vec::new();
         let mut asking: Vec<(InstrId, String)> = Vec::new();
+        // The results that kernels of one root write, where that is not each of them.
+        let mut written: BTreeMap<InstrId, Vec<i64>> = BTreeMap::new();
         for step in steps(source, greedy, &supports, &read) {
             let id = match step {
                 Step::Kernel(group) => {
                     let operands = group.inputs.iter().filter_map(|input| image[input.index()]).collect();
-                    let (calls, name) = self.kernel(source, group, &mut names);
-                    let new = instructions.push(fusion(source, group, name, calls, operands));
-                    if let [root] = group.roots[..] {
+                    let single = if let [root] = group.roots[..] { Some(root) } else { None };
+                    let numbers = single.and_then(|root| results::read_of(source, &users, root));
+                    let (calls, name) = self.kernel(source, group, numbers.as_deref(), &mut names);
+                    let shape = self.computations[calls].result_shape().clone();
+                    let new = instructions.push(fusion(source, group, name, (shape, calls), operands));
+                    if let Some(root) = single {
                         image[root.index()] = Some(new);
+                        written.extend(numbers.map(|numbers| (root, numbers)));
                         continue;
                     }
                     for (index, root) in (0i64..).zip(&group.roots) {
@@ -85,13 +94,23 @@ impl Assembly<'_> {
                 }
                 Step::Stays(id) => id,
             };
-            let instruction = &source.instructions[id];
-            let mut copy = instruction.clone();
+            let mut instruction = Cow::Borrowed(&source.instructions[id]);
+            if let Op::GetTupleElement { index } = instruction.op
+                && let Some(numbers) = instruction.operands.first().and_then(|of| written.get(of))
+            {
+                let Ok(place) = numbers.binary_search(&index) else { continue };
+                if numbers.len() == 1 {
+                    image[id.index()] = image[instruction.operands[0].index()];
+                    continue;
+                }
+                instruction.to_mut().op = Op::GetTupleElement { index: i64::try_from(place).unwrap_or(index) };
+            }
+            let mut copy = instruction.as_ref().clone();
             copy.name = names.take(&instruction.name);
             copy.operands = instruction.operands.iter().filter_map(|operand| image[operand.index()]).collect();
             copy.op.rename_computations(|callee| self.copy(callee));
             let new = instructions.push(copy);
-            let count = trip_count(&flat.computations, &source.instructions, instruction);
+            let count = trip_count(&flat.computations, &source.instructions, &instruction);
             counted.extend(count.map(|count| (new, count)));
             let asked = self.asked.get(&Site { computation: program, instruction: id });
             asking.extend(asked.map(|reason| (new, reason.clone())));
@@ -109,11 +128,17 @@ impl Assembly<'_> {
         made
     }
 
-    /// The computation of a kernel, and the name of the fusion that calls it.
-    fn kernel(&mut self, source: &Computation, group: &Group, names: &mut UniqueNames) -> (ComputationId, String) {
+    /// The computation of a kernel, of whose results those of some numbers may be all that it returns, and the name of the fusion that calls it.
+    fn kernel(
+        &mut self,
+        source: &Computation,
+        group: &Group,
+        returned: Option<&[i64]>,
+        names: &mut UniqueNames,
+    ) -> (ComputationId, String) {
         let name = names.take(&name_of(source, group));
         let own = self.names.take(&format!("fused_{name}"));
-        let computation = group.computation(own, source, &mut |callee| self.copy(callee));
+        let computation = group.computation(own, source, returned, &mut |callee| self.copy(callee));
         (self.computations.push(computation), name)
     }
 
@@ -196,17 +221,13 @@ fn fusion(
     source: &Computation,
     group: &Group,
     name: String,
-    calls: ComputationId,
+    (shape, calls): (Shape, ComputationId),
     operands: Vec<InstrId>,
 ) -> Instruction {
     let roots: Vec<&Instruction> = group.roots.iter().map(|root| &source.instructions[*root]).collect();
     let kind = match roots.iter().any(|root| matches!(root.op, Op::Reduce { .. })) {
         true => FusionKind::Input,
         false => FusionKind::Loop,
-    };
-    let shape = match roots[..] {
-        [root] => root.shape.clone(),
-        _ => Shape::Tuple(roots.iter().map(|root| root.shape.clone()).collect()),
     };
     let mut fusion = Instruction::new(name, shape, Op::fusion(kind, calls), operands);
     if let Some(root) = roots.first() {

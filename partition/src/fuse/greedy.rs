@@ -2,7 +2,7 @@
 
 use super::given::name_in;
 use super::group::Group;
-use super::{Decision, Verdict, scans};
+use super::{Decision, Verdict, results, scans};
 use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
 };
@@ -399,7 +399,8 @@ impl Walk<'_> {
         let instruction = &self.entry.instructions[id];
         let elements = element_count(&instruction.shape);
         let inputs: BTreeSet<InstrId> = self.buffer_operands(id).collect();
-        let results = instruction.shape.leaves().len();
+        let read = results::read_of(self.entry, &self.users, id);
+        let results = read.map_or(instruction.shape.leaves().len(), |read| read.len());
         let (buffers, limit) = (inputs.len() + results, self.target.max_storage_buffers as usize);
         if buffers > limit && self.supports[id.index()] == Support::Compiled {
             let message = format!("it needs {buffers} buffers and the target lets a kernel bind {limit}");

@@ -21,11 +21,12 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// What it computes, as a computation whose parameters are its inputs: several roots are a tuple. Computations that its members apply are named by `callee`.
+    /// What it computes, as a computation whose parameters are its inputs: several roots are a tuple, and of one that is a tuple those of some numbers may be all that is returned. Computations that its members apply are named by `callee`.
     pub(super) fn computation(
         &self,
         name: String,
         source: &Computation,
+        returned: Option<&[i64]>,
         callee: &mut dyn FnMut(ComputationId) -> ComputationId,
     ) -> Computation {
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
@@ -61,8 +62,9 @@ impl Group {
             image[known].1
         };
         let roots: Vec<InstrId> = self.roots.iter().map(made).collect();
-        let root = match roots[..] {
-            [root] => root,
+        let root = match (&roots[..], returned) {
+            ([root], Some(numbers)) => some_results(*root, numbers, &mut inner, &mut instructions),
+            ([root], None) => *root,
             _ => {
                 let shape = Shape::Tuple(roots.iter().map(|root| instructions[*root].shape.clone()).collect());
                 instructions.push(Instruction::new(inner.take("results"), shape, Op::Tuple, roots))
@@ -71,6 +73,31 @@ impl Group {
         let mut computation = Computation::new(name, instructions, root);
         computation.span = self.roots.first().map(|root| source.instructions[*root].span).unwrap_or_default();
         computation
+    }
+}
+
+/// Some results of an instruction: one, or a tuple.
+fn some_results(
+    of: InstrId,
+    numbers: &[i64],
+    names: &mut UniqueNames,
+    instructions: &mut Arena<InstrId, Instruction>,
+) -> InstrId {
+    let like = instructions[of].clone();
+    let mut add = |shape: Shape, op: Op, operands: Vec<InstrId>| {
+        let mut added = Instruction::new(names.take(&like.name), shape, op, operands);
+        added.span = like.span;
+        instructions.push(added)
+    };
+    let shapes = like.shape.as_tuple().unwrap_or_default();
+    let shape = |index: &i64| usize::try_from(*index).ok().and_then(|index| shapes.get(index)).cloned();
+    let shapes: Vec<Shape> = numbers.iter().filter_map(shape).collect();
+    let each = numbers.iter().zip(&shapes);
+    let elements: Vec<InstrId> =
+        each.map(|(index, shape)| add(shape.clone(), Op::GetTupleElement { index: *index }, vec![of])).collect();
+    match elements[..] {
+        [element] => element,
+        _ => add(Shape::Tuple(shapes), Op::Tuple, elements),
     }
 }
 

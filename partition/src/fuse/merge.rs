@@ -268,7 +268,7 @@ impl Merging<'_> {
         if group.roots.is_empty() {
             return Ok(None);
         }
-        let computation = group.computation("merged".to_owned(), self.source, &mut |callee| callee);
+        let computation = group.computation("merged".to_owned(), self.source, None, &mut |callee| callee);
         let count = group.inputs.len();
         if objection(self.module, &mut self.folds, &computation, count, self.target, self.budget)?.is_some() {
             return Ok(None);

@@ -20,7 +20,10 @@ mod group;
 mod joined;
 mod legalize;
 mod merge;
+mod results;
 mod scans;
+mod semigroups;
+mod taken_apart;
 mod two_passes;
 
 use crate::cost::Budget;
@@ -223,6 +226,7 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let mut decisions = Vec::new();
     let module = expand::expand(module, &mut decisions)?;
     let flat = passes::flatten_around(&given::dissolve_nested(&module))?;
+    let flat = semigroups::complete(flat, target, &mut decisions);
     let flat = given::dissolve_costly(flat, target, &budget, &mut decisions)?;
     let programs = legal::programs(&flat);
     let is_program = |id: &ComputationId| programs[id.index()];

@@ -16,8 +16,10 @@
 //! initial value is that of the scans of the blocks.
 
 use super::given::name_in;
+use super::taken_apart::TakenApart;
 use super::{Decision, Verdict};
 use crate::Target;
+use crate::elementwise::{applied, is_elementwise};
 use crate::fold::Fold;
 use crate::scan::{FEW_ROUNDS, MAX_CHAIN, Scan};
 use std::collections::BTreeMap;
@@ -95,14 +97,6 @@ pub(super) fn shaping(module: &Module, computation: &Computation, target: &Targe
     instructions.values().map(of).collect()
 }
 
-/// Whether a region can be written as operations on arrays.
-fn is_elementwise(region: &Computation) -> bool {
-    region.instructions.values().all(|instruction| {
-        let is_plain = instruction.op.opcode().is_elementwise();
-        is_plain || matches!(instruction.op, Op::Parameter { .. } | Op::Constant(_) | Op::Tuple)
-    })
-}
-
 /// The long scans of a module, and what their regions are.
 pub(super) struct LongScans<'m> {
     module: &'m Module,
@@ -135,7 +129,7 @@ impl<'m> LongScans<'m> {
 }
 
 /// Whether the windows of a scan take longer than blocks.
-fn is_costly(scan: &Scan) -> bool {
+pub(super) fn is_costly(scan: &Scan) -> bool {
     scan.extent() > MAX_CHAIN || (scan.extent() > SHORT && scan.rounds() > FEW_ROUNDS)
 }
 
@@ -161,18 +155,14 @@ pub(super) fn split_long_scans(
     let mut scans = LongScans::new(&module, target);
     let mut writer = Writer { instructions: Arena::new(), names };
     let mut image: Vec<InstrId> = Vec::with_capacity(program.instructions.len());
-    // What the elements of tuples are that scans yield.
-    let mut tuples: BTreeMap<InstrId, Vec<InstrId>> = BTreeMap::new();
+    let mut tuples = TakenApart::of(program);
     for (own, instruction) in program.instructions.iter() {
-        let mut instruction = instruction.clone();
-        instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
-        if let Op::GetTupleElement { index } = instruction.op
-            && let Some(elements) = instruction.operands.first().and_then(|tuple| tuples.get(tuple))
-            && let Some(element) = usize::try_from(index).ok().and_then(|index| elements.get(index))
-        {
-            image.push(*element);
+        if let Some(element) = tuples.element(instruction) {
+            image.push(element);
             continue;
         }
+        let mut instruction = instruction.clone();
+        instruction.operands.iter_mut().for_each(|operand| *operand = image[operand.index()]);
         let Some(scan) = costly(&writer.instructions, &instruction) else {
             image.push(writer.instructions.push(instruction));
             continue;
@@ -188,17 +178,7 @@ pub(super) fn split_long_scans(
                 let region = &module.computations[scan.to_apply];
                 let blocks = Blocks::of(&scan, (fold, region), target);
                 let results = writer.scan(&scan, (&fold.neutral, region), blocks, &instruction);
-                let result = match instruction.shape {
-                    Shape::Tuple(_) => {
-                        instruction.op = Op::Tuple;
-                        instruction.operands.clone_from(&results);
-                        let tuple = writer.instructions.push(instruction);
-                        tuples.insert(tuple, results);
-                        tuple
-                    }
-                    _ => results[0],
-                };
-                image.push(result);
+                image.push(tuples.result(own, results, instruction, &mut writer.instructions));
                 let reason = match extent > blocks.longest {
                     true => format!("a scan {of} is made in blocks of {}", blocks.of_extent(extent)),
                     false => format!("a scan {of} folds for each element those up to it"),
@@ -393,41 +373,7 @@ impl Writer {
         let others: Vec<InstrId> =
             others.iter().map(|other| self.array(like, *other, &extents, op.clone(), vec![*other])).collect();
         let arguments = if is_reversed { [own, others].concat() } else { [others, own].concat() };
-        self.applied(region, &arguments, &extents, like)
-    }
-
-    /// What a region of elementwise operations makes of arrays in place of scalars.
-    fn applied(
-        &mut self,
-        region: &Computation,
-        arguments: &[InstrId],
-        extents: &[i64],
-        like: &Instruction,
-    ) -> Vec<InstrId> {
-        let mut image: Vec<InstrId> = Vec::with_capacity(region.instructions.len());
-        for instruction in region.instructions.values() {
-            let operands: Vec<InstrId> = instruction.operands.iter().map(|operand| image[operand.index()]).collect();
-            let element_type = instruction.shape.as_array().map_or(ElementType::Pred, |array| array.element_type);
-            let shape = Shape::array(element_type, extents);
-            let value = match &instruction.op {
-                Op::Parameter { number } => {
-                    usize::try_from(*number).ok().and_then(|number| arguments.get(number)).copied()
-                }
-                // It is the root, whose elements are asked for.
-                Op::Tuple => operands.first().copied(),
-                Op::Constant(_) => {
-                    let scalar = self.add(like, instruction.shape.clone(), instruction.op.clone(), Vec::new());
-                    Some(self.add(like, shape, Op::Broadcast { dimensions: Vec::new() }, vec![scalar]))
-                }
-                op => Some(self.add(like, shape, op.clone(), operands)),
-            };
-            image.push(value.unwrap_or_else(|| arguments[0]));
-        }
-        let root = &region.instructions[region.root];
-        match root.op {
-            Op::Tuple => root.operands.iter().map(|result| image[result.index()]).collect(),
-            _ => vec![image[region.root.index()]],
-        }
+        applied(region, &arguments, &extents, &mut |shape, op, operands| self.add(like, shape, op, operands))
     }
 
     /// The scans of what comes before each block and of its elements behind it; or of these in front.

@@ -12,7 +12,7 @@ use crate::fold::Fold;
 use std::collections::BTreeMap;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, ElementType, InstrId, Instruction, Literal, Module, Op,
-    PadDimension, Shape, UniqueNames,
+    PadDimension, Scalar, Shape, UniqueNames,
 };
 
 /// Elements of a row, and of a column, that a workgroup of a GPU folds in one pass at most, however many there are: XLA's bounds.
@@ -44,8 +44,18 @@ struct Reduction {
     outputs: i64,
     /// Buffers that its last pass binds: what the parts were folded to, the initial values that are no constants, the results.
     buffers: usize,
+    /// Whether the last array is "true" everywhere: of a region that was completed, that all tuples are there.
+    is_there: bool,
     to_apply: ComputationId,
     device: Device,
+}
+
+/// Whether all elements of an array are the truth value "true".
+fn is_true(instructions: &Arena<InstrId, Instruction>, mut id: InstrId) -> bool {
+    while matches!(instructions[id].op, Op::Broadcast { .. } | Op::Reshape) {
+        id = instructions[id].operands[0];
+    }
+    matches!(&instructions[id].op, Op::Constant(literal) if literal.splat() == Some(Scalar::Pred(true)))
 }
 
 /// What folds the elements of a result.
@@ -88,8 +98,9 @@ impl Reduction {
         reduced.sort_unstable();
         let outputs = instruction.shape.leaves().first()?.as_array()?.element_count()?;
         let element_types = arrays.iter().map(|array| array.element_type).collect();
+        let is_there = operands.last().is_some_and(|last| is_true(instructions, *last));
         let to_apply = *to_apply;
-        let reduction = Reduction { extents, element_types, reduced, outputs, buffers, to_apply, device };
+        let reduction = Reduction { extents, element_types, reduced, outputs, buffers, is_there, to_apply, device };
         let (most, many) = match (device, reduction.has_rows()) {
             (Device::Workgroups, true) => (MAX_ROW, i64::MAX),
             (Device::Workgroups, false) => (MAX_COLUMN, i64::MAX),
@@ -160,6 +171,11 @@ impl Reduction {
     }
 }
 
+/// Whether an instruction folds so many elements into each of few that two passes pay, whatever it folds.
+pub(super) fn is_long(instructions: &Arena<InstrId, Instruction>, instruction: &Instruction, target: &Target) -> bool {
+    Reduction::long(instructions, instruction, Device::of(target)).is_some()
+}
+
 /// The long reductions of a module, and what their regions are.
 pub(super) struct LongReductions<'m> {
     module: &'m Module,
@@ -185,14 +201,18 @@ impl<'m> LongReductions<'m> {
 
     /// What the region of a reduction folds, or why it is not divided.
     fn fold(&mut self, reduction: &Reduction) -> Result<&Fold, String> {
-        if reduction.buffers > self.max_buffers as usize {
-            let (buffers, limit) = (reduction.buffers, self.max_buffers);
-            return Err(format!("its second pass would bind {buffers} buffers and the target allows {limit}"));
-        }
         let module = self.module;
         let fold = self.folds.entry(reduction.to_apply);
         let fold = fold.or_insert_with(|| Fold::of(&module.computations[reduction.to_apply]));
-        fold.as_ref().map_err(Clone::clone)
+        let fold = fold.as_ref().map_err(Clone::clone)?;
+        // Of parts that are all there no buffer says so, and nobody reads whether the result is.
+        let buffers = reduction.buffers - if fold.is_completed && reduction.is_there { 2 } else { 0 };
+        match buffers > self.max_buffers as usize {
+            true => {
+                Err(format!("its second pass would bind {buffers} buffers and the target allows {}", self.max_buffers))
+            }
+            false => Ok(fold),
+        }
     }
 }
 
@@ -200,7 +220,12 @@ impl<'m> LongReductions<'m> {
 /// both passes are as long, but enough that the first is not longer than [`MAX_ROUNDS`]; a divisor of the extent where one is near.
 fn parts(extent: i64, rounds: i64) -> i64 {
     let root = (1..).find(|power| (1i64 << power) * (1i64 << power) >= rounds).map_or(1, |power| 1i64 << power);
-    divisor_near(root.max((rounds + MAX_ROUNDS - 1) / MAX_ROUNDS), extent)
+    divisor_near(root.max(divided(rounds, MAX_ROUNDS)), extent)
+}
+
+/// How many parts of so many elements there are, the last of which may be smaller.
+fn divided(count: i64, part: i64) -> i64 {
+    count / part + i64::from(count % part != 0)
 }
 
 /// A divisor of the extent near a number that is greater than 1, and not 1 itself; else this number; the extent where it is less.
@@ -272,10 +297,10 @@ impl Pass<'_> {
         let Some(reduction) = Reduction::long(&self.instructions, &instruction, self.reductions.device) else {
             return self.instructions.push(instruction);
         };
-        let Ok(Fold { neutral, commutes }) = self.reductions.fold(&reduction) else {
+        let Ok(Fold { neutral, commutes, is_completed }) = self.reductions.fold(&reduction) else {
             return self.instructions.push(instruction);
         };
-        let (neutral, commutes) = (neutral.clone(), *commutes);
+        let (neutral, commutes, is_completed) = (neutral.clone(), *commutes, *is_completed);
         let (operands, initial) = instruction.operands.split_at(reduction.element_types.len());
         let neutral: Vec<InstrId> = neutral
             .into_iter()
@@ -291,8 +316,12 @@ impl Pass<'_> {
         extents[first] = extent;
         let others = reduction.reduced.iter().filter(|own| !(first..first + count).contains(own));
         let mut reduced: Vec<usize> = others.map(|own| if *own < first { *own } else { own + 1 - count }).collect();
-        let parts = reduction.parts(extent);
         let is_interleaved = reduction.is_interleaved(commutes);
+        let mut parts = reduction.parts(extent);
+        if !is_interleaved {
+            // None of them is only what is added.
+            parts = divided(extent, divided(extent, parts));
+        }
         let mut values: Vec<InstrId> =
             operands.iter().map(|operand| self.array(&instruction, &extents, Op::Reshape, vec![*operand])).collect();
         if extent % parts != 0 {
@@ -336,13 +365,22 @@ impl Pass<'_> {
         let partial = self.reduction(partial);
         let mut last = instruction.clone();
         last.op = op(&[place]);
+        let is_there = is_completed && reduction.is_there;
         last.operands = match is_tuple {
             true => (0i64..)
                 .zip(shapes)
+                .take(reduction.element_types.len() - usize::from(is_there))
                 .map(|(index, shape)| self.add(&instruction, shape, Op::GetTupleElement { index }, vec![partial]))
                 .collect(),
             false => vec![partial],
         };
+        if is_there {
+            // Each part holds some tuple.
+            let truth = Op::Constant(Literal::scalar(Scalar::Pred(true)));
+            let truth = self.add(&instruction, Shape::scalar(ElementType::Pred), truth, Vec::new());
+            let shape = Shape::array(ElementType::Pred, left);
+            last.operands.push(self.add(&instruction, shape, Op::Broadcast { dimensions: Vec::new() }, vec![truth]));
+        }
         last.operands.extend(initial);
         self.reduction(last)
     }

@@ -567,7 +567,10 @@ impl<'m> Planner<'m> {
             let is_transposition = matches!(kind, HeroKind::Transposition { .. });
             let why_loop = match kind.pays() {
                 Err(reason) => Some(reason),
-                Ok(()) if !is_reached => Some("outputs read it at other elements than their own".to_owned()),
+                // Several results are read one by one, so that only a kernel around rows can be given them.
+                Ok(()) if !is_reached && (instruction.shape.as_array().is_some() || self.why_no_rows.is_none()) => {
+                    Some("outputs read it at other elements than their own".to_owned())
+                }
                 Ok(()) if target.faults.barriers => Some("barriers do not work on the target".to_owned()),
                 Ok(()) if tiling.bytes(4) > u64::from(target.max_workgroup_storage_bytes) => {
                     let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);

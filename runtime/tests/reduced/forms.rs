@@ -17,9 +17,6 @@ struct Form {
     body: &'static str,
     /// Shapes and names of outputs.
     outputs: &'static [(&'static str, &'static str)],
-    /// Whether there is a kernel around its reductions, where rows are neither short nor few: not for regions that are not known to be associative, with a neutral
-    /// tuple.
-    is_reduced: bool,
 }
 
 const FORMS: [Form; 10] = [
@@ -29,7 +26,6 @@ const FORMS: [Form; 10] = [
         body: "m = R reduce(p0, least), MAX\nmb = E broadcast(m), OVER\nd = E subtract(p0, mb)\ne = E exponential(d)\n\
                s = R reduce(e, zero), SUM\nsb = E broadcast(s), OVER\nq = E divide(e, sb)",
         outputs: &[("E", "q")],
-        is_reduced: true,
     },
     Form {
         name: "log_softmax with the logarithm of the sum",
@@ -37,7 +33,6 @@ const FORMS: [Form; 10] = [
         body: "m = R reduce(p0, least), MAX\nmb = E broadcast(m), OVER\nd = E subtract(p0, mb)\ne = E exponential(d)\n\
                s = R reduce(e, zero), SUM\nl = R log(s)\nlb = E broadcast(l), OVER\nq = E subtract(d, lb)\nt = R add(m, l)",
         outputs: &[("E", "q"), ("R", "t")],
-        is_reduced: true,
     },
     Form {
         name: "gradient of softmax",
@@ -45,7 +40,6 @@ const FORMS: [Form; 10] = [
         body: "a = E multiply(p0, p1)\ns = R reduce(a, zero), SUM\nsb = E broadcast(s), OVER\nd = E subtract(p1, sb)\n\
                g = E multiply(p0, d)",
         outputs: &[("E", "g")],
-        is_reduced: true,
     },
     Form {
         name: "layernorm",
@@ -55,7 +49,6 @@ const FORMS: [Form; 10] = [
                rb = E broadcast(r), OVER\nn = E multiply(d, rb)\nsc = E broadcast(p1), ALONG\nof = E broadcast(p2), ALONG\n\
                h = E multiply(n, sc)\no = E add(h, of)",
         outputs: &[("E", "o"), ("R", "u"), ("R", "r")],
-        is_reduced: true,
     },
     Form {
         name: "gradient of layernorm",
@@ -66,7 +59,6 @@ const FORMS: [Form; 10] = [
                bmb = E broadcast(bm), OVER\nt = E multiply(h, bmb)\nc = E subtract(g, amb)\nf = E subtract(c, t)\n\
                o = E multiply(f, rb)",
         outputs: &[("E", "o")],
-        is_reduced: true,
     },
     Form {
         name: "moments, with a side output",
@@ -74,7 +66,6 @@ const FORMS: [Form; 10] = [
         body: "x2 = E multiply(p0, p0)\ns = R reduce(p0, p1), SUM\nq = R reduce(x2, zero), SUM\nm = R reduce(p0, least), MAX\n\
                n = R reduce(x2, p1), MIN\nsm = R multiply(s, each)\nqm = R sqrt(q)\nmm = R subtract(m, n)",
         outputs: &[("R", "sm"), ("R", "qm"), ("E", "x2"), ("R", "mm"), ("R", "s")],
-        is_reduced: true,
     },
     Form {
         // Of several NaN it is the first in the order of elements.
@@ -84,14 +75,12 @@ const FORMS: [Form; 10] = [
                m = R get-tuple-element(t), index=0\nk = I get-tuple-element(t), index=1\nmb = E broadcast(m), OVER\n\
                d = E subtract(p0, mb)",
         outputs: &[("R", "m"), ("I", "k"), ("E", "d")],
-        is_reduced: true,
     },
     Form {
         name: "the first that is not the least, in the order of elements",
         parameters: &["J", "J"],
         body: "x = J xor(p0, p1)\nf = I reduce(x, none), FIRST\nfb = J broadcast(f), OVER\nd = J subtract(p0, fb)",
         outputs: &[("I", "f"), ("J", "d")],
-        is_reduced: false,
     },
     Form {
         name: "truth values of all and of any",
@@ -100,7 +89,6 @@ const FORMS: [Form; 10] = [
                f = pred[] constant(false)\na = A reduce(c, t), ALL\nb = A reduce(c, f), ANY\nab = B broadcast(a), OVER\n\
                bb = B broadcast(b), OVER\nx = B xor(c, bb)\no = B or(x, ab)",
         outputs: &[("A", "a"), ("B", "o"), ("A", "b")],
-        is_reduced: true,
     },
     Form {
         name: "mean and sum of squares in one pass",
@@ -109,7 +97,6 @@ const FORMS: [Form; 10] = [
                t = (R, R, R) reduce(p0, zb, ob, zero, zero, zero), WELFORD\nm = R get-tuple-element(t), index=0\n\
                v = R get-tuple-element(t), index=1\nn = R get-tuple-element(t), index=2",
         outputs: &[("R", "m"), ("R", "v"), ("R", "n")],
-        is_reduced: false,
     },
 ];
 
@@ -271,6 +258,6 @@ fn forms_are_one_kernel_each() {
     for (own, length) in FORMS.iter().flat_map(|own| [(own, 300), (own, 301)]) {
         let module = parsed(&form(own, "f32", Along::Rows, 24, length, false));
         let shaped = check(&device, &gpu, &module, &options, 1).unwrap_or_else(|found| panic!("{}: {found}", own.name));
-        assert_eq!(shaped.kernels, usize::from(own.is_reduced), "{}", own.name);
+        assert_eq!(shaped.kernels, 1, "{}", own.name);
     }
 }

@@ -157,9 +157,8 @@ const SCALARS: &str = "  entry groups [1] threads 1 {
       %4:is_within: pred = compare LT %2:round, u32 100
       yield %4:is_within
     } do {
-      %5:element: s32 = call @j()
+      %5:element: s32, %6:element: s32 = call @j()
       store %tile_2[], %5:element
-      %6:element: s32 = call @y()
       store %tile_3[], %6:element
       %7:element: s32 = extract %tile_2[]
       store %tile_0[], %7:element

@@ -5,6 +5,7 @@
 mod count;
 mod fuse;
 mod joined;
+mod merge;
 mod plan;
 mod reduced;
 mod rewritten;

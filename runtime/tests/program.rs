@@ -149,7 +149,14 @@ fn follow(program: &Program, steps: &[Step], holds: &mut Holds) {
                     tuple if tuple.op == Op::Tuple => tuple.operands.clone(),
                     _ => vec![*id],
                 });
-                let name = |id: InstrId| owner.instructions[id].name.clone();
+                // A result of several has the name of the kernel and its number.
+                let name = |id: InstrId| match owner.instructions[id].op {
+                    Op::GetTupleElement { index } => {
+                        let of = owner.instructions[id].operands[0];
+                        format!("{}{{{index}}}", owner.instructions[of].name)
+                    }
+                    _ => owner.instructions[id].name.clone(),
+                };
                 let made = launch.outputs.iter().map(|made| made.name.clone());
                 assert!(given.map(name).chain(made).any(|name| held == Some(&name)), "{} {held:?}", launch.name);
             }
@@ -328,7 +335,7 @@ fn chain(steps: usize) -> String {
         let root = if step + 1 == steps { "ROOT " } else { "" };
         text += &format!(
             " m{step} = f32[64] reduce(x{step}, low), dimensions={{1}}, to_apply=max\n\
-             \x20b{step} = f32[64,64] broadcast(m{step}), dimensions={{0}}\n\
+             \x20b{step} = f32[64,64] broadcast(m{step}), dimensions={{1}}\n\
              \x20{root}x{} = f32[64,64] divide(x{step}, b{step})\n",
             step + 1
         );

@@ -119,8 +119,15 @@ impl Merging<'_> {
             let array = instruction.shape.as_array();
             array.is_some_and(|array| array.dynamic.is_empty()) && !matches!(instruction.op, Op::DynamicUpdateSlice)
         };
-        let is_compiled = |id: &InstrId| supports[id.index()] == Support::Compiled;
-        let is_open = group.roots.iter().all(is_array) && group.members.iter().all(is_compiled);
+        // A loop that is no reduction of rows would be made again in each pass over them.
+        let is_loop = |id: &InstrId| {
+            matches!(
+                self.source.instructions[*id].op,
+                Op::Dot { .. } | Op::Convolution { .. } | Op::ReduceWindow { .. } | Op::Map { .. }
+            )
+        };
+        let is_plain = |id: &InstrId| supports[id.index()] == Support::Compiled && !is_loop(id);
+        let is_open = group.roots.iter().all(is_array) && group.members.iter().all(is_plain);
         let space = self.space(&group);
         self.states.push(State { group: Some(group), space, is_open, cost: None });
     }
@@ -186,7 +193,7 @@ impl Merging<'_> {
         let saved =
             before.nanoseconds(self.target) + of_other.nanoseconds(self.target) - after.nanoseconds(self.target);
         let keeps_shape = after.is_at_least(&before) && after.is_at_least(&of_other);
-        if !keeps_shape || saved <= 0.0 || after.excess > before.excess + of_other.excess {
+        if !keeps_shape || saved <= 0.0 || after.computes_more_than(&before, &of_other) {
             return Ok(false);
         }
         self.apply(merged, (number, other), after, saved);
@@ -278,6 +285,8 @@ impl Merging<'_> {
             // Results of one launch are of the same elements.
             Emitter::Loop(_) if plan.outputs().len() > 1 => None,
             Emitter::UpdateSlice(_) | Emitter::Applied => None,
+            // What a scan can be fused with is decided where it is read.
+            _ if plan.passes().iter().any(|pass| !pass.scans.is_empty()) => None,
             _ => Some(Cost::of(&computation, &plan)),
         })
     }

@@ -6,6 +6,8 @@
 //! - some kernel would bind more buffers than the target allows, or grow too long;
 //! - the work that is done again because it is fused, accumulated over the kernel, would pass the [`Budget`].
 //!
+//! Then kernels become one where that takes less time ([`merge`]): those that read each other's results, or the same, over as many elements.
+//!
 //! What cannot be compiled yet is set apart: an operation without code is a kernel of its own, instructions of types without a form
 //! are fused with their like only, and what no kernel will compute stays between kernels. The computations that a `while` or a
 //! `conditional` runs are programs like the entry, and are fused by themselves.

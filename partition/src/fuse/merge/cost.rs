@@ -3,18 +3,20 @@
 use super::bytes;
 use crate::Target;
 use crate::access::element_count;
-use crate::plan::{Emitter, FusionPlan, Rows, roots};
+use crate::cost::operation_cost;
+use crate::plan::{Emitter, Function, FusionPlan, Rows, roots};
 use weft_hlo::ir::{Computation, Op};
 
-/// What a kernel moves, and what it computes again.
+/// What a kernel moves and computes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cost {
     /// Bytes of operands, as often as passes over rows read them, and of results.
     bytes: f64,
     /// Invocations that share the work.
     invocations: f64,
-    /// Units of work that are done more often than there are elements.
-    pub(super) excess: f64,
+    /// Units of work, and rounds of loops that elements run more than once.
+    units: f64,
+    rounds: f64,
     shape: Shaped,
 }
 
@@ -49,8 +51,17 @@ impl Cost {
             }
             _ => (read, elements, Shaped::Loop),
         };
-        let excess = plan.excess_per_element() * elements;
-        Cost { bytes: read as f64 + written as f64, invocations, excess, shape }
+        // What a loop within a function computes has more elements than the function has.
+        let of_function = |function: &Function| -> f64 {
+            let units = function.members.iter().map(|id| {
+                let instruction = &computation.instructions[*id];
+                operation_cost(&instruction.op) * function.evaluations.max(element_count(&instruction.shape))
+            });
+            units.sum()
+        };
+        let units = plan.functions().iter().map(of_function).sum();
+        let rounds = plan.repeated_iterations() * elements;
+        Cost { bytes: read as f64 + written as f64, invocations, units, rounds, shape }
     }
 
     /// How long a launch takes: what it takes besides its work, and as long as its bytes take from and to memory, where invocations that do not occupy the device move fewer at a time.
@@ -60,6 +71,11 @@ impl Cost {
             f64::from(hardware.cores) * if target.is_software() { 1.0 } else { f64::from(hardware.lanes_per_core) };
         let share = (self.invocations / lanes).clamp(1e-6, 1.0);
         f64::from(hardware.launch_nanoseconds) + 1e9 * self.bytes / (hardware.dram_bytes_per_second as f64 * share)
+    }
+
+    /// Whether a kernel of two others computes more than these do together.
+    pub(super) fn computes_more_than(&self, one: &Cost, two: &Cost) -> bool {
+        self.units > one.units + two.units || self.rounds > one.rounds + two.rounds
     }
 
     /// Whether it is shaped around all that another is shaped around: rows, and as many transpositions.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::invocation;
-use crate::support::{corpus, fused, in_loops, make, verified};
+use crate::support::{corpus, fused_for_software, in_loops, make, verified};
 use std::fs;
 use weft_partition::Fused;
 
@@ -31,7 +31,7 @@ fn check(name: &str, fused: Fused, samples: i64) -> usize {
 fn the_corpus_computes_the_same_flat() {
     let mut kernels = 0;
     for (name, path) in corpus() {
-        let Ok(module) = fused(&fs::read_to_string(path).unwrap()) else { continue };
+        let Ok(module) = fused_for_software(&fs::read_to_string(path).unwrap()) else { continue };
         kernels += check(&name, module, 24);
     }
     assert!(kernels > 200, "{kernels}");

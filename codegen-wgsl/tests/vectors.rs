@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::{Writes, invocation};
-use crate::support::{corpus, fused, in_loops, make, verified};
+use crate::support::{corpus, fused_for_software, in_loops, make, verified};
 use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, Memory, ScalarOp, Statement};
@@ -128,7 +128,7 @@ fn check(name: &str, fused: Fused) -> (usize, usize) {
 fn the_corpus_computes_the_same_in_vectors() {
     let (mut vectors, mut reads) = (0, 0);
     for (name, path) in corpus() {
-        let Ok(module) = fused(&fs::read_to_string(path).unwrap()) else { continue };
+        let Ok(module) = fused_for_software(&fs::read_to_string(path).unwrap()) else { continue };
         let found = check(&name, module);
         vectors += found.0;
         reads += found.1;

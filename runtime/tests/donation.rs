@@ -4,6 +4,7 @@ use crate::support::{self, ROUNDS, device};
 use std::collections::BTreeSet;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
+use weft_partition::Schedule;
 use weft_runtime::program::{BufferKind, Donated, Step};
 use weft_runtime::{Argument, Device, DeviceBuffer, Error, Executable, Options, Program, compile_with};
 
@@ -186,4 +187,44 @@ fn the_state_of_a_loop_starts_where_the_argument_lies() {
     assert_eq!(argument.download().unwrap().data, input.data);
     let results = executable.execute_with(vec![argument.into()]).unwrap();
     assert_eq!(data(&results)[0], expected[0].data);
+}
+
+/// A result may take the memory of an argument that its kernel reads in another order, so to the program: none of it is written before all of it has been read.
+#[test]
+fn what_is_transposed_is_read_before_it_is_written() {
+    let device = device();
+    for (extent, rounds) in [(8, 0), (33, 0), (64, 0), (96, 0), (40, 5), (64, 5)] {
+        let square = format!("u32[{extent},{extent}]");
+        let step = format!(
+            "t = {square} transpose(x), dimensions={{1,0}}\n  s = {square} add(t, x)\n  u = {square} add(s, t)"
+        );
+        let text = match rounds {
+            0 => format!(
+                "HloModule m, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}\nENTRY e {{\n  x = {square} parameter(0)\n  {step}\n  ROOT r = {square} negate(u)\n}}"
+            ),
+            _ => format!(
+                "HloModule m, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}
+body {{\n  p = (s32[], {square}) parameter(0)\n  k = s32[] get-tuple-element(p), index=0\n  x = {square} get-tuple-element(p), index=1
+  one = s32[] constant(1)\n  n = s32[] add(k, one)\n  {step}\n  ROOT r = (s32[], {square}) tuple(n, u)\n}}
+test {{\n  p = (s32[], {square}) parameter(0)\n  k = s32[] get-tuple-element(p), index=0\n  l = s32[] constant({rounds})
+  ROOT c = pred[] compare(k, l), direction=LT\n}}
+ENTRY e {{\n  x = {square} parameter(0)\n  zero = s32[] constant(0)\n  s = (s32[], {square}) tuple(zero, x)
+  w = (s32[], {square}) while(s), condition=test, body=body\n  ROOT r = {square} get-tuple-element(w), index=1\n}}"
+            ),
+        };
+        let module = support::module(&text);
+        let values: Vec<u32> = (0..extent * extent).map(|at| at * 7919 % 1009).collect();
+        let input = Literal::array([i64::from(extent); 2], values);
+        let expected = evaluate(&module, std::slice::from_ref(&input)).unwrap();
+        for schedule in [Schedule::Gpu, Schedule::Software] {
+            let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+            let options = Options { donated: Donated::All, host: false, ..Options::default() };
+            let program = compile_with(&module, &target, &options).unwrap_or_else(|error| panic!("{error}"));
+            let told = program.to_string();
+            let executable = Executable::new(&device, program).unwrap();
+            let given = DeviceBuffer::upload(&device, &input).unwrap();
+            let results = executable.execute_with(vec![given.into()]).unwrap();
+            assert_eq!(data(&results)[0], expected[0].data, "{extent}, {schedule}\n{told}");
+        }
+    }
 }

@@ -53,10 +53,19 @@ pub(crate) fn verified(text: &str) -> Fused {
     fuse(&module, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"))
 }
 
-/// The same for a device in software: its kernels are loops, which can be run one invocation at a time.
+/// A device in software: its kernels are loops, which can be run one invocation at a time.
+fn software() -> Target {
+    Target::default().with(|target| target.kind = DeviceKind::Software)
+}
+
+/// A text read and fused for a device in software. What is one kernel on GPUs would be loops within loops there.
+pub(crate) fn fused_for_software(text: &str) -> Result<Fused, Diagnostics> {
+    fuse(&text::parse(text)?, &software())
+}
+
+/// The same fusions for a device in software.
 pub(crate) fn in_loops(fused: Fused) -> Fused {
-    let target = Target::default().with(|target| target.kind = DeviceKind::Software);
-    Fused::of(fused.module, &target).unwrap_or_else(|findings| panic!("{findings}"))
+    Fused::of(fused.module, &software()).unwrap_or_else(|findings| panic!("{findings}"))
 }
 
 /// Everything made of one fusion.

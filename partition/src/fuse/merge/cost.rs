@@ -2,7 +2,7 @@
 
 use super::bytes;
 use crate::Target;
-use crate::access::element_count;
+use crate::access::{element_count, is_loop, loop_rounds};
 use crate::cost::operation_cost;
 use crate::plan::{Emitter, Function, FusionPlan, Rows, roots};
 use weft_hlo::ir::{Computation, Op};
@@ -14,7 +14,7 @@ pub(super) struct Cost {
     bytes: f64,
     /// Invocations that share the work.
     invocations: f64,
-    /// Units of work, and rounds of loops that elements run more than once.
+    /// Units of work, and rounds of loops that are not those of passes over rows.
     units: f64,
     rounds: f64,
     shape: Shaped,
@@ -60,7 +60,15 @@ impl Cost {
             units.sum()
         };
         let units = plan.functions().iter().map(of_function).sum();
-        let rounds = plan.repeated_iterations() * elements;
+        let loops = |function: &Function| -> f64 {
+            let rounds = function.members.iter().map(|id| {
+                let instruction = &computation.instructions[*id];
+                let each = if is_loop(&instruction.op) { loop_rounds(computation, instruction) } else { 0.0 };
+                each * function.evaluations.max(element_count(&instruction.shape))
+            });
+            rounds.sum()
+        };
+        let rounds = plan.functions().iter().map(loops).sum();
         Cost { bytes: read as f64 + written as f64, invocations, units, rounds, shape }
     }
 

@@ -156,10 +156,13 @@ fn passes_run_before_anything_is_compiled() {
         assert_eq!(value["passes"], Value::Null, "{command:?}");
     }
     // Of two equal values one is computed; as the program is written each is a kernel's.
-    let twice = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  a = f32[4] tanh(x)\n  b = f32[4] tanh(x)\n  \
-                 ROOT t = (f32[4], f32[4]) tuple(a, b)\n}\n";
+    let product = "f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    let twice = format!(
+        "HloModule m\nENTRY e {{\n  x = f32[4,4] parameter(0)\n  a = {product}\n  b = {product}\n  \
+         ROOT t = (f32[4,4], f32[4,4]) tuple(a, b)\n}}\n"
+    );
     let launches = |more: &[&str]| {
-        let text = stdout(&fed(&[&["compile", "-"], more].concat(), twice));
+        let text = stdout(&fed(&[&["compile", "-"], more].concat(), &twice));
         text.lines().filter(|line| line.starts_with("launch ")).count()
     };
     assert_eq!((launches(&[]), launches(&["--no-opt"])), (1, 2));

@@ -107,7 +107,7 @@ fn targets() -> [Target; 3] {
 }
 
 /// Fuses for a target, and fails unless everything can be compiled and the results are the same, bit for bit.
-fn checked(module: &Module, inputs: &[Literal], target: &Target) -> Fused {
+pub(crate) fn checked(module: &Module, inputs: &[Literal], target: &Target) -> Fused {
     let fused = fuse_explained(module, target).unwrap_or_else(|found| panic!("{found}"));
     let text = print(&fused.module);
     verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{text}"));

@@ -1,8 +1,7 @@
 //! Sums that are folded beside the maximum that scales them: [`Folded::online`].
 
 use super::Emission;
-use super::scans::operands;
-use crate::kernel::{Block, Known, Operand, ScalarOp, Statement, Value, ValueId};
+use crate::kernel::{Block, Known, Operand, ScalarOp, Statement, Value};
 use std::collections::BTreeMap;
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, UnaryOp};
@@ -27,9 +26,8 @@ impl Emission<'_> {
             numbered.push(self.round(first.checked_add_constant(number)?, known.clone())?);
         }
         let all: Vec<&Folded> = pass.folds.iter().collect();
-        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
-        let [accumulators, values] = [".acc", ""].map(|suffix| self.carried_values(&all, &types, suffix));
-        let before = operands(&accumulators);
+        let looped = self.carried(&all);
+        let before = looped.before();
         let mut body = Block::default();
 
         let others: Vec<usize> = (0..all.len()).filter(|fold| all[*fold].online.is_none()).collect();
@@ -75,13 +73,7 @@ impl Emission<'_> {
             let scaled = self.scaled(sum, before[fold].clone(), [least, less, more], &mut body);
             after[fold] = self.apply(sum, scaled, own.into_iter().flatten().collect(), &mut body);
         }
-        body.results = after.into_iter().flatten().collect();
-        let results = operands(&values);
-        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
-        let (values, accumulators) = (flat(values), flat(accumulators));
-        let (init, extents) = (init.into_iter().flatten().collect(), vec![groups]);
-        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
-        Ok(results)
+        Ok(looped.in_rounds(groups, init, (body, after), block))
     }
 
     /// What a place has of a fold, if that is a sum: scaled by the maximum of the row; `own` is what the place has of each.

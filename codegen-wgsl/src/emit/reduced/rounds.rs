@@ -1,6 +1,5 @@
 //! The rounds in which a place goes through its elements of a row.
 
-use super::scans::operands;
 use super::{Emission, Yielded};
 use crate::elemental::zero;
 use crate::kernel::{Block, Known, Operand, Statement, Value, ValueId};
@@ -13,6 +12,36 @@ pub(super) struct Round {
     pub(super) element: Expr,
     pub(super) open: Vec<Constraint>,
     pub(super) known: Known,
+}
+
+/// What a loop carries of each fold and scan.
+pub(super) struct Carried {
+    accumulators: Vec<Vec<ValueId>>,
+    values: Vec<Vec<ValueId>>,
+}
+
+impl Carried {
+    /// What it is before a round.
+    pub(super) fn before(&self) -> Vec<Vec<Operand>> {
+        operands(&self.accumulators)
+    }
+
+    /// Appends so many rounds that begin with `init`, each of which leaves `after`; returns what the last one leaves.
+    pub(super) fn in_rounds(
+        self,
+        rounds: i64,
+        init: Vec<Vec<Operand>>,
+        (mut body, after): (Block, Vec<Vec<Operand>>),
+        block: &mut Block,
+    ) -> Vec<Vec<Operand>> {
+        body.results = after.into_iter().flatten().collect();
+        let results = operands(&self.values);
+        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
+        let (values, accumulators) = (flat(self.values), flat(self.accumulators));
+        let (init, extents) = (init.into_iter().flatten().collect(), vec![rounds]);
+        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
+        results
+    }
 }
 
 impl Emission<'_> {
@@ -28,32 +57,24 @@ impl Emission<'_> {
         let known = known.in_loop(&[rounds]);
         let round = self.round(Expr::range(0), known)?;
         let all: Vec<&Folded> = pass.folds.iter().chain(&pass.scans).collect();
-        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
-        let [accumulators, values] = [".acc", ""].map(|suffix| self.carried_values(&all, &types, suffix));
+        let carried = self.carried(&all);
         let mut body = Block::default();
         let before = self.kept.first().cloned().unwrap_or_default();
-        let (_, folded) = self.element(pass, &round, before, &operands(&accumulators), false, &mut body)?;
-        body.results = folded.into_iter().flatten().collect();
-        let results = operands(&values);
-        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
-        let (init, extents) = (init.into_iter().flatten().collect(), vec![rounds]);
-        let (values, accumulators) = (flat(values), flat(accumulators));
-        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
-        Ok(results)
+        let (_, folded) = self.element(pass, &round, before, &carried.before(), false, &mut body)?;
+        Ok(carried.in_rounds(rounds, init, (body, folded), block))
     }
 
-    /// Values for what is carried of folds and scans, named after these.
-    pub(super) fn carried_values(
-        &mut self,
-        all: &[&Folded],
-        types: &[Vec<ElementType>],
-        suffix: &str,
-    ) -> Vec<Vec<ValueId>> {
-        let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
-        let of = |(fold, types): (&&Folded, &Vec<ElementType>)| {
-            types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect()
-        };
-        all.iter().zip(types).map(of).collect()
+    /// The values of a loop that carries folds and scans, named after these.
+    pub(super) fn carried(&mut self, all: &[&Folded]) -> Carried {
+        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
+        let [accumulators, values] = [".acc", ""].map(|suffix| {
+            let name = |fold: &Folded| format!("{}{suffix}", self.computation.instructions[fold.reduction].name);
+            let of = |(fold, types): (&&Folded, &Vec<ElementType>)| {
+                types.iter().map(|ty| self.values.push(Value::scalar(name(fold), *ty))).collect()
+            };
+            all.iter().zip(&types).map(of).collect()
+        });
+        Carried { accumulators, values }
     }
 
     pub(super) fn round(&self, number: Expr, known: Known) -> Result<Round, Error> {
@@ -117,4 +138,9 @@ impl Emission<'_> {
         }
         Ok((yielded, folded))
     }
+}
+
+/// Values as operands.
+fn operands(values: &[Vec<ValueId>]) -> Vec<Vec<Operand>> {
+    values.iter().map(|own| own.iter().copied().map(Operand::Value).collect()).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Emission, Yielded, of_kernel};
 use crate::kernel::{
     Block, Combination, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
-    Value, ValueId, ValueType,
+    Value, ValueType,
 };
 use crate::wgsl::Names;
 use std::collections::BTreeMap;
@@ -178,9 +178,8 @@ impl Emission<'_> {
         let rounds = self.reduced.rounds() / SIDE_BY_SIDE;
         let known = known.in_loop(&[rounds, SIDE_BY_SIDE]);
         let all: Vec<&Folded> = pass.folds.iter().chain(&pass.scans).collect();
-        let types: Vec<Vec<ElementType>> = all.iter().map(|fold| self.result_types(fold.function)).collect();
-        let [accumulators, values] = [".acc", ""].map(|suffix| self.carried_values(&all, &types, suffix));
-        let mut carried: Vec<Vec<Operand>> = operands(&accumulators);
+        let looped = self.carried(&all);
+        let mut carried = looped.before();
         let before = self.reduced.rounds();
         let stretch = self.place.along.checked_mul(before)?.checked_add(&Expr::range(0).checked_mul(SIDE_BY_SIDE)?)?;
         let first = match self.is_reversed {
@@ -211,13 +210,7 @@ impl Emission<'_> {
                 carried[number] = self.folded_next(fold, carried[number].clone(), own, &mut body);
             }
         }
-        body.results = carried.into_iter().flatten().collect();
-        let results = operands(&values);
-        let flat = |values: Vec<Vec<ValueId>>| values.into_iter().flatten().collect();
-        let (values, accumulators) = (flat(values), flat(accumulators));
-        let (init, extents) = (init.into_iter().flatten().collect(), vec![rounds]);
-        block.statements.push(Statement::Loop { values, extents, init, accumulators, body });
-        Ok(results)
+        Ok(looped.in_rounds(rounds, init, (body, carried), block))
     }
 
     /// What has been folded with one more element.
@@ -353,9 +346,4 @@ fn is_neutral(values: &[Operand], fold: &Folded) -> bool {
         Operand::Value(_) => false,
     };
     values.iter().zip(&fold.neutral).all(is_same)
-}
-
-/// Values as operands.
-pub(super) fn operands(values: &[Vec<ValueId>]) -> Vec<Vec<Operand>> {
-    values.iter().map(|own| own.iter().copied().map(Operand::Value).collect()).collect()
 }

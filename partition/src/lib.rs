@@ -27,6 +27,7 @@ mod associative;
 mod completed;
 mod cost;
 mod elementwise;
+mod estimate;
 mod fold;
 mod form;
 mod fuse;
@@ -47,8 +48,11 @@ mod transposed;
 mod work;
 
 pub use cost::{Budget, operation_cost};
+pub use estimate::Estimate;
 pub use form::Form;
-pub use fuse::{Decision, Fused, Fusing, Verdict, fuse, fuse_explained, fuse_with};
+pub use fuse::{
+    Candidate, Comparison, Decision, Fused, Fusing, Grouping, Move, Verdict, fuse, fuse_explained, fuse_with,
+};
 pub use hero::{HeroKind, HeroTiling};
 pub use legal::{Site, Uncompiled};
 pub use live::live;

@@ -326,8 +326,7 @@ fn numbers(extents: [i64; 2], first: f32) -> Literal {
     Literal::array(extents, (0..extents[0] * extents[1]).map(|at| first + at as f32).collect::<Vec<_>>())
 }
 
-/// A value that two kernels need is computed in both, which reads its operands twice to save that it is written once. Fusing does not weigh
-/// bytes; more than that it must not read.
+/// A value that two kernels need is computed in both where it is small, which reads its operands twice to save a launch; more than that is not read.
 #[test]
 fn what_two_kernels_need_is_read_by_no_more_than_both() {
     let module = fused(

@@ -91,7 +91,7 @@ fn loops_that_carry_their_conditions_keep_the_values_of_random_modules() {
         let module = random::module(seed, &options);
         let inputs = random::inputs(&module, seed, &options);
         let target = Target::preset(["floor", "software", "discrete"][seed as usize % 3]).expect("it is a preset");
-        let fusing = Fusing { all_branches: seed % 2 == 0 };
+        let fusing = Fusing { all_branches: seed % 2 == 0, ..Fusing::default() };
         let fused = fuse_with(&module, &target, fusing).unwrap_or_else(|found| panic!("seed {seed}: {found}"));
         let known = (fused.trip_counts.len(), fused.asked.len(), fused.uncompiled.len());
         let whole = seed % 3 == 2;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Literal, Module, Op};
 use weft_hlo::text::parse;
-use weft_partition::{Emitter, Fused, Target, Verdict, fuse};
+use weft_partition::{Emitter, Fused, Move, Target, Verdict, fuse};
 
 fn read(body: &str) -> Module {
     let text = format!(
@@ -84,10 +84,72 @@ fn kernels_that_read_the_same_are_one() {
     let body = "x = f32[64,64] parameter(0)\ns = f32[64,64] sine(x)\nc = f32[64,64] cosine(x)\nn = f32[64,64] negate(s)\n\
         ROOT r = (f32[64,64], f32[64,64], f32[64,64]) tuple(s, c, n)";
     assert_eq!(kernels(&fused(body, &desktop())), 1);
-    // More elements than the other has.
-    let other = "x = f32[64,64] parameter(0)\ns = f32[64,64] sine(x)\ny = f32[32,64] slice(x), slice={[0:32], [0:64]}\n\
-        c = f32[32,64] cosine(y)\nROOT r = (f32[64,64], f32[32,64]) tuple(s, c)";
-    assert_eq!(kernels(&fused(other, &desktop())), 2);
+    // More elements than the other has; small kernels are launched together all the same.
+    let other = |rows: usize| {
+        format!(
+            "x = f32[{rows},64] parameter(0)\ns = f32[{rows},64] sine(x)\ny = f32[32,64] slice(x), slice={{[0:32], [0:64]}}\n\
+             c = f32[32,64] cosine(y)\nROOT r = (f32[{rows},64], f32[32,64]) tuple(s, c)"
+        )
+    };
+    assert_eq!(kernels(&fused(&other(64), &desktop())), 1);
+    let large = fuse(&read(&other(1 << 16)), &desktop()).unwrap();
+    assert_eq!(kernels(&large), 2);
+}
+
+/// Neither needs the other, and one needs what the host decides: those that are as far from the results are launched together, as many as bindings allow.
+#[test]
+fn small_kernels_are_launched_together() {
+    let mut body = String::new();
+    for number in 0..12 {
+        write!(
+            body,
+            "x{number} = f32[{extent},3] parameter({number})\nw{number} = f32[{extent},3] sine(x{number})\n\
+             t{number} = f32[3,{extent}] transpose(w{number}), dimensions={{1,0}}\n\
+             e{number} = f32[3,{extent}] exponential(t{number})\n",
+            extent = 5 + number
+        )
+        .unwrap();
+    }
+    let list = |of: &dyn Fn(usize) -> String| (0..12).map(of).collect::<Vec<_>>().join(", ");
+    let (shapes, results) = (list(&|number| format!("f32[3,{}]", 5 + number)), list(&|number| format!("e{number}")));
+    write!(body, "ROOT r = ({shapes}) tuple({results})").unwrap();
+    for (buffers, expected) in [(16, 2), (8, 3), (2, 12)] {
+        let target = desktop().with(|target| target.max_storage_buffers = buffers);
+        let one = fused(&body, &target);
+        assert_eq!(kernels(&one), expected, "{buffers}");
+        let taken = one.candidates.iter().filter(|one| one.kind == Move::Horizontal && one.is_taken).count();
+        assert_eq!(taken, 12 - expected);
+        let refused = one.candidates.iter().find(|one| one.kind == Move::Horizontal && !one.is_taken).unwrap();
+        assert!(refused.to_string().contains("buffers and the target allows"), "{refused}");
+    }
+}
+
+/// What two kernels need is read twice where it is little, and is a kernel where its bytes are worth one.
+#[test]
+fn what_several_kernels_need_is_computed_in_each_where_that_takes_less_time() {
+    let body = |extents: [usize; 2], inputs: usize| {
+        let [rows, columns] = extents;
+        let (shape, other) = (format!("f32[{rows},{columns}]"), format!("f32[{columns},{rows}]"));
+        let mut text = String::new();
+        (0..inputs).for_each(|input| writeln!(text, "x{input} = {shape} parameter({input})").unwrap());
+        text += &format!("v0 = {shape} negate(x0)\n");
+        (1..inputs).for_each(|input| writeln!(text, "v{input} = {shape} add(v{}, x{input})", input - 1).unwrap());
+        let last = inputs - 1;
+        let reduced =
+            format!("{other} transpose(v{last}), dimensions={{1,0}}\nt = {other} tanh(q)\nn = {shape} negate(v{last})");
+        text + &format!("q = {reduced}\nROOT o = ({other}, {shape}) tuple(t, n)")
+    };
+    let read_of = |fused: &Fused| -> Vec<usize> {
+        fused.fusions().filter_map(|site| Some(fused.instruction(site)?.operands.len())).collect()
+    };
+    let little = fused(&body([64, 64], 4), &desktop());
+    assert!(read_of(&little).iter().all(|count| *count == 4), "{}", weft_hlo::text::print(&little.module));
+    let much = fuse(&read(&body([4096, 4096], 1)), &desktop()).unwrap();
+    assert!(read_of(&much).iter().all(|count| *count == 1), "{}", weft_hlo::text::print(&much.module));
+    let more = fuse(&read(&body([4096, 4000], 4)), &desktop()).unwrap();
+    let reads = read_of(&more);
+    assert!(reads.iter().sum::<usize>() <= 5, "{reads:?}\n{}", weft_hlo::text::print(&more.module));
+    assert!(more.candidates.iter().any(|one| one.kind == Move::IntoUsers), "{:?}", more.candidates);
 }
 
 /// The sum of all is needed between the two, which read the same.

@@ -116,7 +116,7 @@ fn loops_and_branches_are_programs() {
             ROOT r = f32[4] floor(b)
         }",
     );
-    let asks = Fusing { all_branches: false };
+    let asks = Fusing { all_branches: false, ..Fusing::default() };
     let fused = fuse_with(&module, &Target::default(), asks).unwrap_or_else(|found| panic!("{found}"));
     verify(&fused.module).unwrap_or_else(|found| panic!("{found}\n{}", print(&fused.module)));
     let named = |name: &str| {

@@ -1,15 +1,18 @@
 //! Builds the fused module from the decisions.
 
+use super::effects;
 use super::greedy::Greedy;
 use super::group::{Group, name_of};
 use super::results;
 use crate::Site;
 use crate::legal::{Support, supports};
+use crate::splat::splats;
 use crate::target::Target;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{
-    Arena, ArenaId, Computation, ComputationId, FusionKind, InstrId, Instruction, Module, Op, Shape, UniqueNames,
+    Arena, ArenaId, Computation, ComputationId, FusionKind, InstrId, Instruction, Module, Op, Scalar, Shape,
+    UniqueNames,
 };
 use weft_hlo::passes::trip_count;
 
@@ -61,7 +64,7 @@ impl Assembly<'_> {
         let (program, source) = (id, &flat.computations[id]);
         let supports = supports(flat, source, self.target);
         let read = buffers_read(source, greedy, &supports);
-        let users = source.users();
+        let (users, splats) = (source.users(), splats(source));
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];
@@ -69,13 +72,14 @@ impl Assembly<'_> {
         let mut asking: Vec<(InstrId, String)> = Vec::new();
         // The results that kernels of one root write, where that is not each of them.
         let mut written: BTreeMap<InstrId, Vec<i64>> = BTreeMap::new();
-        for step in steps(source, greedy, &supports, &read) {
+        let before = effects::predecessors(flat, program);
+        for step in steps(source, greedy, &supports, (&read, &before)) {
             let id = match step {
                 Step::Kernel(group) => {
                     let operands = group.inputs.iter().filter_map(|input| image[input.index()]).collect();
                     let single = if let [root] = group.roots[..] { Some(root) } else { None };
                     let numbers = single.and_then(|root| results::read_of(source, &users, root));
-                    let (calls, name) = self.kernel(source, group, numbers.as_deref(), &mut names);
+                    let (calls, name) = self.kernel((source, &splats), group, numbers.as_deref(), &mut names);
                     let shape = self.computations[calls].result_shape().clone();
                     let new = instructions.push(fusion(source, group, name, (shape, calls), operands));
                     if let Some(root) = single {
@@ -131,14 +135,14 @@ impl Assembly<'_> {
     /// The computation of a kernel, of whose results those of some numbers may be all that it returns, and the name of the fusion that calls it.
     fn kernel(
         &mut self,
-        source: &Computation,
+        (source, splats): (&Computation, &[Option<Scalar>]),
         group: &Group,
         returned: Option<&[i64]>,
         names: &mut UniqueNames,
     ) -> (ComputationId, String) {
         let name = names.take(&name_of(source, group));
         let own = self.names.take(&format!("fused_{name}"));
-        let computation = group.computation(own, source, returned, &mut |callee| self.copy(callee));
+        let computation = group.computation(own, (source, splats), returned, &mut |callee| self.copy(callee));
         (self.computations.push(computation), name)
     }
 
@@ -165,12 +169,12 @@ enum Step<'g> {
     Stays(InstrId),
 }
 
-/// Kernels and what stays, each behind what it reads: in the order of the program, but that a kernel of several results, and what it reads, stands where the first of these is computed.
+/// Kernels and what stays, each behind what it reads, and behind what has side effects before it: in the order of the program, but that a kernel of several results, and what it reads, stands where the first of these is computed.
 fn steps<'g>(
     source: &Computation,
     greedy: &'g Greedy,
     supports: &[Support],
-    read: &BTreeSet<InstrId>,
+    (read, before): (&BTreeSet<InstrId>, &[Option<InstrId>]),
 ) -> Vec<Step<'g>> {
     let mut of: Vec<Option<usize>> = vec![None; source.instructions.len()];
     for (number, group) in greedy.groups.iter().enumerate() {
@@ -195,7 +199,7 @@ fn steps<'g>(
             match group {
                 Some(group) => open.extend(group.inputs.iter().filter(|input| !is_done[input.index()])),
                 None => {
-                    let operands = source.instructions[id].operands.iter();
+                    let operands = source.instructions[id].operands.iter().chain(&before[id.index()]);
                     open.extend(operands.filter(|operand| !is_done[operand.index()]));
                 }
             }

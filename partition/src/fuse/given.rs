@@ -50,22 +50,45 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => match objection(&flat, &mut folds, computation, instruction.operands.len(), target, budget)? {
-                    Some(reason) => {
+                None => match feasible(&flat, &mut folds, computation, instruction.operands.len(), target, budget)? {
+                    Err(reason) => {
                         dissolved.push((program, id));
                         (Verdict::Dissolved, reason)
                     }
-                    None => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
+                    Ok(_) => (Verdict::Kept, "the program asks for it and it fits one kernel".to_owned()),
                 },
             };
             decisions.push(Decision { instruction: name_in(&flat, program, id), verdict, reason });
         }
     }
-    if dissolved.is_empty() {
+    taken_apart(flat, dissolved)
+}
+
+/// The module without the fusions that the program brought along.
+///
+/// # Errors
+/// Those of [`passes::flatten_around`].
+pub(super) fn dissolve_all(flat: Module, decisions: &mut Vec<Decision>) -> Result<Module, Diagnostics> {
+    let programs = programs(&flat);
+    let mut dissolved = Vec::new();
+    for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
+        for (id, instruction) in owner.instructions.iter() {
+            if matches!(instruction.op, Op::Fusion { .. }) {
+                let (instruction, verdict) = (name_in(&flat, program, id), Verdict::Dissolved);
+                decisions.push(Decision { instruction, verdict, reason: "so it was asked for".to_owned() });
+                dissolved.push((program, id));
+            }
+        }
+    }
+    taken_apart(flat, dissolved)
+}
+
+/// The module with these fusions as what they compute.
+fn taken_apart(mut flat: Module, fusions: Vec<(ComputationId, InstrId)>) -> Result<Module, Diagnostics> {
+    if fusions.is_empty() {
         return Ok(flat);
     }
-    let mut flat = flat;
-    for (program, id) in dissolved {
+    for (program, id) in fusions {
         let instruction = &mut flat.computations[program].instructions[id];
         if let Op::Fusion { calls, .. } = instruction.op {
             instruction.op = Op::Call { to_apply: calls };
@@ -90,60 +113,58 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
     if program == module.entry { name.clone() } else { format!("{}/{name}", owner.name) }
 }
 
-/// Why this computation should not be one kernel, if it should not.
-pub(super) fn objection(
+/// The plan of this computation as one kernel, or why it should not be one.
+pub(super) fn feasible(
     module: &Module,
     (reductions, scans): &mut (LongReductions<'_>, LongScans<'_>),
     computation: &Computation,
     operands: usize,
     target: &Target,
     budget: &Budget,
-) -> Result<Option<String>, Diagnostics> {
+) -> Result<Result<FusionPlan, String>, Diagnostics> {
     let results: usize =
         roots(computation).iter().map(|root| computation.instructions[*root].shape.leaves().len()).sum();
     let buffers = operands + results;
     if buffers > target.max_storage_buffers as usize {
         let limit = target.max_storage_buffers;
-        return Ok(Some(format!("it binds {buffers} buffers and the target allows {limit}")));
+        return Ok(Err(format!("it binds {buffers} buffers and the target allows {limit}")));
     }
     if let Some(step) = computation.instructions.values().find(|instruction| is_control_flow(&instruction.op)) {
-        return Ok(Some(format!("it holds a '{}', whose computations are kernels of their own", step.op.name())));
+        return Ok(Err(format!("it holds a '{}', whose computations are kernels of their own", step.op.name())));
     }
     let known = splats(computation);
     let is_table = |(instruction, splat): (&weft_hlo::ir::Instruction, &Option<_>)| {
         matches!(instruction.op, Op::Constant(_)) && splat.is_none()
     };
     if computation.instructions.values().zip(&known).any(is_table) {
-        return Ok(Some("it holds a constant of several values, which needs a buffer of its own".to_owned()));
+        return Ok(Err("it holds a constant of several values, which needs a buffer of its own".to_owned()));
     }
     let count = computation.instructions.len();
     if count > budget.instructions_per_kernel * 2 {
-        return Ok(Some(format!("its {count} instructions are too many for one kernel")));
+        return Ok(Err(format!("its {count} instructions are too many for one kernel")));
     }
     let plan = FusionPlan::new(module, computation, target)?;
     if scans.are_in(computation, matches!(plan.emitter(), Emitter::Reduced(_))) {
-        return Ok(Some("it holds a long scan, which is made in blocks by several kernels".to_owned()));
+        return Ok(Err("it holds a long scan, which is made in blocks by several kernels".to_owned()));
     }
     if reductions.are_in(computation) && !occupies(&plan, target) {
-        return Ok(Some("it folds many elements into each of few, which takes two passes".to_owned()));
+        return Ok(Err("it folds many elements into each of few, which takes two passes".to_owned()));
     }
     if plan.depth() > MAX_DEPTH {
         let depth = plan.depth();
-        return Ok(Some(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));
+        return Ok(Err(format!("{depth} branches and loops would stand in one another, more than {MAX_DEPTH}")));
     }
     let rounds = plan.repeated_iterations();
     // Nested loops count each level, so half of the limit is what is safe.
     if target.max_loop_iterations.is_some_and(|limit| rounds * 2.0 > f64::from(limit)) {
-        return Ok(Some(format!(
-            "its loops would make {rounds:.0} rounds for one element, more than the device makes"
-        )));
+        return Ok(Err(format!("its loops would make {rounds:.0} rounds for one element, more than the device makes")));
     }
     let excess = plan.excess_per_element();
     if excess > budget.given_excess_per_element {
-        return Ok(Some(format!(
+        return Ok(Err(format!(
             "it would do {excess:.0} units of work per element again, more than {:.0}",
             budget.given_excess_per_element
         )));
     }
-    Ok(None)
+    Ok(Ok(plan))
 }

@@ -1,12 +1,14 @@
 //! The walk from users to producers that decides what is a kernel.
 
+use super::candidate::{Candidate, Comparison, Move};
 use super::given::name_in;
 use super::group::Group;
-use super::{Decision, Verdict, results, scans};
+use super::leaves::{Leaves, bytes_of};
+use super::{Decision, Grouping, Verdict, results, scans};
 use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
 };
-use crate::cost::{Budget, operation_cost};
+use crate::cost::{Budget, operation_cost, weight};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::scan::Scan;
@@ -46,31 +48,42 @@ struct Kernel {
 pub(super) fn decide(
     module: &Module,
     program: ComputationId,
-    (target, budget): (&Target, &Budget),
+    (target, budget, grouping): (&Target, &Budget, Grouping),
     asked: &BTreeMap<Site, String>,
-    decisions: &mut Vec<Decision>,
+    (decisions, candidates): (&mut Vec<Decision>, &mut Vec<Candidate>),
 ) -> Result<Greedy, Diagnostics> {
     let entry = &module.computations[program];
+    let (supports, splats) = (supports(module, entry, target), splats(entry));
+    let mut is_output = vec![false; entry.instructions.len()];
+    roots(entry).into_iter().for_each(|root| is_output[root.index()] = true);
+    let is_read = |id: InstrId| {
+        let op = &entry.instructions[id].op;
+        let roots_kernel =
+            matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. });
+        is_output[id.index()] || roots_kernel || supports[id.index()] != Support::Compiled
+    };
     let mut walk = Walk {
         module,
         program,
         entry,
-        supports: supports(module, entry, target),
+        leaves: Leaves::new(entry, is_read, |id| splats[id.index()].is_some()),
+        supports,
         target,
         budget,
+        grouping,
         asked,
         users: entry.users(),
-        splats: splats(entry),
+        splats,
         transposed: computed_of_transpositions(entry, target),
         scans: scans::shaping(module, entry, target),
-        is_output: vec![false; entry.instructions.len()],
+        is_output,
         homes: vec![IndexMap::new(); entry.instructions.len()],
         readers: vec![Vec::new(); entry.instructions.len()],
         kernels: Vec::new(),
         next_function: 0,
         decisions,
+        candidates,
     };
-    roots(entry).into_iter().for_each(|root| walk.is_output[root.index()] = true);
     for id in entry.instructions.ids().rev() {
         walk.visit(id)?;
     }
@@ -103,6 +116,8 @@ struct Walk<'a> {
     supports: Vec<Support>,
     target: &'a Target,
     budget: &'a Budget,
+    grouping: Grouping,
+    leaves: Leaves,
     asked: &'a BTreeMap<Site, String>,
     users: Vec<Vec<InstrId>>,
     splats: Vec<Option<Scalar>>,
@@ -118,6 +133,7 @@ struct Walk<'a> {
     kernels: Vec<Kernel>,
     next_function: u32,
     decisions: &'a mut Vec<Decision>,
+    candidates: &'a mut Vec<Candidate>,
 }
 
 /// What fusing a producer into one kernel would do there.
@@ -150,10 +166,28 @@ impl Walk<'_> {
             Some(reason) => reason,
             None => match self.offers(id)? {
                 Ok(offers) => {
-                    self.accept(id, offers);
-                    return Ok(());
+                    let compared = self.compared(id, &offers);
+                    let refusal = self.refused_for_time(&offers, compared);
+                    self.consider(id, &offers, compared, refusal.clone());
+                    match refusal {
+                        None => {
+                            self.accept(id, offers);
+                            return Ok(());
+                        }
+                        Some(reason) => reason,
+                    }
                 }
-                Err(reason) => reason,
+                Err(reason) => {
+                    let candidate = Candidate {
+                        kind: Move::IntoUsers,
+                        kernels: vec![name_in(self.module, self.program, id)],
+                        nanoseconds: None,
+                        is_taken: false,
+                        reason: reason.clone(),
+                    };
+                    self.candidates.push(candidate);
+                    reason
+                }
             },
         };
         self.decide(id, Verdict::Kernel, refusal);
@@ -183,6 +217,9 @@ impl Walk<'_> {
         }
         if self.is_output[id.index()] {
             return Some("it is an output".to_owned());
+        }
+        if self.grouping == Grouping::Alone {
+            return Some("nothing is fused, as was asked for".to_owned());
         }
         match self.entry.instructions[id].op {
             Op::ReduceWindow { .. } if self.scans[id.index()].is_some() => {}
@@ -304,6 +341,70 @@ impl Walk<'_> {
             offers.push(Offer { kernel, home, inputs, evaluations });
         }
         Ok(Ok(offers))
+    }
+
+    /// What an instruction and the kernels that read it take if it is a kernel, and if they compute it: in nanoseconds, as far as it makes a difference.
+    fn compared(&self, id: InstrId, offers: &[Offer]) -> Comparison {
+        let hardware = &self.target.hardware;
+        let instruction = &self.entry.instructions[id];
+        let elements = element_count(&instruction.shape);
+        let read = |leaf: &InstrId, elements: f64| bytes_of(&self.entry.instructions[*leaf].shape, elements);
+        let leaves = self.leaves.of(id);
+        let once: f64 = leaves.iter().map(|leaf| read(leaf, elements)).sum();
+        let own: f64 = offers.iter().map(|offer| bytes_of(&instruction.shape, offer.home.evaluations)).sum();
+        let before = bytes_of(&instruction.shape, elements) + once + own;
+        let mut after = 0.0;
+        for offer in offers {
+            let kernel = &self.kernels[offer.kernel];
+            let known: BTreeSet<InstrId> = match offers.len() {
+                // All that it reads is read there anyway.
+                1 => BTreeSet::new(),
+                _ => {
+                    let others = kernel.inputs.iter().filter(|input| **input != id);
+                    others.flat_map(|input| self.leaves.of(*input).iter().copied().chain([*input])).collect()
+                }
+            };
+            let more = leaves.iter().filter(|leaf| !known.contains(leaf));
+            after += more.map(|leaf| read(leaf, offer.home.evaluations)).sum::<f64>();
+        }
+        let moved = |bytes: f64| 1e9 * bytes / hardware.dram_bytes_per_second as f64;
+        let units = operation_cost(&instruction.op) * weight(instruction);
+        let computed = |times: f64| 1e9 * units * times / hardware.flops_per_second();
+        let evaluations: f64 = offers.iter().map(|offer| offer.home.evaluations).sum();
+        Comparison {
+            before: f64::from(hardware.launch_nanoseconds) + moved(before) + computed(elements),
+            after: moved(after) + computed(evaluations),
+        }
+    }
+
+    /// Why what several kernels read should be a kernel, where that takes less time than if they computed it.
+    fn refused_for_time(&self, offers: &[Offer], compared: Comparison) -> Option<String> {
+        let is_longer = offers.len() > 1 && compared.saved() < 0.0;
+        is_longer.then(|| {
+            let (count, Comparison { before, after }) = (offers.len(), compared);
+            format!(
+                "{count} kernels would compute it, in {after:.0} ns; as a kernel of its own it takes {before:.0} ns"
+            )
+        })
+    }
+
+    /// Remembers what was decided about fusing an instruction into the kernels that read it.
+    fn consider(&mut self, id: InstrId, offers: &[Offer], compared: Comparison, refusal: Option<String>) {
+        let users = offers.iter().map(|offer| self.kernels[offer.kernel].root);
+        let kernels = [id].into_iter().chain(users).map(|id| name_in(self.module, self.program, id)).collect();
+        let is_taken = refusal.is_none();
+        let saves = || match offers.is_empty() {
+            true => "none of its elements is needed".to_owned(),
+            false => format!("it saves {:.0} ns", compared.saved()),
+        };
+        let reason = refusal.unwrap_or_else(saves);
+        self.candidates.push(Candidate {
+            kind: Move::IntoUsers,
+            kernels,
+            nanoseconds: Some(compared),
+            is_taken,
+            reason,
+        });
     }
 
     /// Whether a scan may be computed where it is read: in one kernel, at the elements that this computes, each once.

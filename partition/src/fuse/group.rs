@@ -1,6 +1,5 @@
 //! Kernels to be.
 
-use crate::splat::splats;
 use std::collections::BTreeSet;
 use weft_hlo::eval::converted;
 use weft_hlo::ir::{
@@ -21,11 +20,11 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// What it computes, as a computation whose parameters are its inputs: several roots are a tuple, and of one that is a tuple those of some numbers may be all that is returned. Computations that its members apply are named by `callee`.
+    /// What it computes, as a computation whose parameters are its inputs: several roots are a tuple, and of one that is a tuple those of some numbers may be all that is returned. It is part of a computation whose [`splats`](crate::splat::splats) are known. Computations that its members apply are named by `callee`.
     pub(super) fn computation(
         &self,
         name: String,
-        source: &Computation,
+        (source, splats): (&Computation, &[Option<Scalar>]),
         returned: Option<&[i64]>,
         callee: &mut dyn FnMut(ComputationId) -> ComputationId,
     ) -> Computation {
@@ -39,7 +38,7 @@ impl Group {
             parameter.span = from.span;
             image.push((*input, instructions.push(parameter)));
         }
-        for id in with_constants(source, self) {
+        for id in with_constants(source, splats, self) {
             let mut copy = source.instructions[id].clone();
             copy.name = inner.take(&copy.name);
             for operand in &mut copy.operands {
@@ -114,13 +113,12 @@ fn never_read(like: &Instruction, names: &mut UniqueNames, instructions: &mut Ar
 }
 
 /// The members of a kernel and the constants written in place that they read, ascending.
-fn with_constants(source: &Computation, kernel: &Group) -> Vec<InstrId> {
-    let known = splats(source);
+fn with_constants(source: &Computation, splats: &[Option<Scalar>], kernel: &Group) -> Vec<InstrId> {
     let mut all = kernel.members.clone();
     let mut pending: Vec<InstrId> = kernel.members.iter().copied().collect();
     while let Some(id) = pending.pop() {
         for operand in &source.instructions[id].operands {
-            let is_constant = known[operand.index()].is_some();
+            let is_constant = splats[operand.index()].is_some();
             if is_constant && !kernel.inputs.contains(operand) && all.insert(*operand) {
                 pending.push(*operand);
             }

@@ -6,7 +6,7 @@
 mod rebuild;
 
 use super::Fused;
-use super::given::objection;
+use super::given::feasible;
 use super::scans::LongScans;
 use super::two_passes::LongReductions;
 use crate::cost::Budget;
@@ -200,7 +200,7 @@ impl Join {
         let count = round.instructions[fusion].operands.len() + operands.len();
         let budget = Budget::default();
         let mut folds = (LongReductions::new(module, target), LongScans::new(module, target));
-        if objection(module, &mut folds, &computation, count, target, &budget).ok()?.is_some() {
+        if feasible(module, &mut folds, &computation, count, target, &budget).ok()?.is_err() {
             return None;
         }
         let plan = FusionPlan::new(module, &computation, target).ok()?;

@@ -1,28 +1,29 @@
 //! Kernels that become one: a producer and what reads it, and kernels that read the same.
 //!
-//! The walk from users to producers ([`greedy`](super::greedy)) gives each kernel one root. Here pairs of kernels become one with several results where that takes less time, by their
-//! [`Cost`]: a reduction with what is computed of its results for each element of its rows, a value that is needed as a result with what is computed of it, and kernels over the same elements that read the same
-//! values. What is moved into one kernel is never computed more often than before.
+//! The walk from users to producers ([`greedy`](super::greedy)) gives each kernel one root. Here pairs of kernels become one with several results where that takes less time by the
+//! model of [`Estimate`](crate::Estimate): a reduction with what is computed of its results for each element of its rows, a value that is needed as a result with what is computed of it, and kernels over the same elements that read the same
+//! values. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
 
-mod cost;
+mod horizontal;
+mod kernel;
+mod search;
 
-use super::given::{name_in, objection};
+use super::candidate::{Candidate, Comparison, Move};
+use super::given::{feasible, name_in};
 use super::group::Group;
 use super::scans::LongScans;
 use super::two_passes::LongReductions;
-use super::{Decision, Verdict};
+use super::{Decision, Verdict, effects};
 use crate::Target;
 use crate::access::element_count;
 use crate::cost::Budget;
 use crate::legal::{Support, supports};
-use crate::plan::{Emitter, FusionPlan};
-use cost::Cost;
+use crate::plan::Emitter;
+use crate::splat::splats;
+use kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Shape};
-
-/// Kernels that are looked at to find out whether one is needed for another, at most: what is farther apart stays apart.
-const MAX_SEARCH: usize = 256;
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar, Shape};
 
 /// Merges the kernels of a program where that saves time.
 ///
@@ -33,7 +34,7 @@ pub(super) fn merge(
     program: ComputationId,
     groups: Vec<Group>,
     (target, budget): (&Target, &Budget),
-    decisions: &mut Vec<Decision>,
+    (decisions, candidates): (&mut Vec<Decision>, &mut Vec<Candidate>),
 ) -> Result<Vec<Group>, Diagnostics> {
     let source = &module.computations[program];
     let supports = supports(module, source, target);
@@ -43,6 +44,8 @@ pub(super) fn merge(
         source,
         target,
         budget,
+        splats: splats(source),
+        before: effects::predecessors(module, program),
         read_whole: read_whole(source, &supports),
         folds: (LongReductions::new(module, target), LongScans::new(module, target)),
         home: BTreeMap::new(),
@@ -50,11 +53,13 @@ pub(super) fn merge(
         states: Vec::with_capacity(groups.len()),
         decided: decisions.iter().enumerate().map(|(place, own)| (own.instruction.clone(), place)).collect(),
         decisions,
+        candidates,
     };
     for group in groups {
         merging.push(group, &supports);
     }
     merging.run()?;
+    merging.launch_together()?;
     let mut merged: Vec<Group> = merging.states.into_iter().filter_map(|state| state.group).collect();
     merged.sort_by_key(|group| group.roots.first().copied());
     Ok(merged)
@@ -82,10 +87,12 @@ struct State {
     group: Option<Group>,
     /// Elements that it goes over: those of its results, or those that it reduces.
     space: f64,
+    /// Elements of its results.
+    results: f64,
     /// Whether it may become part of another at all.
     is_open: bool,
     /// `None` until somebody asks.
-    cost: Option<Cost>,
+    kernel: Option<Kernel>,
 }
 
 struct Merging<'m> {
@@ -94,6 +101,9 @@ struct Merging<'m> {
     source: &'m Computation,
     target: &'m Target,
     budget: &'m Budget,
+    splats: Vec<Option<Scalar>>,
+    /// What has side effects just before an instruction that has some.
+    before: Vec<Option<InstrId>>,
     read_whole: Vec<bool>,
     folds: (LongReductions<'m>, LongScans<'m>),
     /// The kernel that writes a value, and those that read one.
@@ -101,6 +111,7 @@ struct Merging<'m> {
     readers: BTreeMap<InstrId, BTreeSet<usize>>,
     states: Vec<State>,
     decisions: &'m mut Vec<Decision>,
+    candidates: &'m mut Vec<Candidate>,
     /// Where the decision about an instruction is.
     decided: BTreeMap<String, usize>,
 }
@@ -128,8 +139,8 @@ impl Merging<'_> {
         };
         let is_plain = |id: &InstrId| supports[id.index()] == Support::Compiled && !is_loop(id);
         let is_open = group.roots.iter().all(is_array) && group.members.iter().all(is_plain);
-        let space = self.space(&group);
-        self.states.push(State { group: Some(group), space, is_open, cost: None });
+        let (space, results) = (self.space(&group), self.results(&group));
+        self.states.push(State { group: Some(group), space, results, is_open, kernel: None });
     }
 
     /// Elements of the results of a kernel, or of what these are reduced of.
@@ -144,15 +155,24 @@ impl Merging<'_> {
         group.roots.iter().map(of).fold(0.0, f64::max)
     }
 
+    /// Elements of the results of a kernel, of the largest.
+    fn results(&self, group: &Group) -> f64 {
+        let of = |root: &InstrId| element_count(&self.source.instructions[*root].shape);
+        group.roots.iter().map(of).fold(0.0, f64::max)
+    }
+
     fn run(&mut self) -> Result<(), Diagnostics> {
-        // From users to producers, as those have been fused that were no results.
-        for number in (0..self.states.len()).rev() {
-            let mut tried: BTreeSet<usize> = BTreeSet::new();
-            while let Some(other) = self.next_candidate(number, &tried) {
-                tried.insert(other);
-                if self.consider(number, other)? {
-                    // What was needed in between may be part of it now.
-                    tried.clear();
+        // A kernel that reads what another writes saves more with it than with one that reads the same: those come first.
+        for kinds in [&[Move::Producer][..], &[Move::Producer, Move::Sibling]] {
+            // From users to producers, as those have been fused that were no results.
+            for number in (0..self.states.len()).rev() {
+                let mut tried: BTreeSet<usize> = BTreeSet::new();
+                while let Some((kind, other)) = self.next_candidate(number, kinds, &tried) {
+                    tried.insert(other);
+                    if self.consider(kind, number, other)? {
+                        // What was needed in between may be part of it now.
+                        tried.clear();
+                    }
                 }
             }
         }
@@ -160,92 +180,112 @@ impl Merging<'_> {
     }
 
     /// A kernel over as many elements that this one reads, or that reads what this one reads.
-    fn next_candidate(&self, number: usize, tried: &BTreeSet<usize>) -> Option<usize> {
+    fn next_candidate(&self, number: usize, kinds: &[Move], tried: &BTreeSet<usize>) -> Option<(Move, usize)> {
         let state = &self.states[number];
         let group = state.group.as_ref().filter(|_| state.is_open)?;
-        let is_like = |other: &usize| {
+        let is_like = |(kind, other): &(Move, usize)| {
             let other_state = &self.states[*other];
-            let fits = other_state.is_open && other_state.space == state.space && other_state.group.is_some();
-            fits && *other != number && !tried.contains(other)
+            // What is computed of the results of a reduction has as many elements as these.
+            let is_of_results = *kind == Move::Producer && other_state.results == state.space;
+            let fits = other_state.is_open && other_state.group.is_some();
+            fits && kinds.contains(kind)
+                && (other_state.space == state.space || is_of_results)
+                && *other != number
+                && !tried.contains(other)
         };
-        let producers = group.inputs.iter().filter_map(|input| self.home.get(input)).copied();
+        let producers = group.inputs.iter().filter_map(|input| self.home.get(input)).map(|it| (Move::Producer, *it));
         let same = |input: &InstrId| element_count(&self.source.instructions[*input].shape) == state.space;
         let siblings = group.inputs.iter().filter(|input| same(input)).filter_map(|input| {
             // The nearest before this one: of many that read a value each finds the next.
             self.readers.get(input)?.range(..number).next_back()
         });
-        producers.chain(siblings.copied()).find(is_like)
+        producers.chain(siblings.map(|it| (Move::Sibling, *it))).find(is_like)
     }
 
     /// Makes the two one, if that is possible and saves time; whether it did.
-    fn consider(&mut self, number: usize, other: usize) -> Result<bool, Diagnostics> {
-        if self.is_needed_between(number, other) {
-            return Ok(false);
+    fn consider(&mut self, kind: Move, number: usize, other: usize) -> Result<bool, Diagnostics> {
+        let mut candidate = Candidate {
+            kind,
+            kernels: [number, other].into_iter().filter_map(|number| self.name(number)).collect(),
+            nanoseconds: None,
+            is_taken: false,
+            reason: String::new(),
+        };
+        match self.judge(number, other, &mut candidate.nanoseconds)? {
+            Ok((merged, kernel)) => {
+                candidate.is_taken = true;
+                let saved = candidate.nanoseconds.map_or(0.0, |compared| compared.saved());
+                candidate.reason = format!("{}; it saves {saved:.0} ns", kernel.estimate);
+                self.apply(merged, (number, other), kernel, saved);
+            }
+            Err(reason) => candidate.reason = reason,
         }
-        let (Some(one), Some(two)) = (&self.states[number].group, &self.states[other].group) else { return Ok(false) };
-        let merged = self.united(one, two, (number, other));
-        if merged.members.len() > self.budget.instructions_per_kernel {
-            return Ok(false);
-        }
-        let Some(before) = self.cost_of(number)? else { return Ok(false) };
-        let Some(of_other) = self.cost_of(other)? else { return Ok(false) };
-        let Some(after) = self.judged(&merged)? else { return Ok(false) };
-        let saved =
-            before.nanoseconds(self.target) + of_other.nanoseconds(self.target) - after.nanoseconds(self.target);
-        let keeps_shape = after.is_at_least(&before) && after.is_at_least(&of_other);
-        if !keeps_shape || saved <= 0.0 || after.computes_more_than(&before, &of_other) {
-            return Ok(false);
-        }
-        self.apply(merged, (number, other), after, saved);
-        Ok(true)
+        let is_taken = candidate.is_taken;
+        self.candidates.push(candidate);
+        Ok(is_taken)
     }
 
-    /// Whether a kernel needs another by way of a third, either of the two the other.
-    fn is_needed_between(&self, one: usize, two: usize) -> bool {
-        [(one, two), (two, one)].into_iter().any(|(user, producer)| {
-            let Some(first) = self.states[producer].group.as_ref().and_then(|group| group.roots.first()) else {
-                return true;
-            };
-            let mut seen: BTreeSet<usize> = BTreeSet::from([user]);
-            let mut open = vec![user];
-            while let Some(number) = open.pop() {
-                let Some(group) = &self.states[number].group else { continue };
-                for input in &group.inputs {
-                    let Some(next) = self.through(*input) else { return true };
-                    let is_direct = number == user && self.home.contains_key(input);
-                    for home in next {
-                        if home == producer && !is_direct {
-                            return true;
-                        }
-                        // What stands before the producer's first result is not computed of it.
-                        let last = self.states[home].group.as_ref().and_then(|group| group.members.last());
-                        if home != producer && last.is_some_and(|last| last > first) && seen.insert(home) {
-                            open.push(home);
-                        }
-                    }
-                }
-                if seen.len() > MAX_SEARCH {
-                    return true;
-                }
-            }
-            false
-        })
+    /// The kernel of both, or why they stay apart.
+    fn judge(
+        &mut self,
+        number: usize,
+        other: usize,
+        compared: &mut Option<Comparison>,
+    ) -> Result<Result<(Group, Kernel), String>, Diagnostics> {
+        if let Some(between) = self.needed_between(number, other) {
+            return Ok(Err(between));
+        }
+        let (merged, most) = match (&self.states[number].group, &self.states[other].group) {
+            (Some(one), Some(two)) => (self.united(one, two, (number, other)), self.budget.instructions_per_kernel),
+            _ => return Ok(Err("one of them is part of another".to_owned())),
+        };
+        if merged.members.len() > most {
+            let count = merged.members.len();
+            return Ok(Err(format!("it would have {count} instructions, more than {most}")));
+        }
+        let before = match self.kernel_of(number)? {
+            Ok(kernel) => kernel,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let of_other = match self.kernel_of(other)? {
+            Ok(kernel) => kernel,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let after = match self.kernel_of_both((&before, &of_other), (number, other), &merged)? {
+            Ok(kernel) => kernel,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let comparison = Comparison::of([&before.estimate, &of_other.estimate], &after.estimate);
+        *compared = Some(comparison);
+        if !after.is_at_least(&before) || !after.is_at_least(&of_other) {
+            return Ok(Err("it would not be shaped around what one of them is shaped around".to_owned()));
+        }
+        if after.computes_more_than(&before, &of_other) {
+            return Ok(Err("something would be computed more often".to_owned()));
+        }
+        if comparison.saved() <= 0.0 {
+            return Ok(Err("it saves no time".to_owned()));
+        }
+        Ok(Ok((merged, after)))
     }
 
-    /// The kernels that a value comes from: its own, or those of what is read for it where it stays as it is; `None` where that is too much to look at.
-    fn through(&self, value: InstrId) -> Option<Vec<usize>> {
-        let (mut found, mut open, mut seen) = (Vec::new(), vec![value], BTreeSet::new());
-        while let Some(id) = open.pop() {
-            match self.home.get(&id) {
-                Some(home) => found.push(*home),
-                None if seen.insert(id) => open.extend(&self.source.instructions[id].operands),
-                None => {}
-            }
-            if seen.len() > MAX_SEARCH {
-                return None;
-            }
+    /// The kernel of two groups, from what is known of each where that is enough.
+    fn kernel_of_both(
+        &mut self,
+        kernels: (&Kernel, &Kernel),
+        (number, other): (usize, usize),
+        merged: &Group,
+    ) -> Result<Result<Kernel, String>, Diagnostics> {
+        if let (Some(one), Some(two)) = (&self.states[number].group, &self.states[other].group)
+            && let Some(kernel) = Kernel::joined(kernels, (one, two, merged), self.source, self.target)
+        {
+            let (buffers, limit) = (merged.inputs.len() + merged.roots.len(), self.target.max_storage_buffers);
+            return Ok(match buffers > limit as usize {
+                true => Err(format!("it would bind {buffers} buffers and the target allows {limit}")),
+                false => Ok(kernel),
+            });
         }
-        Some(found)
+        self.judged(merged, false)
     }
 
     /// The kernel of both. It writes what anybody else reads.
@@ -261,37 +301,47 @@ impl Merging<'_> {
         Group { inputs: inputs.filter(|input| !members.contains(input)).collect(), members, roots }
     }
 
-    fn cost_of(&mut self, number: usize) -> Result<Option<Cost>, Diagnostics> {
-        if self.states[number].cost.is_none()
-            && let Some(group) = self.states[number].group.clone()
-        {
-            self.states[number].cost = self.judged(&group)?;
+    fn kernel_of(&mut self, number: usize) -> Result<Result<Kernel, String>, Diagnostics> {
+        let state = &self.states[number];
+        if let Some(kernel) = &state.kernel {
+            return Ok(Ok(kernel.clone()));
         }
-        Ok(self.states[number].cost.clone())
+        let Some(group) = state.group.clone() else { return Ok(Err("it is part of another".to_owned())) };
+        let found = self.judged(&group, false)?;
+        self.states[number].kernel = found.as_ref().ok().cloned();
+        Ok(found)
     }
 
-    /// What a kernel costs; `None` for one that cannot be, or that is shaped in a way that is not looked at here.
-    fn judged(&mut self, group: &Group) -> Result<Option<Cost>, Diagnostics> {
+    /// A kernel by its plan; or why there is none, or why it is shaped in a way that is not looked at here. Its outputs may be of several shapes where it is launched for all of them.
+    fn judged(&mut self, group: &Group, is_launched_together: bool) -> Result<Result<Kernel, String>, Diagnostics> {
         if group.roots.is_empty() {
-            return Ok(None);
+            return Ok(Err("nobody reads its results".to_owned()));
         }
-        let computation = group.computation("merged".to_owned(), self.source, None, &mut |callee| callee);
+        let source = (self.source, &self.splats[..]);
+        let computation = group.computation("merged".to_owned(), source, None, &mut |callee| callee);
         let count = group.inputs.len();
-        if objection(self.module, &mut self.folds, &computation, count, self.target, self.budget)?.is_some() {
-            return Ok(None);
-        }
-        let plan = FusionPlan::new(self.module, &computation, self.target)?;
+        let plan = match feasible(self.module, &mut self.folds, &computation, count, self.target, self.budget)? {
+            Ok(plan) => plan,
+            Err(reason) => return Ok(Err(reason)),
+        };
         Ok(match plan.emitter() {
-            // Results of one launch are of the same elements.
-            Emitter::Loop(_) if plan.outputs().len() > 1 => None,
-            Emitter::UpdateSlice(_) | Emitter::Applied => None,
+            Emitter::Loop(_) if plan.outputs().len() > 1 && !is_launched_together => {
+                Err("its results would be of different elements".to_owned())
+            }
+            Emitter::UpdateSlice(_) | Emitter::Applied => Err("it updates a part of its result".to_owned()),
             // What a scan can be fused with is decided where it is read.
-            _ if plan.passes().iter().any(|pass| !pass.scans.is_empty()) => None,
-            _ => Some(Cost::of(&computation, &plan)),
+            _ if plan.passes().iter().any(|pass| !pass.scans.is_empty()) => Err("it scans".to_owned()),
+            _ => Ok(Kernel::of((self.module, self.source, group), &computation, &plan, self.target)),
         })
     }
 
-    fn apply(&mut self, merged: Group, (number, other): (usize, usize), cost: Cost, saved: f64) {
+    /// What a kernel is called: its first result.
+    fn name(&self, number: usize) -> Option<String> {
+        let root = self.states[number].group.as_ref()?.roots.first()?;
+        Some(name_in(self.module, self.program, *root))
+    }
+
+    fn apply(&mut self, merged: Group, (number, other): (usize, usize), kernel: Kernel, saved: f64) {
         let names = |roots: &[InstrId]| -> Vec<String> {
             roots.iter().map(|root| name_in(self.module, self.program, *root)).collect()
         };
@@ -322,8 +372,11 @@ impl Merging<'_> {
         for input in &merged.inputs {
             self.readers.entry(*input).or_default().insert(number);
         }
+        let of_both = self.states[number].space.max(self.states[other].space);
+        self.states[number].space = of_both;
+        self.states[number].results = self.results(&merged);
         self.states[number].group = Some(merged);
-        self.states[number].cost = Some(cost);
+        self.states[number].kernel = Some(kernel);
     }
 }
 

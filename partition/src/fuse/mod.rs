@@ -15,11 +15,14 @@
 mod alike;
 mod assemble;
 mod branches;
+mod candidate;
+mod effects;
 mod expand;
 mod given;
 mod greedy;
 mod group;
 mod joined;
+mod leaves;
 mod legalize;
 mod merge;
 mod results;
@@ -31,6 +34,7 @@ mod two_passes;
 use crate::cost::Budget;
 use crate::plan::FusionPlan;
 use crate::{Site, Target, Uncompiled, legal};
+pub use candidate::{Candidate, Comparison, Move};
 use greedy::Greedy;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +79,8 @@ pub struct Fused {
     pub module: Module,
     /// One per instruction considered, in the order of the decisions (users before producers).
     pub decisions: Vec<Decision>,
+    /// What could be fused and what kernels take before and after it, in the order in which it was considered.
+    pub candidates: Vec<Candidate>,
     /// The computations that are programs: the entry, and those that a `while`, a `conditional` or the like runs.
     pub programs: BTreeSet<ComputationId>,
     /// The kernels and other instructions that cannot be compiled yet, and why; the entry's first.
@@ -104,7 +110,7 @@ impl Fused {
             }
         }
         let asked = branches::asked(&module, target);
-        Fused::planned(module, (trip_counts, asked), Vec::new(), target)
+        Fused::planned(module, (trip_counts, asked), (Vec::new(), Vec::new()), target)
     }
 
     /// The fusions of all programs, each of which is a kernel: the entry's first.
@@ -135,7 +141,7 @@ impl Fused {
     fn planned(
         module: Module,
         (trip_counts, asked): (BTreeMap<Site, u64>, BTreeMap<Site, String>),
-        decisions: Vec<Decision>,
+        (decisions, candidates): (Vec<Decision>, Vec<Candidate>),
         target: &Target,
     ) -> Result<Fused, Diagnostics> {
         let known = legal::programs(&module);
@@ -161,7 +167,17 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { module, decisions, programs, uncompiled, trip_counts, asked, joined: BTreeMap::new(), plans })
+        Ok(Fused {
+            module,
+            decisions,
+            candidates,
+            programs,
+            uncompiled,
+            trip_counts,
+            asked,
+            joined: BTreeMap::new(),
+            plans,
+        })
     }
 }
 
@@ -210,13 +226,28 @@ pub fn fuse_explained(module: &Module, target: &Target) -> Result<Fused, Diagnos
 pub struct Fusing {
     /// Whether all branches of a `conditional` are computed where that takes no longer than to ask which one is taken; else each one asks.
     pub all_branches: bool,
+    /// What is fused at all.
+    pub grouping: Grouping,
 }
 
-/// With all branches, where that takes no longer.
+/// With all branches, where that takes no longer, and with the fusions that the program brings along.
 impl Default for Fusing {
     fn default() -> Self {
-        Fusing { all_branches: true }
+        Fusing { all_branches: true, grouping: Grouping::Keep }
     }
+}
+
+/// What is fused of a program that may bring fusions along.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// The fusions of the program are kept where each fits a kernel, and everything else is fused where that saves time.
+    #[default]
+    Keep,
+    /// The fusions of the program are taken apart, and everything is fused where that saves time.
+    Refuse,
+    /// Nothing: each instruction is a kernel of its own, also those that fusions of the program hold. What a kernel would not be able to do is still
+    /// written otherwise first, a reduction of many elements in two passes for instance.
+    Alone,
 }
 
 /// As [`fuse_explained`], in a certain way.
@@ -225,11 +256,14 @@ impl Default for Fusing {
 /// As there.
 pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fused, Diagnostics> {
     let budget = Budget::default();
-    let mut decisions = Vec::new();
+    let (mut decisions, mut candidates) = (Vec::new(), Vec::new());
     let module = expand::expand(module, &mut decisions)?;
     let flat = passes::flatten_around(&given::dissolve_nested(&module))?;
     let flat = semigroups::complete(flat, target, &mut decisions);
-    let flat = given::dissolve_costly(flat, target, &budget, &mut decisions)?;
+    let flat = match fusing.grouping {
+        Grouping::Keep => given::dissolve_costly(flat, target, &budget, &mut decisions)?,
+        Grouping::Refuse | Grouping::Alone => given::dissolve_all(flat, &mut decisions)?,
+    };
     let programs = legal::programs(&flat);
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
@@ -245,8 +279,12 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     });
     // The entry comes last, and is told of first.
     for &id in ids.iter().rev() {
-        let greedy = greedy::decide(&flat, id, (target, &budget), &asked, &mut decisions)?;
-        let groups = merge::merge(&flat, id, greedy.groups, (target, &budget), &mut decisions)?;
+        let told = (&mut decisions, &mut candidates);
+        let greedy = greedy::decide(&flat, id, (target, &budget, fusing.grouping), &asked, told)?;
+        let groups = match fusing.grouping {
+            Grouping::Alone => greedy.groups,
+            _ => merge::merge(&flat, id, greedy.groups, (target, &budget), (&mut decisions, &mut candidates))?,
+        };
         fused[id] = Some(Greedy { groups });
     }
     for decision in &decisions {
@@ -258,5 +296,5 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
         );
     }
     let (module, known) = assemble::assemble(&flat, &fused, &asked, target);
-    Fused::planned(module, known, decisions, target)
+    Fused::planned(module, known, (decisions, candidates), target)
 }

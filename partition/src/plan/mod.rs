@@ -299,7 +299,7 @@ impl FusionPlan {
         self.splats[id.index()]
     }
 
-    /// Units of work ([`operation_cost`](crate::operation_cost)) per element of the output that exist only because values are
+    /// Units of work ([`operation_cost`](crate::operation_cost)) per element of the output, or of the rows that a kernel is shaped around, that exist only because values are
     /// computed more often than they have elements.
     pub fn excess_per_element(&self) -> f64 {
         self.excess

@@ -236,6 +236,10 @@ impl<'m> Planner<'m> {
         why: String,
     ) -> FusionPlan {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
+        let walked = match emitter {
+            Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
+            _ => elements,
+        };
         let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();
         let homes = self.homes.into_iter().map(|home| home.map(|home| (home.access.function, home.access.map)));
         FusionPlan {
@@ -251,7 +255,7 @@ impl<'m> Planner<'m> {
             blocks,
             reads: self.reads,
             splats: self.splats,
-            excess: self.excess / elements,
+            excess: self.excess / walked,
             depth: self.depth,
             repeated_iterations: self.repeated_iterations / elements,
         }

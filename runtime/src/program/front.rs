@@ -12,7 +12,8 @@ use weft_partition::{Fused, Fusing, Site, Target};
 /// The verified module, fused for `target`; what has no kernel stands between kernels.
 pub(crate) fn fused(module: &Module, target: &Target, options: &Options) -> Result<Fused, Error> {
     let _span = tracing::debug_span!("fuse").entered();
-    Ok(weft_partition::fuse_with(module, target, Fusing { all_branches: options.all_branches })?)
+    let fusing = Fusing { all_branches: options.all_branches, grouping: options.grouping };
+    Ok(weft_partition::fuse_with(module, target, fusing)?)
 }
 
 /// The kernels of fusions, or why there are none. Those that are one but for names are compiled once, unless there is something to say of each.

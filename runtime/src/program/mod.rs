@@ -23,7 +23,7 @@ use std::fmt;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::ir::{ArrayShape, Literal, Module, Op};
 use weft_hlo::passes::{Optimized, PassRun, Pipeline};
-use weft_partition::{Fused, Site, Target};
+use weft_partition::{Fused, Grouping, Site, Target};
 
 /// A buffer of a [`Program`], printed as `b3`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,6 +168,8 @@ pub struct Options {
     /// Whether all branches of a conditional are computed where that takes no longer than that the host reads which one is taken
     /// ([`Fusing`](weft_partition::Fusing)); else the host reads.
     pub all_branches: bool,
+    /// What is fused at all.
+    pub grouping: Grouping,
 }
 
 /// With passes, with loops that are kernels and branches that are all computed, with the host's help, without a budget, and with the donations that the module asks for.
@@ -180,6 +182,7 @@ impl Default for Options {
             memory_budget: None,
             whole_loops: true,
             all_branches: true,
+            grouping: Grouping::Keep,
         }
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use crate::bench::args::Bench;
 pub(crate) use crate::compiling::Compiling;
 pub(crate) use crate::map::args::Map;
 use crate::pass_list::{PassList, pass_list};
-use weft_partition::{Schedule, Target};
+use weft_partition::{Grouping, Schedule, Target};
 
 /// Compiles HLO to kernels for any GPU, runs them, and shows every stage between.
 ///
@@ -129,6 +129,30 @@ pub(crate) struct Passes {
     /// error
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) grouped: Grouped,
+}
+
+/// What is fused.
+#[derive(Args, Copy, Clone, Debug)]
+pub(crate) struct Grouped {
+    /// Take the fusions that the program brings along apart, and fuse all of it anew
+    #[arg(long)]
+    pub(crate) refuse: bool,
+    /// Fuse nothing: each instruction is a launch of its own, also those that fusions of the program hold
+    #[arg(long, conflicts_with = "refuse")]
+    pub(crate) no_fuse: bool,
+}
+
+impl Grouped {
+    /// What the library is asked for.
+    pub(crate) fn grouping(self) -> Grouping {
+        match self {
+            Grouped { no_fuse: true, .. } => Grouping::Alone,
+            Grouped { refuse: true, .. } => Grouping::Refuse,
+            _ => Grouping::Keep,
+        }
+    }
 }
 
 /// Which maps to show.

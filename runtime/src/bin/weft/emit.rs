@@ -47,7 +47,7 @@ pub(crate) fn emit(arguments: &Emit, format: Format) -> Result<Outcome, Failure>
     let target = device::target(&arguments.target)?;
     let failed = |findings: Diagnostics| Failure::Findings(Arc::clone(&source), findings);
     let optimized = arguments.passes.applied(&source, &module)?;
-    let fused = weft_partition::fuse_explained(&optimized.module, &target).map_err(failed)?;
+    let fused = weft_partition::fuse_with(&optimized.module, &target, arguments.passes.fusing()).map_err(failed)?;
     let fused = fused.with_conditions_joined(&target, true);
     let fusions = selected(&fused, &target, arguments.kernel.as_deref())?;
     let to_pipe = !is_json(format) && !std::io::stdout().is_terminal();

@@ -11,7 +11,9 @@ use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Analysis, Direction, Relation};
 use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Op};
 use weft_hlo::passes::PassRun;
-use weft_partition::{Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Uncompiled};
+use weft_partition::{
+    Candidate, Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Uncompiled,
+};
 
 /// The program, simplified and fused for its target, with the reasons.
 fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
@@ -19,7 +21,7 @@ fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failur
     let module = source.parse_valid()?;
     let target = device::target(&arguments.target)?;
     let optimized = arguments.passes.applied(&source, &module)?;
-    match weft_partition::fuse_explained(&optimized.module, &target) {
+    match weft_partition::fuse_with(&optimized.module, &target, arguments.passes.fusing()) {
         Ok(fused) => Ok((source, optimized.runs, fused)),
         Err(findings) => Err(Failure::Findings(source, findings)),
     }
@@ -34,10 +36,12 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
             json!({ "instruction": decision.instruction, "verdict": verdict, "reason": decision.reason })
         };
         let decisions: Vec<Value> = fused.decisions.iter().map(decision).collect();
+        let candidates: Vec<Value> = fused.candidates.iter().map(candidate_json).collect();
         let reasons = fused.uncompiled.iter().map(|one| one.reason.clone()).collect();
         let mut value = json!({
             "hlo": fused.module.to_string(),
             "decisions": decisions,
+            "candidates": candidates,
             "uncompiled": findings_json(&source, &Diagnostics(reasons)),
         });
         arguments.passes.explain_in(&mut value, &runs);
@@ -50,12 +54,26 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
             let verdict = format!("{verdict:?}").to_lowercase();
             text += &format!("// {instruction}: {verdict}: {reason}\n");
         }
+        for candidate in &fused.candidates {
+            text += &format!("// {candidate}\n");
+        }
     }
     for Uncompiled { reason, .. } in &fused.uncompiled {
         text += &format!("// {}: not yet compiled: {}: {}\n", reason.instruction, reason.code, reason.message);
     }
     output::text(&(text + &fused.module.to_string()))?;
     Ok(Outcome::Done)
+}
+
+fn candidate_json(candidate: &Candidate) -> Value {
+    json!({
+        "move": candidate.kind.name(),
+        "kernels": candidate.kernels,
+        "nanoseconds_before": candidate.nanoseconds.map(|compared| compared.before),
+        "nanoseconds_after": candidate.nanoseconds.map(|compared| compared.after),
+        "taken": candidate.is_taken,
+        "reason": candidate.reason,
+    })
 }
 
 /// `weft partition`

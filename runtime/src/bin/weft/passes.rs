@@ -7,17 +7,23 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use weft_hlo::ir::Module;
 use weft_hlo::passes::{Optimized, PassRun};
+use weft_partition::Fusing;
 use weft_runtime::Options;
 
 impl Passes {
     /// What the library is asked for.
     pub(crate) fn options(&self) -> Options {
-        Options { optimize: !self.no_opt, ..Options::default() }
+        Options { optimize: !self.no_opt, grouping: self.grouped.grouping(), ..Options::default() }
     }
 
     /// The program after the passes that were asked for.
     pub(crate) fn applied(&self, source: &Arc<Source>, module: &Module) -> Result<Optimized, Failure> {
         weft_runtime::optimize(module, &self.options()).map_err(|error| Failure::from_runtime(source, error))
+    }
+
+    /// How the program is fused.
+    pub(crate) fn fusing(&self) -> Fusing {
+        Fusing { grouping: self.grouped.grouping(), ..Fusing::default() }
     }
 
     /// What the passes did, if that was asked for: comments that may stand before a program.

@@ -1,0 +1,229 @@
+//! What a kernel reads of its operands.
+
+use super::bytes;
+use crate::access::is_identity;
+use crate::plan::{Emitter, FunctionId, FusionPlan, Read};
+use crate::{Form, Target};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_affine::{Atom, Expr, Term, Var};
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Op};
+use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, operand_utilization};
+
+/// Invocations of a subgroup, as transactions are counted.
+const SUBGROUP: u32 = 32;
+
+/// What a kernel reads of an operand.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct OperandReads {
+    /// Bytes for the first time.
+    pub(super) first: f64,
+    /// Bytes again, and how long the whole device takes for them.
+    pub(super) again: f64,
+    pub(super) again_nanoseconds: f64,
+}
+
+/// A function that reads an operand, through this map from its indices, so often.
+struct Use<'p> {
+    extents: &'p [i64],
+    map: Option<&'p IndexingMap>,
+    times: f64,
+    /// Passes in which it is called.
+    passes: f64,
+    /// Whether its elements go through a tile, so that it is called for neighbors in the operand.
+    is_tiled: bool,
+}
+
+impl OperandReads {
+    /// What the kernel of a plan reads of each of its operands.
+    pub(crate) fn all(
+        computation: &Computation,
+        plan: &FusionPlan,
+        target: &Target,
+    ) -> BTreeMap<InstrId, OperandReads> {
+        let of = |(operand, uses): (InstrId, Vec<Use<'_>>)| {
+            let shape = &computation.instructions[operand].shape;
+            let reads = match shape.as_array() {
+                Some(array) => of_operand(array, &uses, plan, target),
+                None => OperandReads { first: bytes(shape) as f64, ..OperandReads::default() },
+            };
+            (operand, reads)
+        };
+        uses(computation, plan).into_iter().map(of).collect()
+    }
+
+    /// What is read of an operand by two that become one and read at the same elements.
+    pub(crate) fn with(&self, other: &OperandReads) -> OperandReads {
+        let more = if self.first + self.again < other.first + other.again { other } else { self };
+        *more
+    }
+}
+
+/// The uses of each operand.
+fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId, Vec<Use<'p>>> {
+    let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
+    let (called, tiled) = (passes_of(plan), tiled(plan));
+    let mut all: BTreeMap<InstrId, Vec<Use<'p>>> = BTreeMap::new();
+    for (number, function) in (0u32..).zip(plan.functions()) {
+        let is_tiled = tiled.contains(&FunctionId(number));
+        let passes = called.get(&FunctionId(number)).copied().unwrap_or(1.0);
+        let mut add = |operand: InstrId, map: Option<&'p IndexingMap>| {
+            let rounds: f64 = map.into_iter().flat_map(IndexingMap::ranges).map(extent).product();
+            let times = function.evaluations * rounds * passes;
+            all.entry(operand).or_default().push(Use { extents: &function.extents, map, times, passes, is_tiled });
+        };
+        for root in function.roots.iter().filter(|root| is_parameter(&root.instruction)) {
+            add(root.instruction, Some(&root.map));
+        }
+        for member in &function.members {
+            for (position, operand) in computation.instructions[*member].operands.iter().enumerate() {
+                if !is_parameter(operand) {
+                    continue;
+                }
+                match plan.read(*member, position) {
+                    Read::At(map) => add(*operand, Some(map)),
+                    Read::Runtime => add(*operand, None),
+                    Read::Splat | Read::Never | Read::Given => {}
+                }
+            }
+        }
+    }
+    all
+}
+
+fn extent(variable: &weft_indexing::Variable) -> f64 {
+    (variable.bounds().hi - variable.bounds().lo + 1).max(0) as f64
+}
+
+/// In how many passes over rows each function is called.
+fn passes_of(plan: &FusionPlan) -> BTreeMap<FunctionId, f64> {
+    let mut called: BTreeMap<FunctionId, f64> = BTreeMap::new();
+    for pass in plan.passes() {
+        let folded = pass.folds.iter().map(|fold| fold.function);
+        let each: BTreeSet<FunctionId> = pass.rows.iter().chain(&pass.elements).copied().chain(folded).collect();
+        for function in each {
+            *called.entry(function).or_default() += 1.0;
+        }
+    }
+    called
+}
+
+/// The functions whose elements go from rows to columns through tiles.
+fn tiled(plan: &FusionPlan) -> BTreeSet<FunctionId> {
+    match plan.emitter() {
+        Emitter::Transposed(_) => {
+            let heroes = plan.heroes().iter().filter(|hero| hero.why_loop.is_none());
+            heroes.flat_map(|hero| hero.prologues.iter().copied().chain([hero.function])).collect()
+        }
+        _ => BTreeSet::new(),
+    }
+}
+
+/// What is read of an operand.
+fn of_operand(array: &ArrayShape, uses: &[Use<'_>], plan: &FusionPlan, target: &Target) -> OperandReads {
+    let hardware = &target.hardware;
+    let whole = Form::tensor_bytes(array).unwrap_or(0) as f64;
+    let elements: f64 = array.extents.iter().map(|extent| *extent as f64).product();
+    if elements <= 0.0 {
+        return OperandReads::default();
+    }
+    let element_bytes = whole / elements;
+    let read: f64 = uses.iter().map(|one| one.times).sum();
+    let touched = touched(array, uses).unwrap_or(elements).min(read).min(elements);
+    let mut first = touched * element_bytes;
+    // Where one use is of neighbors, the others find what it has fetched; a small operand is in a cache at once.
+    if whole > f64::from(hardware.l1_bytes_per_core) {
+        let waste = uses.iter().map(|one| waste(one, array, element_bytes, target)).fold(f64::INFINITY, f64::min);
+        first *= waste.clamp(1.0, f64::from(hardware.dram_transaction_bytes) / element_bytes.max(0.125));
+    }
+    let again = (read - touched).max(0.0) * element_bytes;
+    let memory = hardware.dram_bytes_per_second as f64;
+    let second = memory * f64::from(hardware.l2_speed_percent) / 100.0;
+    let nearest = second * f64::from(hardware.l1_speed_percent) / 100.0;
+    let [of_core, of_all] = held(touched * element_bytes, uses, plan, target);
+    let speed = if of_core <= f64::from(hardware.l1_bytes_per_core) {
+        nearest
+    } else if of_all <= hardware.l2_bytes as f64 {
+        second
+    } else {
+        memory
+    };
+    OperandReads { first, again, again_nanoseconds: 1e9 * again / speed }
+}
+
+/// Bytes of an operand that are in use at one time: in a core, and in all of them.
+fn held(bytes: f64, uses: &[Use<'_>], plan: &FusionPlan, target: &Target) -> [f64; 2] {
+    match plan.emitter() {
+        Emitter::Reduced(reduced) if uses.iter().all(|one| one.passes > 1.0 || one.times <= 1.0) => {
+            let [inner, outer] = reduced.workgroups();
+            let workgroup = bytes / (inner as f64 * outer as f64).max(1.0);
+            [workgroup, workgroup * f64::from(target.hardware.cores)]
+        }
+        _ => [bytes, bytes],
+    }
+}
+
+/// Elements that are read at all, at most.
+fn touched(array: &ArrayShape, uses: &[Use<'_>]) -> Option<f64> {
+    let is_whole =
+        |one: &Use<'_>| one.map.is_some_and(|map| is_identity(map) && one.extents == array.extents.as_slice());
+    if uses.iter().any(is_whole) {
+        return None;
+    }
+    // Maps of different functions have nothing to do with one another.
+    let mut all = 0.0;
+    for one in uses {
+        let map = one.map.filter(|map| map.runtime().is_empty())?;
+        let found = operand_utilization(std::slice::from_ref(map), &array.extents).ok()?;
+        all += found.union.used.greatest() as f64;
+    }
+    Some(all)
+}
+
+/// How many times as many bytes as are used are fetched.
+fn waste(one: &Use<'_>, array: &ArrayShape, element_bytes: f64, target: &Target) -> f64 {
+    let Some(map) = one.map.filter(|_| !one.is_tiled) else { return 1.0 };
+    if reads_neighbors(one.extents, map) || target.is_software() && loops_over_neighbors(map) {
+        return 1.0;
+    }
+    transactions(one.extents, map, array, element_bytes, target).unwrap_or(1.0)
+}
+
+/// Whether neighbors along the last dimension surely read one element, or neighbors.
+fn reads_neighbors(extents: &[i64], map: &IndexingMap) -> bool {
+    let Some(last) = extents.iter().rposition(|extent| *extent > 1) else { return true };
+    let Ok(last) = u32::try_from(last) else { return false };
+    let last = Var::Dim(last);
+    let depends = |expr: &Expr| expr.variables().contains(&last);
+    let is_plain = |term: &Term| match term.atom.argument() {
+        None => term.atom != Atom::Var(last) || term.coefficient == 1,
+        Some(argument) => !depends(argument),
+    };
+    let Some((minor, others)) = map.results().split_last() else { return true };
+    minor.terms().iter().all(is_plain) && !others.iter().any(depends)
+}
+
+/// Whether a loop reads neighbors in rounds that follow one another: an invocation of a device in software finds in its core's cache what it has fetched before.
+fn loops_over_neighbors(map: &IndexingMap) -> bool {
+    let is_round = |term: &Term| term.coefficient == 1 && matches!(term.atom, Atom::Var(Var::Range(_)));
+    map.results().last().is_some_and(|minor| minor.terms().iter().any(is_round))
+}
+
+/// As [`waste`], counted.
+fn transactions(
+    extents: &[i64],
+    map: &IndexingMap,
+    array: &ArrayShape,
+    element_bytes: f64,
+    target: &Target,
+) -> Option<f64> {
+    let segment = target.hardware.dram_transaction_bytes;
+    let model = MemoryModel::try_new(SUBGROUP, segment, segment, 16).ok()?;
+    let count = extents.iter().copied().fold(1, i64::saturating_mul);
+    let threads = crate::access::row_major(&[count], extents).ok()?;
+    // An element of less than a byte is read with its neighbors.
+    let tensor = Tensor::try_new(&array.extents, (element_bytes.ceil() as u32).max(1)).ok()?;
+    let found = threads.then(map).ok()?.coalescing(&tensor, &Launch::of_thread(Var::Dim(0)), &model).ok()?;
+    let totals = *found.reads?.totals.known()?;
+    let efficiency = totals.efficiency(segment)?;
+    Some(efficiency.denominator() as f64 / (efficiency.numerator() as f64).max(1.0))
+}

@@ -1,0 +1,193 @@
+//! Small kernels of which none needs another, launched together.
+//!
+//! The *height* of a kernel is the greatest number of kernels on a way from it to a result of the program. A kernel that needs another is less high, so those of one height do not need each
+//! other, and however many of them become one, no kernel comes to need itself. The updates of all parameters of a training step, each of which is a result, have height 0.
+
+use super::super::group::Group;
+use super::{Candidate, Comparison, Diagnostics, Merging, Move};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_hlo::ir::{ArenaId, InstrId, Op};
+
+impl Merging<'_> {
+    /// Launches small loops of one height together, as many as a kernel may hold.
+    pub(super) fn launch_together(&mut self) -> Result<(), Diagnostics> {
+        let mut levels: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, height) in self.heights().into_iter().enumerate() {
+            let state = &self.states[number];
+            if state.is_open && state.group.as_ref().is_some_and(|group| !self.is_carried_alone(group)) {
+                levels.entry(height).or_default().push(number);
+            }
+        }
+        for level in levels.into_values() {
+            let mut first: Option<usize> = None;
+            for number in level {
+                if !self.is_small(number)? {
+                    continue;
+                }
+                first = match first {
+                    Some(first) if self.joins(first, number)? => Some(first),
+                    _ => Some(number),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a kernel of a loop's round computes one value that the loop carries, of this value alone: perhaps nobody needs it, as the counter of a loop whose rounds are counted.
+    fn is_carried_alone(&self, group: &Group) -> bool {
+        let instructions = &self.source.instructions;
+        let root = &instructions[self.source.root];
+        let [result] = group.roots[..] else { return false };
+        let places = root.operands.iter().enumerate().filter(|(_, operand)| **operand == result);
+        let carried = |input: &InstrId| match instructions[*input].op {
+            Op::GetTupleElement { index } => Some(index),
+            _ => None,
+        };
+        let mut read: Vec<Option<i64>> = group.inputs.iter().map(carried).collect();
+        read.dedup();
+        let [Some(index)] = read[..] else { return false };
+        root.op == Op::Tuple && places.map(|(place, _)| i64::try_from(place).ok()).eq([Some(index)])
+    }
+
+    /// Whether a kernel is a loop that takes no longer than its launch.
+    fn is_small(&mut self, number: usize) -> Result<bool, Diagnostics> {
+        let Ok(kernel) = self.kernel_of(number)? else { return Ok(false) };
+        let launch = f64::from(self.target.hardware.launch_nanoseconds);
+        Ok(kernel.is_loop() && kernel.estimate.nanoseconds <= 2.0 * launch)
+    }
+
+    /// Makes a kernel part of one of the same height, if that is possible and saves time; whether it did.
+    fn joins(&mut self, first: usize, number: usize) -> Result<bool, Diagnostics> {
+        let (Some(one), Some(two)) = (&self.states[first].group, &self.states[number].group) else { return Ok(false) };
+        let mut candidate = Candidate {
+            kind: Move::Horizontal,
+            kernels: [first, number].into_iter().filter_map(|number| self.name(number)).collect(),
+            nanoseconds: None,
+            is_taken: false,
+            reason: String::new(),
+        };
+        let roots: BTreeSet<InstrId> = one.roots.iter().chain(&two.roots).copied().collect();
+        let merged = Group {
+            roots: roots.into_iter().collect(),
+            members: one.members.union(&two.members).copied().collect(),
+            inputs: one.inputs.union(&two.inputs).copied().collect(),
+        };
+        match self.judge_launch(&merged, [first, number], &mut candidate.nanoseconds)? {
+            Ok(kernel) => {
+                candidate.is_taken = true;
+                let saved = candidate.nanoseconds.map_or(0.0, |compared| compared.saved());
+                candidate.reason = format!("{}; it saves {saved:.0} ns", kernel.estimate);
+                self.apply(merged, (first, number), kernel, saved);
+            }
+            Err(reason) => candidate.reason = reason,
+        }
+        let is_taken = candidate.is_taken;
+        self.candidates.push(candidate);
+        Ok(is_taken)
+    }
+
+    fn judge_launch(
+        &mut self,
+        merged: &Group,
+        parts: [usize; 2],
+        compared: &mut Option<Comparison>,
+    ) -> Result<Result<super::Kernel, String>, Diagnostics> {
+        let (buffers, limit) = (merged.inputs.len() + merged.roots.len(), self.target.max_storage_buffers as usize);
+        if buffers > limit {
+            return Ok(Err(format!("it would bind {buffers} buffers and the target allows {limit}")));
+        }
+        let (count, most) = (merged.members.len(), self.budget.instructions_per_kernel);
+        if count > most {
+            return Ok(Err(format!("it would have {count} instructions, more than {most}")));
+        }
+        let [one, two] = parts;
+        let (Ok(one), Ok(two)) = (self.kernel_of(one)?, self.kernel_of(two)?) else {
+            return Ok(Err("one of them is no kernel".to_owned()));
+        };
+        let kernel = match self.judged(merged, true)? {
+            Ok(kernel) if kernel.is_loop() => kernel,
+            Ok(_) => return Ok(Err("it would be no loop over the elements of its results".to_owned())),
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let comparison = Comparison::of([&one.estimate, &two.estimate], &kernel.estimate);
+        *compared = Some(comparison);
+        if comparison.saved() <= 0.0 {
+            return Ok(Err("it saves no time".to_owned()));
+        }
+        Ok(Ok(kernel))
+    }
+
+    /// The height of each kernel.
+    fn heights(&self) -> Vec<usize> {
+        let instructions = &self.source.instructions;
+        let mut of_kernel = vec![0; self.states.len()];
+        // For each instruction the greatest height of what needs it, itself not counted where it is part of a kernel.
+        let mut needed = vec![0; instructions.len()];
+        for step in self.order() {
+            match step {
+                Step::Kernel(number) => {
+                    let Some(group) = &self.states[number].group else { continue };
+                    let height = group.roots.iter().map(|root| needed[root.index()]).max().unwrap_or(0);
+                    of_kernel[number] = height;
+                    for input in &group.inputs {
+                        needed[input.index()] = needed[input.index()].max(height + 1);
+                    }
+                }
+                Step::Stays(id) => {
+                    for operand in instructions[id].operands.iter().chain(&self.before[id.index()]) {
+                        needed[operand.index()] = needed[operand.index()].max(needed[id.index()]);
+                    }
+                }
+            }
+        }
+        of_kernel
+    }
+
+    /// Kernels, and what stays, each before what it reads.
+    fn order(&self) -> Vec<Step> {
+        let instructions = &self.source.instructions;
+        let mut members: Vec<bool> = vec![false; instructions.len()];
+        for group in self.states.iter().filter_map(|state| state.group.as_ref()) {
+            group.members.iter().for_each(|member| members[member.index()] = true);
+        }
+        let step = |id: InstrId| match self.home.get(&id) {
+            Some(number) => Some(Step::Kernel(*number)),
+            None => (!members[id.index()]).then_some(Step::Stays(id)),
+        };
+        let (mut done, mut after): (BTreeSet<Step>, Vec<Step>) = (BTreeSet::new(), Vec::new());
+        for id in instructions.ids() {
+            let mut open: Vec<Step> = step(id).into_iter().collect();
+            while let Some(top) = open.last().copied() {
+                if done.contains(&top) {
+                    open.pop();
+                    continue;
+                }
+                let waiting = open.len();
+                let reads: Vec<InstrId> = match top {
+                    Step::Kernel(number) => {
+                        let group = self.states[number].group.as_ref();
+                        group.map(|group| group.inputs.iter().copied().collect()).unwrap_or_default()
+                    }
+                    Step::Stays(id) => {
+                        instructions[id].operands.iter().chain(&self.before[id.index()]).copied().collect()
+                    }
+                };
+                open.extend(reads.into_iter().filter_map(step).filter(|read| !done.contains(read)));
+                if open.len() == waiting {
+                    open.pop();
+                    done.insert(top);
+                    after.push(top);
+                }
+            }
+        }
+        after.reverse();
+        after
+    }
+}
+
+/// A kernel, or an instruction that stays as it is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Kernel(usize),
+    Stays(InstrId),
+}

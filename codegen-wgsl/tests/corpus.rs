@@ -65,5 +65,5 @@ fn every_kernel_round_trips_is_valid_and_always_the_same() {
         eprintln!("{name}: {} kernels", kernels.len());
     }
     eprintln!("{} fused, {refused} refused, {alike} fusions are like others", programs.len());
-    assert!(alike > 100);
+    assert!(alike > 60);
 }

@@ -6,7 +6,7 @@ mod walk;
 
 use crate::{Form, Fused, FusionPlan, Site, Target, Tiling};
 use cost::Round;
-pub(crate) use cost::{serial_nanoseconds, units};
+pub(crate) use cost::{operations, serial_nanoseconds, units};
 use places::Places;
 use std::collections::BTreeSet;
 use walk::{Value, Walk};

@@ -4,6 +4,7 @@
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
 mod fuse;
+mod grouping;
 mod joined;
 mod merge;
 mod plan;

@@ -74,9 +74,9 @@ fn judge(device: &Device, program: &Program, form: &str, options: &Options) -> R
             return if placed { Ok(Verdict::Refused(first.code)) } else { Err(format!("no place in: {error}")) };
         }
     };
-    // A run holds hardly more than what lives at one time.
+    // A run holds hardly more than what lives at one time, and what a few small buffers hold whose values are not needed any more.
     let totals = compiled.totals();
-    if 4 * compiled.peak_bytes() > 5 * totals.least {
+    if 4 * compiled.peak_bytes() > 5 * totals.least + (32 << 10) {
         return Err(format!(
             "{} bytes at its peak, {} live at once at most\n{compiled}",
             compiled.peak_bytes(),

@@ -34,14 +34,14 @@ fn kernels_are_emitted_at_every_stage() {
 #[test]
 fn one_kernel_can_be_asked_for() {
     let text = "HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] negate(x)\n  y = f32[7] parameter(1)\n  b = f32[7] negate(y)\n  ROOT r = (f32[4], f32[7]) tuple(a, b)\n}\n";
-    let all = fed(&["emit", "-"], text);
+    let all = fed(&["emit", "-", "--no-fuse"], text);
     assert!(stdout(&all).contains("// kernel 0: ") && stdout(&all).contains("// kernel 1: "), "{}", stdout(&all));
-    let first = fed(&["emit", "-", "--kernel", "0"], text);
+    let first = fed(&["emit", "-", "--no-fuse", "--kernel", "0"], text);
     assert!(stdout(&all).contains(&stdout(&first)));
-    let wrong = fed(&["emit", "-", "--kernel", "nothing"], text);
+    let wrong = fed(&["emit", "-", "--no-fuse", "--kernel", "nothing"], text);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(stderr(&wrong).contains("there is no kernel nothing; there are: 0 "), "{}", stderr(&wrong));
-    let both = fed(&["emit", "-", "--stage", "spirv"], text);
+    let both = fed(&["emit", "-", "--no-fuse", "--stage", "spirv"], text);
     assert_eq!(both.status.code(), Some(2), "two binaries do not fit one pipe");
 }
 

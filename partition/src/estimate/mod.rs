@@ -12,16 +12,17 @@
 //! - What is read again comes from the smallest cache that holds what is read meanwhile: the second, faster than memory by [`l2_speed_percent`](crate::Hardware::l2_speed_percent), or that of
 //!   a core, faster again by [`l1_speed_percent`](crate::Hardware::l1_speed_percent) (2.5 and 8 times in XLA's model). A row that a pass reads again is held by the cache that holds the rows
 //!   which are folded at one time.
-//! - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), and a device makes `cores · lanes · 2 · clock` of them a second
-//!   ([`flops_per_second`](crate::Hardware::flops_per_second)).
+//! - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
+//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software a sixteenth of that, as measured.
 //! - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 
+mod program;
 mod reads;
 
 pub(crate) use reads::OperandReads;
 
 use crate::form::Form;
-use crate::loop_plan::units;
+use crate::loop_plan::operations;
 use crate::plan::{Emitter, FusionPlan, roots};
 use crate::{Target, access::element_count};
 use std::fmt;
@@ -29,6 +30,10 @@ use weft_hlo::ir::{Computation, Module, Shape};
 
 /// The share of the shorter of computing and moving that the longer hides.
 const HIDDEN: f64 = 0.95;
+
+/// Cycles that a unit takes a lane of a device in software, twice that of its arithmetic: 2^18 elements through a chain of 64 logistic functions take llvmpipe 16 times as long as their units at two
+/// a cycle, since no other invocation runs while one waits for its operands, and functions of the library are many instructions.
+const SOFTWARE_CYCLES: f64 = 16.0;
 
 /// What a kernel moves and computes, and how long that takes by the model of [this module](self).
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -55,7 +60,7 @@ impl Estimate {
         let written: u64 = roots(computation).iter().map(|root| bytes(&computation.instructions[*root].shape)).sum();
         let reads = OperandReads::all(computation, plan, target);
         // What cannot be counted is taken for one unit an element.
-        let counted = units(module, computation, plan).ok();
+        let counted = operations(module, computation, plan).ok();
         let own = || plan.functions().iter().map(|function| function.evaluations).sum();
         let moved = Moved::of(reads.values(), written as f64);
         Estimate::made_of(moved, counted.unwrap_or_else(own), invocations(computation, plan), target)
@@ -69,7 +74,8 @@ impl Estimate {
         let share = (invocations / lanes.max(1.0)).clamp(1e-6, 1.0);
         let first = 1e9 * (moved.read + moved.written) / hardware.dram_bytes_per_second as f64;
         let memory = (first + moved.again_nanoseconds) / share;
-        let compute = 1e9 * units / (hardware.flops_per_second() * share);
+        let cycles = if target.is_software() { SOFTWARE_CYCLES } else { 1.0 };
+        let compute = 1e9 * cycles * units / (hardware.flops_per_second() * share);
         let launch = f64::from(hardware.launch_nanoseconds);
         Estimate {
             bytes_read: moved.read,

@@ -27,8 +27,6 @@ struct Use<'p> {
     extents: &'p [i64],
     map: Option<&'p IndexingMap>,
     times: f64,
-    /// Passes in which it is called.
-    passes: f64,
     /// Whether its elements go through a tile, so that it is called for neighbors in the operand.
     is_tiled: bool,
 }
@@ -61,15 +59,14 @@ impl OperandReads {
 /// The uses of each operand.
 fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId, Vec<Use<'p>>> {
     let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
-    let (called, tiled) = (passes_of(plan), tiled(plan));
+    let tiled = tiled(plan);
     let mut all: BTreeMap<InstrId, Vec<Use<'p>>> = BTreeMap::new();
     for (number, function) in (0u32..).zip(plan.functions()) {
         let is_tiled = tiled.contains(&FunctionId(number));
-        let passes = called.get(&FunctionId(number)).copied().unwrap_or(1.0);
         let mut add = |operand: InstrId, map: Option<&'p IndexingMap>| {
             let rounds: f64 = map.into_iter().flat_map(IndexingMap::ranges).map(extent).product();
-            let times = function.evaluations * rounds * passes;
-            all.entry(operand).or_default().push(Use { extents: &function.extents, map, times, passes, is_tiled });
+            let times = function.evaluations * rounds;
+            all.entry(operand).or_default().push(Use { extents: &function.extents, map, times, is_tiled });
         };
         for root in function.roots.iter().filter(|root| is_parameter(&root.instruction)) {
             add(root.instruction, Some(&root.map));
@@ -92,19 +89,6 @@ fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId
 
 fn extent(variable: &weft_indexing::Variable) -> f64 {
     (variable.bounds().hi - variable.bounds().lo + 1).max(0) as f64
-}
-
-/// In how many passes over rows each function is called.
-fn passes_of(plan: &FusionPlan) -> BTreeMap<FunctionId, f64> {
-    let mut called: BTreeMap<FunctionId, f64> = BTreeMap::new();
-    for pass in plan.passes() {
-        let folded = pass.folds.iter().map(|fold| fold.function);
-        let each: BTreeSet<FunctionId> = pass.rows.iter().chain(&pass.elements).copied().chain(folded).collect();
-        for function in each {
-            *called.entry(function).or_default() += 1.0;
-        }
-    }
-    called
 }
 
 /// The functions whose elements go from rows to columns through tiles.
@@ -150,16 +134,16 @@ fn of_operand(array: &ArrayShape, uses: &[Use<'_>], plan: &FusionPlan, target: &
     OperandReads { first, again, again_nanoseconds: 1e9 * again / speed }
 }
 
-/// Bytes of an operand that are in use at one time: in a core, and in all of them.
+/// Bytes of an operand that are in use at one time: in a core, and in all of them. Where workgroups fold rows, and read it as elements of these, those of the rows of a workgroup.
 fn held(bytes: f64, uses: &[Use<'_>], plan: &FusionPlan, target: &Target) -> [f64; 2] {
-    match plan.emitter() {
-        Emitter::Reduced(reduced) if uses.iter().all(|one| one.passes > 1.0 || one.times <= 1.0) => {
-            let [inner, outer] = reduced.workgroups();
-            let workgroup = bytes / (inner as f64 * outer as f64).max(1.0);
-            [workgroup, workgroup * f64::from(target.hardware.cores)]
-        }
-        _ => [bytes, bytes],
+    let Emitter::Reduced(reduced) = plan.emitter() else { return [bytes, bytes] };
+    let count = |extents: &[i64]| extents.iter().copied().fold(1, i64::saturating_mul);
+    if !uses.iter().all(|one| count(one.extents) == reduced.elements()) {
+        return [bytes, bytes];
     }
+    let [inner, outer] = reduced.workgroups();
+    let workgroup = bytes / (inner as f64 * outer as f64).max(1.0);
+    [workgroup, workgroup * f64::from(target.hardware.cores)]
 }
 
 /// Elements that are read at all, at most.

@@ -261,10 +261,10 @@ impl Merging<'_> {
             return Ok(Err("it would not be shaped around what one of them is shaped around".to_owned()));
         }
         if after.computes_more_than(&before, &of_other) {
-            return Ok(Err("something would be computed more often".to_owned()));
+            return Ok(Err(format!("something would be computed more often: {}", after.estimate)));
         }
         if comparison.saved() <= 0.0 {
-            return Ok(Err("it saves no time".to_owned()));
+            return Ok(Err(format!("it saves no time: {}", after.estimate)));
         }
         Ok(Ok((merged, after)))
     }

@@ -126,9 +126,23 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
     for function in plan.functions() {
         let mut units = 1.0;
         for member in &function.members {
-            units += work(module, computation, plan, *member)?;
+            units += work(module, computation, plan, *member, 1.0)?;
         }
         all += function.evaluations * units;
+    }
+    Ok(all)
+}
+
+/// As [`units`], without calls of functions and what only moves elements.
+///
+/// # Errors
+/// As there.
+pub(crate) fn operations(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
+    let mut all = 0.0;
+    for function in plan.functions() {
+        for member in &function.members {
+            all += function.evaluations * work(module, computation, plan, *member, 0.0)?;
+        }
     }
     Ok(all)
 }
@@ -138,8 +152,14 @@ pub(crate) fn serial_nanoseconds(units: f64, target: &Target) -> u64 {
     (CYCLES * units * 1e9 / target.hardware.clock_hertz.max(1) as f64).ceil() as u64
 }
 
-/// The work of a member of a function each time that the function runs.
-fn work(module: &Module, computation: &Computation, plan: &FusionPlan, id: InstrId) -> Result<f64, String> {
+/// The work of a member of a function each time that the function runs, of which each instruction is so much by itself.
+fn work(
+    module: &Module,
+    computation: &Computation,
+    plan: &FusionPlan,
+    id: InstrId,
+    itself: f64,
+) -> Result<f64, String> {
     let instruction = &computation.instructions[id];
     let rounds = |id: InstrId| -> Result<f64, String> {
         let map = operand_map(computation, id, 0).map_err(|findings| findings.to_string())?;
@@ -151,7 +171,9 @@ fn work(module: &Module, computation: &Computation, plan: &FusionPlan, id: Instr
     };
     let applied = instruction.op.called_computations().into_iter();
     let applied: usize = applied.map(|region| module.computations[region].instructions.len()).sum();
-    let each = (1.0 + operation_cost(&instruction.op) + applied as f64) * weight(instruction);
+    let products = if matches!(instruction.op, Op::Dot { .. } | Op::Convolution { .. }) { 2.0 } else { 0.0 };
+    let own = operation_cost(&instruction.op).max(products * (1.0 - itself));
+    let each = (itself + own + applied as f64) * weight(instruction);
     let mut times = if is_loop(id) { rounds(id)? } else { 1.0 };
     let mut block = plan.block(id);
     while let Some((owner, _)) = block {

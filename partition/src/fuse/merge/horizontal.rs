@@ -8,6 +8,9 @@ use super::{Candidate, Comparison, Diagnostics, Merging, Move};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArenaId, InstrId, Op};
 
+/// A kernel that takes longer than so many launches of nothing occupies the device by itself.
+const MOST_LAUNCHES: f64 = 4.0;
+
 impl Merging<'_> {
     /// Launches small loops of one height together, as many as a kernel may hold.
     pub(super) fn launch_together(&mut self) -> Result<(), Diagnostics> {
@@ -49,11 +52,14 @@ impl Merging<'_> {
         root.op == Op::Tuple && places.map(|(place, _)| i64::try_from(place).ok()).eq([Some(index)])
     }
 
-    /// Whether a kernel is a loop that takes no longer than its launch.
+    /// Whether a kernel is a loop that computes something, and takes no longer than [`MOST_LAUNCHES`].
     fn is_small(&mut self, number: usize) -> Result<bool, Diagnostics> {
+        if self.states[number].results == 0.0 {
+            return Ok(false);
+        }
         let Ok(kernel) = self.kernel_of(number)? else { return Ok(false) };
         let launch = f64::from(self.target.hardware.launch_nanoseconds);
-        Ok(kernel.is_loop() && kernel.estimate.nanoseconds <= 2.0 * launch)
+        Ok(kernel.is_loop() && kernel.estimate.nanoseconds <= MOST_LAUNCHES * launch)
     }
 
     /// Makes a kernel part of one of the same height, if that is possible and saves time; whether it did.

@@ -2,12 +2,14 @@
 
 pub(crate) mod args;
 mod baseline;
+mod calibrate;
 mod case;
 mod clock;
 mod inputs;
 mod judge;
 mod kernel;
 mod measure;
+mod prediction;
 mod reference;
 mod report;
 mod rounds;
@@ -30,15 +32,19 @@ use measure::{Bench as Measuring, Settings};
 use report::Section;
 use rounds::Budget;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 use sweep::Sweep;
-use weft_partition::{Schedule, Target};
+use weft_partition::{Hardware, Schedule, Target};
 use weft_runtime::Device;
 
 /// `weft bench`
 pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) -> Result<Outcome, Failure> {
     if arguments.markdown && is_json(format) {
         return Err(Failure::Misuse("--markdown and --format json exclude each other".into()));
+    }
+    if let Some(file) = &arguments.calibrate {
+        return calibrated(arguments, file, format);
     }
     if let Some(most) = arguments.sweep {
         return swept(arguments, most, format);
@@ -66,6 +72,27 @@ pub(crate) fn bench(arguments: &Bench, format: Format, stopwatch: &Stopwatch) ->
     let mut comparisons = sections.iter().flat_map(|section| section.comparisons.iter().flatten());
     let is_worse = comparisons.any(|comparison: &Comparison| comparison.verdict.is_regression());
     Ok(if is_worse { Outcome::Findings } else { Outcome::Done })
+}
+
+/// `weft bench --calibrate`
+fn calibrated(arguments: &Bench, file: &Path, format: Format) -> Result<Outcome, Failure> {
+    let [wanted] = &arguments.device[..] else {
+        return Err(Failure::Misuse("--calibrate writes the target of one device".into()));
+    };
+    let device = Device::new(&device::selection(wanted))?;
+    let target = calibrate::calibrated(&device, arguments.rounds)?;
+    let value = target::to_json(&target)?;
+    std::fs::write(file, format!("{value:#}\n")).map_err(|error| Failure::not_written(file, &error))?;
+    if is_json(format) {
+        output::json(&value["hardware"])?;
+    } else {
+        let Hardware { launch_nanoseconds, dram_bytes_per_second, clock_hertz, .. } = target.hardware;
+        output::text(&format!(
+            "{}: a launch takes {launch_nanoseconds} ns, memory moves {dram_bytes_per_second} bytes a second, the clock counts {clock_hertz} cycles a second\n",
+            device.info()
+        ))?;
+    }
+    Ok(Outcome::Done)
 }
 
 /// `weft bench --sweep`
@@ -116,6 +143,7 @@ fn section(
         seed: arguments.seed,
         is_checked: !arguments.no_check,
         is_optimized: !arguments.no_opt,
+        beside_unfused: arguments.unfused,
     };
     let target = arguments.scheduled.apply(target.unwrap_or_else(|| device.target()).clone());
     let measuring = Measuring::new(device.clone(), target, settings, stopwatch)?;

@@ -23,12 +23,14 @@ Examples:
   weft bench program.hlo --rounds 50 --no-check
   weft bench --all --format json > before.json
   weft bench --all --baseline before.json --tolerance 1.05
+  weft bench --all --unfused --no-check
+  weft bench --calibrate mine.json --device llvmpipe
   weft bench --sweep --device llvmpipe --rounds 5
   weft bench --all --device llvmpipe --device swiftshader --markdown > results.md";
 
 /// What to measure, and how.
 #[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["programs", "all", "sweep"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["programs", "all", "sweep", "calibrate"]))]
 pub(crate) struct Bench {
     /// Names of cases that come with this command, or files of HLO text; `-` is standard input
     #[arg(value_name = "CASE|FILE", value_parser = NonEmptyStringValueParser::new())]
@@ -41,6 +43,12 @@ pub(crate) struct Bench {
     /// twice as long with those that suit the device, or is wrong
     #[arg(long, value_name = "LOG2", num_args = 0..=1, require_equals = true, default_missing_value = "24", conflicts_with_all = ["baseline", "no_opt"], value_parser = clap::value_parser!(u32).range(0..=26))]
     pub(crate) sweep: Option<u32>,
+    /// Measure what memory, arithmetic and launches cost on the device, and write its target with these costs to FILE, for `--target`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "no_opt", "unfused", "target", "schedule", "markdown"])]
+    pub(crate) calibrate: Option<PathBuf>,
+    /// Measure each program beside what it is when each of its instructions is a launch
+    #[arg(long, conflicts_with = "sweep")]
+    pub(crate) unfused: bool,
     /// Where to run: `gpu` (the best there is), a number of `weft devices`, or a part of a device's name. Given several
     /// times, on each of them in turn
     #[arg(long, value_name = "DEVICE", default_value = "gpu", value_parser = NonEmptyStringValueParser::new())]

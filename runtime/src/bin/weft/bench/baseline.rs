@@ -201,7 +201,10 @@ mod tests {
         let ratios = Ratios { wall: times_copy.and_then(|it| Summary::of([it])), cpu: None };
         let figures = Figures::of(&[], ratios, Ok(Some(error)));
         let stages = Stages::default();
-        Row { ours: Ok(Ours { figures, kernels: 1, launches: 1, bytes_moved: 8, stages }), ..Row::new(name) }
+        Row {
+            ours: Ok(Ours { figures, kernels: 1, launches: 1, bytes_moved: 8, predicted: Ok(1e-3), stages }),
+            ..Row::new(name)
+        }
     }
 
     fn broken(name: &str) -> Row {

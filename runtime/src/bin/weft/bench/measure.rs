@@ -14,7 +14,7 @@ use crate::report::Failure;
 use std::time::Instant;
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{ArrayShape, ElementType, Literal, Module};
-use weft_partition::{Target, Work};
+use weft_partition::{Fusing, Grouping, Target, Work};
 use weft_runtime::program::compile_fused;
 use weft_runtime::{Device, DeviceBuffer, Error, Executable, Options, optimize};
 
@@ -27,6 +27,8 @@ pub(super) struct Settings {
     pub(super) is_checked: bool,
     /// Whether the default passes run first.
     pub(super) is_optimized: bool,
+    /// Whether programs are measured beside what they are when nothing is fused.
+    pub(super) beside_unfused: bool,
 }
 
 /// A device with what all programs are compared with.
@@ -52,6 +54,8 @@ struct Ready {
     executable: Executable,
     arguments: Vec<DeviceBuffer>,
     results: Vec<Literal>,
+    /// Seconds by the cost model.
+    predicted: Result<f64, String>,
     stages: Stages,
 }
 
@@ -137,10 +141,13 @@ impl Bench {
         };
         let stages = Stages { parse: sample.wall, ..Stages::default() };
         let with_loops = case.may_have_whole_loops();
-        let ready =
-            self.ready(&module, &inputs, with_loops, stages).map_err(|error| Reason::of_error(&case.source, &error));
+        let ready = self.ready(&module, &inputs, (with_loops, Grouping::Keep), stages);
+        let ready = ready.map_err(|error| Reason::of_error(&case.source, &error));
         let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
-        let beside = self.beside(case);
+        let beside = match self.settings.beside_unfused {
+            true => self.unfused(case, &module, &inputs),
+            false => self.beside(case),
+        };
         let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|it| it.outcome.is_ok()));
         let expected = is_checked.then(|| {
             eval::evaluate_precisely(&module, &inputs, &Config::default())
@@ -154,6 +161,13 @@ impl Bench {
         row
     }
 
+    /// The program with a launch for each instruction, if it can run.
+    fn unfused(&self, case: &Case, module: &Module, inputs: &[Literal]) -> Option<(String, Other)> {
+        let how = (case.may_have_whole_loops(), Grouping::Alone);
+        let ready = self.ready(module, inputs, how, Stages::default()).ok()?;
+        Some(("unfused".to_owned(), Other::Program(Box::new(ready))))
+    }
+
     /// What a case is measured beside, compiled and run once, if there is something that can run.
     fn beside(&self, case: &Case) -> Option<(String, Other)> {
         if let Some(count) = case.dispatches() {
@@ -164,7 +178,7 @@ impl Bench {
         let other = case.beside()?;
         let module = weft_hlo::text::parse(&other.source.text).ok()?;
         let inputs = inputs::literals(&module, self.settings.seed).ok()?;
-        let ready = self.ready(&module, &inputs, true, Stages::default()).ok()?;
+        let ready = self.ready(&module, &inputs, (true, Grouping::Keep), Stages::default()).ok()?;
         Some((other.name, Other::Program(Box::new(ready))))
     }
 
@@ -173,7 +187,7 @@ impl Bench {
         &self,
         module: &Module,
         inputs: &[Literal],
-        whole_loops: bool,
+        (whole_loops, grouping): (bool, Grouping),
         mut stages: Stages,
     ) -> Result<Ready, Error> {
         // What the host computed would be the evaluator's speed.
@@ -184,9 +198,12 @@ impl Bench {
         stages.passes = sample.wall;
         let optimized = optimized?.module;
         let target = &self.target;
-        let (fused, sample) = timed(|| weft_partition::fuse_explained(&optimized, target));
+        let fusing = Fusing { grouping, ..Fusing::default() };
+        let (fused, sample) = timed(|| weft_partition::fuse_with(&optimized, target, fusing));
         stages.fuse = sample.wall;
-        let program = compile_fused(fused?, target, &options)?;
+        let fused = fused?;
+        let predicted = fused.estimated_nanoseconds(target, whole_loops).map(|nanoseconds| nanoseconds / 1e9);
+        let program = compile_fused(fused, target, &options)?;
         stages.add_kernels(&self.stopwatch.take());
         let (executable, sample) = timed(|| Executable::new(&self.device, program));
         stages.pipelines = sample.wall;
@@ -199,7 +216,7 @@ impl Bench {
         stages.first_run = sample.wall;
         stages.ready = stages.parse + compiled + sample.wall;
         let results = results?.iter().map(DeviceBuffer::download).collect::<Result<_, _>>()?;
-        Ok(Ready { executable, arguments, results, stages })
+        Ok(Ready { executable, arguments, results, predicted, stages })
     }
 
     /// The reference kernels of the case after a first run, each with its result, or why it cannot run.
@@ -281,6 +298,7 @@ impl Bench {
                 kernels: program.shaders().len(),
                 launches: program.launches().count(),
                 bytes_moved: program.bytes_moved(),
+                predicted: ready.predicted,
                 stages: ready.stages,
             }
         });

@@ -3,6 +3,7 @@
 use super::args::Clock;
 use super::baseline::Comparison;
 use super::measure::Settings;
+use super::prediction;
 use super::row::{Figures, Hand, Ours, Ratios, Reason, Row};
 use super::statistics::Summary;
 use super::table::{Table, number};
@@ -151,7 +152,8 @@ impl Section {
 
     fn tables(&self) -> Vec<Table> {
         let compile_times = Some(self.compile_times()).filter(|table| !table.rows.is_empty());
-        [Some(self.run_times()), compile_times, self.comparison()].into_iter().flatten().collect()
+        let predictions = Some(prediction::table(&self.rows)).filter(|table| !table.rows.is_empty());
+        [Some(self.run_times()), compile_times, predictions, self.comparison()].into_iter().flatten().collect()
     }
 
     /// For people.
@@ -184,6 +186,7 @@ impl Section {
             "clock": self.clock.name(),
             "copy_bytes": self.copy.as_ref().ok(),
             "cases": self.rows.iter().map(row_json).collect::<Vec<Value>>(),
+            "rank_correlation": prediction::rank_correlation(&self.rows),
         });
         if let Err(reason) = &self.copy {
             section["copy_refused"] = json!(reason);
@@ -220,6 +223,7 @@ fn row_json(row: &Row) -> Value {
             value["kernels"] = json!(ours.kernels);
             value["launches"] = json!(ours.launches);
             value["bytes_moved"] = json!(ours.bytes_moved);
+            value["predicted_seconds"] = json!(ours.predicted.as_ref().ok());
             let stages = ours.stages.named().map(|(name, seconds)| (name.replace(' ', "_"), json!(seconds)));
             value["compile_seconds"] = Value::Object(Map::from_iter(stages));
             value

@@ -122,6 +122,8 @@ pub(super) struct Ours {
     pub(super) launches: usize,
     /// Bytes of all tensors that launches bind, each as often as it is bound.
     pub(super) bytes_moved: u64,
+    /// Seconds of a run by the cost model, or why they are not known.
+    pub(super) predicted: Result<f64, String>,
     pub(super) stages: Stages,
 }
 

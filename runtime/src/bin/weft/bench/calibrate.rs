@@ -1,0 +1,105 @@
+//! `weft bench --calibrate`: what memory, arithmetic and launches cost on a device.
+
+use super::clock::timed;
+use super::kernel::Kernels;
+use super::reference::{COPY, Reference};
+use crate::random::{self, Distribution};
+use crate::report::Failure;
+use weft_hlo::ir::{ArrayShape, ElementType};
+use weft_partition::{Target, fuse_explained};
+use weft_runtime::program::compile_fused;
+use weft_runtime::{Device, DeviceBuffer, Executable, Options};
+
+/// Dispatches that are timed, and those that are taken off as what a run takes besides.
+const DISPATCHES: [u32; 2] = [100, 1100];
+
+/// Operations that each element goes through in the program that computes.
+const CHAIN: usize = 64;
+
+/// Elements of that program.
+const ELEMENTS: i64 = 1 << 18;
+
+/// The target of a device, with what was measured on it: the median of so many rounds each.
+///
+/// - [`dram_bytes_per_second`](weft_partition::Hardware::dram_bytes_per_second): what the copy of `weft bench` moves;
+/// - [`launch_nanoseconds`](weft_partition::Hardware::launch_nanoseconds): what a dispatch more takes in a pass of small dispatches;
+/// - [`clock_hertz`](weft_partition::Hardware::clock_hertz): the cycles by which a chain of transcendental functions takes the time that it takes, given the cores and lanes of the target.
+///
+/// # Errors
+/// Whatever the device reports.
+pub(super) fn calibrated(device: &Device, rounds: u32) -> Result<Target, Failure> {
+    let target = device.target().clone();
+    let launch = dispatch(device, rounds)?;
+    let bytes_per_second = copy(device, rounds)?;
+    let faster = chain(device, &target, rounds, launch, bytes_per_second)?;
+    Ok(target.with(|target| {
+        let hardware = &mut target.hardware;
+        hardware.launch_nanoseconds = (launch * 1e9).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+        hardware.dram_bytes_per_second = bytes_per_second.round().max(1.0) as u64;
+        hardware.clock_hertz = (hardware.clock_hertz as f64 * faster).round().max(1.0) as u64;
+    }))
+}
+
+/// Seconds of a dispatch among others.
+fn dispatch(device: &Device, rounds: u32) -> Result<f64, Failure> {
+    let reference = Reference::dispatch();
+    let mut seconds = [0.0; 2];
+    for (count, seconds) in DISPATCHES.into_iter().zip(&mut seconds) {
+        let kernels = Kernels::new(device, &reference, &[]).map_err(Failure::message)?.times(count);
+        *seconds = median(rounds, || Ok(kernels.run()?))?;
+    }
+    Ok(((seconds[1] - seconds[0]) / f64::from(DISPATCHES[1] - DISPATCHES[0])).max(1e-9))
+}
+
+/// Bytes a second that the copy reads and writes.
+fn copy(device: &Device, rounds: u32) -> Result<f64, Failure> {
+    let references = Reference::all().map_err(Failure::message)?;
+    let is_copy = |reference: &&Reference| reference.name == COPY;
+    let reference = references.iter().find(is_copy).ok_or_else(|| Failure::message("there is no copy"))?;
+    let bytes = reference.buffers[reference.output].bytes;
+    let shape = ArrayShape::new(ElementType::F32, [bytes as i64 / 4]);
+    let input = random::literal(0, 0, COPY, &shape, Distribution::default())?;
+    let argument = DeviceBuffer::upload(device, &input)?;
+    let kernels = Kernels::new(device, reference, &[argument]).map_err(Failure::message)?;
+    let seconds = median(rounds, || Ok(kernels.run()?))?;
+    Ok(2.0 * bytes as f64 / seconds)
+}
+
+/// How many times as fast the device computes as the cost model says of its target.
+fn chain(device: &Device, target: &Target, rounds: u32, launch: f64, bytes_per_second: f64) -> Result<f64, Failure> {
+    let mut text = format!("HloModule chain\nENTRY e {{\n  v0 = f32[{ELEMENTS}] parameter(0)\n");
+    for step in 1..=CHAIN {
+        let root = if step == CHAIN { "ROOT " } else { "" };
+        text += &format!("  {root}v{step} = f32[{ELEMENTS}] logistic(v{})\n", step - 1);
+    }
+    text += "}\n";
+    let module = weft_hlo::text::parse(&text).map_err(|findings| Failure::message(findings.to_string()))?;
+    let fused = fuse_explained(&module, target).map_err(|findings| Failure::message(findings.to_string()))?;
+    let estimates = fused.fusions().filter_map(|site| fused.estimate(site, target));
+    let predicted: f64 = estimates.map(|estimate| estimate.compute_nanoseconds / 1e9).sum();
+    let program = compile_fused(fused, target, &Options::default())?;
+    let executable = Executable::new(device, program)?;
+    let shape = ArrayShape::new(ElementType::F32, [ELEMENTS]);
+    let input = random::literal(0, 0, "chain", &shape, Distribution::default())?;
+    let argument = [DeviceBuffer::upload(device, &input)?];
+    let seconds = median(rounds, || {
+        executable.execute(&argument)?;
+        Ok(device.wait("computing")?)
+    })?;
+    let besides = launch + 8.0 * ELEMENTS as f64 / bytes_per_second;
+    let computing = (seconds - besides).max(seconds / 10.0);
+    Ok(predicted / computing)
+}
+
+/// The median of the seconds that a run takes, after one that warms up.
+fn median(rounds: u32, mut run: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+    run()?;
+    let mut seconds = Vec::with_capacity(rounds as usize);
+    for _ in 0..rounds {
+        let (outcome, sample) = timed(&mut run);
+        outcome?;
+        seconds.push(sample.wall);
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(seconds[seconds.len() / 2])
+}

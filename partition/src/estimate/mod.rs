@@ -13,7 +13,8 @@
 //!   a core, faster again by [`l1_speed_percent`](crate::Hardware::l1_speed_percent) (2.5 and 8 times in XLA's model). A row that a pass reads again is held by the cache that holds the rows
 //!   which are folded at one time.
 //! - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
-//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software a sixteenth of that, as measured.
+//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software a sixteenth of that, as measured, and there reading an element at a place which a value
+//!   tells takes units, too.
 //! - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 
 mod program;
@@ -34,6 +35,10 @@ const HIDDEN: f64 = 0.95;
 /// Cycles that a unit takes a lane of a device in software, twice that of its arithmetic: 2^18 elements through a chain of 64 logistic functions take llvmpipe 16 times as long as their units at two
 /// a cycle, since no other invocation runs while one waits for its operands, and functions of the library are many instructions.
 const SOFTWARE_CYCLES: f64 = 16.0;
+
+/// Units that it takes a device in software to read an element at a place which a value tells, one lane after the other: rows of 256 elements gathered out of 65,536 take llvmpipe 7 times as long
+/// as their bytes.
+const SOFTWARE_GATHERED: f64 = 64.0;
 
 /// What a kernel moves and computes, and how long that takes by the model of [this module](self).
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -63,7 +68,9 @@ impl Estimate {
         let counted = operations(module, computation, plan).ok();
         let own = || plan.functions().iter().map(|function| function.evaluations).sum();
         let moved = Moved::of(reads.values(), written as f64);
-        Estimate::made_of(moved, counted.unwrap_or_else(own), invocations(computation, plan), target)
+        let gathered: f64 = reads.values().map(|one| one.gathered).sum();
+        let more = if target.is_software() { SOFTWARE_GATHERED * gathered } else { 0.0 };
+        Estimate::made_of(moved, counted.unwrap_or_else(own) + more, invocations(computation, plan), target)
     }
 
     /// Of a kernel that moves and computes so much, in so many invocations.

@@ -20,6 +20,8 @@ pub(crate) struct OperandReads {
     /// Bytes again, and how long the whole device takes for them.
     pub(super) again: f64,
     pub(super) again_nanoseconds: f64,
+    /// Elements that are read at places which values tell.
+    pub(super) gathered: f64,
 }
 
 /// A function that reads an operand, through this map from its indices, so often.
@@ -131,7 +133,9 @@ fn of_operand(array: &ArrayShape, uses: &[Use<'_>], plan: &FusionPlan, target: &
     } else {
         memory
     };
-    OperandReads { first, again, again_nanoseconds: 1e9 * again / speed }
+    let is_gathered = |one: &&Use<'_>| one.map.is_some_and(|map| !map.runtime().is_empty());
+    let gathered = uses.iter().filter(is_gathered).map(|one| one.times).sum();
+    OperandReads { first, again, again_nanoseconds: 1e9 * again / speed, gathered }
 }
 
 /// Bytes of an operand that are in use at one time: in a core, and in all of them. Where workgroups fold rows, and read it as elements of these, those of the rows of a workgroup.

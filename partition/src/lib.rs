@@ -18,7 +18,8 @@
 //! A [`Target`] says what kernels have to keep to, what they may use and what things cost: that of a device comes from
 //! `weft-runtime`, others by name ([`Target::preset`]) or, with the feature `serde`, from JSON.
 //!
-//! [`Work`] counts what a program reads, writes and computes at the least, which is what speeds are measured against.
+//! [`Work`] counts what a program reads, writes and computes at the least, which is what speeds are measured against; [`Launches`] what those of a fused program do,
+//! whoever fused it.
 //!
 //! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
 
@@ -32,6 +33,7 @@ mod fold;
 mod form;
 mod fuse;
 mod hero;
+mod launches;
 mod legal;
 mod live;
 mod loop_plan;
@@ -54,6 +56,7 @@ pub use fuse::{
     Candidate, Comparison, Decision, Fused, Fusing, Grouping, Move, Verdict, fuse, fuse_explained, fuse_with,
 };
 pub use hero::{HeroKind, HeroTiling};
+pub use launches::{Launch, Launches};
 pub use legal::{Site, Uncompiled};
 pub use live::live;
 pub use loop_plan::{

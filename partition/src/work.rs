@@ -108,7 +108,8 @@ pub fn flops_of_computations(module: &Module) -> Vec<Option<u64>> {
     known
 }
 
-fn instruction_flops(
+/// The arithmetic of an instruction, given that of the computations that it calls.
+pub(crate) fn instruction_flops(
     module: &Module,
     computation: &Computation,
     instruction: &Instruction,

@@ -13,5 +13,6 @@ mod rewritten;
 mod scans;
 mod semigroups;
 mod target;
+mod traffic;
 mod transposed;
 mod uncompiled;

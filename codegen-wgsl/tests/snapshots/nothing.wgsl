@@ -27,12 +27,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
 }
 
-// sums_fusion
+// sums_negated_fusion
 
-@group(0) @binding(0) var<storage, read> z: array<i32>;  // s32[2,0]
-@group(0) @binding(1) var<storage, read_write> sums_out: array<i32>;  // s32[2]
+@group(0) @binding(0) var<storage, read> y: array<i32>;  // s32[]
+@group(0) @binding(1) var<storage, read> z: array<i32>;  // s32[2,0]
+@group(0) @binding(2) var<storage, read_write> sums_out: array<i32>;  // s32[2]
+@group(0) @binding(3) var<storage, read_write> negated_out: array<i32>;  // s32[]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
-@group(0) @binding(2) var<uniform> params: Params;
+@group(0) @binding(4) var<uniform> params: Params;
 var<private> zeros: Params;
 
 fn keep(x: f32) -> f32 {
@@ -51,34 +53,6 @@ fn sums(d0: u32) -> i32 {
     return 7i;
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
-    if lane <= 1u {
-        sums_out[lane] = sums(lane);
-    }
-}
-
-// negated_fusion
-
-@group(0) @binding(0) var<storage, read> y: array<i32>;  // s32[]
-@group(0) @binding(1) var<storage, read_write> negated_out: array<i32>;  // s32[]
-struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
-@group(0) @binding(2) var<uniform> params: Params;
-var<private> zeros: Params;
-
-fn keep(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero);
-}
-
-fn keep_apart(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_apart);
-}
-
-fn keep_chosen(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ zeros.zero_chosen);
-}
-
 fn negated(d0: u32) -> i32 {
     return negate_i32(y[0u]);
 }
@@ -86,6 +60,9 @@ fn negated(d0: u32) -> i32 {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
+    if lane <= 1u {
+        sums_out[lane] = sums(lane);
+    }
     if lane == 0u {
         negated_out[0u] = negated(0u);
     }

@@ -3,6 +3,7 @@
 
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
+mod estimate;
 mod fuse;
 mod grouping;
 mod joined;

@@ -26,6 +26,7 @@ pub(crate) struct OperandReads {
 
 /// A function that reads an operand, through this map from its indices, so often.
 struct Use<'p> {
+    function: u32,
     extents: &'p [i64],
     map: Option<&'p IndexingMap>,
     times: f64,
@@ -68,7 +69,11 @@ fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId
         let mut add = |operand: InstrId, map: Option<&'p IndexingMap>| {
             let rounds: f64 = map.into_iter().flat_map(IndexingMap::ranges).map(extent).product();
             let times = function.evaluations * rounds;
-            all.entry(operand).or_default().push(Use { extents: &function.extents, map, times, is_tiled });
+            let known = all.entry(operand).or_default();
+            // What a function reads twice of one element it loads once.
+            if !known.iter().any(|one| one.function == number && one.map == map) {
+                known.push(Use { function: number, extents: &function.extents, map, times, is_tiled });
+            }
         };
         for root in function.roots.iter().filter(|root| is_parameter(&root.instruction)) {
             add(root.instruction, Some(&root.map));

@@ -6,6 +6,7 @@ mod cache_command;
 mod cli;
 #[path = "support/command.rs"]
 mod command;
+mod fuse_command;
 mod indexing_command;
 mod indexing_spec;
 mod inputs_command;

@@ -13,7 +13,7 @@
 //!   a core, faster again by [`l1_speed_percent`](crate::Hardware::l1_speed_percent) (2.5 and 8 times in XLA's model). A row that a pass reads again is held by the cache that holds the rows
 //!   which are folded at one time.
 //! - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
-//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software a sixteenth of that, as measured, and there reading an element at a place which a value
+//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software an eighth of that, as measured, and there reading an element at a place which a value
 //!   tells takes units, too.
 //! - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 
@@ -32,9 +32,9 @@ use weft_hlo::ir::{Computation, Module, Shape};
 /// The share of the shorter of computing and moving that the longer hides.
 const HIDDEN: f64 = 0.95;
 
-/// Cycles that a unit takes a lane of a device in software, twice that of its arithmetic: 2^18 elements through a chain of 64 logistic functions take llvmpipe 16 times as long as their units at two
+/// Cycles that a unit takes a lane of a device in software, twice that of its arithmetic: chains of transcendental functions take llvmpipe 8 times as long as their units at two
 /// a cycle, since no other invocation runs while one waits for its operands, and functions of the library are many instructions.
-const SOFTWARE_CYCLES: f64 = 16.0;
+const SOFTWARE_CYCLES: f64 = 8.0;
 
 /// Units that it takes a device in software to read an element at a place which a value tells, one lane after the other: rows of 256 elements gathered out of 65,536 take llvmpipe 7 times as long
 /// as their bytes.

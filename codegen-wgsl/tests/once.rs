@@ -91,7 +91,9 @@ fn transpositions_read_and_write_once() {
         ("halves", "f16[40,64]", "f16[64,40]", "1,0", "tiles"),
         ("bytes", "s8[36,50]", "s8[50,36]", "1,0", "tiles"),
         ("half bytes", "s4[64,50]", "s4[50,64]", "1,0", "tiles"),
-        ("ragged bytes", "s8[50,36]", "s8[36,50]", "1,0", "loop"),
+        ("ragged bytes", "s8[50,36]", "s8[36,50]", "1,0", "tiles"),
+        ("odd halves", "bf16[4,36,33]", "bf16[4,33,36]", "0,2,1", "tiles"),
+        ("odd words", "bf16[4,33,37]", "bf16[4,37,33]", "0,2,1", "tiles"),
     ] {
         let body = format!("x = {from} parameter(0)\nROOT t = {to} transpose(x), dimensions={{{by}}}");
         Schedule::ALL.into_iter().for_each(|schedule| check(name, &body, schedule, shape, 1));

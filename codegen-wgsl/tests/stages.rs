@@ -21,7 +21,7 @@ fn cases(lowering: Lowering) -> BTreeSet<String> {
 }
 
 /// The target of a case: the default one, or the preset that the first lines name, `// preset NAME`, with as many rounds of loops
-/// or uniforms as they allow, `// max_loop_iterations N`, `// max_uniform_buffers N`, and what numbers of 64 bits take, `// features f64`.
+/// or uniforms as they allow, `// max_loop_iterations N`, `// max_uniform_buffers N`, what numbers of 64 bits take, `// features f64`, and few registers, `// registers few`.
 fn target(text: &str) -> Target {
     let mut target = Target::default();
     for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
@@ -29,6 +29,7 @@ fn target(text: &str) -> Target {
             Some(("preset", name)) => target = Target::preset(name).unwrap(),
             Some(("max_loop_iterations", number)) => target.max_loop_iterations = Some(number.parse().unwrap()),
             Some(("features", "f64")) => (target.features.shader_f64, target.features.shader_int64) = (true, true),
+            Some(("registers", "few")) => target.hardware.few_registers = true,
             Some(("max_uniform_buffers", number)) => target.max_uniform_buffers = number.parse().unwrap(),
             _ => {}
         }

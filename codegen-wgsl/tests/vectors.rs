@@ -7,8 +7,9 @@ use crate::support::machine::{Writes, invocation};
 use crate::support::{corpus, fused_for_software, in_loops, make, verified};
 use std::fs;
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
-use weft_codegen_wgsl::kernel::{Block, Condition, Kernel, Memory, ScalarOp, Statement};
-use weft_codegen_wgsl::lower::{hold, neighbors, peel, vectorize};
+use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
+use weft_codegen_wgsl::lower::{hold, lanes_apart, neighbors, peel, vectorize};
+use weft_hlo::ir::{BinaryOp, UnaryOp};
 use weft_partition::{Fused, Target};
 
 /// Elements that a kernel computes at most to be run.
@@ -216,6 +217,41 @@ fn rows_are_read_in_vectors_and_computed_the_same() {
             assert_eq!(Kernel::parse(&found.to_string()).as_ref(), Ok(&found), "{name} is read back");
             assert_eq!(writes(&found), writes(kernel), "{name}\n{found}");
         }
+    }
+}
+
+/// Where registers are few, functions of the library compute lane by lane, within branches and loops too; what is computed stays the same.
+#[test]
+fn lanes_apart_compute_the_same() {
+    fn of_library(block: &Block, function: &Function) -> Vec<u32> {
+        let own = |statement: &Statement| match statement {
+            Statement::Let { value, op: ScalarOp::Unary { op: UnaryOp::Sine | UnaryOp::Exponential, .. } }
+            | Statement::Let { value, op: ScalarOp::Binary { op: BinaryOp::Power, .. } } => {
+                vec![function.values[*value].lanes]
+            }
+            _ => statement.blocks().into_iter().flat_map(|block| of_library(block, function)).collect(),
+        };
+        block.statements.iter().flat_map(own).collect()
+    }
+    let module = verified(
+        "HloModule m\nENTRY main {\nx = f32[6,16] parameter(0)\ny = f32[8] parameter(1)\nb = f32[6,8] broadcast(y), dimensions={1}\n\
+         s = f32[6,16] sine(x)\ne = f32[6,8] exponential(b)\nc = f32[6,24] concatenate(s, e), dimensions={1}\ntwo = f32[] constant(2.5)\n\
+         w = f32[6,24] broadcast(two), dimensions={}\np = f32[6,24] power(w, c)\nROOT r = f32[6,24] add(p, c)\n}",
+    );
+    let few = Target::default().with(|target| target.hardware.few_registers = true);
+    for made in make(&in_loops(module)).unwrap() {
+        let lanes = |kernel: &Kernel| -> Vec<u32> {
+            kernel.bodies().flat_map(|function| of_library(&function.body, function)).collect()
+        };
+        let vectors = vectorize(&made.before_vectors);
+        assert!(lanes(&vectors).contains(&4), "{vectors}");
+        assert_eq!(lanes_apart(vectors.clone(), &Target::default()), vectors);
+        let apart = lanes_apart(vectors.clone(), &few);
+        let found = lanes(&apart);
+        assert!(found.len() > lanes(&vectors).len() && found.iter().all(|lanes| *lanes == 1), "{apart}");
+        assert_eq!(apart.verify(), vectors.verify(), "{apart}");
+        assert_eq!(Kernel::parse(&apart.to_string()).as_ref(), Ok(&apart));
+        assert_eq!(writes(&apart), writes(&vectors), "{apart}");
     }
 }
 

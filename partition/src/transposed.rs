@@ -10,7 +10,8 @@ use weft_hlo::ir::{Computation, ElementType, InstrId};
 /// The elements of transpositions in tiles: what an operand has side by side becomes what a result has side by side.
 ///
 /// Elements are numbered in the order of the result, `((o * rows + r) * middle + m) * columns + c`: side by side in the result along the
-/// columns `c`, in the operand along the rows `r`. A tile has so many rows and as many columns.
+/// columns `c`, in the operand along the rows `r`. A tile has so many rows and as many columns. Where rows of packed results would begin within words, several are one, and in the
+/// operand neighbors along these rows are as many apart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Transposed {
     /// Elements along what is left before the rows.
@@ -129,7 +130,8 @@ impl Transposed {
         let (outer, middle) = (extents(&space[..row]), extents(&space[row + 1..space.len() - 1]));
         let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles, unit, pairs: false };
         if results.iter().any(|ty| Form::of(*ty).is_some_and(Form::is_packed)) && columns % unit != 0 {
-            return Err(format!("rows of {columns} elements begin within words"));
+            let elements = transposed.elements();
+            transposed = transposed.in_whole_words().ok_or_else(|| format!("{elements} elements end within a word"))?;
         }
         if tiles == TileOwner::Invocation {
             let along = transposed.tiles_along(if transposed.is_along_rows() { rows } else { columns });
@@ -142,6 +144,18 @@ impl Transposed {
             return Err(format!("its tiles are {groups:?}, and the target launches {limit} along each dimension"));
         }
         Ok(transposed)
+    }
+
+    /// The same elements in rows that begin with words, if they end with one: what lies between rows and columns is columns, and as many rows are one as it takes.
+    fn in_whole_words(self) -> Option<Transposed> {
+        let columns = self.middle * self.columns;
+        let together = self.unit / greatest_divisor(columns, self.unit);
+        let rows = self.outer * self.rows;
+        match together {
+            1 => Some(Transposed { middle: 1, columns, ..self }),
+            _ if rows % together != 0 => None,
+            _ => Some(Transposed { outer: 1, rows: rows / together, middle: 1, columns: together * columns, ..self }),
+        }
     }
 
     /// The same elements in pairs of squares, if rows and columns are as many, a multiple of what a square has, and the transposition of which this is the space is its own inverse.
@@ -254,6 +268,11 @@ impl Transposed {
             TileOwner::Invocation => [self.side(), self.side()],
         }
     }
+}
+
+/// The greatest number that divides both, of which the second is positive.
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    if a % b == 0 { b } else { greatest_divisor(b, a % b) }
 }
 
 impl fmt::Display for Transposed {

@@ -52,11 +52,30 @@ fn elements_that_share_words_are_moved_by_words() {
     assert_eq!(of("bf16", software), "plan transposed threads=32 tile=4 each by 4 space=[1, 72, 1, 104]");
     assert_eq!(of("s4", software), "plan transposed threads=16 tile=8 each by 8 space=[1, 72, 1, 104]");
     let why = |ty, extents, result| plan(ty, extents, result, "1,0", software).1;
-    assert_eq!(why("s8", "70,72", "72,70"), "t: rows of 70 elements begin within words");
     assert_eq!(why("s8", "72,70", "70,72"), "[1, 70, 1, 72]");
-    assert_eq!(why("s4", "36,72", "72,36"), "t: rows of 36 elements begin within words");
     assert_eq!(why("u2", "64,64", "64,64"), "t: a word has 16 elements of u2");
     assert_eq!(why("s64", "64,64", "64,64"), "t: tiles have elements of a word or less each, and not of s64");
+}
+
+/// Rows are one with others, or with what lies between rows and columns, where they would begin within words.
+#[test]
+fn rows_begin_with_words() {
+    let of = |ty, extents, result, permutation| {
+        let [gpu, software] = [DeviceKind::Discrete, DeviceKind::Software];
+        let space = |kind| plan(ty, extents, result, permutation, kind).0.split_once(" space=").unwrap().1.to_owned();
+        assert_eq!(space(gpu), space(software));
+        space(gpu)
+    };
+    assert_eq!(of("s8", "70,72", "72,70", "1,0"), "[1, 36, 1, 140]");
+    assert_eq!(of("s4", "36,72", "72,36", "1,0"), "[1, 36, 1, 72]");
+    assert_eq!(of("s4", "35,72", "72,35", "1,0"), "[1, 9, 1, 280]");
+    assert_eq!(of("s8", "4,37,53", "4,53,37", "0,2,1"), "[1, 53, 1, 148]");
+    assert_eq!(of("s8", "42,6,40", "40,6,42", "2,1,0"), "[1, 40, 1, 252]");
+    assert_eq!(of("s8", "33,6,40", "40,6,33", "2,1,0"), "[1, 20, 1, 396]");
+    let why = plan("bf16", "37,53", "53,37", "1,0", DeviceKind::Discrete).1;
+    assert_eq!(why, "t: 1961 elements end within a word");
+    // Words of operands are read in parts.
+    assert_eq!(of("s8", "72,70", "70,72", "1,0"), "[1, 70, 1, 72]");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
+pub(crate) mod count;
 pub(crate) mod lockstep;
 pub(crate) mod machine;
 pub(crate) mod pairs;

@@ -13,6 +13,7 @@ mod inputs_command;
 mod layering;
 mod map_command;
 mod opt_command;
+mod picture_command;
 mod program_command;
 mod simplify_command;
 mod stages;

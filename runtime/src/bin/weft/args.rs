@@ -47,9 +47,9 @@ pub(crate) enum Command {
     /// Show the kernels of a program at a stage of their making
     Emit(Emit),
     /// Show a program after fusion, as HLO text
-    Fuse(Shown),
+    Fuse(Fuse),
     /// Show how each fusion is divided into functions, and why
-    Partition(Shown),
+    Partition(Partition),
     /// Show which elements of its operands every element of an instruction is computed from, as indexing maps
     #[command(after_help = crate::indexing::EXAMPLES)]
     Indexing(Indexing),
@@ -102,6 +102,38 @@ pub(crate) struct Shown {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) passes: Passes,
+}
+
+/// A program to fuse.
+#[derive(Args, Debug)]
+pub(crate) struct Fuse {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Take FILE as it is fused already, by whomever: fuse nothing, only show it
+    #[arg(long, conflicts_with_all = ["no_opt", "explain"])]
+    pub(crate) given: bool,
+    /// Tell how many launches the program makes, the bytes of their operands and results, their arithmetic, and how long they should take on
+    /// the target; bodies of loops once; on standard error
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write a picture of the program to FILE, each fusion a box with its instructions, as SVG, or as DOT where the name ends in `.dot`; `-`
+    /// writes DOT to standard output instead of the program
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// A program of which to show how its fusions are divided.
+#[derive(Args, Debug)]
+pub(crate) struct Partition {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Only this fusion; `COMPUTATION/NAME` where it stands in another computation than the entry
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) fusion: Option<String>,
+    /// Write a picture of the fusions to FILE, each function a box with its instructions, as SVG, or as DOT where the name ends in `.dot`; `-`
+    /// writes DOT to standard output instead of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 /// A program to compile whole. FILE may be a compiled program too, as `--output` and `--whole` write it.

@@ -1,35 +1,42 @@
 //! `weft fuse` and `weft partition`: what becomes of a program before any code is written.
 
-use crate::args::{Format, Shown};
-use crate::report::{Failure, Outcome, findings_json};
+use crate::args::{Format, Fuse, Partition, Shown};
+use crate::launches::LaunchStats;
+use crate::report::{Failure, Outcome, findings_json, say};
 use crate::source::Source;
-use crate::{device, is_json, output};
+use crate::{device, graph, is_json, output, picture};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Analysis, Direction, Relation};
-use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Op};
+use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Module, Op};
 use weft_hlo::passes::PassRun;
 use weft_partition::{
-    Candidate, Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Uncompiled,
+    Candidate, Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Target, Uncompiled,
 };
 
-/// The program, simplified and fused for its target, with the reasons.
-fn fused(arguments: &Shown) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
+/// The program, simplified and fused for a target, with the reasons.
+fn fused(arguments: &Shown, target: &Target) -> Result<(Arc<Source>, Vec<PassRun>, Fused), Failure> {
     let source = Source::read(&arguments.source)?;
     let module = source.parse_valid()?;
-    let target = device::target(&arguments.target)?;
     let optimized = arguments.passes.applied(&source, &module)?;
-    match weft_partition::fuse_with(&optimized.module, &target, arguments.passes.fusing()) {
+    match weft_partition::fuse_with(&optimized.module, target, arguments.passes.fusing()) {
         Ok(fused) => Ok((source, optimized.runs, fused)),
         Err(findings) => Err(Failure::Findings(source, findings)),
     }
 }
 
 /// `weft fuse`
-pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
-    let (source, runs, fused) = fused(arguments)?;
+pub(crate) fn fuse(arguments: &Fuse, format: Format) -> Result<Outcome, Failure> {
+    let passes = &arguments.shown.passes;
+    let target = device::target(&arguments.shown.target)?;
+    if arguments.given {
+        let module = Source::read(&arguments.shown.source)?.parse_valid()?;
+        let value = json!({ "hlo": module.to_string() });
+        return shown(arguments, (&module, None), &target, (value, module.to_string()), format);
+    }
+    let (source, runs, fused) = fused(&arguments.shown, &target)?;
     if is_json(format) {
         let decision = |decision: &Decision| {
             let verdict = format!("{:?}", decision.verdict).to_lowercase();
@@ -44,12 +51,11 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
             "candidates": candidates,
             "uncompiled": findings_json(&source, &Diagnostics(reasons)),
         });
-        arguments.passes.explain_in(&mut value, &runs);
-        output::json(&value)?;
-        return Ok(Outcome::Done);
+        passes.explain_in(&mut value, &runs);
+        return shown(arguments, (&fused.module, Some(&fused)), &target, (value, String::new()), format);
     }
-    let mut text = arguments.passes.explanation(&runs);
-    if arguments.passes.explain {
+    let mut text = passes.explanation(&runs);
+    if passes.explain {
         for Decision { instruction, verdict, reason, .. } in &fused.decisions {
             let verdict = format!("{verdict:?}").to_lowercase();
             text += &format!("// {instruction}: {verdict}: {reason}\n");
@@ -61,7 +67,37 @@ pub(crate) fn fuse(arguments: &Shown, format: Format) -> Result<Outcome, Failure
     for Uncompiled { reason, .. } in &fused.uncompiled {
         text += &format!("// {}: not yet compiled: {}: {}\n", reason.instruction, reason.code, reason.message);
     }
-    output::text(&(text + &fused.module.to_string()))?;
+    text += &fused.module.to_string();
+    shown(arguments, (&fused.module, Some(&fused)), &target, (Value::Null, text), format)
+}
+
+/// Writes what is said of a fused module, its picture and its figures, as far as these are asked for.
+fn shown(
+    arguments: &Fuse,
+    (module, fused): (&Module, Option<&Fused>),
+    target: &Target,
+    (mut value, text): (Value, String),
+    format: Format,
+) -> Result<Outcome, Failure> {
+    let stats = arguments.stats.then(|| LaunchStats::of(module, fused, target));
+    if let Some(path) = &arguments.svg {
+        let (graph, note) = picture::program(module);
+        graph::write(&graph, note.as_deref(), path)?;
+    }
+    let is_replaced = arguments.svg.as_deref().is_some_and(graph::is_output);
+    if is_json(format) && !is_replaced {
+        if let Some(stats) = &stats {
+            value["stats"] = stats.to_json();
+        }
+        output::json(&value)?;
+        return Ok(Outcome::Done);
+    }
+    if !is_replaced {
+        output::text(&text)?;
+    }
+    if let Some(stats) = &stats {
+        say(&if is_json(format) { stats.to_json().to_string() } else { stats.to_text() })?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -77,8 +113,23 @@ fn candidate_json(candidate: &Candidate) -> Value {
 }
 
 /// `weft partition`
-pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Failure> {
-    let (_, runs, fused) = fused(arguments)?;
+pub(crate) fn partition(arguments: &Partition, format: Format) -> Result<Outcome, Failure> {
+    let Partition { shown: arguments, fusion: only, svg } = arguments;
+    let target = device::target(&arguments.target)?;
+    let (_, runs, fused) = fused(arguments, &target)?;
+    let is_asked_for = |site: Site| only.as_ref().is_none_or(|only| *only == fused.name(site));
+    let asked: Vec<Site> = fused.fusions().filter(|site| is_asked_for(*site)).collect();
+    if let Some(only) = only.as_ref().filter(|_| asked.is_empty()) {
+        let names: Vec<String> = fused.fusions().map(|site| fused.name(site)).collect();
+        return Err(Failure::message(format!("there is no fusion {only}; there are: {}", names.join(", "))));
+    }
+    if let Some(path) = svg {
+        let (graph, note) = picture::fusions(&fused, &asked);
+        graph::write(&graph, note.as_deref(), path)?;
+        if graph::is_output(path) {
+            return Ok(Outcome::Done);
+        }
+    }
     let reasons: BTreeMap<Site, &Diagnostic> = fused.uncompiled.iter().map(|one| (one.site, &one.reason)).collect();
     let mut analysis = Analysis::new(&fused.module);
     let (mut fusions, mut others) = (Vec::new(), Vec::new());
@@ -87,7 +138,11 @@ pub(crate) fn partition(arguments: &Shown, format: Format) -> Result<Outcome, Fa
     for (program, owner) in fused.module.computations.iter().rev().filter(|(id, _)| fused.programs.contains(id)) {
         let within = if program == fused.module.entry { String::new() } else { format!("{}/", owner.name) };
         for (id, instruction) in owner.instructions.iter() {
-            let reason = reasons.get(&Site { computation: program, instruction: id }).copied();
+            let site = Site { computation: program, instruction: id };
+            if !is_asked_for(site) {
+                continue;
+            }
+            let reason = reasons.get(&site).copied();
             let about = Within { owner, instruction, reason };
             if let Op::Fusion { calls, .. } = instruction.op {
                 let computation = &fused.module.computations[calls];

@@ -99,7 +99,7 @@ fn read(svg: &str) -> (Vec<Area>, Vec<String>) {
             value.split('"').next().and_then(|value| value.parse().ok()).expect("it is a number")
         };
         if name == "rect" {
-            areas.push(Area(["x", "y", "width", "height"].map(|wanted| value(wanted))));
+            areas.push(Area(["x", "y", "width", "height"].map(value)));
         }
         if !is_empty {
             open.push(name);

@@ -1,21 +1,4 @@
 //! How long a kernel takes, as far as that follows from its maps and the target.
-//!
-//! The model is that of XLA's GPU compiler (`GpuPerformanceModel` in its public sources and talks), with bytes and transactions that follow exactly from indexing maps where
-//! XLA estimates them:
-//!
-//! - **time** = launch + compute + memory - 0.95 · min(compute, memory): arithmetic hides nearly all of what is moved meanwhile, or the other way round; the 0.95 is XLA's.
-//! - **launch**: [`Hardware::launch_nanoseconds`](crate::Hardware::launch_nanoseconds).
-//! - **memory**: an element that a kernel reads for the first time comes from memory ([`dram_bytes_per_second`](crate::Hardware::dram_bytes_per_second)), and so goes what it writes. The
-//!   elements that it reads of an operand at all are counted by [`operand_utilization`](weft_indexing::operand_utilization) of all its maps together.
-//! - Where neighboring invocations do not read neighboring elements, each request takes as many transactions of
-//!   [`dram_transaction_bytes`](crate::Hardware::dram_transaction_bytes) as [`IndexingMap::coalescing`](weft_indexing::IndexingMap::coalescing) counts.
-//! - What is read again comes from the smallest cache that holds what is read meanwhile: the second, faster than memory by [`l2_speed_percent`](crate::Hardware::l2_speed_percent), or that of
-//!   a core, faster again by [`l1_speed_percent`](crate::Hardware::l1_speed_percent) (2.5 and 8 times in XLA's model). A row that a pass reads again is held by the cache that holds the rows
-//!   which are folded at one time.
-//! - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
-//!   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software an eighth of that, as measured, and there reading an element at a place which a value
-//!   tells takes units, too.
-//! - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 
 mod program;
 mod reads;
@@ -40,7 +23,24 @@ const SOFTWARE_CYCLES: f64 = 8.0;
 /// as their bytes.
 const SOFTWARE_GATHERED: f64 = 64.0;
 
-/// What a kernel moves and computes, and how long that takes by the model of [this module](self).
+/// What a kernel moves and computes, and how long that takes.
+///
+/// The model is that of XLA's GPU compiler, with bytes and transactions that follow exactly from indexing maps where
+/// XLA estimates them:
+///
+/// - **time** = launch + compute + memory - 0.95 · min(compute, memory): arithmetic hides nearly all of what is moved meanwhile, or the other way round; the 0.95 is XLA's.
+/// - **launch**: [`Hardware::launch_nanoseconds`](crate::Hardware::launch_nanoseconds).
+/// - **memory**: an element that a kernel reads for the first time comes from memory ([`dram_bytes_per_second`](crate::Hardware::dram_bytes_per_second)), and so goes what it writes. The
+///   elements that it reads of an operand at all are counted by [`operand_utilization`](weft_indexing::operand_utilization) of all its maps together.
+/// - Where neighboring invocations do not read neighboring elements, each request takes as many transactions of
+///   [`dram_transaction_bytes`](crate::Hardware::dram_transaction_bytes) as [`IndexingMap::coalescing`](weft_indexing::IndexingMap::coalescing) counts.
+/// - What is read again comes from the smallest cache that holds what is read meanwhile: the second, faster than memory by [`l2_speed_percent`](crate::Hardware::l2_speed_percent), or that of
+///   a core, faster again by [`l1_speed_percent`](crate::Hardware::l1_speed_percent) (2.5 and 8 times in XLA's model). A row that a pass reads again is held by the cache that holds the rows
+///   which are folded at one time.
+/// - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
+///   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software an eighth of that, as measured, and there reading an element at a place which a value
+///   tells takes units, too.
+/// - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes that it reads for the first time, in whole transactions where neighbors do not read neighbors.

@@ -25,6 +25,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar, Shape};
 
+/// Why nothing is done with a kernel that is none any more.
+const PART_OF_ANOTHER: &str = "one of them is part of another";
+
 /// Merges the kernels of a program where that saves time.
 ///
 /// # Errors
@@ -211,7 +214,11 @@ impl Merging<'_> {
             is_taken: false,
             reason: String::new(),
         };
-        match self.judge(number, other, &mut candidate.nanoseconds)? {
+        let judged = match kind {
+            Move::Horizontal => self.judge_launch(number, other, &mut candidate.nanoseconds)?,
+            _ => self.judge(number, other, &mut candidate.nanoseconds)?,
+        };
+        match judged {
             Ok((merged, kernel)) => {
                 candidate.is_taken = true;
                 let saved = candidate.nanoseconds.map_or(0.0, |compared| compared.saved());
@@ -235,13 +242,12 @@ impl Merging<'_> {
         if let Some(between) = self.needed_between(number, other) {
             return Ok(Err(between));
         }
-        let (merged, most) = match (&self.states[number].group, &self.states[other].group) {
-            (Some(one), Some(two)) => (self.united(one, two, (number, other)), self.budget.instructions_per_kernel),
-            _ => return Ok(Err("one of them is part of another".to_owned())),
+        let merged = match (&self.states[number].group, &self.states[other].group) {
+            (Some(one), Some(two)) => self.united(one, two, (number, other)),
+            _ => return Ok(Err(PART_OF_ANOTHER.to_owned())),
         };
-        if merged.members.len() > most {
-            let count = merged.members.len();
-            return Ok(Err(format!("it would have {count} instructions, more than {most}")));
+        if let Some(reason) = self.exceeds(&merged) {
+            return Ok(Err(reason));
         }
         let before = match self.kernel_of(number)? {
             Ok(kernel) => kernel,
@@ -269,6 +275,17 @@ impl Merging<'_> {
         Ok(Ok((merged, after)))
     }
 
+    /// Why a group is more than one kernel may be, if it is.
+    fn exceeds(&self, group: &Group) -> Option<String> {
+        let (count, most) = (group.members.len(), self.budget.instructions_per_kernel);
+        if count > most {
+            return Some(format!("it would have {count} instructions, more than {most}"));
+        }
+        let (buffers, limit) = (group.inputs.len() + group.roots.len(), self.target.max_storage_buffers);
+        let is_over = buffers > limit as usize;
+        is_over.then(|| format!("it would bind {buffers} buffers and the target allows {limit}"))
+    }
+
     /// The kernel of two groups, from what is known of each where that is enough.
     fn kernel_of_both(
         &mut self,
@@ -279,11 +296,7 @@ impl Merging<'_> {
         if let (Some(one), Some(two)) = (&self.states[number].group, &self.states[other].group)
             && let Some(kernel) = Kernel::joined(kernels, (one, two, merged), self.source, self.target)
         {
-            let (buffers, limit) = (merged.inputs.len() + merged.roots.len(), self.target.max_storage_buffers);
-            return Ok(match buffers > limit as usize {
-                true => Err(format!("it would bind {buffers} buffers and the target allows {limit}")),
-                false => Ok(kernel),
-            });
+            return Ok(Ok(kernel));
         }
         self.judged(merged, false)
     }
@@ -306,7 +319,7 @@ impl Merging<'_> {
         if let Some(kernel) = &state.kernel {
             return Ok(Ok(kernel.clone()));
         }
-        let Some(group) = state.group.clone() else { return Ok(Err("it is part of another".to_owned())) };
+        let Some(group) = state.group.clone() else { return Ok(Err(PART_OF_ANOTHER.to_owned())) };
         let found = self.judged(&group, false)?;
         self.states[number].kernel = found.as_ref().ok().cloned();
         Ok(found)

@@ -4,7 +4,7 @@
 //! other, and however many of them become one, no kernel comes to need itself. The updates of all parameters of a training step, each of which is a result, have height 0.
 
 use super::super::group::Group;
-use super::{Candidate, Comparison, Diagnostics, Merging, Move};
+use super::{Comparison, Diagnostics, Kernel, Merging, Move, PART_OF_ANOTHER};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArenaId, InstrId, Op};
 
@@ -28,7 +28,7 @@ impl Merging<'_> {
                     continue;
                 }
                 first = match first {
-                    Some(first) if self.joins(first, number)? => Some(first),
+                    Some(first) if self.consider(Move::Horizontal, first, number)? => Some(first),
                     _ => Some(number),
                 };
             }
@@ -62,55 +62,31 @@ impl Merging<'_> {
         Ok(kernel.is_loop() && kernel.estimate.nanoseconds <= MOST_LAUNCHES * launch)
     }
 
-    /// Makes a kernel part of one of the same height, if that is possible and saves time; whether it did.
-    fn joins(&mut self, first: usize, number: usize) -> Result<bool, Diagnostics> {
-        let (Some(one), Some(two)) = (&self.states[first].group, &self.states[number].group) else { return Ok(false) };
-        let mut candidate = Candidate {
-            kind: Move::Horizontal,
-            kernels: [first, number].into_iter().filter_map(|number| self.name(number)).collect(),
-            nanoseconds: None,
-            is_taken: false,
-            reason: String::new(),
-        };
-        let roots: BTreeSet<InstrId> = one.roots.iter().chain(&two.roots).copied().collect();
-        let merged = Group {
-            roots: roots.into_iter().collect(),
-            members: one.members.union(&two.members).copied().collect(),
-            inputs: one.inputs.union(&two.inputs).copied().collect(),
-        };
-        match self.judge_launch(&merged, [first, number], &mut candidate.nanoseconds)? {
-            Ok(kernel) => {
-                candidate.is_taken = true;
-                let saved = candidate.nanoseconds.map_or(0.0, |compared| compared.saved());
-                candidate.reason = format!("{}; it saves {saved:.0} ns", kernel.estimate);
-                self.apply(merged, (first, number), kernel, saved);
-            }
-            Err(reason) => candidate.reason = reason,
-        }
-        let is_taken = candidate.is_taken;
-        self.candidates.push(candidate);
-        Ok(is_taken)
-    }
-
-    fn judge_launch(
+    /// The kernel of two of the same height, or why they stay apart.
+    pub(super) fn judge_launch(
         &mut self,
-        merged: &Group,
-        parts: [usize; 2],
+        first: usize,
+        number: usize,
         compared: &mut Option<Comparison>,
-    ) -> Result<Result<super::Kernel, String>, Diagnostics> {
-        let (buffers, limit) = (merged.inputs.len() + merged.roots.len(), self.target.max_storage_buffers as usize);
-        if buffers > limit {
-            return Ok(Err(format!("it would bind {buffers} buffers and the target allows {limit}")));
+    ) -> Result<Result<(Group, Kernel), String>, Diagnostics> {
+        let merged = match (&self.states[first].group, &self.states[number].group) {
+            (Some(one), Some(two)) => {
+                let roots: BTreeSet<InstrId> = one.roots.iter().chain(&two.roots).copied().collect();
+                Group {
+                    roots: roots.into_iter().collect(),
+                    members: one.members.union(&two.members).copied().collect(),
+                    inputs: one.inputs.union(&two.inputs).copied().collect(),
+                }
+            }
+            _ => return Ok(Err(PART_OF_ANOTHER.to_owned())),
+        };
+        if let Some(reason) = self.exceeds(&merged) {
+            return Ok(Err(reason));
         }
-        let (count, most) = (merged.members.len(), self.budget.instructions_per_kernel);
-        if count > most {
-            return Ok(Err(format!("it would have {count} instructions, more than {most}")));
-        }
-        let [one, two] = parts;
-        let (Ok(one), Ok(two)) = (self.kernel_of(one)?, self.kernel_of(two)?) else {
+        let (Ok(one), Ok(two)) = (self.kernel_of(first)?, self.kernel_of(number)?) else {
             return Ok(Err("one of them is no kernel".to_owned()));
         };
-        let kernel = match self.judged(merged, true)? {
+        let kernel = match self.judged(&merged, true)? {
             Ok(kernel) if kernel.is_loop() => kernel,
             Ok(_) => return Ok(Err("it would be no loop over the elements of its results".to_owned())),
             Err(reason) => return Ok(Err(reason)),
@@ -118,9 +94,9 @@ impl Merging<'_> {
         let comparison = Comparison::of([&one.estimate, &two.estimate], &kernel.estimate);
         *compared = Some(comparison);
         if comparison.saved() <= 0.0 {
-            return Ok(Err("it saves no time".to_owned()));
+            return Ok(Err(format!("it saves no time: {}", kernel.estimate)));
         }
-        Ok(Ok(kernel))
+        Ok(Ok((merged, kernel)))
     }
 
     /// The height of each kernel.

@@ -1,6 +1,6 @@
 //! How elements of each type are held on a device: the one table that every stage asks.
 
-use weft_hlo::ir::{ArrayShape, ElementType, FloatFormat};
+use weft_hlo::ir::{ArrayShape, ElementType, FloatFormat, Shape};
 
 /// Bits of a word of a device's memory.
 const WORD_BITS: u32 = 32;
@@ -77,6 +77,12 @@ impl Form {
     pub fn tensor_bytes(shape: &ArrayShape) -> Option<u64> {
         let elements = shape.element_count().filter(|_| shape.dynamic.is_empty())?;
         Form::of(shape.element_type)?.bytes(u64::try_from(elements).ok()?)
+    }
+
+    /// Bytes of memory for the arrays of a shape; those that have none on a device count none.
+    pub(crate) fn shape_bytes(shape: &Shape) -> u64 {
+        let leaves = shape.leaves();
+        leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
     }
 }
 

@@ -9,8 +9,9 @@ use crate::form::Form;
 use crate::loop_plan::operations;
 use crate::plan::{Emitter, FusionPlan, roots};
 use crate::{Target, access::element_count};
+use std::collections::BTreeMap;
 use std::fmt;
-use weft_hlo::ir::{Computation, Module, Shape};
+use weft_hlo::ir::{Computation, InstrId, Module};
 
 /// The share of the shorter of computing and moving that the longer hides.
 const HIDDEN: f64 = 0.95;
@@ -62,8 +63,19 @@ pub struct Estimate {
 impl Estimate {
     /// Of the kernel of this plan; `computation` is what it was made of and `module` has its regions.
     pub fn of(module: &Module, computation: &Computation, plan: &FusionPlan, target: &Target) -> Estimate {
-        let written: u64 = roots(computation).iter().map(|root| bytes(&computation.instructions[*root].shape)).sum();
-        let reads = OperandReads::all(computation, plan, target);
+        Estimate::with_reads(module, computation, plan, &OperandReads::all(computation, plan, target), target)
+    }
+
+    /// As [`Estimate::of`], where it is known what the kernel reads of each operand.
+    pub(crate) fn with_reads(
+        module: &Module,
+        computation: &Computation,
+        plan: &FusionPlan,
+        reads: &BTreeMap<InstrId, OperandReads>,
+        target: &Target,
+    ) -> Estimate {
+        let written: u64 =
+            roots(computation).iter().map(|root| Form::shape_bytes(&computation.instructions[*root].shape)).sum();
         // What cannot be counted is taken for one unit an element.
         let counted = operations(module, computation, plan).ok();
         let own = || plan.functions().iter().map(|function| function.evaluations).sum();
@@ -140,14 +152,8 @@ fn invocations(computation: &Computation, plan: &FusionPlan) -> f64 {
             inner as f64 * outer as f64 * reduced.threads() as f64
         }
         _ => {
-            let of = |root: &weft_hlo::ir::InstrId| element_count(&computation.instructions[*root].shape);
+            let of = |root: &InstrId| element_count(&computation.instructions[*root].shape);
             roots(computation).iter().map(of).fold(0.0, f64::max)
         }
     }
-}
-
-/// Bytes of the arrays of a shape.
-fn bytes(shape: &Shape) -> u64 {
-    let leaves = shape.leaves();
-    leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
 }

@@ -1,6 +1,5 @@
 //! What a kernel reads of its operands.
 
-use super::bytes;
 use crate::access::is_identity;
 use crate::plan::{Emitter, FunctionId, FusionPlan, Read};
 use crate::{Form, Target};
@@ -45,7 +44,7 @@ impl OperandReads {
             let shape = &computation.instructions[operand].shape;
             let reads = match shape.as_array() {
                 Some(array) => of_operand(array, &uses, plan, target),
-                None => OperandReads { first: bytes(shape) as f64, ..OperandReads::default() },
+                None => OperandReads { first: Form::shape_bytes(shape) as f64, ..OperandReads::default() },
             };
             (operand, reads)
         };

@@ -57,9 +57,7 @@ pub(super) fn decide(
     let mut is_output = vec![false; entry.instructions.len()];
     roots(entry).into_iter().for_each(|root| is_output[root.index()] = true);
     let is_read = |id: InstrId| {
-        let op = &entry.instructions[id].op;
-        let roots_kernel =
-            matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. });
+        let roots_kernel = is_loop(&entry.instructions[id].op);
         is_output[id.index()] || roots_kernel || supports[id.index()] != Support::Compiled
     };
     let mut walk = Walk {

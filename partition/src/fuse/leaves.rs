@@ -45,9 +45,6 @@ impl Leaves {
 
 /// Bytes of so many elements of the arrays of a shape, and no more than there are.
 pub(super) fn bytes_of(shape: &Shape, elements: f64) -> f64 {
-    let leaves = shape.leaves();
-    let whole =
-        leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add) as f64;
     let count = element_count(shape);
-    if count > 0.0 { whole * (elements / count).min(1.0) } else { 0.0 }
+    if count > 0.0 { Form::shape_bytes(shape) as f64 * (elements / count).min(1.0) } else { 0.0 }
 }

@@ -23,7 +23,7 @@ use crate::splat::splats;
 use kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar, Shape};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar};
 
 /// Why nothing is done with a kernel that is none any more.
 const PART_OF_ANOTHER: &str = "one of them is part of another";
@@ -391,11 +391,4 @@ impl Merging<'_> {
         self.states[number].group = Some(merged);
         self.states[number].kernel = Some(kernel);
     }
-}
-
-/// Bytes of the arrays of a shape.
-fn bytes(shape: &Shape) -> u64 {
-    let leaves = shape.leaves();
-    let each = leaves.iter().filter_map(|leaf| crate::form::Form::tensor_bytes(leaf.as_array()?));
-    each.fold(0, u64::saturating_add)
 }

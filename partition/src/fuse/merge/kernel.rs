@@ -5,7 +5,7 @@ use crate::access::element_count;
 use crate::cost::{operation_cost, weight};
 use crate::estimate::{Moved, OperandReads};
 use crate::plan::{Emitter, FusionPlan};
-use crate::{Estimate, Target};
+use crate::{Estimate, Form, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{Computation, InstrId, Module};
 
@@ -56,7 +56,7 @@ impl Kernel {
         };
         let is_pointwise = shape == Shaped::Loop && plan.functions().len() == 1 && plan.heroes().is_empty();
         Kernel {
-            estimate: Estimate::of(module, computation, plan, target),
+            estimate: Estimate::with_reads(module, computation, plan, &of_parameters, target),
             reads,
             shape,
             rounds: plan.repeated_iterations(),
@@ -96,7 +96,7 @@ impl Kernel {
             };
             reads.insert(*input, found);
         }
-        let written = merged.roots.iter().map(|root| super::bytes(&source.instructions[*root].shape) as f64).sum();
+        let written = merged.roots.iter().map(|root| Form::shape_bytes(&source.instructions[*root].shape) as f64).sum();
         let moved = Moved::of(reads.values(), written);
         let elements = merged.roots.iter().map(|root| element_count(&source.instructions[*root].shape));
         let estimate = Estimate::made_of(moved, units, elements.fold(0.0, f64::max), target);

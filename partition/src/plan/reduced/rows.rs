@@ -50,8 +50,7 @@ impl Rows {
 
 /// Bytes of the arrays that an instruction yields.
 fn bytes(computation: &Computation, id: InstrId) -> u64 {
-    let leaves = computation.instructions[id].shape.leaves();
-    leaves.iter().filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).fold(0, u64::saturating_add)
+    Form::shape_bytes(&computation.instructions[id].shape)
 }
 
 /// The parameters that the functions of a pass read, and those that they call.

@@ -1,9 +1,10 @@
 //! One fusion to one shader.
 
+use crate::binding::{Binding, Content, Contents, bound};
 use crate::emit::{Lanes, emit_loop};
 use crate::kernel::{Access, Kernel, Memory, MemoryId, Space};
 use crate::lower::{Lowering, NO_LANES};
-use crate::shader::{Binding, Content, Proofs, Shader};
+use crate::shader::{Proofs, Shader};
 use crate::validate::validate;
 use crate::wgsl;
 use std::collections::BTreeMap;
@@ -98,7 +99,7 @@ const MAX_READ: i64 = 1 << 16;
 /// # Errors
 /// `HLO416` if the text of the kernel cannot be read, `HLO419` if it breaks a rule that [`Kernel::verify`] checks or WGSL cannot spell one of
 /// its names, `HLO417` if it breaks a limit of the target, and as [`compile`].
-pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Result<Shader, Diagnostics> {
+pub fn compile_lowered(text: &str, contents: &[Contents], target: &Target) -> Result<Shader, Diagnostics> {
     let kernel = Kernel::parse(text)?;
     let refused = |code: &'static str, message: String| {
         Diagnostics::from(Diagnostic::new(code, Span::default(), message).about(&kernel.name))
@@ -110,7 +111,10 @@ pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Res
     }
     for memory in kernel.memories.values() {
         let is_bound = match memory.space {
-            Space::Buffer { binding, .. } => usize::try_from(binding).is_ok_and(|binding| binding < contents.len()),
+            Space::Buffer { binding, .. } => {
+                let contents = usize::try_from(binding).ok().and_then(|binding| contents.get(binding));
+                contents.is_some_and(|contents| contents.hold(memory))
+            }
             Space::Workgroup | Space::Thread => true,
         };
         if !is_bound || memory.held().element_count().is_none() || memory.shape.element_count().is_none() {
@@ -138,7 +142,7 @@ pub fn compile_lowered(text: &str, contents: &[Content], target: &Target) -> Res
     if kernel.name.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         return Err(refused("HLO419", "the kernel's name has more than one line".to_owned()));
     }
-    let bound = (0..).zip(contents.iter().copied()).collect();
+    let bound = (0..).zip(contents.iter().cloned()).collect();
     let shader = shader(&kernel, &bound)?;
     if shader.bindings.len() == contents.len() && usize::try_from(shader.parameter_binding) == Ok(contents.len()) {
         return Ok(shader);
@@ -155,22 +159,8 @@ fn with_identifiers(kernel: &Kernel) -> Kernel {
     kernel
 }
 
-/// What lies in each binding of a kernel as it was made, given what its buffers are, but for further parts of them. Lowerings keep bindings.
-pub(crate) fn bound(kernel: &Kernel, contents: Vec<Content>) -> BTreeMap<u32, Content> {
-    let (mut contents, mut of_memories, mut bound) = (contents.into_iter(), BTreeMap::new(), BTreeMap::new());
-    for (id, memory) in kernel.memories.iter() {
-        let Space::Buffer { binding, .. } = memory.space else { continue };
-        let content = memory.part_of.map_or_else(|| contents.next(), |whole| of_memories.get(&whole).copied());
-        if let Some(content) = content {
-            of_memories.insert(id, content);
-            bound.entry(binding).or_insert(content);
-        }
-    }
-    bound
-}
-
 /// The shader of a kernel that has gone through all lowerings, given what lies in its bindings.
-pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<Shader, Diagnostics> {
+pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Contents>) -> Result<Shader, Diagnostics> {
     if kernel.lanes != 1 {
         let message = "its invocations have yet to be merged to lanes";
         return Err(Diagnostic::new("HLO413", Span::default(), message).about(&kernel.name).into());
@@ -186,13 +176,13 @@ pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Content>) -> Result<
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
     for (id, memory) in kernel.memories.iter() {
         if let Space::Buffer { binding, .. } = memory.space
-            && let Some(content) = bound.get(&binding).copied()
+            && let Some(contents) = bound.get(&binding)
         {
             let writable = kernel.may_change(id);
-            let (name, shape, uniform) = (memory.name.clone(), memory.held().clone(), memory.is_uniform());
+            let (name, uniform, tensors) = (memory.name.clone(), memory.is_uniform(), contents.tensors(memory));
             let windows = windows(kernel, memory)
                 .map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()))?;
-            let first = || Binding { name, shape, writable, uniform, content, windows };
+            let first = || Binding { name, writable, uniform, tensors, windows };
             bindings.entry(binding).or_insert_with(first);
         }
     }
@@ -255,7 +245,7 @@ pub fn kernel(fused: &Fused, site: Site, target: &Target) -> Result<Kernel, Diag
 
 fn emitted_with(fused: &Fused, site: Site, target: &Target, lanes: Lanes) -> Result<Kernel, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, fusion, plan, target, lanes))?;
+    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, (site, fusion), plan, target, lanes))?;
     debug_assert!(kernel.verify().is_ok(), "emission keeps the rules of the kernel IR:\n{kernel}");
     match kernel.exceeds(target).into_iter().next() {
         None => Ok(kernel),

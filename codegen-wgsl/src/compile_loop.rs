@@ -1,10 +1,11 @@
 //! One loop to one kernel.
 
-use crate::compile::{at, bound, lower, shader};
+use crate::binding::{Content, bound};
+use crate::compile::{at, lower, shader};
 use crate::emit::{Rounds, emit_rounds};
 use crate::kernel::Kernel;
 use crate::lower::Lowering;
-use crate::shader::{Content, Shader};
+use crate::shader::Shader;
 use tracing::debug_span;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Instruction;

@@ -21,6 +21,7 @@
 //! (`Shader::to_bytes`), for caches. `spirv` also has words for a driver that is to keep to the order of what is written
 //! (`Shader::to_ordered_spirv`).
 
+mod binding;
 mod compile;
 mod compile_loop;
 mod elemental;
@@ -39,10 +40,11 @@ pub mod lower;
 pub mod math;
 pub mod wgsl;
 
+pub use binding::{Binding, Content, Contents, Held};
 pub use compile::{compile, compile_kernel, compile_lowered, functions_text, kernel, lowered};
 pub use compile_loop::{LoopShader, compile_loop, loop_kernel, lowered_loop};
 pub use gate::gate;
 #[cfg(feature = "spirv")]
 pub use ordered::{SpirvOptions, wgsl_to_ordered_spirv};
-pub use shader::{Binding, Content, Proofs, Shader};
+pub use shader::{Proofs, Shader};
 pub use weft_partition::{Site, Target};

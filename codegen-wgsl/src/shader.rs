@@ -1,8 +1,7 @@
 //! A finished kernel: WGSL that naga has accepted.
 
+use crate::binding::{Binding, Held};
 use crate::kernel::{Block, Combiner, Finding, Kernel, Statement};
-use std::ops::Range;
-use weft_hlo::ir::ArrayShape;
 
 /// One kernel as WGSL, with what a runtime must know to bind and launch it.
 #[derive(Clone, Debug)]
@@ -73,44 +72,12 @@ fn all_loops_end(block: &Block) -> bool {
     })
 }
 
-/// One storage buffer, or uniform, of a [`Shader`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binding {
-    /// Name in the text, that of the first memory in it.
-    pub name: String,
-    /// The tensor it holds, row-major.
-    pub shape: ArrayShape,
-    /// Whether the kernel writes it (`read_write`) or only reads it.
-    pub writable: bool,
-    /// Whether it is a uniform and no storage buffer: the buffer needs the usage `UNIFORM`, and the binding covers the tensor's
-    /// bytes rounded up to 16.
-    pub uniform: bool,
-    /// What it is to the fusion.
-    pub content: Content,
-    /// For each dispatch the words of 32 bits to bind, where the tensor is larger than what a kernel may bind; empty where all of it is bound. They begin
-    /// at multiples of the target's alignment of offsets.
-    pub windows: Vec<Range<u64>>,
-}
-
-/// What a buffer is to the fusion that a kernel computes.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// The operand of this number, which is read; the first of these where a tensor is given several times.
-    Operand(usize),
-    /// The result of this number, of which every element is written.
-    Result(usize),
-    /// The result of this number, which holds the operand of another number already: only what differs is written.
-    Updated {
-        /// The result.
-        result: usize,
-        /// The operand, which is bound nowhere else.
-        operand: usize,
-        /// How many elements are written, and read at most.
-        elements: u64,
-    },
-}
-
 impl Shader {
+    /// The tensors that a launch gives it, binding by binding: those that are read, then those that are written.
+    pub fn tensors(&self) -> impl Iterator<Item = (&Binding, &Held)> {
+        self.bindings.iter().flat_map(|binding| binding.tensors.iter().map(move |held| (binding, held)))
+    }
+
     /// What was proved of the kernel, and what was not.
     pub fn proofs(&self) -> &Proofs {
         &self.proofs

@@ -1,7 +1,8 @@
 //! Shaders as bytes, for caches.
 
+use crate::binding::{Binding, Content, Held};
 use crate::kernel::Finding;
-use crate::shader::{Binding, Content, Proofs, Shader};
+use crate::shader::{Proofs, Shader};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,11 +31,17 @@ struct Stored<'s> {
 #[derive(Serialize, Deserialize)]
 struct StoredBinding<'s> {
     name: Cow<'s, str>,
-    shape: String,
     writable: bool,
     uniform: bool,
-    content: StoredContent,
+    tensors: Vec<StoredHeld>,
     windows: Vec<Range<u64>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredHeld {
+    content: StoredContent,
+    shape: String,
+    offset: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,18 +58,22 @@ impl Shader {
     /// What the serializer says; nothing that a shader of this crate holds is refused.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        let binding = |binding: &'_ Binding| StoredBinding {
-            name: Cow::Owned(binding.name.clone()),
-            shape: binding.shape.to_string(),
-            writable: binding.writable,
-            uniform: binding.uniform,
-            content: match binding.content {
+        let held = |held: &Held| StoredHeld {
+            content: match held.content {
                 Content::Operand(operand) => StoredContent::Operand(number(operand)),
                 Content::Result(result) => StoredContent::Result(number(result)),
                 Content::Updated { result, operand, elements } => {
                     StoredContent::Updated { result: number(result), operand: number(operand), elements }
                 }
             },
+            shape: held.shape.to_string(),
+            offset: held.offset,
+        };
+        let binding = |binding: &'_ Binding| StoredBinding {
+            name: Cow::Owned(binding.name.clone()),
+            writable: binding.writable,
+            uniform: binding.uniform,
+            tensors: binding.tensors.iter().map(held).collect(),
             windows: binding.windows.clone(),
         };
         let told = |finding: &'_ Finding| (Cow::Owned(finding.place.clone()), Cow::Owned(finding.message.clone()));
@@ -97,18 +108,22 @@ impl Shader {
             return Err(format!("{} bytes stand behind the shader", rest.len()));
         }
         let number = |number: u64| usize::try_from(number).map_err(|error| error.to_string());
-        let binding = |binding: StoredBinding<'_>| {
-            let shape = weft_hlo::text::parse_shape(&binding.shape).map_err(|found| found.to_string())?;
+        let held = |held: StoredHeld| {
+            let shape = weft_hlo::text::parse_shape(&held.shape).map_err(|found| found.to_string())?;
             let shape = shape.as_array().cloned().ok_or_else(|| format!("{shape} is no array"))?;
-            let content = match binding.content {
+            let content = match held.content {
                 StoredContent::Operand(operand) => Content::Operand(number(operand)?),
                 StoredContent::Result(result) => Content::Result(number(result)?),
                 StoredContent::Updated { result, operand, elements } => {
                     Content::Updated { result: number(result)?, operand: number(operand)?, elements }
                 }
             };
-            let StoredBinding { name, writable, uniform, windows, .. } = binding;
-            Ok(Binding { name: name.into_owned(), shape, writable, uniform, content, windows })
+            Ok(Held { content, shape, offset: held.offset })
+        };
+        let binding = |binding: StoredBinding<'_>| {
+            let StoredBinding { name, writable, uniform, tensors, windows } = binding;
+            let tensors = tensors.into_iter().map(held).collect::<Result<_, String>>()?;
+            Ok(Binding { name: name.into_owned(), writable, uniform, tensors, windows })
         };
         let unproved = stored.unproved.into_iter();
         let unproved = unproved

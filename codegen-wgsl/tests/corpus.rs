@@ -42,7 +42,7 @@ fn every_kernel_round_trips_is_valid_and_always_the_same() {
         for (own, first) in kernels.iter().zip(&first) {
             let (own, first) = (&own.shader, &kernels[*first].shader);
             assert_eq!((&own.structure, own.workgroups), (&first.structure, first.workgroups), "{name}");
-            let contents = |shader: &Shader| shader.bindings.iter().map(|binding| binding.content).collect::<Vec<_>>();
+            let contents = |shader: &Shader| shader.tensors().map(|(_, held)| held.content).collect::<Vec<_>>();
             assert_eq!(contents(own), contents(first), "{name}");
         }
         for (Made { kernel, flat, lowered, shader, .. }, again) in kernels.iter().zip(&again) {

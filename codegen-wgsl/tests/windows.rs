@@ -159,7 +159,7 @@ fn parts_of_a_tensor_have_a_text() {
     assert_eq!(kernel.to_string().parse(), Ok(kernel.clone()));
     let shader = compile_kernel(&kernel, &Target::default()).unwrap_or_else(|findings| panic!("{findings}"));
     assert!(shader.proofs().are_complete(), "{:?}", shader.proofs());
-    let bound: Vec<_> = shader.bindings.iter().map(|it| (it.content, it.windows.first().cloned())).collect();
+    let bound: Vec<_> = shader.tensors().map(|(it, held)| (held.content, it.windows.first().cloned())).collect();
     let x = |window| (Content::Operand(0), Some(window));
     assert_eq!(bound, [x(0..1024), x(1024..2000), (Content::Result(0), None)]);
 }

@@ -24,6 +24,7 @@
 //! This crate decides; it emits nothing and knows no device. Code generation is `weft-codegen-wgsl`'s.
 
 mod access;
+mod arenas;
 mod associative;
 mod completed;
 mod cost;
@@ -49,6 +50,7 @@ mod tiling;
 mod transposed;
 mod work;
 
+pub use arenas::{Arenas, Role, Slot};
 pub use cost::{Budget, operation_cost};
 pub use estimate::Estimate;
 pub use form::Form;

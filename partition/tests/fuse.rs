@@ -13,7 +13,7 @@ use weft_hlo::random::{Options, inputs, module};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 use weft_indexing::IndexingMap;
-use weft_partition::{FusionPlan, Read, Target, Verdict, fuse_explained, splats};
+use weft_partition::{Fused, FusionPlan, Read, Site, Target, Verdict, fuse_explained, splats};
 
 const SEEDS: u64 = 300;
 
@@ -37,13 +37,14 @@ fn leaves(computation: &Computation, id: InstrId) -> usize {
 
 /// Whether the entry holds kernels and what connects them, and no kernel binds more than allowed.
 fn check_form(fused: &Module, limit: u32) -> Result<(), String> {
+    let planned = Fused::of(fused.clone(), &target(limit)).map_err(|found| found.to_string())?;
     let entry = fused.entry_computation();
     for (id, instruction) in entry.instructions.iter() {
         let name = &instruction.name;
         match &instruction.op {
             Op::Parameter { .. } | Op::Constant(_) if instruction.shape.as_array().is_some() => {}
             Op::Fusion { .. } => {
-                let buffers = instruction.operands.len() + leaves(entry, id);
+                let buffers = planned.bindings(Site { computation: fused.entry, instruction: id });
                 if buffers > limit as usize {
                     return Err(format!("{name} binds {buffers} buffers of {limit}"));
                 }

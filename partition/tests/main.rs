@@ -1,6 +1,7 @@
 //! The tests of `weft-partition`, one binary: `cargo test -p weft-partition fuse::` runs those of a file.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod arenas;
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
 mod estimate;

@@ -2,6 +2,7 @@
 //! runs the tests of a file; the judge runs this binary once on each adapter.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod arenas;
 #[path = "support/bounded.rs"]
 mod bounded;
 mod budget;

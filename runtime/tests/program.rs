@@ -35,7 +35,8 @@ fn check_arenas(program: &Program) {
     for (number, buffer) in buffers.iter().enumerate() {
         let Some(place) = buffer.place else { continue };
         assert!(place.offset % 256 == 0 && place.offset + buffer.bytes <= arenas[place.arena as usize].bytes);
-        assert!(program.results().iter().all(|result| result.buffer.index() != number));
+        let is_result = program.results().iter().any(|result| result.buffer.index() == number);
+        assert!(!is_result || buffer.kind == BufferKind::Result || matches!(buffer.kind, BufferKind::Parameter(_)));
         for other in &buffers[number + 1..] {
             let lies_apart = other.place.is_none_or(|other_place| {
                 let [first, second] = [(place, buffer.bytes), (other_place, other.bytes)];
@@ -46,8 +47,11 @@ fn check_arenas(program: &Program) {
         }
         bytes[place.arena as usize] += buffer.bytes;
     }
-    // No byte more than the buffers take.
-    assert!(arenas.iter().map(|arena| arena.bytes).eq(bytes), "{program}");
+    // No byte more than the buffers take, but where the next run's arguments may lie differently.
+    for (arena, bytes) in arenas.iter().zip(bytes) {
+        let has_gaps = matches!(arena.kind, BufferKind::Parameter(_) | BufferKind::Result);
+        assert!(arena.bytes == bytes || has_gaps && arena.bytes > bytes, "{program}");
+    }
     let arena = |tensor: &Tensor| buffers[tensor.buffer.index()].place.map(|place| place.arena);
     let differ = |read: &Tensor, written: &Tensor| {
         assert!(arena(read).is_none() || arena(read) != arena(written), "{} {}\n{program}", read.name, written.name);

@@ -95,9 +95,11 @@ fn presets_need_no_device() {
 fn what_a_file_says_is_kept_to() {
     let folder = Folder::new();
     let narrow = folder.file("narrow.json", r#"{ "base": "apple", "max_storage_buffers": 3 }"#);
-    // 20 operands and a result: 19 sums of two where three buffers are bound, one kernel where there are 28.
-    assert_eq!(launches(&["--target", &narrow], &wide()), 19);
-    assert_eq!(launches(&["--target", "apple"], &wide()), 1);
+    // 20 operands and a result: 19 sums of two where three buffers are bound, one kernel where there are 28; and where all of them are small enough for an arena.
+    let large = wide().replace("f32[4]", "f32[262144]");
+    assert_eq!(launches(&["--target", &narrow], &large), 19);
+    assert_eq!(launches(&["--target", "apple"], &large), 1);
+    assert_eq!(launches(&["--target", &narrow], &wide()), 1);
     let shown = value(&weft(&["devices", "--target", &narrow, "--format", "json"]));
     assert_eq!((&shown["target"]["max_storage_buffers"], &shown["target"]["kind"]), (&json!(3), &json!("integrated")));
 }

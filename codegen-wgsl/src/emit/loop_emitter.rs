@@ -1,5 +1,6 @@
 //! Kernels of one fusion: their buffers, functions and launch, and the loop over the elements of outputs.
 
+use super::bound::Bound;
 use super::function::emit_function;
 use super::grid::grid;
 use super::reduced::{ScanTiles, reduced_entry};
@@ -18,7 +19,7 @@ use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{Arena, ArenaId, ArrayShape, Computation, ElementType, InstrId, Instruction, Op, Shape};
-use weft_partition::{Emitter, Fused, FusionPlan, Hero, Target};
+use weft_partition::{Emitter, Fused, FusionPlan, Hero, Site, Target};
 
 /// The kernel of one fusion.
 ///
@@ -27,7 +28,7 @@ use weft_partition::{Emitter, Fused, FusionPlan, Hero, Target};
 /// target, and the errors of emission.
 pub(crate) fn emit_loop(
     fused: &Fused,
-    fusion: &Instruction,
+    (site, fusion): (Site, &Instruction),
     plan: &FusionPlan,
     target: &Target,
     lanes: Lanes,
@@ -37,7 +38,8 @@ pub(crate) fn emit_loop(
     };
     let computation = &fused.module.computations[calls];
     let mut names = Names::globals();
-    let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, &mut names)?;
+    let bound = Bound::of(fused, site);
+    let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, bound, &mut names)?;
     let functions = emit_functions(fused, computation, plan, &parameters, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
     let tiling = match plan.emitter() {
@@ -103,12 +105,11 @@ fn buffers(
     fusion: &Instruction,
     computation: &Computation,
     plan: &FusionPlan,
+    mut bound: Bound<'_>,
     names: &mut Names,
 ) -> Result<Buffers, Diagnostics> {
     let mut memories: Arena<MemoryId, Memory> = Arena::new();
     let mut parameters = Vec::new();
-    // A tensor that is given several times is bound once: a device refuses one buffer in two roles.
-    let mut bound: Vec<InstrId> = Vec::new();
     let updated = |id: InstrId| plan.updates().iter().position(|update| update.operand == id);
     let kept = computation.parameters().into_iter().filter(|id| updated(*id).is_none()).count();
     for (position, id) in computation.parameters().into_iter().enumerate() {
@@ -118,17 +119,11 @@ fn buffers(
         }
         let parameter = &computation.instructions[id];
         let name = names.take(&parameter.name);
-        let binding = match fusion.operands.get(position) {
-            Some(operand) => bound.iter().position(|other| other == operand).unwrap_or_else(|| {
-                bound.push(*operand);
-                bound.len() - 1
-            }),
-            None => {
-                return Err(Diagnostic::new("HLO410", fusion.span, "an operand is missing").about(&fusion.name).into());
-            }
+        let Some(operand) = fusion.operands.get(position) else {
+            return Err(Diagnostic::new("HLO410", fusion.span, "an operand is missing").about(&fusion.name).into());
         };
         parameters.push(MemoryId::from_index(memories.len()));
-        memories.push(buffer(parameter, &parameter.shape, name, binding, Access::Read)?);
+        memories.push(buffer(parameter, &parameter.shape, name, bound.operand(*operand), Access::Read)?);
     }
     let result_names: Vec<String> = match &computation.instructions[computation.root] {
         root if root.op == Op::Tuple => {
@@ -137,9 +132,9 @@ fn buffers(
         root => root.shape.leaves().iter().map(|_| root.name.clone()).collect(),
     };
     let access = if plan.updates().is_empty() { Access::Write } else { Access::ReadWrite };
-    for (binding, (shape, name)) in (bound.len()..).zip(fusion.shape.leaves().into_iter().zip(&result_names)) {
+    for (number, (shape, name)) in fusion.shape.leaves().into_iter().zip(&result_names).enumerate() {
         let name = names.take(&format!("{name}.out"));
-        memories.push(buffer(fusion, shape, name, binding, access)?);
+        memories.push(buffer(fusion, shape, name, bound.result(number), access)?);
     }
     Ok(Buffers { memories, parameters, first_result: kept })
 }
@@ -148,7 +143,7 @@ fn buffer(
     owner: &Instruction,
     shape: &Shape,
     name: String,
-    binding: usize,
+    (binding, offset): (usize, u64),
     access: Access,
 ) -> Result<Memory, Diagnostics> {
     let array = shape.as_array().cloned().unwrap_or_else(|| ArrayShape::new(ElementType::Pred, Vec::new()));
@@ -158,7 +153,7 @@ fn buffer(
     }
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
-    let space = Space::Buffer { binding, offset: 0, access };
+    let space = Space::Buffer { binding, offset, access };
     Ok(Memory { name, shape, packed: None, space, window: None, part_of: None })
 }
 

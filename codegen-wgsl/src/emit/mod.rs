@@ -1,5 +1,6 @@
 //! Emitters: from a fusion and its plan to a kernel.
 
+mod bound;
 mod branches;
 mod function;
 mod grid;

@@ -8,13 +8,16 @@ use weft_hlo::ir::{ArenaId, Computation, ComputationId, Instruction, Module};
 
 impl Fused {
     /// For each of some fusions the first among them with the same kernel but for names: its computation is the same instruction by instruction, those that
-    /// these apply as well, and the same of its operands are one. Takes time linear in what they hold.
+    /// these apply as well, the same of its operands are one, and they lie at the same places in the same arenas. Takes time linear in what they hold.
     pub fn alike(&self, sites: &[Site]) -> Vec<usize> {
         let mut classes = Classes { module: &self.module, of: BTreeMap::new(), known: HashMap::new() };
         let mut first: HashMap<String, usize> = HashMap::new();
         let mut alike = Vec::with_capacity(sites.len());
         for (number, site) in sites.iter().enumerate() {
-            let key = self.instruction(*site).map(|fusion| classes.fusion(fusion));
+            let key = self.instruction(*site).map(|fusion| {
+                let slots = self.slots(*site);
+                if slots.is_empty() { classes.fusion(fusion) } else { format!("{}{slots:?}", classes.fusion(fusion)) }
+            });
             alike.push(key.map_or(number, |key| *first.entry(key).or_insert(number)));
         }
         alike

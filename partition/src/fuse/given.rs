@@ -5,9 +5,10 @@ use super::two_passes::LongReductions;
 use super::{Decision, Verdict};
 use crate::Target;
 use crate::access::MAX_DEPTH;
+use crate::arenas::Bindings;
 use crate::cost::Budget;
 use crate::legal::{Support, is_control_flow, programs, supports};
-use crate::plan::{Emitter, FusionPlan, roots};
+use crate::plan::{Emitter, FusionPlan};
 use crate::splat::splats;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
@@ -40,9 +41,11 @@ pub(super) fn dissolve_costly(
     let programs = programs(&flat);
     let mut folds = (LongReductions::new(&flat, target), LongScans::new(&flat, target));
     for (program, owner) in flat.computations.iter().rev().filter(|(id, _)| programs[id.index()]) {
+        let bindings = Bindings::of(&flat, program, target);
         for (id, instruction) in owner.instructions.iter() {
             let Op::Fusion { calls, .. } = instruction.op else { continue };
             let computation = &flat.computations[calls];
+            let buffers = bindings.of_fusion(id, computation);
             // What has no code yet may have no maps either, and nobody knows what it will cost.
             let unknown = supports(&flat, computation, target).into_iter().find_map(|support| match support {
                 Support::Alone((_, reason)) | Support::Stays(Some((_, reason))) => Some(reason),
@@ -50,7 +53,7 @@ pub(super) fn dissolve_costly(
             });
             let (verdict, reason) = match unknown {
                 Some(reason) => (Verdict::Kept, format!("the program asks for it; not yet compiled: {reason}")),
-                None => match feasible(&flat, &mut folds, computation, instruction.operands.len(), target, budget)? {
+                None => match feasible(&flat, &mut folds, computation, buffers, target, budget)? {
                     Err(reason) => {
                         dissolved.push((program, id));
                         (Verdict::Dissolved, reason)
@@ -113,18 +116,15 @@ pub(super) fn name_in(module: &Module, program: ComputationId, id: InstrId) -> S
     if program == module.entry { name.clone() } else { format!("{}/{name}", owner.name) }
 }
 
-/// The plan of this computation as one kernel, or why it should not be one.
+/// The plan of this computation as one kernel that binds so many buffers, or why it should not be one.
 pub(super) fn feasible(
     module: &Module,
     (reductions, scans): &mut (LongReductions<'_>, LongScans<'_>),
     computation: &Computation,
-    operands: usize,
+    buffers: usize,
     target: &Target,
     budget: &Budget,
 ) -> Result<Result<FusionPlan, String>, Diagnostics> {
-    let results: usize =
-        roots(computation).iter().map(|root| computation.instructions[*root].shape.leaves().len()).sum();
-    let buffers = operands + results;
     if buffers > target.max_storage_buffers as usize {
         let limit = target.max_storage_buffers;
         return Ok(Err(format!("it binds {buffers} buffers and the target allows {limit}")));

@@ -9,6 +9,7 @@ use super::Fused;
 use super::given::feasible;
 use super::scans::LongScans;
 use super::two_passes::LongReductions;
+use crate::arenas::Arenas;
 use crate::cost::Budget;
 use crate::loop_plan::{LoopPlan, serial_nanoseconds, units};
 use crate::plan::{Emitter, FusionPlan, roots};
@@ -54,6 +55,7 @@ impl Fused {
             }
         }
         starts.iter().for_each(|(computation, loops)| self.start(*computation, loops));
+        self.arenas = Arenas::of(&self.module, target);
         self
     }
 
@@ -197,7 +199,8 @@ impl Join {
             return None;
         }
         let (computation, operands) = together(fused, (body, fusion), (calls, tested), &sources)?;
-        let count = round.instructions[fusion].operands.len() + operands.len();
+        let results: usize = computation.instructions[computation.root].shape.leaves().len();
+        let count = round.instructions[fusion].operands.len() + operands.len() + results;
         let budget = Budget::default();
         let mut folds = (LongReductions::new(module, target), LongScans::new(module, target));
         if feasible(module, &mut folds, &computation, count, target, &budget).ok()?.is_err() {

@@ -16,6 +16,7 @@ use super::two_passes::LongReductions;
 use super::{Decision, Verdict, effects};
 use crate::Target;
 use crate::access::element_count;
+use crate::arenas::Bindings;
 use crate::cost::Budget;
 use crate::legal::{Support, supports};
 use crate::plan::Emitter;
@@ -48,6 +49,7 @@ pub(super) fn merge(
         target,
         budget,
         splats: splats(source),
+        bindings: Bindings::of(module, program, target),
         before: effects::predecessors(module, program),
         read_whole: read_whole(source, &supports),
         folds: (LongReductions::new(module, target), LongScans::new(module, target)),
@@ -105,6 +107,7 @@ struct Merging<'m> {
     target: &'m Target,
     budget: &'m Budget,
     splats: Vec<Option<Scalar>>,
+    bindings: Bindings<'m>,
     /// What has side effects just before an instruction that has some.
     before: Vec<Option<InstrId>>,
     read_whole: Vec<bool>,
@@ -281,7 +284,8 @@ impl Merging<'_> {
         if count > most {
             return Some(format!("it would have {count} instructions, more than {most}"));
         }
-        let (buffers, limit) = (group.inputs.len() + group.roots.len(), self.target.max_storage_buffers);
+        let buffers = self.bindings.count(&group.inputs, &group.roots, &group.members);
+        let limit = self.target.max_storage_buffers;
         let is_over = buffers > limit as usize;
         is_over.then(|| format!("it would bind {buffers} buffers and the target allows {limit}"))
     }
@@ -332,7 +336,7 @@ impl Merging<'_> {
         }
         let source = (self.source, &self.splats[..]);
         let computation = group.computation("merged".to_owned(), source, None, &mut |callee| callee);
-        let count = group.inputs.len();
+        let count = self.bindings.count(&group.inputs, &group.roots, &group.members);
         let plan = match feasible(self.module, &mut self.folds, &computation, count, self.target, self.budget)? {
             Ok(plan) => plan,
             Err(reason) => return Ok(Err(reason)),

@@ -31,6 +31,7 @@ mod semigroups;
 mod taken_apart;
 mod two_passes;
 
+use crate::arenas::{Arenas, Slot};
 use crate::cost::Budget;
 use crate::plan::FusionPlan;
 use crate::{Site, Target, Uncompiled, legal};
@@ -91,6 +92,8 @@ pub struct Fused {
     pub asked: BTreeMap<Site, String>,
     /// The loops that carry their condition ([`with_conditions_joined`](Fused::with_conditions_joined)), with the fusion of the round that computes it.
     pub joined: BTreeMap<Site, String>,
+    /// Small arguments and results of the entry that lie side by side, for kernels that would bind too many buffers.
+    pub arenas: Arenas,
     plans: BTreeMap<ComputationId, FusionPlan>,
 }
 
@@ -120,6 +123,38 @@ impl Fused {
             let fusions = instructions.filter(|(_, instruction)| matches!(instruction.op, Op::Fusion { .. }));
             fusions.map(move |(instruction, _)| Site { computation, instruction })
         })
+    }
+
+    /// How many buffers the kernel of a fusion binds: one for each operand and each result, and one for all of those that lie in one of its
+    /// [arenas](Fused::arenas). 0 where there is no fusion.
+    pub fn bindings(&self, site: Site) -> usize {
+        let Some(fusion) = self.instruction(site).filter(|one| matches!(one.op, Op::Fusion { .. })) else { return 0 };
+        let slots = self.slots(site);
+        if slots.is_empty() {
+            return fusion.operands.len() + fusion.shape.leaves().len();
+        }
+        let operands = fusion.operands.iter().enumerate();
+        let again = operands
+            .filter(|(position, operand)| fusion.operands[..*position].contains(operand))
+            .map(|(position, _)| position);
+        let again: BTreeSet<usize> = again.collect();
+        let (mut arenas, mut others) = (BTreeSet::new(), 0);
+        for (position, slot) in slots.into_iter().enumerate() {
+            match slot {
+                Some(slot) => drop(arenas.insert(slot.arena)),
+                None => others += usize::from(!again.contains(&position)),
+            }
+        }
+        others + arenas.len()
+    }
+
+    /// Where the operands of a fusion lie, and behind them its results, if it binds [arenas](Fused::arenas); nothing for another.
+    fn slots(&self, site: Site) -> Vec<Option<Slot>> {
+        let is_in_arenas = site.computation == self.module.entry && self.arenas.are_bound_by(site.instruction);
+        let Some(fusion) = self.instruction(site).filter(|_| is_in_arenas) else { return Vec::new() };
+        let read = fusion.operands.iter().map(|operand| self.arenas.argument(*operand));
+        let results = 0..fusion.shape.leaves().len();
+        read.chain(results.map(|number| self.arenas.result(site.instruction, number))).collect()
     }
 
     /// The instruction at a site; `None` where there is none.
@@ -167,6 +202,7 @@ impl Fused {
                 }
             }
         }
+        let arenas = Arenas::of(&module, target);
         Ok(Fused {
             module,
             decisions,
@@ -176,6 +212,7 @@ impl Fused {
             trip_counts,
             asked,
             joined: BTreeMap::new(),
+            arenas,
             plans,
         })
     }

@@ -46,6 +46,12 @@ impl Hardware {
         f64::from(self.cores) * f64::from(self.lanes_per_core) * 2.0 * self.clock_hertz as f64
     }
 
+    /// Bytes that memory moves in the time that a launch takes besides its work: what moves no more than that is *small*, its launch costs more than it does.
+    pub fn bytes_of_a_launch(&self) -> u64 {
+        let moved = u128::from(self.dram_bytes_per_second) * u128::from(self.launch_nanoseconds) / 1_000_000_000;
+        u64::try_from(moved).unwrap_or(u64::MAX)
+    }
+
     /// Seconds that a launch takes besides its work.
     pub fn launch_seconds(&self) -> f64 {
         f64::from(self.launch_nanoseconds) / 1e9

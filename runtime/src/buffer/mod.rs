@@ -38,7 +38,7 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
-    /// What a caller is given is a whole buffer; what lies within one stays within this crate.
+    /// A tensor that lies there.
     pub(crate) fn new(device: &Device, stretch: Stretch, shape: ArrayShape, bytes: u64) -> Self {
         DeviceBuffer { device: device.clone(), stretch, shape, bytes }
     }
@@ -161,9 +161,15 @@ impl DeviceBuffer {
         &self.device
     }
 
-    /// The buffer underneath. It must not be written.
+    /// The buffer underneath, in which the tensor begins at [`offset`](DeviceBuffer::offset). It must not be written.
     pub fn wgpu_buffer(&self) -> &wgpu::Buffer {
         self.stretch.buffer()
+    }
+
+    /// The byte of the buffer underneath at which the tensor begins: 0, or a multiple of 256 where it lies in an arena with others, as small arguments and results of
+    /// programs with very many of them do ([`Arenas`](weft_partition::Arenas)).
+    pub fn offset(&self) -> u64 {
+        self.stretch.offset
     }
 
     pub(crate) fn memory(&self) -> &Arc<Pooled> {

@@ -50,6 +50,8 @@ pub(crate) struct Pooled {
     home: Option<(Use, Weak<Pool>)>,
     /// Whether whoever takes it next could use it.
     reusable: bool,
+    /// Whether it holds several tensors.
+    is_arena: bool,
     /// Held by commands that use the buffer and were not submitted yet, or are not done.
     lease: Arc<()>,
 }
@@ -57,12 +59,24 @@ pub(crate) struct Pooled {
 impl Pooled {
     /// A buffer that belongs to someone else.
     pub(crate) fn foreign(buffer: wgpu::Buffer) -> Self {
-        Pooled { buffer, home: None, reusable: true, lease: Arc::default() }
+        Pooled { buffer, home: None, reusable: true, is_arena: false, lease: Arc::default() }
     }
 
     /// Whether the buffer comes from a pool of this crate, and so has all usages and nobody else.
     pub(crate) fn is_own(&self) -> bool {
         self.home.is_some()
+    }
+
+    /// The buffer as one that holds several tensors.
+    pub(crate) fn into_arena(self) -> Arc<Self> {
+        let mut own = self;
+        own.is_arena = true;
+        Arc::new(own)
+    }
+
+    /// Whether it holds several tensors: whoever gives away one does not give away the buffer.
+    pub(crate) fn is_arena(&self) -> bool {
+        self.is_arena
     }
 
     /// As long as this is held nobody else is given the buffer: commands use it that somebody will submit.
@@ -115,7 +129,8 @@ impl Pool {
                 mapped_at_creation: false,
             })
         });
-        Pooled { buffer, home: Some((usage, Arc::downgrade(self))), reusable: true, lease: Arc::default() }
+        let home = Some((usage, Arc::downgrade(self)));
+        Pooled { buffer, home, reusable: true, is_arena: false, lease: Arc::default() }
     }
 
     /// Somebody who gives back what is kept when there is need.

@@ -10,7 +10,7 @@ pub enum Argument<'a> {
     /// Its memory is the program's: where that takes donations of this parameter, values of the program are put there, results among them. Nothing
     /// else may use that memory, so this is the last clone of the buffer, and no result of another run shares it. A buffer that was made
     /// elsewhere ([`DeviceBuffer::from_wgpu`]) stays its owner's and is copied, and so is what commands use that were recorded and are not known to be done
-    /// ([`Executable::record`](crate::Executable::record)).
+    /// ([`Executable::record`](crate::Executable::record)), and what lies in an arena with others ([`DeviceBuffer::offset`]).
     Donated(DeviceBuffer),
 }
 

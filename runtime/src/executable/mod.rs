@@ -1,6 +1,7 @@
 //! Programs on devices.
 
 mod argument;
+mod arranged;
 mod constants;
 mod kept;
 mod record;
@@ -103,11 +104,7 @@ impl Executable {
     }
 
     async fn run_on(&self, inputs: &[Literal], waiting: Waiting) -> Result<Vec<Literal>, Error> {
-        self.check_inputs(inputs.iter().map(|literal| &literal.shape))?;
-        let mut buffers = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            buffers.push(DeviceBuffer::upload_async(&self.device, input).await?);
-        }
+        let buffers = self.upload_async(inputs).await?;
         let results = self.execute_on(buffers.into_iter().map(Argument::Donated).collect(), waiting).await?;
         read_all(&self.device, &results, waiting).await
     }
@@ -166,6 +163,7 @@ impl Executable {
             }
             if let Argument::Donated(buffer) = input
                 && Arc::strong_count(buffer.memory()) > 1
+                && !buffer.memory().is_arena()
             {
                 let reason = "something else holds its memory: a clone, a result, another argument".into();
                 return Err(Error::Donation { number, reason });
@@ -196,7 +194,7 @@ impl Executable {
     fn check_usages(&self, inputs: &[Argument<'_>]) -> Result<(), Error> {
         for launch in self.program.launches() {
             let shader = &self.program.shaders()[launch.shader];
-            for (tensor, binding) in launch.inputs.iter().zip(&shader.bindings) {
+            for (tensor, (binding, _)) in launch.inputs.iter().zip(shader.tensors()) {
                 let BufferKind::Parameter(number) = self.program.buffers()[tensor.buffer.index()].kind else {
                     continue;
                 };

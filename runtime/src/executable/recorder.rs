@@ -238,24 +238,22 @@ impl Executable {
     /// What the dispatch of this number binds.
     fn bind(&self, launch: &Launch, number: u32, memory: &[Stretch]) -> wgpu::BindGroup {
         let shader = &self.program.shaders()[launch.shader];
-        let tensors = launch.inputs.iter().chain(&launch.outputs).zip(memory).zip(&shader.bindings);
-        let mut entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
-            .zip(tensors)
-            .map(|(binding, ((tensor, memory), bound))| {
-                let buffer = memory.buffer();
-                let bytes = match bound.windows.get(number as usize) {
-                    Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
-                    None => 0..tensor.bytes,
-                };
-                let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
-                let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset: memory.offset + bytes.start,
-                    size,
-                });
-                wgpu::BindGroupEntry { binding, resource }
-            })
-            .collect();
+        let mut tensors = launch.inputs.iter().chain(&launch.outputs).zip(memory);
+        let mut entries: Vec<wgpu::BindGroupEntry<'_>> = Vec::with_capacity(shader.bindings.len() + 2);
+        for (binding, bound) in (0..).zip(&shader.bindings) {
+            let held = tensors.by_ref().zip(&bound.tensors).map(|((tensor, memory), held)| (tensor, memory, held));
+            let held: Vec<_> = held.take(bound.tensors.len()).collect();
+            let Some((_, memory, first)) = held.first() else { continue };
+            let bytes = match bound.windows.get(number as usize) {
+                Some(window) => window.start * WORD_BYTES..window.end * WORD_BYTES,
+                None => 0..held.iter().map(|(tensor, _, held)| held.offset + tensor.bytes).max().unwrap_or(0),
+            };
+            let size = wgpu::BufferSize::new(binding_bytes(bytes.end - bytes.start));
+            // Where it is an arena all of them lie in it, each behind its beginning.
+            let offset = memory.offset - first.offset + bytes.start;
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: memory.buffer(), offset, size });
+            entries.push(wgpu::BindGroupEntry { binding, resource });
+        }
         entries.push(wgpu::BindGroupEntry {
             binding: shader.parameter_binding,
             resource: self.device.parameter_block().as_entire_binding(),

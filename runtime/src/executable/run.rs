@@ -2,6 +2,7 @@
 
 mod kept;
 
+use super::arranged::arranged;
 use super::kept::Set;
 use super::recorder::{Recorder, Sizes};
 use super::{Argument, Executable};
@@ -52,51 +53,71 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let given = |number: usize| inputs.get(number).map(Argument::buffer);
         let donated = |number: usize| match inputs.get(number) {
-            Some(Argument::Donated(buffer)) if buffer.memory().is_own() && !buffer.memory().is_leased() => {
-                Some(Stretch::from(buffer))
+            Some(Argument::Donated(buffer)) => {
+                let memory = buffer.memory();
+                let is_free = memory.is_own() && !memory.is_arena() && !memory.is_leased();
+                is_free.then(|| Stretch::from(buffer))
             }
             _ => None,
         };
+        let program = &executable.program;
         // What somebody else submits, or gives up, is nobody's for as long.
         let mut set = if submits { executable.sets.take() } else { Set::default() };
         let take = |device: &crate::Device| -> Vec<Stretch> {
             let own =
                 |bytes: u64| Stretch::whole(Arc::new(device.pool().take(device.wgpu_device(), Use::Tensor, bytes)));
-            let (arenas, buffers) = (executable.program.arenas(), executable.program.buffers());
+            let (arenas, buffers) = (program.arenas(), program.buffers());
             set.arenas.resize(arenas.len(), None);
             set.buffers.resize(buffers.len(), None);
-            for (arena, kept) in arenas.iter().zip(&mut set.arenas) {
-                // Those of constants are the executable's.
-                if arena.kind == BufferKind::Temporary {
-                    kept.get_or_insert_with(|| own(arena.bytes));
-                }
+            let mut held: Vec<Option<Stretch>> = Vec::with_capacity(arenas.len());
+            for ((number, arena), kept) in (0..).zip(&arenas).zip(&mut set.arenas) {
+                held.push(match arena.kind {
+                    BufferKind::Temporary => Some(kept.get_or_insert_with(|| own(arena.bytes)).clone()),
+                    BufferKind::Parameter(_) => match arranged(program, number, &inputs) {
+                        Some(as_they_lie) => Some(as_they_lie),
+                        None => Some(kept.get_or_insert_with(|| own(arena.bytes)).clone()),
+                    },
+                    BufferKind::Result => {
+                        let memory = device.pool().take(device.wgpu_device(), Use::Tensor, arena.bytes);
+                        Some(Stretch::whole(memory.into_arena()))
+                    }
+                    // Those of constants are the executable's.
+                    _ => None,
+                });
             }
-            let Set { arenas, buffers: kept, .. } = &mut set;
             let memory = |(buffer, kept): (&Buffer, &mut Option<Stretch>)| match (buffer.kind, buffer.place) {
-                (BufferKind::Parameter(number), _) => Stretch::from(inputs[number].buffer()),
+                (
+                    BufferKind::Parameter(_) | BufferKind::Temporary | BufferKind::Result,
+                    Some(Place { arena, offset }),
+                ) => {
+                    let arena = held.get(arena as usize).and_then(Option::as_ref);
+                    arena.map_or_else(|| own(buffer.bytes), |arena| arena.behind(offset))
+                }
+                (BufferKind::Parameter(number), None) => Stretch::from(inputs[number].buffer()),
                 (BufferKind::Donated(number), _) => donated(number).unwrap_or_else(|| own(buffer.bytes)),
                 (BufferKind::Constant(number), _) => executable.constants[number].clone(),
                 (BufferKind::Sizes(number), _) => Stretch::from(&executable.sizes[number]),
-                (BufferKind::Temporary, Some(Place { arena, offset })) => {
-                    let arena = arenas.get(arena as usize).and_then(Option::as_ref);
-                    arena.map_or_else(|| own(buffer.bytes), |arena| Stretch { offset, ..arena.clone() })
-                }
                 (BufferKind::Temporary, None) => kept.get_or_insert_with(|| own(buffer.bytes)).clone(),
-                (BufferKind::Result, _) => own(buffer.bytes),
+                (BufferKind::Result, None) => own(buffer.bytes),
             };
-            buffers.iter().zip(kept).map(memory).collect()
+            buffers.iter().zip(&mut set.buffers).map(memory).collect()
         };
         let what = format!("running {}", executable.program.name());
         let memory: Vec<Stretch> = executable.device.scoped(&what, take).await?;
         let bound = std::mem::take(&mut set.bound);
         let mut recorder = Recorder::new(executable, submits, bound, executable.kept_with(&set));
-        for (buffer, memory) in executable.program.buffers().iter().zip(&memory) {
-            if let BufferKind::Donated(number) = buffer.kind
-                && let Some(given) = given(number).filter(|given| !Arc::ptr_eq(given.memory(), &memory.memory))
+        let mut copied = 0;
+        for (buffer, memory) in program.buffers().iter().zip(&memory) {
+            if let BufferKind::Donated(number) | BufferKind::Parameter(number) = buffer.kind
+                && let Some(given) = given(number).filter(|given| given.stretch().address() != memory.address())
                 && given.bytes() > 0
             {
                 recorder.copy(Stretch::from(given), memory.clone(), given.bytes()).await?;
+                copied += 1;
             }
+        }
+        if copied > 0 {
+            tracing::debug!(copied, "arguments are copied to where the program may write them, or looks for them");
         }
         Ok(Run { executable, memory, set, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
     }

@@ -3,8 +3,8 @@
 //! A small buffer costs a device more for being one (it is taken from the pool, followed through each submission, and made and cleared where none is
 //! idle) than for its bytes. So small buffers lie side by side in *arenas*: buffers of the device that hold several of a program's.
 //!
-//! - *Small* is what memory moves in no more time than a launch takes besides its work: `bytes <= launch time * bandwidth`, by the
-//!   [`Hardware`](weft_partition::target::Hardware) of the target. Launches that write neighbors in an arena wait for one another, whether they need to or
+//! - *Small* is what memory moves in no more time than a launch takes besides its work, by the
+//!   [`Hardware`](weft_partition::Hardware::bytes_of_a_launch) of the target. Launches that write neighbors in an arena wait for one another, whether they need to or
 //!   not, and for what is small that costs no more than a launch. Larger ones stay apart, so that the pool can give each what fits.
 //! - wgpu refuses a dispatch that reads one part of a buffer and writes another, and a copy within a buffer. So arenas are colors: what a launch or a copy
 //!   reads lies in another one than what it writes. Each buffer, in order, joins the first arena that has room and none of those.
@@ -12,15 +12,19 @@
 //! - What has to be a whole buffer stays one: [`apart`].
 //! - An arena of one buffer is none.
 //!
+//! Arguments and results lie in arenas where kernels would bind too many buffers otherwise, and then where these kernels look for them
+//! ([`Arenas`](weft_partition::Arenas)). Arguments that lie elsewhere when the program runs are copied there first.
+//!
 //! Buffers are whole units of 256 bytes, the strictest alignment that WebGPU asks of what is bound, so arenas take no byte more than their buffers.
 
+use super::layout::BUFFER_ALIGNMENT;
 use super::step::all;
 use super::{Ahead, Buffer, BufferId, BufferKind, Copy, Program, Step, Tensor};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_partition::Target;
 
 /// Where a buffer lies within a larger one.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The number of the [arena](Program::arenas).
     pub arena: u32,
@@ -38,30 +42,33 @@ struct Arena {
 /// The kinds of buffers that arenas hold, without numbers.
 fn class(kind: BufferKind) -> Option<BufferKind> {
     match kind {
-        BufferKind::Temporary => Some(kind),
+        BufferKind::Temporary | BufferKind::Result => Some(kind),
         BufferKind::Constant(_) => Some(BufferKind::Constant(0)),
-        BufferKind::Parameter(_) | BufferKind::Donated(_) | BufferKind::Sizes(_) | BufferKind::Result => None,
+        BufferKind::Parameter(_) => Some(BufferKind::Parameter(0)),
+        BufferKind::Donated(_) | BufferKind::Sizes(_) => None,
     }
 }
 
-/// The bytes that the device's memory moves in the time that a launch takes besides its work.
-fn most_small(target: &Target) -> u64 {
-    let hardware = &target.hardware;
-    let moved = u128::from(hardware.dram_bytes_per_second) * u128::from(hardware.launch_nanoseconds) / 1_000_000_000;
-    u64::try_from(moved).unwrap_or(u64::MAX)
+/// Whether buffers of a kind are put into arenas by [`gather`]; others are where kernels look for them.
+fn is_gathered(kind: BufferKind) -> bool {
+    matches!(kind, BufferKind::Temporary | BufferKind::Constant(_))
 }
 
-/// Puts the small ones of these buffers into arenas.
+/// Puts the small ones of these buffers into arenas, those that have places already apart.
 pub(super) fn gather(buffers: &mut [Buffer], steps: &[Step], results: &[Tensor], target: &Target) {
-    let (small, apart, conflicts) = (most_small(target), apart(steps, results), conflicts(steps));
+    let (small, mut apart, conflicts) = (target.hardware.bytes_of_a_launch(), apart(steps), conflicts(steps));
+    apart.extend(results.iter().map(|result| result.buffer.index()));
     let kinds: Vec<Option<(BufferKind, u64)>> = (buffers.iter().enumerate())
         .map(|(number, buffer)| {
-            let kind = class(buffer.kind).filter(|_| buffer.bytes <= small && !apart.contains(&number));
-            kind.map(|kind| (kind, buffer.bytes))
+            let may_lie = is_gathered(buffer.kind) && buffer.bytes <= small && !apart.contains(&number);
+            class(buffer.kind).filter(|_| may_lie).map(|kind| (kind, buffer.bytes))
         })
         .collect();
+    let taken = buffers.iter().filter_map(|buffer| buffer.place).map(|place| place.arena + 1).max().unwrap_or(0);
     for (buffer, place) in buffers.iter_mut().zip(colored(&kinds, &conflicts, target.max_buffer_bytes)) {
-        buffer.place = place;
+        if let Some(Place { arena, offset }) = place {
+            buffer.place = Some(Place { arena: taken + arena, offset });
+        }
     }
 }
 
@@ -99,10 +106,10 @@ fn colored(
     places
 }
 
-/// The buffers that have to be whole ones: those of results, which outlive the run; those that loops exchange, or make anew in each round; those by which
-/// the device decides.
-fn apart(steps: &[Step], results: &[Tensor]) -> BTreeSet<usize> {
-    let mut apart: BTreeSet<usize> = results.iter().map(|result| result.buffer.index()).collect();
+/// The buffers that have to be whole ones: those that loops exchange, or make anew in each round; those by which the device decides. So have those of results,
+/// which outlive the run, unless a kernel looks for them in an arena, which outlives it then.
+fn apart(steps: &[Step]) -> BTreeSet<usize> {
+    let mut apart: BTreeSet<usize> = BTreeSet::new();
     for step in all(steps) {
         let Step::While(step) = step else { continue };
         apart.extend(step.exchanges.iter().flat_map(|exchange| [exchange.buffer.index(), exchange.with.index()]));
@@ -152,8 +159,8 @@ fn conflicts(steps: &[Step]) -> BTreeMap<usize, BTreeSet<usize>> {
 }
 
 impl Program {
-    /// The buffers of the device that hold several of the program's, with their kind, [`Constant`](BufferKind::Constant) or
-    /// [`Temporary`](BufferKind::Temporary), and bytes: those that the [places](Buffer::place) of its buffers tell of.
+    /// The buffers of the device that hold several of the program's, with the kind of these, without its number, and bytes: those that the
+    /// [places](Buffer::place) of its buffers tell of.
     pub fn arenas(&self) -> Vec<Buffer> {
         let mut arenas: Vec<Buffer> = Vec::new();
         for buffer in &self.buffers {
@@ -174,25 +181,32 @@ impl Program {
     /// # Errors
     /// What is wrong.
     pub(super) fn check_arenas(&self) -> Result<(), String> {
-        let (apart, conflicts) = (apart(&self.steps, &self.results), conflicts(&self.steps));
-        let mut ends: BTreeMap<u32, (BufferKind, u64)> = BTreeMap::new();
-        for (number, buffer) in self.buffers.iter().enumerate() {
-            let Some(Place { arena, offset }) = buffer.place else { continue };
+        let (mut apart, conflicts) = (apart(&self.steps), conflicts(&self.steps));
+        let results = self.results.iter().map(|result| result.buffer.index());
+        apart.extend(results.filter(|number| self.buffers.get(*number).is_none_or(|it| is_gathered(it.kind))));
+        let placed = self.buffers.iter().enumerate().filter_map(|(number, buffer)| Some((buffer.place?, number)));
+        let mut placed: Vec<(Place, usize)> = placed.collect();
+        placed.sort_unstable();
+        let mut before: Option<(u32, BufferKind, u64)> = None;
+        for (Place { arena, offset }, number) in placed {
+            let buffer = &self.buffers[number];
             let whole = || format!("b{number} is no part of arena {arena}: it is a buffer of its own");
             let kind = class(buffer.kind).filter(|_| !apart.contains(&number)).ok_or_else(whole)?;
-            // They are in order, each behind the one before.
-            let known = ends.get(&arena).copied();
-            let (of, end) = match known {
-                Some(known) => known,
-                None if ends.len() == arena as usize => (kind, 0),
-                None => return Err(format!("arena {arena} is not the next")),
+            let next = before.map_or(0, |(arena, ..)| arena + 1);
+            let (of, end) = match before {
+                Some((same, kind, end)) if same == arena => (kind, end),
+                _ if arena == next => (kind, 0),
+                _ => return Err(format!("arena {arena} is not the next")),
             };
-            if of != kind || end != offset {
+            // Kernels look for arguments and results at places that may leave room for others.
+            let follows =
+                if is_gathered(kind) { end == offset } else { end <= offset && offset % BUFFER_ALIGNMENT == 0 };
+            if of != kind || !follows {
                 return Err(format!("b{number} does not follow what is in arena {arena}"));
             }
-            let end = end.checked_add(buffer.bytes).filter(|end| *end <= self.target.max_buffer_bytes);
+            let end = offset.checked_add(buffer.bytes).filter(|end| *end <= self.target.max_buffer_bytes);
             let end = end.ok_or_else(|| format!("arena {arena} is larger than a buffer may be"))?;
-            ends.insert(arena, (kind, end));
+            before = Some((arena, kind, end));
             let arena_of = |other: &usize| self.buffers.get(*other).and_then(|other| other.place);
             let mut others = conflicts.get(&number).into_iter().flatten();
             if let Some(other) = others.find(|other| arena_of(other).is_some_and(|place| place.arena == arena)) {
@@ -232,7 +246,7 @@ mod tests {
     #[test]
     fn small_is_what_moves_while_a_launch_begins() {
         let target = Target::preset("software").expect("a preset");
-        assert_eq!(most_small(&target), 204_000);
+        assert_eq!(target.hardware.bytes_of_a_launch(), 204_000);
     }
 
     proptest! {

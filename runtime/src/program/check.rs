@@ -4,9 +4,11 @@
 use super::layout::{WORD_BYTES, binding_bytes, buffer_bytes};
 use super::step::all;
 use super::{
-    Ahead, BufferId, BufferKind, Conditional, Copy, Gate, Host, Launch, Program, Step, Tensor, While, tensor_bytes,
+    Ahead, BufferId, BufferKind, Conditional, Copy, Gate, Host, Launch, Place, Program, Step, Tensor, While,
+    tensor_bytes,
 };
 use std::collections::BTreeSet;
+use weft_codegen_wgsl::{Held, Shader};
 use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{ElementType, Op, Shape};
 use weft_partition::Site;
@@ -131,11 +133,11 @@ impl Check<'_> {
         require(launch.windows <= MAX_WINDOWS, || format!("{} windows are too many", launch.windows))?;
         let tensors = launch.inputs.iter().chain(&launch.outputs);
         let count = launch.inputs.len() + launch.outputs.len();
-        let wanted = shader.bindings.len();
+        let wanted = shader.tensors().count();
         require(count == wanted, || format!("the kernel binds {wanted} tensors, and these are {count}"))?;
-        for (position, (tensor, binding)) in tensors.zip(&shader.bindings).enumerate() {
+        for (position, (tensor, (binding, held))) in tensors.zip(shader.tensors()).enumerate() {
             self.tensor(tensor)?;
-            let (shape, bytes) = (&binding.shape, tensor.bytes);
+            let (shape, bytes) = (&held.shape, tensor.bytes);
             let fits = tensor_bytes(shape).is_some_and(|needed| needed <= bytes);
             require(fits, || format!("the kernel binds {shape} where {} is", tensor.shape))?;
             let is_within = |end: u64| end.checked_mul(WORD_BYTES).is_some_and(|end| end <= binding_bytes(bytes));
@@ -144,6 +146,7 @@ impl Check<'_> {
             let is_input = position < launch.inputs.len();
             require(!(is_input && binding.writable), || format!("the kernel writes its input {position}"))?;
         }
+        self.arenas(launch, shader)?;
         for (position, output) in launch.outputs.iter().enumerate() {
             self.made(output)?;
             let mut others = launch.inputs.iter().chain(&launch.outputs[..position]);
@@ -152,6 +155,25 @@ impl Check<'_> {
         }
         let are_outputs = launch.updated.iter().all(|updated| updated.output < launch.outputs.len());
         require(are_outputs, || "what is updated is no output".to_owned())
+    }
+
+    /// That tensors which a kernel finds in one binding lie in one arena, as far from one another as it takes them to.
+    fn arenas(&self, launch: &Launch, shader: &Shader) -> Checked {
+        let mut tensors = launch.inputs.iter().chain(&launch.outputs);
+        for binding in &shader.bindings {
+            let own: Vec<&Tensor> = tensors.by_ref().take(binding.tensors.len()).collect();
+            if matches!(&binding.tensors[..], [Held { offset: 0, .. }]) {
+                continue;
+            }
+            let place = |tensor: &Tensor| self.program.buffers.get(tensor.buffer.index()).and_then(|it| it.place);
+            let arena = own.first().and_then(|tensor| place(tensor)).map(|place| place.arena);
+            for (tensor, held) in own.into_iter().zip(&binding.tensors) {
+                let wanted = arena.map(|arena| Place { arena, offset: held.offset });
+                let is_there = wanted.is_some() && place(tensor) == wanted;
+                require(is_there, || format!("{} does not lie where the kernel looks for it", tensor.buffer))?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn copy(&self, Copy { from, to }: &Copy) -> Checked {

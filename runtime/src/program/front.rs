@@ -4,7 +4,7 @@ use crate::{Error, Options, Progress, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use weft_codegen_wgsl::{Content, LoopShader, Shader};
+use weft_codegen_wgsl::{Contents, LoopShader, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
 use weft_partition::{Fused, Fusing, Site, Target};
@@ -73,8 +73,8 @@ fn of_each<T: Send>(sites: &[Site], make: impl Fn(Site) -> T + Sync) -> BTreeMap
 }
 
 /// The kernels of texts that tell of all lowerings, with what lies in their bindings; nothing is believed of them.
-pub(crate) fn kernels_of_texts(texts: &[(String, Vec<Content>)], target: &Target) -> Vec<Result<Shader, Diagnostics>> {
-    let compile = |(text, contents): &(String, Vec<Content>)| {
+pub(crate) fn kernels_of_texts(texts: &[(String, Vec<Contents>)], target: &Target) -> Vec<Result<Shader, Diagnostics>> {
+    let compile = |(text, contents): &(String, Vec<Contents>)| {
         weft_codegen_wgsl::compile_lowered(text, contents, target).map_err(|found| found.locate(text))
     };
     #[cfg(feature = "parallel")]

@@ -7,14 +7,14 @@ use std::fmt;
 use weft_codegen_wgsl::Binding;
 use weft_hlo::ir::ArrayShape;
 
-fn list(f: &mut fmt::Formatter<'_>, tensors: &[Tensor], bindings: &[Binding], updated: &[Updated]) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, tensors: &[Tensor], bindings: &[&Binding], updated: &[Updated]) -> fmt::Result {
     f.write_str("(")?;
     for (position, tensor) in tensors.iter().enumerate() {
         let comma = if position > 0 { ", " } else { "" };
         let is_updated = updated.iter().any(|updated| updated.output == position);
         let updated = if is_updated { " updated" } else { "" };
         write!(f, "{comma}{}: {}{updated}", tensor.buffer, plain(&tensor.shape))?;
-        if let Some(bytes) = bindings.get(position).and_then(bound_bytes) {
+        if let Some(bytes) = bindings.get(position).copied().and_then(bound_bytes) {
             write!(f, " by {bytes} bytes")?;
         }
     }
@@ -122,7 +122,8 @@ impl Steps {
             write!(f, ", {} windows", launch.windows)?;
         }
         f.write_str("] ")?;
-        let (inputs, outputs) = program.shader(launch).bindings.split_at(launch.inputs.len());
+        let bindings: Vec<&Binding> = program.shader(launch).tensors().map(|(binding, _)| binding).collect();
+        let (inputs, outputs) = bindings.split_at(launch.inputs.len().min(bindings.len()));
         list(f, &launch.inputs, inputs, &[])?;
         f.write_str(" -> ")?;
         list(f, &launch.outputs, outputs, &launch.updated)?;
@@ -205,7 +206,12 @@ impl fmt::Display for Program {
             }
         }
         for (number, arena) in self.arenas().iter().enumerate() {
-            writeln!(f, "arena a{number}: {} bytes", arena.bytes)?;
+            let of = match arena.kind {
+                BufferKind::Parameter(_) => " of arguments",
+                BufferKind::Result => " of results",
+                _ => "",
+            };
+            writeln!(f, "arena a{number}: {} bytes{of}", arena.bytes)?;
         }
         let totals = self.totals();
         let (all, least, without) = (totals.allocated(), totals.least, totals.without_reuse());
@@ -233,7 +239,8 @@ impl Program {
                 let first = binding.windows.get(1).map_or(String::new(), |second| {
                     format!(", the second from byte {} on", second.start.saturating_mul(WORD_BYTES))
                 });
-                Some(format!("//   {}: {bytes} bytes of {}{first}\n", binding.name, binding.shape))
+                let shape = &binding.tensors.first()?.shape;
+                Some(format!("//   {}: {bytes} bytes of {shape}{first}\n", binding.name))
             });
             let windowed: String = windowed.collect();
             if !windowed.is_empty() {

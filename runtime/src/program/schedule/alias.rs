@@ -83,15 +83,17 @@ impl Aliases {
         else {
             return Ok(());
         };
-        for binding in &shader.bindings {
-            let value = match binding.content {
+        for (binding, held) in shader.tensors() {
+            let value = match held.content {
                 Content::Operand(operand) => launch.inputs.get(operand),
                 Content::Result(result) | Content::Updated { result, .. } => launch.outputs.get(result),
             };
             value.map_or(Ok(()), |value| check_binding(schedule, *value, binding))?;
         }
-        let (read, updated) = bindings(instruction, shader, launch.inputs.len(), launch.outputs.len())?;
+        let Bound { read, written, updated } =
+            Bound::of(instruction, shader, launch.inputs.len(), launch.outputs.len())?;
         launch.read = read.into_iter().map(|operand| launch.inputs[operand]).collect();
+        launch.written = written.into_iter().map(|output| launch.outputs[output]).collect();
         let homes: BTreeSet<usize> = launch.read.iter().map(|value| self.home(*value)).collect();
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         for update in &updated {
@@ -216,41 +218,50 @@ fn check_binding(schedule: &Schedule<'_>, value: usize, binding: &Binding) -> Re
     Ok(())
 }
 
-/// What a kernel reads, and the results that it updates, each with the operand that it updates. A kernel has to bind what its fusion
-/// yields, and of the operands what it does not update; anything else is a fault of the compiler, told before a device meets it.
-fn bindings(
-    instruction: &Instruction,
-    shader: &Shader,
-    operands: usize,
-    results: usize,
-) -> Result<(Vec<usize>, Vec<Update>), Error> {
-    let fault = || {
-        let message = format!(
-            "the kernel binds {} buffers otherwise than the fusion has {operands} operands and {results} results; this is a fault of \
-             the compiler",
-            shader.bindings.len(),
-        );
-        Diagnostic::new("RUN003", instruction.span, message).about(&instruction.name)
-    };
-    let (mut read, mut updated, mut written) = (Vec::new(), Vec::new(), 0);
-    for binding in &shader.bindings {
-        let is_expected = match binding.content {
-            Content::Operand(operand) => {
-                read.push(operand);
-                operand < operands && !binding.writable && written == 0
-            }
-            Content::Result(result) | Content::Updated { result, .. } => {
-                if let Content::Updated { operand, elements, .. } = binding.content {
-                    updated.push(Update { output: result, operand, elements });
-                }
-                written += 1;
-                result + 1 == written && binding.writable
-            }
+/// What a kernel binds.
+struct Bound {
+    /// The operands that it reads, and the results that it writes, in the order of its bindings.
+    read: Vec<usize>,
+    written: Vec<usize>,
+    /// The results that it updates, each with the operand that it updates.
+    updated: Vec<Update>,
+}
+
+impl Bound {
+    /// What a kernel binds of a fusion: all that it yields, and of the operands what it does not update; anything else is a fault of the compiler, told before a
+    /// device meets it.
+    fn of(instruction: &Instruction, shader: &Shader, operands: usize, results: usize) -> Result<Self, Error> {
+        let fault = || {
+            let message = format!(
+                "the kernel binds {} tensors otherwise than the fusion has {operands} operands and {results} results; this is a fault of \
+                 the compiler",
+                shader.tensors().count(),
+            );
+            Diagnostic::new("RUN003", instruction.span, message).about(&instruction.name)
         };
-        if !is_expected {
-            return Err(fault().into());
+        let mut bound = Bound { read: Vec::new(), written: Vec::new(), updated: Vec::new() };
+        for (binding, held) in shader.tensors() {
+            let is_expected = match held.content {
+                Content::Operand(operand) => {
+                    bound.read.push(operand);
+                    operand < operands && !binding.writable && bound.written.is_empty()
+                }
+                Content::Result(result) | Content::Updated { result, .. } => {
+                    if let Content::Updated { operand, elements, .. } = held.content {
+                        bound.updated.push(Update { output: result, operand, elements });
+                    }
+                    bound.written.push(result);
+                    result < results && binding.writable
+                }
+            };
+            if !is_expected {
+                return Err(fault().into());
+            }
         }
+        let are_distinct = bound.written.iter().collect::<BTreeSet<_>>().len() == results;
+        let is_ordered = bound.updated.is_empty() || bound.written.is_sorted();
+        let is_within = bound.updated.iter().all(|one| one.operand < operands && !bound.read.contains(&one.operand));
+        let is_all = bound.written.len() == results && are_distinct;
+        if is_all && is_ordered && is_within { Ok(bound) } else { Err(fault().into()) }
     }
-    let is_within = updated.iter().all(|one| one.operand < operands && !read.contains(&one.operand));
-    if written == results && is_within { Ok((read, updated)) } else { Err(fault().into()) }
 }

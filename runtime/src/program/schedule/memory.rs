@@ -127,7 +127,12 @@ fn homes(schedule: &Schedule<'_>, aliases: &Aliases, donation: &Donation) -> Res
             _ if last == usize::MAX => Wish::Snug,
             _ => Wish::Room,
         };
-        homes.push(Home { value, tenant: Tenant { bytes, first, last, wish } });
+        // What kernels look for in an arena has nothing there before it, nor behind it.
+        let tenant = match schedule.in_arenas.contains_key(&value) {
+            true => Tenant { bytes, first: 0, last: usize::MAX, wish: Wish::Own },
+            false => Tenant { bytes, first, last, wish },
+        };
+        homes.push(Home { value, tenant });
     }
     Ok(homes)
 }

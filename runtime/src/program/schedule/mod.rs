@@ -11,6 +11,7 @@
 mod ahead;
 mod alias;
 mod host;
+mod in_arenas;
 mod kernels;
 mod memory;
 mod needed;
@@ -24,11 +25,12 @@ mod whole_loop;
 use super::arena::gather;
 use super::donation::Donation;
 use super::step::all;
-use super::{Options, Program, Step, Tensor};
+use super::{Options, Place, Program, Step, Tensor};
 use crate::{Error, Watch};
 use alias::Aliases;
 use kernels::Kernels;
 use region::{Region, Regions};
+use std::collections::BTreeMap;
 use visit::Visit;
 use weft_codegen_wgsl::Shader;
 use weft_hlo::diagnostic::Diagnostic;
@@ -105,8 +107,9 @@ struct PlannedLaunch {
     /// The operands.
     inputs: Vec<usize>,
     outputs: Vec<usize>,
-    /// The operands that the kernel reads, in the order of its bindings.
+    /// The operands that the kernel reads, and the outputs that it writes, in the order of its bindings.
     read: Vec<usize>,
+    written: Vec<usize>,
     /// The outputs that the kernel updates.
     updated: Vec<Update>,
     /// Which of the outputs are copied from an operand first.
@@ -208,6 +211,8 @@ struct Schedule<'a> {
     results: Vec<usize>,
     /// For each loop with a gate the workgroups of its launches.
     sizes: Vec<Vec<u32>>,
+    /// The arguments and results that kernels look for in arenas, and where.
+    in_arenas: BTreeMap<usize, Place>,
 }
 
 /// Schedules the entry of a fused module, and what it runs.
@@ -217,10 +222,15 @@ pub(super) fn build(fused: Fused, target: &Target, options: &Options, watch: Opt
     let _span = tracing::debug_span!("schedule").entered();
     let mut schedule = Visit::new(&fused, target, &kernels).schedule()?;
     let donation = Donation::of(&fused.module, schedule.parameters.len(), &options.donated)?;
-    for number in donation.parameters.iter().copied() {
-        schedule.values[schedule.parameters[number]].origin = Origin::Donated(number);
-    }
     needed::drop_unneeded(&mut schedule);
+    schedule.in_arenas = in_arenas::places(&schedule);
+    for number in donation.parameters.iter().copied() {
+        let parameter = schedule.parameters[number];
+        // An arena of arguments is not written: what takes their place lies in another one.
+        if !schedule.in_arenas.contains_key(&parameter) {
+            schedule.values[parameter].origin = Origin::Donated(number);
+        }
+    }
     host::settle(&mut schedule, options)?;
     place::check_limits(&schedule)?;
     let aliases = Aliases::decide(&mut schedule, &kernels)?;

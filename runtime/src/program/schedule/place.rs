@@ -12,8 +12,8 @@ use crate::program::{
 };
 use std::collections::HashMap;
 use std::ops::Range;
-use weft_codegen_wgsl::Shader;
-use weft_hlo::ir::{ArenaId, Op};
+use weft_codegen_wgsl::{Held, Shader};
+use weft_hlo::ir::{ArenaId, ArrayShape, Op};
 use weft_partition::{Form, Site, flops_of_computations};
 
 /// Steps on buffers.
@@ -51,7 +51,10 @@ pub(super) fn place(
     kernels: &Kernels,
     donation: &Donation,
 ) -> Result<Placed, Error> {
-    let Memory { buffers, place, temporaries_without_reuse, least } = Memory::of(schedule, aliases, donation)?;
+    let Memory { mut buffers, place, temporaries_without_reuse, least } = Memory::of(schedule, aliases, donation)?;
+    for (value, own) in &schedule.in_arenas {
+        buffers[place[*value]].place = Some(*own);
+    }
     let tensors = (schedule.values.iter().zip(place))
         .map(|(value, place)| {
             let buffer = BufferId(u32::try_from(place).expect("a program has fewer than 2^32 values"));
@@ -68,6 +71,9 @@ pub(super) fn place(
 /// The windows of a kernel's bindings.
 type Windows<'a> = Vec<&'a [Range<u64>]>;
 
+/// For each binding that is an arena what lies in it, and where.
+type InArenas<'a> = Vec<Vec<(u64, &'a ArrayShape)>>;
+
 struct Writer<'a> {
     schedule: &'a Schedule<'a>,
     kernels: &'a Kernels,
@@ -75,8 +81,8 @@ struct Writer<'a> {
     /// Of each computation, where they can be counted.
     flops: Vec<Option<u64>>,
     shaders: Vec<Shader>,
-    /// Their numbers, by the kernel without its names and by windows: one text may be run with windows of tensors of different sizes.
-    distinct: HashMap<(&'a str, Windows<'a>), usize>,
+    /// Their numbers, by the kernel without its names, by windows and by what lies in arenas: one text may be run with windows of tensors of different sizes.
+    distinct: HashMap<(&'a str, Windows<'a>, InArenas<'a>), usize>,
 }
 
 impl<'a> Writer<'a> {
@@ -163,8 +169,11 @@ impl<'a> Writer<'a> {
     /// The number of a kernel, the same for equal ones.
     fn shader(&mut self, shader: &'a Shader) -> usize {
         let windows = shader.bindings.iter().map(|binding| binding.windows.as_slice()).collect();
+        let held = |held: &'a Held| (held.offset, &held.shape);
+        let arenas = shader.bindings.iter().filter(|binding| binding.tensors.len() > 1);
+        let arenas = arenas.map(|binding| binding.tensors.iter().map(held).collect()).collect();
         let shaders = &mut self.shaders;
-        *self.distinct.entry((&shader.structure, windows)).or_insert_with(|| {
+        *self.distinct.entry((&shader.structure, windows, arenas)).or_insert_with(|| {
             shaders.push(shader.clone());
             shaders.len() - 1
         })
@@ -187,7 +196,7 @@ impl<'a> Writer<'a> {
             nanoseconds: 0,
             windows,
             inputs: self.tensors_of(&launch.read),
-            outputs: self.tensors_of(&launch.outputs),
+            outputs: self.tensors_of(&launch.written),
             updated,
         };
         made.nanoseconds = self.nanoseconds(launch, &made);

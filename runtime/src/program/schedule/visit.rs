@@ -122,7 +122,17 @@ impl<'a> Visit<'a> {
         let results: Vec<usize> = results.into_iter().flatten().collect();
         results.iter().for_each(|result| self.uses(*result, usize::MAX, Region::PROGRAM));
         let Visit { fused, target, values, regions, .. } = self;
-        Ok(Schedule { fused, target, values, regions, steps, parameters, results, sizes: Vec::new() })
+        Ok(Schedule {
+            fused,
+            target,
+            values,
+            regions,
+            steps,
+            parameters,
+            results,
+            sizes: Vec::new(),
+            in_arenas: BTreeMap::new(),
+        })
     }
 
     /// The steps of a computation whose parameters have these leaves, and the leaves of its result.
@@ -395,6 +405,7 @@ impl<'a> Visit<'a> {
                 inputs,
                 outputs: leaves.iter().flatten().copied().collect(),
                 read: Vec::new(),
+                written: Vec::new(),
                 updated: Vec::new(),
                 copied: Vec::new(),
             }));

@@ -143,8 +143,8 @@ impl<'a> Visit<'a> {
         let name = || format!("{} goes on", instruction.name);
         let flag = tells.then(|| self.made_by_step(name(), &goes_on, region, at)).transpose()?;
         let outputs = made.iter().copied().chain(flag).collect();
-        let (read, updated, copied) = (Vec::new(), Vec::new(), Vec::new());
-        let launch = PlannedLaunch { site, is_rest, at, region, inputs, outputs, read, updated, copied };
+        let (read, written, updated, copied) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let launch = PlannedLaunch { site, is_rest, at, region, inputs, outputs, read, written, updated, copied };
         Ok(Dispatched { launch: Planned::Launch(launch), carried: made, flag })
     }
 }

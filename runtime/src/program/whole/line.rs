@@ -4,7 +4,7 @@ use crate::Error;
 use crate::program::layout::buffer_bytes;
 use crate::program::{BufferId, Tensor, tensor_bytes};
 use std::str::FromStr;
-use weft_hlo::ir::{ArenaId, ComputationId, InstrId};
+use weft_hlo::ir::{ArenaId, ArrayShape, ComputationId, InstrId};
 use weft_partition::Site;
 
 /// A line, as far as it was not read yet.
@@ -98,14 +98,20 @@ impl<'t> Line<'t> {
     /// A tensor that may lie on a device.
     pub(super) fn tensor(&mut self) -> Result<Tensor, Error> {
         let buffer = self.buffer()?;
-        let (text, rest) = self.rest.split_once(' ').ok_or_else(|| self.expected("a shape and a name"))?;
+        let shape = self.shape()?;
+        let bytes = tensor_bytes(&shape).filter(|bytes| buffer_bytes(*bytes).is_some());
+        let bytes = bytes.ok_or_else(|| self.error(format!("{shape} has no form on a device")))?;
+        Ok(Tensor { name: self.name()?, shape, buffer, bytes })
+    }
+
+    /// The shape of an array, with something behind it.
+    pub(super) fn shape(&mut self) -> Result<ArrayShape, Error> {
+        let (text, rest) = self.rest.split_once(' ').ok_or_else(|| self.expected("a shape and what follows it"))?;
         let shape = weft_hlo::text::parse_shape(text);
         let shape = shape.map_err(|_| self.expected("a shape"))?;
         let shape = shape.as_array().cloned().ok_or_else(|| self.error(format!("{shape} is no array")))?;
-        let bytes = tensor_bytes(&shape).filter(|bytes| buffer_bytes(*bytes).is_some());
-        let bytes = bytes.ok_or_else(|| self.error(format!("{shape} has no form on a device")))?;
         self.rest = rest.trim_start();
-        Ok(Tensor { name: self.name()?, shape, buffer, bytes })
+        Ok(shape)
     }
 
     pub(super) fn tensors(&mut self) -> Result<Vec<Tensor>, Error> {

@@ -18,7 +18,8 @@
 //! result    := result tensor
 //! sizes     := sizes N, …
 //! loop      := loop NAME {kernel | steps} REASON
-//! kernel    := kernel (content, …) TEXT
+//! kernel    := kernel (binding, …) TEXT
+//! binding   := content | [content SHAPE at BYTE, …]         a tensor, or several of an arena
 //! content   := operand N | result N | updated N from N by ELEMENTS
 //! step      := launch
 //!            | copy tensor -> tensor

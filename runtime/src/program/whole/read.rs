@@ -7,7 +7,7 @@ use crate::Error;
 use crate::program::check::{Check, Origin};
 use crate::program::{Buffer, BufferKind, LoopDecision, Place, Program, front};
 use std::str::FromStr;
-use weft_codegen_wgsl::{Content, Shader};
+use weft_codegen_wgsl::{Content, Contents, Held, Shader};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::Module;
 use weft_partition::Target;
@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
             let contents = if line.accept(")") {
                 Vec::new()
             } else {
-                let contents = line.list(content)?;
+                let contents = line.list(contents)?;
                 line.expect(")")?;
                 contents
             };
@@ -257,6 +257,22 @@ fn decision(line: &mut Line<'_>) -> Result<LoopDecision, Error> {
         line.expect("steps")?;
     }
     Ok(LoopDecision { name, is_kernel, reason: line.name()? })
+}
+
+fn contents(line: &mut Line<'_>) -> Result<Contents, Error> {
+    if !line.accept("[") {
+        return content(line).map(Contents::Tensor);
+    }
+    let tensors = line.list(held)?;
+    line.expect("]")?;
+    Ok(Contents::Arena(tensors))
+}
+
+fn held(line: &mut Line<'_>) -> Result<Held, Error> {
+    let content = content(line)?;
+    let shape = line.shape()?;
+    line.expect("at")?;
+    Ok(Held { content, shape, offset: line.count()? })
 }
 
 fn content(line: &mut Line<'_>) -> Result<Content, Error> {

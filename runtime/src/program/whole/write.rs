@@ -5,7 +5,7 @@ use crate::program::{
     Ahead, Buffer, BufferKind, Conditional, Copy, Host, Launch, LoopDecision, Place, Program, Step, Tensor, While,
 };
 use std::fmt::{self, Display, Write};
-use weft_codegen_wgsl::Content;
+use weft_codegen_wgsl::{Binding, Content};
 use weft_hlo::ir::ArenaId;
 use weft_partition::Site;
 
@@ -90,7 +90,15 @@ impl Writer {
                     format!("updated {result} from {operand} by {elements}")
                 }
             };
-            let contents: Vec<String> = shader.bindings.iter().map(|binding| content(binding.content)).collect();
+            let binding = |binding: &Binding| match &binding.tensors[..] {
+                [held] if held.offset == 0 => content(held.content),
+                several => {
+                    let held =
+                        several.iter().map(|it| format!("{} {} at {}", content(it.content), it.shape, it.offset));
+                    format!("[{}]", held.collect::<Vec<_>>().join(", "))
+                }
+            };
+            let contents: Vec<String> = shader.bindings.iter().map(binding).collect();
             self.line(format_args!("kernel ({})", contents.join(", ")))?;
             self.foreign(&shader.kernel)?;
         }

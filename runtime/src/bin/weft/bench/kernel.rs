@@ -107,7 +107,9 @@ fn make(device: &Device, reference: &Reference, arguments: &[DeviceBuffer]) -> K
                 Role::Argument(number) => {
                     let uniform = create(wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST);
                     let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                    encoder.copy_buffer_to_buffer(arguments[number].wgpu_buffer(), 0, &uniform, 0, buffer.bytes);
+                    let argument = &arguments[number];
+                    let (from, offset) = (argument.wgpu_buffer(), argument.offset());
+                    encoder.copy_buffer_to_buffer(from, offset, &uniform, 0, buffer.bytes);
                     device.wgpu_queue().submit([encoder.finish()]);
                     uniform
                 }
@@ -142,7 +144,13 @@ fn make(device: &Device, reference: &Reference, arguments: &[DeviceBuffer]) -> K
             .map(|(binding, place)| {
                 // An argument's buffer may be larger than what it holds.
                 let size = wgpu::BufferSize::new(reference.buffers[place].bytes);
-                let buffer = wgpu::BufferBinding { buffer: &buffers[place], offset: 0, size };
+                let offset = match reference.buffers[place].role {
+                    Role::Argument(number) if buffers[place] == *arguments[number].wgpu_buffer() => {
+                        arguments[number].offset()
+                    }
+                    _ => 0,
+                };
+                let buffer = wgpu::BufferBinding { buffer: &buffers[place], offset, size };
                 wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) }
             })
             .collect();

@@ -209,8 +209,7 @@ impl Bench {
         stages.pipelines = sample.wall;
         let executable = executable?;
         let compiled = started.elapsed().as_secs_f64();
-        let upload = |input: &Literal| DeviceBuffer::upload(&self.device, input);
-        let arguments: Vec<DeviceBuffer> = inputs.iter().map(upload).collect::<Result<_, _>>()?;
+        let arguments = executable.upload(inputs)?;
         self.device.wait("uploading the inputs")?;
         let (results, sample) = timed(|| run(&executable, &arguments));
         stages.first_run = sample.wall;

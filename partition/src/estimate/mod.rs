@@ -13,23 +13,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use weft_hlo::ir::{Computation, InstrId, Module};
 
-/// The share of the shorter of computing and moving that the longer hides.
+/// The share of the shorter of computing and moving that the longer hides; on a device in software, where a core that waits for memory has nothing else to compute but what stands next.
 const HIDDEN: f64 = 0.95;
+const SOFTWARE_HIDDEN: f64 = 0.6;
 
 /// Cycles that a unit takes a lane of a device in software, twice that of its arithmetic: chains of transcendental functions take llvmpipe 8 times as long as their units at two
 /// a cycle, since no other invocation runs while one waits for its operands, and functions of the library are many instructions.
 const SOFTWARE_CYCLES: f64 = 8.0;
 
-/// Units that it takes a device in software to read an element at a place which a value tells, one lane after the other: rows of 256 elements gathered out of 65,536 take llvmpipe 7 times as long
+/// Units that it takes a device in software to read an element at a place which a value tells, one lane after the other: rows of 256 elements gathered out of 65,536 take llvmpipe 5 times as long
 /// as their bytes.
-const SOFTWARE_GATHERED: f64 = 64.0;
+const SOFTWARE_GATHERED: f64 = 32.0;
+
+/// How many times as long as elsewhere functions of the library take a device in software whose compiler has few registers, which computes their lanes one by one.
+const FEW_REGISTERS: f64 = 2.0;
 
 /// What a kernel moves and computes, and how long that takes.
 ///
 /// The model is that of XLA's GPU compiler, with bytes and transactions that follow exactly from indexing maps where
 /// XLA estimates them:
 ///
-/// - **time** = launch + compute + memory - 0.95 · min(compute, memory): arithmetic hides nearly all of what is moved meanwhile, or the other way round; the 0.95 is XLA's.
+/// - **time** = launch + compute + memory - 0.95 · min(compute, memory): arithmetic hides nearly all of what is moved meanwhile, or the other way round; the 0.95 is XLA's, in software it is 0.6.
 /// - **launch**: [`Hardware::launch_nanoseconds`](crate::Hardware::launch_nanoseconds).
 /// - **memory**: an element that a kernel reads for the first time comes from memory ([`dram_bytes_per_second`](crate::Hardware::dram_bytes_per_second)), and so goes what it writes. The
 ///   elements that it reads of an operand at all are counted by [`operand_utilization`](weft_indexing::operand_utilization) of all its maps together.
@@ -40,7 +44,7 @@ const SOFTWARE_GATHERED: f64 = 64.0;
 ///   which are folded at one time.
 /// - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
 ///   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software an eighth of that, as measured, and there reading an element at a place which a value
-///   tells takes units, too.
+///   tells takes units, too. What has [few registers](crate::Hardware::few_registers) takes twice as long for functions of the library.
 /// - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
@@ -77,7 +81,8 @@ impl Estimate {
         let written: u64 =
             roots(computation).iter().map(|root| Form::shape_bytes(&computation.instructions[*root].shape)).sum();
         // What cannot be counted is taken for one unit an element.
-        let counted = operations(module, computation, plan).ok();
+        let few_registers = target.is_software() && target.hardware.few_registers;
+        let counted = operations(module, computation, plan, if few_registers { FEW_REGISTERS } else { 1.0 }).ok();
         let own = || plan.functions().iter().map(|function| function.evaluations).sum();
         let moved = Moved::of(reads.values(), written as f64);
         let gathered: f64 = reads.values().map(|one| one.gathered).sum();
@@ -96,6 +101,7 @@ impl Estimate {
         let cycles = if target.is_software() { SOFTWARE_CYCLES } else { 1.0 };
         let compute = 1e9 * cycles * units / (hardware.flops_per_second() * share);
         let launch = f64::from(hardware.launch_nanoseconds);
+        let hidden = if target.is_software() { SOFTWARE_HIDDEN } else { HIDDEN };
         Estimate {
             bytes_read: moved.read,
             bytes_read_again: moved.read_again,
@@ -103,7 +109,7 @@ impl Estimate {
             units,
             memory_nanoseconds: memory,
             compute_nanoseconds: compute,
-            nanoseconds: launch + memory + compute - HIDDEN * memory.min(compute),
+            nanoseconds: launch + memory + compute - hidden * memory.min(compute),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a kernel reads of its operands.
 
-use crate::access::is_identity;
+use crate::access::{element_count, is_identity};
 use crate::plan::{Emitter, FunctionId, FusionPlan, Read};
 use crate::{Form, Target};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +10,9 @@ use weft_indexing::{IndexingMap, Launch, MemoryModel, Tensor, operand_utilizatio
 
 /// Invocations of a subgroup, as transactions are counted.
 const SUBGROUP: u32 = 32;
+
+/// How many times as long as what is read in order a device in software takes for what goes through tiles.
+const SOFTWARE_TILED: f64 = 2.0;
 
 /// What a kernel reads of an operand.
 #[derive(Copy, Clone, Debug, Default)]
@@ -65,9 +68,9 @@ fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId
     let mut all: BTreeMap<InstrId, Vec<Use<'p>>> = BTreeMap::new();
     for (number, function) in (0u32..).zip(plan.functions()) {
         let is_tiled = tiled.contains(&FunctionId(number));
-        let mut add = |operand: InstrId, map: Option<&'p IndexingMap>| {
+        let mut add = |operand: InstrId, map: Option<&'p IndexingMap>, share: f64| {
             let rounds: f64 = map.into_iter().flat_map(IndexingMap::ranges).map(extent).product();
-            let times = function.evaluations * rounds;
+            let times = function.evaluations * rounds * share;
             let known = all.entry(operand).or_default();
             // What a function reads twice of one element it loads once.
             if !known.iter().any(|one| one.function == number && one.map == map) {
@@ -75,22 +78,66 @@ fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId
             }
         };
         for root in function.roots.iter().filter(|root| is_parameter(&root.instruction)) {
-            add(root.instruction, Some(&root.map));
+            add(root.instruction, Some(&root.map), 1.0);
         }
         for member in &function.members {
             for (position, operand) in computation.instructions[*member].operands.iter().enumerate() {
                 if !is_parameter(operand) {
                     continue;
                 }
+                let share = share(computation, plan, *member, position);
                 match plan.read(*member, position) {
-                    Read::At(map) => add(*operand, Some(map)),
-                    Read::Runtime => add(*operand, None),
+                    Read::At(map) => add(*operand, Some(map), share),
+                    Read::Runtime => add(*operand, None, share),
                     Read::Splat | Read::Never | Read::Given => {}
                 }
             }
         }
     }
     all
+}
+
+/// For how many of the elements of its function an instruction reads this operand: of a concatenation each of them for some, of what is padded for those that are no padding, and so does what is
+/// computed for these alone.
+fn share(computation: &Computation, plan: &FusionPlan, member: InstrId, position: usize) -> f64 {
+    let mut share = 1.0;
+    let mut place = Some((member, position));
+    while let Some((owner, position)) = place {
+        let instruction = &computation.instructions[owner];
+        let is_part = match instruction.op {
+            Op::Concatenate { .. } => true,
+            Op::Pad { .. } => position == 0,
+            _ => false,
+        };
+        if let Some(operand) = instruction.operands.get(position).filter(|_| is_part) {
+            let part = element_count(&computation.instructions[*operand].shape);
+            share *= (part / element_count(&instruction.shape).max(1.0)).min(1.0);
+        }
+        place = plan.block(owner);
+    }
+    share
+}
+
+/// Of what share of an operand the elements lie that are read again before others are, where windows overlap: as many rows as a window has, along the first dimension that it has some of.
+fn in_windows(map: &IndexingMap, extents: &[i64]) -> f64 {
+    let mut share = 1.0;
+    for (result, extent) in map.results().iter().zip(extents) {
+        let variables = result.variables();
+        let is_over = variables.iter().any(|variable| matches!(variable, Var::Dim(_)));
+        let rounds = variables.iter().filter_map(|variable| match variable {
+            Var::Range(range) => map.ranges().get(*range as usize).map(self::extent),
+            _ => None,
+        });
+        let rounds: f64 = rounds.product();
+        if is_over && rounds > 1.0 {
+            return share * (rounds / (*extent as f64).max(1.0)).min(1.0);
+        }
+        if !is_over {
+            return 1.0;
+        }
+        share /= (*extent as f64).max(1.0);
+    }
+    1.0
 }
 
 fn extent(variable: &weft_indexing::Variable) -> f64 {
@@ -125,11 +172,17 @@ fn of_operand(array: &ArrayShape, uses: &[Use<'_>], plan: &FusionPlan, target: &
         let waste = uses.iter().map(|one| waste(one, array, element_bytes, target)).fold(f64::INFINITY, f64::min);
         first *= waste.clamp(1.0, f64::from(hardware.dram_transaction_bytes) / element_bytes.max(0.125));
     }
+    // Tiles of registers are four rows of four elements: of what is fetched a part waits for the next tile, in a cache or not.
+    if target.is_software() && uses.iter().any(|one| one.is_tiled) {
+        first *= SOFTWARE_TILED;
+    }
     let again = (read - touched).max(0.0) * element_bytes;
     let memory = hardware.dram_bytes_per_second as f64;
     let second = memory * f64::from(hardware.l2_speed_percent) / 100.0;
     let nearest = second * f64::from(hardware.l1_speed_percent) / 100.0;
-    let [of_core, of_all] = held(touched * element_bytes, uses, plan, target);
+    let windows = uses.iter().map(|one| one.map.map_or(1.0, |map| in_windows(map, &array.extents)));
+    let in_use = windows.fold(0.0, f64::max) * touched * element_bytes;
+    let [of_core, of_all] = held(in_use, uses, plan, target);
     let speed = if of_core <= f64::from(hardware.l1_bytes_per_core) {
         nearest
     } else if of_all <= hardware.l2_bytes as f64 {

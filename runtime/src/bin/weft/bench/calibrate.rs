@@ -13,8 +13,8 @@ use weft_runtime::{Device, DeviceBuffer, Executable, Options};
 /// Dispatches that are timed, and those that are taken off as what a run takes besides.
 const DISPATCHES: [u32; 2] = [100, 1100];
 
-/// Operations that each element goes through in the program that computes.
-const CHAIN: usize = 64;
+/// Functions of each element that the program which computes adds up: none needs another, so that none waits.
+const FUNCTIONS: usize = 32;
 
 /// Elements of that program.
 const ELEMENTS: i64 = 1 << 18;
@@ -23,7 +23,7 @@ const ELEMENTS: i64 = 1 << 18;
 ///
 /// - [`dram_bytes_per_second`](weft_partition::Hardware::dram_bytes_per_second): what the copy of `weft bench` moves;
 /// - [`launch_nanoseconds`](weft_partition::Hardware::launch_nanoseconds): what a dispatch more takes in a pass of small dispatches;
-/// - [`clock_hertz`](weft_partition::Hardware::clock_hertz): the cycles by which a chain of transcendental functions takes the time that it takes, given the cores and lanes of the target.
+/// - [`clock_hertz`](weft_partition::Hardware::clock_hertz): the cycles by which a sum of transcendental functions takes the time that it takes, given the cores and lanes of the target.
 ///
 /// # Errors
 /// Whatever the device reports.
@@ -31,7 +31,7 @@ pub(super) fn calibrated(device: &Device, rounds: u32) -> Result<Target, Failure
     let target = device.target().clone();
     let launch = dispatch(device, rounds)?;
     let bytes_per_second = copy(device, rounds)?;
-    let faster = chain(device, &target, rounds, launch, bytes_per_second)?;
+    let faster = functions(device, &target, rounds, launch, bytes_per_second)?;
     Ok(target.with(|target| {
         let hardware = &mut target.hardware;
         hardware.launch_nanoseconds = (launch * 1e9).round().clamp(1.0, f64::from(u32::MAX)) as u32;
@@ -66,11 +66,22 @@ fn copy(device: &Device, rounds: u32) -> Result<f64, Failure> {
 }
 
 /// How many times as fast the device computes as the cost model says of its target.
-fn chain(device: &Device, target: &Target, rounds: u32, launch: f64, bytes_per_second: f64) -> Result<f64, Failure> {
-    let mut text = format!("HloModule chain\nENTRY e {{\n  v0 = f32[{ELEMENTS}] parameter(0)\n");
-    for step in 1..=CHAIN {
-        let root = if step == CHAIN { "ROOT " } else { "" };
-        text += &format!("  {root}v{step} = f32[{ELEMENTS}] logistic(v{})\n", step - 1);
+fn functions(
+    device: &Device,
+    target: &Target,
+    rounds: u32,
+    launch: f64,
+    bytes_per_second: f64,
+) -> Result<f64, Failure> {
+    let shape = format!("f32[{ELEMENTS}]");
+    let mut text = format!("HloModule functions\nENTRY e {{\n  x = {shape} parameter(0)\n  sum0 = {shape} negate(x)\n");
+    for number in 1..=FUNCTIONS {
+        let (root, before) = (if number == FUNCTIONS { "ROOT " } else { "" }, number - 1);
+        text += &format!(
+            "  c{number} = f32[] constant({number})\n  b{number} = {shape} broadcast(c{number}), dimensions={{}}\n  \
+             m{number} = {shape} multiply(x, b{number})\n  v{number} = {shape} logistic(m{number})\n  \
+             {root}sum{number} = {shape} add(sum{before}, v{number})\n"
+        );
     }
     text += "}\n";
     let module = weft_hlo::text::parse(&text).map_err(|findings| Failure::message(findings.to_string()))?;
@@ -80,7 +91,7 @@ fn chain(device: &Device, target: &Target, rounds: u32, launch: f64, bytes_per_s
     let program = compile_fused(fused, target, &Options::default())?;
     let executable = Executable::new(device, program)?;
     let shape = ArrayShape::new(ElementType::F32, [ELEMENTS]);
-    let input = random::literal(0, 0, "chain", &shape, Distribution::default())?;
+    let input = random::literal(0, 0, "functions", &shape, Distribution::default())?;
     let argument = [DeviceBuffer::upload(device, &input)?];
     let seconds = median(rounds, || {
         executable.execute(&argument)?;

@@ -39,7 +39,7 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// How many buffers a kernel binds that reads these values and writes those, of which nothing that is read by one of the members counts as read elsewhere.
+    /// How many buffers a kernel binds that reads these values and writes those results, given all instructions that it computes.
     pub(crate) fn count<'i>(
         &self,
         inputs: impl IntoIterator<Item = &'i InstrId>,
@@ -113,7 +113,7 @@ impl<'m> Bindings<'m> {
         if instruction.shape.as_array().is_some() {
             add(0, fusion);
         } else {
-            // Of several that take one the first stands for it, where it is the only one.
+            // What several instructions take is known by no single value.
             let mut taken: BTreeMap<usize, Vec<InstrId>> = BTreeMap::new();
             for user in &self.users[fusion.index()] {
                 if let Op::GetTupleElement { index } = self.program.instructions[*user].op

@@ -10,8 +10,8 @@ const NAMED: usize = 3;
 
 impl Program {
     /// Bytes of device memory that one run takes at most: [all buffers](super::BufferTotals::allocated), and what loops keep besides whose rounds
-    /// are made before it is known whether they are needed. Not counted: what is on its way to or from the host, the blocks of windows, and that a buffer
-    /// which is used again may be larger than what it is used for, up to twice.
+    /// are made before it is known whether they are needed. Not counted: what is on its way to or from the host, the blocks of windows, copies of arguments that are borrowed where they
+    /// are donated or lie elsewhere than in the arena where kernels look for them, and that a buffer which is used again may be larger than what it is used for, up to twice.
     pub fn peak_bytes(&self) -> u64 {
         self.totals().allocated().saturating_add(self.kept_within(&self.steps))
     }

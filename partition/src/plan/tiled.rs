@@ -4,6 +4,7 @@ use super::planner::Planner;
 use super::{FunctionId, Hero, Read};
 use crate::Target;
 use crate::access::{is_identity, read_map};
+use crate::cost::{operation_cost, weight};
 use crate::form::Form;
 use crate::hero::HeroKind;
 use crate::transposed::{TileOwner, Transposed};
@@ -63,7 +64,8 @@ impl Planner<'_> {
             2 * tiles.tile_extents().iter().product::<i64>() * 4 * i64::try_from(heroes.clone().count()).ok()?;
         let fits = tiles.tiles == TileOwner::Invocation
             || u64::try_from(bytes).is_ok_and(|bytes| bytes <= u64::from(target.max_workgroup_storage_bytes));
-        let paired = heroes.clone().map(|hero| tiles.in_pairs(self.computation, hero.instruction, target));
+        let units = heroes.clone().map(|hero| self.units_before(hero)).fold(0.0, f64::max);
+        let paired = heroes.clone().map(|hero| tiles.in_pairs(self.computation, hero.instruction, units, target));
         let mut paired: Vec<Transposed> = paired.collect::<Option<_>>()?;
         let is_shared = heroes.any(|hero| {
             let swap = read_map(self.computation, hero.instruction, 0).ok().flatten();
@@ -74,6 +76,14 @@ impl Planner<'_> {
             through.into_iter().any(|(id, _)| own.contains(&id))
         });
         paired.pop().filter(|_| fits && is_shared)
+    }
+
+    /// Units of work that it takes to compute an element of a hero from operands.
+    fn units_before(&self, hero: &Hero) -> f64 {
+        let functions = hero.prologues.iter().chain([&hero.function]);
+        let members = functions.flat_map(|id| &self.functions[id.0 as usize].members);
+        let instructions = members.map(|id| &self.computation.instructions[*id]);
+        instructions.map(|it| operation_cost(&it.op) * weight(it)).sum()
     }
 
     /// What the members of a function read of parameters and other functions, and at which elements.

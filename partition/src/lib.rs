@@ -47,6 +47,7 @@ mod splat;
 mod target;
 mod tiling;
 mod transposed;
+mod windowed;
 mod work;
 
 pub use cost::{Budget, operation_cost};
@@ -74,4 +75,5 @@ pub use target::{
 };
 pub use tiling::Tiling;
 pub use transposed::{TileOwner, Transposed};
+pub use windowed::{Windowed, WindowedDimension};
 pub use work::{Work, flops_of_computations};

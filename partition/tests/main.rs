@@ -17,3 +17,4 @@ mod target;
 mod traffic;
 mod transposed;
 mod uncompiled;
+mod windowed;

@@ -2,6 +2,7 @@
 
 use super::reduced::Refused;
 use super::update_slice::{Candidate, candidates};
+use super::windowed::Loaded;
 use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update, leaf_extents, roots};
 use crate::Target;
 use crate::access::{
@@ -91,6 +92,8 @@ pub(super) struct Planner<'m> {
     pub(super) outputs: f64,
     /// Why the kernel is not shaped around reductions.
     why_no_rows: Option<String>,
+    /// What workgroups load for windows that overlap, where that is decided.
+    loaded: Option<Loaded>,
 }
 
 impl<'m> Planner<'m> {
@@ -112,6 +115,7 @@ impl<'m> Planner<'m> {
             repeated_iterations: 0.0,
             outputs: 1.0,
             why_no_rows: None,
+            loaded: None,
         }
     }
 
@@ -130,7 +134,7 @@ impl<'m> Planner<'m> {
                 Err(Refused::Undefined(findings)) => return Err(findings),
                 Err(Refused::Reason(reason)) => reason,
             };
-            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(None, target);
+            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(Some(module), None, target);
         }
         // The functions of a text that computes all elements are not those of updates.
         let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.is_loop);
@@ -138,8 +142,8 @@ impl<'m> Planner<'m> {
         let planner = Planner { cuts, ..Planner::new(self.computation) };
         match planner.plan_updates(&candidates, target)? {
             Ok(plan) if !is_loop => Ok(plan),
-            Ok(_) => self.plan_loop(None, target),
-            Err(reason) => self.plan_loop(Some(reason), target),
+            Ok(_) => self.plan_loop(Some(module), None, target),
+            Err(reason) => self.plan_loop(Some(module), Some(reason), target),
         }
     }
 
@@ -183,9 +187,11 @@ impl<'m> Planner<'m> {
         arrays.filter_map(|array| Form::of(array.element_type)).collect()
     }
 
-    /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.
+    /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be. Without a module, whose regions it has, nothing is tiled around
+    /// windows.
     pub(super) fn plan_loop(
         mut self,
+        module: Option<&Module>,
         unsafe_update: Option<String>,
         target: &Target,
     ) -> Result<FusionPlan, Diagnostics> {
@@ -199,9 +205,24 @@ impl<'m> Planner<'m> {
                 let why = self.reasons(&heroes);
                 return Ok(self.finish(outputs, Emitter::Transposed(transposed), heroes, why));
             }
-            _ => heroes.iter_mut().for_each(|hero| {
-                hero.why_loop.get_or_insert_with(|| SAYS_SO.to_owned());
-            }),
+            (None, None) => {
+                if let Some((windowed, loaded)) = self.windowed(module, &outputs, &mut heroes, target) {
+                    if self.loaded.is_some() {
+                        let why = self.reasons_with(&heroes, &windowed.told());
+                        return Ok(self.finish(outputs, Emitter::Windowed(windowed), heroes, why));
+                    }
+                    // What is loaded is computed by functions of its own.
+                    let Planner { computation, cuts, why_no_rows, .. } = self;
+                    let again = Planner { cuts, why_no_rows, loaded: Some(loaded), ..Planner::new(computation) };
+                    return again.plan_loop(module, unsafe_update, target);
+                }
+            }
+            _ => {
+                self.windowed(module, &outputs, &mut heroes, target);
+                heroes.iter_mut().for_each(|hero| {
+                    hero.why_loop.get_or_insert_with(|| SAYS_SO.to_owned());
+                });
+            }
         }
         let results = self.result_forms();
         let space = Space::of(self.computation, &heroes, &results);
@@ -236,7 +257,7 @@ impl<'m> Planner<'m> {
         why: String,
     ) -> FusionPlan {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
-        let walked = match emitter {
+        let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
             _ => elements,
         };
@@ -487,6 +508,9 @@ impl<'m> Planner<'m> {
     }
 
     fn placement(&self, id: InstrId, accesses: &[Counted], sole_root: bool) -> Result<Placement, Diagnostics> {
+        if let Some(own) = self.loaded.as_ref().and_then(|loaded| loaded.placement(id, &distinct(accesses))) {
+            return Ok(own);
+        }
         let placement = place(self.computation, id, accesses, sole_root);
         let Some(cuts) = &self.cuts else { return Ok(placement) };
         let distinct = distinct(accesses);
@@ -568,7 +592,7 @@ impl<'m> Planner<'m> {
             }
             let tiling = kind.tiling(target);
             let is_reached = outputs.contains(&function) || !epilogues.is_empty();
-            let is_transposition = matches!(kind, HeroKind::Transposition { .. });
+            let is_tiled = matches!(kind, HeroKind::Transposition { .. } | HeroKind::Window { .. });
             let why_loop = match kind.pays() {
                 Err(reason) => Some(reason),
                 // Several results are read one by one, so that only a kernel around rows can be given them.
@@ -580,7 +604,7 @@ impl<'m> Planner<'m> {
                     let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);
                     Some(format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}"))
                 }
-                Ok(()) if is_transposition => None,
+                Ok(()) if is_tiled => None,
                 Ok(()) => {
                     let is_reduction = matches!(
                         kind,

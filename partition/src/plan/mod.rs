@@ -1,5 +1,6 @@
 //! The plan of one fusion: its functions, what its kernel is shaped around, and why.
 
+mod heroes;
 mod planner;
 mod read;
 mod reduced;

@@ -16,6 +16,7 @@ fn shaped(emitter: &Emitter) -> &'static str {
         Emitter::Loop(_) => "loop",
         Emitter::Transposed(tiles) if tiles.pairs => "pairs",
         Emitter::Transposed(_) => "tiles",
+        Emitter::Windowed(_) => "windows",
         Emitter::Reduced(reduced) if reduced.is_kept => "kept",
         Emitter::Reduced(_) => "rows",
         Emitter::UpdateSlice(_) => "slice",
@@ -175,6 +176,22 @@ fn scans_read_twice_at_most() {
              ROOT y = f32[{extents}] reduce-window(x, z), window={{{window}}}, to_apply=add"
         );
         check(extents, &body, schedule, "rows", reads);
+    }
+}
+
+/// Workgroups load what their windows cover once, so that only what several of them need is read again.
+#[test]
+fn windows_that_overlap_read_what_workgroups_share() {
+    for (name, extents, results, window, reads) in [
+        ("one dimension", "600", "596", "size=5", 2),
+        ("two", "40,70", "40,70", "size=3x3 pad=1_1x1_1", 4),
+        ("between channels", "9,11,32", "7,9,32", "size=3x3x1", 4),
+    ] {
+        let body = format!(
+            "x = f32[{extents}] parameter(0)\nz = f32[] constant(0)\n\
+             ROOT y = f32[{results}] reduce-window(x, z), window={{{window}}}, to_apply=add"
+        );
+        check(name, &body, Schedule::Gpu, "windows", reads);
     }
 }
 

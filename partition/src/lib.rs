@@ -48,6 +48,7 @@ mod splat;
 mod target;
 mod tiling;
 mod transposed;
+mod windowed;
 mod work;
 
 pub use arenas::{Arenas, Role, Slot};
@@ -76,4 +77,5 @@ pub use target::{
 };
 pub use tiling::Tiling;
 pub use transposed::{TileOwner, Transposed};
+pub use windowed::{Windowed, WindowedDimension};
 pub use work::{Work, flops_of_computations};

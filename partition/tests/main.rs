@@ -18,3 +18,4 @@ mod target;
 mod traffic;
 mod transposed;
 mod uncompiled;
+mod windowed;

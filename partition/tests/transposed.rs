@@ -85,3 +85,34 @@ fn what_stays_side_by_side_is_moved_as_vectors() {
     assert_eq!(of("s8", "64,48,16", "48,64,16"), "plan loop threads=64 elements=16");
     assert_eq!(of("f32", "64,48,5", "48,64,5"), "plan loop threads=64 elements=1");
 }
+
+/// Where registers are few, what calls functions of the library comes in pairs of single tiles.
+#[test]
+fn dear_elements_come_in_smaller_squares() {
+    let of = |body: &str, kind, few_registers| {
+        let text = format!(
+            "HloModule m\nf {{\n  a = f32[256,256] parameter(0)\n{body}  t = f32[256,256] transpose(b), dimensions={{1,0}}\n  \
+             ROOT c = f32[256,256] add(b, t)\n}}\n\
+             ENTRY e {{\n  a = f32[256,256] parameter(0)\n  ROOT c = f32[256,256] fusion(a), kind=kLoop, calls=f\n}}\n"
+        );
+        let module = parse(&text).unwrap();
+        let computation = module.computations.values().find(|it| it.name == "f").unwrap();
+        let target = Target::default().with(|target| {
+            (target.kind, target.hardware.few_registers) = (kind, few_registers);
+        });
+        let plan = FusionPlan::new(&module, computation, &target).unwrap();
+        match plan.emitter() {
+            Emitter::Transposed(tiles) => (tiles.pairs, tiles.square()),
+            _ => panic!("{}", plan.why()),
+        }
+    };
+    let [log, negated] = ["  b = f32[256,256] log(a)\n", "  b = f32[256,256] negate(a)\n"];
+    for (body, kind, few_registers, square) in [
+        (log, DeviceKind::Software, true, 4),
+        (log, DeviceKind::Software, false, 8),
+        (negated, DeviceKind::Software, true, 8),
+        (log, DeviceKind::Discrete, true, 32),
+    ] {
+        assert_eq!(of(body, kind, few_registers), (true, square), "{body}");
+    }
+}

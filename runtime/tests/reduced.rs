@@ -27,11 +27,12 @@ fn targets(device: &Device) -> [Target; 3] {
     [gpu, tree, scheduled(Schedule::Software)]
 }
 
-/// What became of a module: how many of its kernels are shaped around reductions, and how many keep values.
+/// What became of a module: how many of its kernels are shaped around reductions, how many keep values, and how many load windows into tiles.
 #[derive(Copy, Clone, Debug, Default)]
 struct Shaped {
     kernels: usize,
     keep: usize,
+    windows: usize,
 }
 
 /// Runs a module twice and compares.
@@ -61,9 +62,13 @@ fn check(device: &Device, target: &Target, module: &Module, options: &Options, s
     let mut shaped = Shaped::default();
     for site in fused.fusions() {
         let Some(Op::Fusion { calls, .. }) = fused.instruction(site).map(|it| &it.op) else { continue };
-        if let Some(Emitter::Reduced(reduced)) = fused.plan(*calls).map(|plan| plan.emitter()) {
-            shaped.kernels += 1;
-            shaped.keep += usize::from(reduced.is_kept);
+        match fused.plan(*calls).map(|plan| plan.emitter()) {
+            Some(Emitter::Reduced(reduced)) => {
+                shaped.kernels += 1;
+                shaped.keep += usize::from(reduced.is_kept);
+            }
+            Some(Emitter::Windowed(_)) => shaped.windows += 1,
+            _ => {}
         }
     }
     Ok(shaped)

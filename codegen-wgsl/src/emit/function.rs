@@ -2,6 +2,7 @@
 
 use super::MAX_EXTENT;
 use super::regions::Regions;
+use super::windowed::Loaded;
 use crate::elemental::{define, element_type, scalar_op, zero};
 use crate::kernel::Known;
 use crate::kernel::{
@@ -16,7 +17,7 @@ use weft_indexing::IndexingMap;
 use weft_partition::{FusionPlan, Read, Root};
 
 /// The function number `index` of a plan. Its parameters are the elements that the plan gives it; `parameters` are the memories of
-/// the computation's.
+/// the computation's. One that folds windows from tiles has the places of results in a workgroup for indices.
 ///
 /// # Errors
 /// `HLO411`, `HLO413` for what cannot be emitted, and the errors of indexing maps.
@@ -25,10 +26,12 @@ pub(super) fn emit_function(
     plan: &FusionPlan,
     index: usize,
     name: String,
-    parameters: &[MemoryId],
+    (parameters, loaded): (&[MemoryId], Option<&Loaded<'_>>),
     regions: &Regions<'_>,
 ) -> Result<Function, Diagnostics> {
     let planned = &plan.functions()[index];
+    let extents = loaded.map_or_else(|| planned.extents.clone(), |loaded| loaded.windowed.tile());
+    let known = Known::new(&extents);
     let mut blocks: BTreeMap<Option<(InstrId, usize)>, Vec<InstrId>> = BTreeMap::new();
     for member in &planned.members {
         blocks.entry(plan.block(*member)).or_default().push(*member);
@@ -37,16 +40,11 @@ pub(super) fn emit_function(
         regions,
         computation,
         parameters,
+        loaded,
         plan,
         index,
         blocks,
-        function: Function {
-            name,
-            extents: planned.extents.clone(),
-            parameters: Vec::new(),
-            values: Arena::new(),
-            body: Block::default(),
-        },
+        function: Function { name, extents, parameters: Vec::new(), values: Arena::new(), body: Block::default() },
         values: vec![Vec::new(); computation.instructions.len()],
         reads: Vec::new(),
         bindings: 0,
@@ -57,7 +55,6 @@ pub(super) fn emit_function(
         emission.function.parameters.extend(&values);
         emission.values[given.index()] = values.into_iter().map(Operand::Value).collect();
     }
-    let known = Known::new(&planned.extents);
     let mut body = Block::default();
     emission.members(None, &known, &mut body)?;
     for root in &planned.roots {
@@ -76,6 +73,8 @@ pub(super) struct Emission<'a, 'r, 'm> {
     pub(super) computation: &'a Computation,
     /// The memory of each parameter of the computation.
     parameters: &'a [MemoryId],
+    /// What the function folds from tiles.
+    loaded: Option<&'a Loaded<'a>>,
     pub(super) plan: &'a FusionPlan,
     index: usize,
     /// The members of each block, operands before users.
@@ -124,7 +123,10 @@ impl Emission<'_, '_, '_> {
             Op::Pad { .. } => self.pad(id, known, out),
             Op::Gather { .. } | Op::DynamicSlice { .. } => Ok(vec![self.read_one(id, 0, out)?]),
             Op::DynamicUpdateSlice => self.update_slice(id, known, out),
-            Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => self.reduce(id, *to_apply, known, out),
+            Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. } => match self.loaded {
+                Some(loaded) if loaded.hero == id => self.fold_loaded(loaded, *to_apply, known, out),
+                _ => self.reduce(id, *to_apply, known, out),
+            },
             Op::Dot { .. } | Op::Convolution { .. } => self.products(id, known, out),
             Op::Map { to_apply, .. } => {
                 let mut operands = Vec::with_capacity(instruction.operands.len());
@@ -318,6 +320,12 @@ impl Emission<'_, '_, '_> {
         let (indices, arguments) = (indices.to_vec(), Vec::new());
         out.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
         Ok(values.into_iter().map(Operand::Value).collect())
+    }
+
+    /// The type of an operand.
+    pub(super) fn type_of(&self, id: InstrId, position: usize) -> ElementType {
+        let operand = self.computation.instructions[id].operands[position];
+        element_type(&self.computation.instructions[operand])
     }
 
     pub(super) fn define(&mut self, out: &mut Block, name: &str, ty: ElementType, op: ScalarOp) -> Operand {

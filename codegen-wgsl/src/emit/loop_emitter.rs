@@ -7,6 +7,7 @@ use super::reduced::{ScanTiles, reduced_entry};
 use super::regions::Regions;
 use super::transposed::{add_tiles, transposed_entry};
 use super::update_slice::update_entry;
+use super::windowed::{Loaded, windowed_entry};
 use super::windows::{Division, with_windows};
 use super::{Lanes, MAX_EXTENT};
 use crate::kernel::{
@@ -39,9 +40,19 @@ pub(crate) fn emit_loop(
     let computation = &fused.module.computations[calls];
     let mut names = Names::globals();
     let bound = Bound::of(fused, site);
-    let Buffers { memories, parameters, first_result } = buffers(fusion, computation, plan, bound, &mut names)?;
-    let functions = emit_functions(fused, computation, plan, &parameters, &mut names)?;
+    let Buffers { mut memories, parameters, first_result } = buffers(fusion, computation, plan, bound, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
+    if let Emitter::Windowed(windowed) = plan.emitter() {
+        let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
+        let loaded = Loaded::add(&windowed, computation, plan, &parameters, &mut memories, &mut names);
+        let loaded = loaded.ok_or_else(|| broken("the plan has no windows to load for".to_owned()))?;
+        let functions = emit_functions(fused, computation, plan, (&parameters, Some(&loaded)), &mut names)?;
+        let outputs = outputs(computation, plan, &results);
+        let launched = windowed_entry(&loaded, &outputs, &functions);
+        let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
+        return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1 });
+    }
+    let functions = emit_functions(fused, computation, plan, (&parameters, None), &mut names)?;
     let tiling = match plan.emitter() {
         Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling) => tiling,
         Emitter::Transposed(transposed) => {
@@ -157,19 +168,21 @@ fn buffer(
     Ok(Memory { name, shape, packed: None, space, window: None, part_of: None })
 }
 
-/// The functions of a fusion's plan, and behind them those of the regions that they apply.
+/// The functions of a fusion's plan, and behind them those of the regions that they apply. `parameters` are the memories of the computation's; what folds windows of a workgroup reads tiles,
+/// where there are some.
 pub(super) fn emit_functions(
     fused: &Fused,
     computation: &Computation,
     plan: &FusionPlan,
-    parameters: &[MemoryId],
+    (parameters, loaded): (&[MemoryId], Option<&Loaded<'_>>),
     names: &mut Names,
 ) -> Result<Arena<FunctionId, Function>, Diagnostics> {
     let own: Vec<String> = plan.functions().iter().map(|function| names.take(&function.name)).collect();
     let regions = Regions::new(fused, computation, own.len());
     let mut functions = Arena::new();
     for (index, name) in own.into_iter().enumerate() {
-        functions.push(emit_function(computation, plan, index, name, parameters, &regions)?);
+        let loaded = loaded.filter(|loaded| loaded.function.index() == index);
+        functions.push(emit_function(computation, plan, index, name, (parameters, loaded), &regions)?);
     }
     for function in regions.emit(names)? {
         functions.push(function);

@@ -54,7 +54,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// A round of a loop that changes what it carries where a condition holds; `values` are what it carries then.
-    fn round(
+    pub(super) fn round(
         &mut self,
         values: Vec<ValueId>,
         condition: &[Constraint],

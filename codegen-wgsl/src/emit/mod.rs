@@ -12,6 +12,7 @@ mod reduced;
 mod regions;
 mod transposed;
 mod update_slice;
+mod windowed;
 mod windows;
 
 pub(crate) use loop_emitter::emit_loop;

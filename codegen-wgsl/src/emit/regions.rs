@@ -51,7 +51,7 @@ impl<'m> Regions<'m> {
                 Diagnostic::new("HLO411", computation.span, message).about(&computation.name)
             })?;
             let name = names.take(&computation.name);
-            functions.push(emit_function(computation, plan, 0, name, &[], self)?);
+            functions.push(emit_function(computation, plan, 0, name, (&[], None), self)?);
         }
         Ok(functions)
     }

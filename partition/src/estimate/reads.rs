@@ -64,13 +64,17 @@ impl OperandReads {
 /// The uses of each operand.
 fn uses<'p>(computation: &Computation, plan: &'p FusionPlan) -> BTreeMap<InstrId, Vec<Use<'p>>> {
     let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
-    let tiled = tiled(plan);
+    let (tiled, loads) = (tiled(plan), loads(plan));
     let mut all: BTreeMap<InstrId, Vec<Use<'p>>> = BTreeMap::new();
     for (number, function) in (0u32..).zip(plan.functions()) {
         let is_tiled = tiled.contains(&FunctionId(number));
         let mut add = |operand: InstrId, map: Option<&'p IndexingMap>, share: f64| {
             let rounds: f64 = map.into_iter().flat_map(IndexingMap::ranges).map(extent).product();
-            let times = function.evaluations * rounds * share;
+            let times = match loads {
+                // What the windows of a workgroup have in common is loaded once.
+                Some((of, loads)) if of == FunctionId(number) && rounds > 1.0 => loads,
+                _ => function.evaluations * rounds * share,
+            };
             let known = all.entry(operand).or_default();
             // What a function reads twice of one element it loads once.
             if !known.iter().any(|one| one.function == number && one.map == map) {
@@ -153,6 +157,13 @@ fn tiled(plan: &FusionPlan) -> BTreeSet<FunctionId> {
         }
         _ => BTreeSet::new(),
     }
+}
+
+/// The function of windows that overlap, and how many elements of an operand workgroups load for these.
+fn loads(plan: &FusionPlan) -> Option<(FunctionId, f64)> {
+    let Emitter::Windowed(windowed) = plan.emitter() else { return None };
+    let hero = plan.heroes().iter().find(|hero| hero.why_loop.is_none())?;
+    Some((hero.function, windowed.loads() as f64))
 }
 
 /// What is read of an operand.

@@ -1,17 +1,20 @@
 //! The plan of one fusion: its functions, what its kernel is shaped around, and why.
 
+mod heroes;
 mod planner;
 mod read;
 mod reduced;
 mod text;
 mod tiled;
 mod update_slice;
+mod windowed;
 
 use crate::Target;
 use crate::hero::{HeroKind, HeroTiling};
 use crate::reduced::Reduced;
 use crate::tiling::Tiling;
 use crate::transposed::Transposed;
+use crate::windowed::Windowed;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op, Scalar, Shape};
 use weft_indexing::IndexingMap;
@@ -71,13 +74,15 @@ pub enum Read {
 }
 
 /// How a kernel computes the outputs.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Emitter {
     /// Each invocation computes elements of the outputs, independently of the others.
     Loop(Tiling),
     /// Elements of transpositions go from rows to columns through tiles, and on into what computes the outputs.
     Transposed(Transposed),
+    /// Workgroups load what the windows of their results have in common into workgroup memory, and fold it from there.
+    Windowed(Windowed),
     /// Workgroups fold rows of elements, and compute of the results what is computed for each of these again: [`FusionPlan::passes`].
     Reduced(Reduced),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
@@ -206,7 +211,7 @@ impl FusionPlan {
     /// # Errors
     /// As [`FusionPlan::new`].
     pub fn of_loop(computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
-        Planner::new(computation).plan_loop(None, target)
+        Planner::new(computation).plan_loop(None, None, target)
     }
 
     /// The plan of a computation that is applied to elements: one function that is given its parameters.
@@ -264,7 +269,7 @@ impl FusionPlan {
 
     /// How a kernel computes the outputs.
     pub fn emitter(&self) -> Emitter {
-        self.emitter
+        self.emitter.clone()
     }
 
     /// Why it is that emitter.

@@ -2,7 +2,8 @@
 
 use super::reduced::Refused;
 use super::update_slice::{Candidate, candidates};
-use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Tail, Update, leaf_extents, roots};
+use super::windowed::Loaded;
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Update, leaf_extents, roots};
 use crate::Target;
 use crate::access::{
     Access, Counted, element_count, identity, is_bitcast, is_identity, is_long, loop_rounds, operand_access, read_map,
@@ -90,7 +91,9 @@ pub(super) struct Planner<'m> {
     /// Elements of the largest output.
     pub(super) outputs: f64,
     /// Why the kernel is not shaped around reductions.
-    why_no_rows: Option<String>,
+    pub(super) why_no_rows: Option<String>,
+    /// What workgroups load for windows that overlap, where that is decided.
+    loaded: Option<Loaded>,
 }
 
 impl<'m> Planner<'m> {
@@ -112,6 +115,7 @@ impl<'m> Planner<'m> {
             repeated_iterations: 0.0,
             outputs: 1.0,
             why_no_rows: None,
+            loaded: None,
         }
     }
 
@@ -130,7 +134,7 @@ impl<'m> Planner<'m> {
                 Err(Refused::Undefined(findings)) => return Err(findings),
                 Err(Refused::Reason(reason)) => reason,
             };
-            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(None, target);
+            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(Some(module), None, target);
         }
         // The functions of a text that computes all elements are not those of updates.
         let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.is_loop);
@@ -138,8 +142,8 @@ impl<'m> Planner<'m> {
         let planner = Planner { cuts, ..Planner::new(self.computation) };
         match planner.plan_updates(&candidates, target)? {
             Ok(plan) if !is_loop => Ok(plan),
-            Ok(_) => self.plan_loop(None, target),
-            Err(reason) => self.plan_loop(Some(reason), target),
+            Ok(_) => self.plan_loop(Some(module), None, target),
+            Err(reason) => self.plan_loop(Some(module), Some(reason), target),
         }
     }
 
@@ -183,9 +187,11 @@ impl<'m> Planner<'m> {
         arrays.filter_map(|array| Form::of(array.element_type)).collect()
     }
 
-    /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be.
+    /// The plan that computes every element; `unsafe_update` says why updates alone are not enough, where they could be. Without a module, whose regions it has, nothing is tiled around
+    /// windows.
     pub(super) fn plan_loop(
         mut self,
+        module: Option<&Module>,
         unsafe_update: Option<String>,
         target: &Target,
     ) -> Result<FusionPlan, Diagnostics> {
@@ -199,9 +205,24 @@ impl<'m> Planner<'m> {
                 let why = self.reasons(&heroes);
                 return Ok(self.finish(outputs, Emitter::Transposed(transposed), heroes, why));
             }
-            _ => heroes.iter_mut().for_each(|hero| {
-                hero.why_loop.get_or_insert_with(|| SAYS_SO.to_owned());
-            }),
+            (None, None) => {
+                if let Some((windowed, loaded)) = self.windowed(module, &outputs, &mut heroes, target) {
+                    if self.loaded.is_some() {
+                        let why = self.reasons_with(&heroes, &windowed.told());
+                        return Ok(self.finish(outputs, Emitter::Windowed(windowed), heroes, why));
+                    }
+                    // What is loaded is computed by functions of its own.
+                    let Planner { computation, cuts, why_no_rows, .. } = self;
+                    let again = Planner { cuts, why_no_rows, loaded: Some(loaded), ..Planner::new(computation) };
+                    return again.plan_loop(module, unsafe_update, target);
+                }
+            }
+            _ => {
+                self.windowed(module, &outputs, &mut heroes, target);
+                heroes.iter_mut().for_each(|hero| {
+                    hero.why_loop.get_or_insert_with(|| SAYS_SO.to_owned());
+                });
+            }
         }
         let results = self.result_forms();
         let space = Space::of(self.computation, &heroes, &results);
@@ -236,7 +257,7 @@ impl<'m> Planner<'m> {
         why: String,
     ) -> FusionPlan {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
-        let walked = match emitter {
+        let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
             _ => elements,
         };
@@ -487,6 +508,9 @@ impl<'m> Planner<'m> {
     }
 
     fn placement(&self, id: InstrId, accesses: &[Counted], sole_root: bool) -> Result<Placement, Diagnostics> {
+        if let Some(own) = self.loaded.as_ref().and_then(|loaded| loaded.placement(id, &distinct(accesses))) {
+            return Ok(own);
+        }
         let placement = place(self.computation, id, accesses, sole_root);
         let Some(cuts) = &self.cuts else { return Ok(placement) };
         let distinct = distinct(accesses);
@@ -532,66 +556,5 @@ impl<'m> Planner<'m> {
                 }
             }
         }
-    }
-
-    /// What the kernel could be shaped around.
-    fn heroes(&self, outputs: &[FunctionId], target: &Target) -> Result<Vec<Hero>, Diagnostics> {
-        let mut heroes = Vec::new();
-        for (id, instruction) in self.computation.instructions.iter() {
-            let Some(home) = &self.homes[id.index()] else { continue };
-            let function = home.access.function;
-            let own = &self.functions[function.0 as usize];
-            if own.roots.iter().all(|root| root.instruction != id) {
-                continue;
-            }
-            let Some(kind) = HeroKind::of(self.computation, id) else { continue };
-            let mut prologues: Vec<FunctionId> = (own.members.iter())
-                .flat_map(|member| {
-                    let operands = &self.computation.instructions[*member].operands;
-                    operands.iter().filter_map(|operand| self.homes[operand.index()].as_ref())
-                })
-                .map(|home| home.access.function)
-                .filter(|other| *other != function)
-                .collect();
-            prologues.sort_unstable();
-            prologues.dedup();
-            let extents = leaf_extents(&instruction.shape);
-            let mut epilogues = Vec::new();
-            for tail in outputs {
-                let planned = &self.functions[tail.0 as usize];
-                if planned.given.contains(&id) {
-                    let map = row_major(&extents, &planned.extents).map_err(|error| {
-                        Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name)
-                    })?;
-                    epilogues.push(Tail { function: *tail, map });
-                }
-            }
-            let tiling = kind.tiling(target);
-            let is_reached = outputs.contains(&function) || !epilogues.is_empty();
-            let is_transposition = matches!(kind, HeroKind::Transposition { .. });
-            let why_loop = match kind.pays() {
-                Err(reason) => Some(reason),
-                // Several results are read one by one, so that only a kernel around rows can be given them.
-                Ok(()) if !is_reached && (instruction.shape.as_array().is_some() || self.why_no_rows.is_none()) => {
-                    Some("outputs read it at other elements than their own".to_owned())
-                }
-                Ok(()) if target.faults.barriers => Some("barriers do not work on the target".to_owned()),
-                Ok(()) if tiling.bytes(4) > u64::from(target.max_workgroup_storage_bytes) => {
-                    let (bytes, most) = (tiling.bytes(4), target.max_workgroup_storage_bytes);
-                    Some(format!("its tile takes {bytes} bytes of workgroup memory and the target has {most}"))
-                }
-                Ok(()) if is_transposition => None,
-                Ok(()) => {
-                    let is_reduction = matches!(
-                        kind,
-                        HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. } | HeroKind::Scan { .. }
-                    );
-                    let why = self.why_no_rows.as_ref().filter(|_| is_reduction);
-                    Some(why.cloned().unwrap_or_else(|| "no emitter is built for it yet".to_owned()))
-                }
-            };
-            heroes.push(Hero { instruction: id, kind, function, prologues, epilogues, tiling, why_loop });
-        }
-        Ok(heroes)
     }
 }

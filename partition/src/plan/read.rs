@@ -53,8 +53,9 @@ pub(super) fn parse(
 
 /// The launch that the first line tells, `None` where it follows from the computation, or for one that is applied.
 fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
-    // The tiles of a transposition follow from it, and the workgroups of reductions from these.
-    if line == "plan applied" || line.starts_with("plan transposed ") || line.starts_with("plan reduced ") {
+    // The tiles of a transposition or of windows follow from these, and the workgroups of reductions, too.
+    let is_shaped = ["plan transposed ", "plan windowed ", "plan reduced "].iter().any(|start| line.starts_with(start));
+    if line == "plan applied" || is_shaped {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
@@ -67,7 +68,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
             let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
-                           'plan transposed TILES', 'plan reduced WORKGROUPS' or 'plan applied'";
+                           'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -13,9 +13,10 @@ pub(super) struct PlanText<'p> {
 
 impl fmt::Display for PlanText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.plan.emitter {
+        match &self.plan.emitter {
             Emitter::Loop(tiling) => writeln!(f, "plan loop threads={} elements={}", tiling.threads, tiling.elements)?,
             Emitter::Transposed(transposed) => writeln!(f, "plan transposed {transposed}")?,
+            Emitter::Windowed(windowed) => writeln!(f, "plan windowed {windowed}")?,
             Emitter::Reduced(reduced) => writeln!(f, "plan reduced {reduced}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;

@@ -4,7 +4,7 @@ use super::planner::Planner;
 use super::{FunctionId, Hero, Read};
 use crate::Target;
 use crate::access::{is_identity, read_map};
-use crate::form::Form;
+use crate::cost::{operation_cost, weight};
 use crate::hero::HeroKind;
 use crate::transposed::{TileOwner, Transposed};
 use weft_hlo::ir::{ArenaId, ElementType, InstrId, Op};
@@ -20,8 +20,7 @@ impl Planner<'_> {
     ) -> Option<Transposed> {
         let mut shared: Option<(Transposed, InstrId)> = None;
         let mut bytes = 0;
-        let results = self.computation.instructions[self.computation.root].shape.leaves().into_iter();
-        let results: Vec<ElementType> = results.filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect();
+        let results = self.result_types();
         for hero in heroes.iter_mut().filter(|hero| hero.why_loop.is_none()) {
             let HeroKind::Transposition { .. } = hero.kind else { continue };
             let tiles = Transposed::of(self.computation, hero.instruction, &results, target)
@@ -46,7 +45,11 @@ impl Planner<'_> {
                 }
             };
         }
-        let (tiles, _) = shared?;
+        let (tiles, of) = shared?;
+        let name = &self.computation.instructions[of].name;
+        for hero in heroes.iter_mut().filter(|hero| !matches!(hero.kind, HeroKind::Transposition { .. })) {
+            hero.why_loop.get_or_insert_with(|| format!("the kernel is tiled around %{name}"));
+        }
         Some(self.in_pairs(&tiles, outputs, heroes, target).unwrap_or(tiles))
     }
 
@@ -63,7 +66,8 @@ impl Planner<'_> {
             2 * tiles.tile_extents().iter().product::<i64>() * 4 * i64::try_from(heroes.clone().count()).ok()?;
         let fits = tiles.tiles == TileOwner::Invocation
             || u64::try_from(bytes).is_ok_and(|bytes| bytes <= u64::from(target.max_workgroup_storage_bytes));
-        let paired = heroes.clone().map(|hero| tiles.in_pairs(self.computation, hero.instruction, target));
+        let units = heroes.clone().map(|hero| self.units_before(hero)).fold(0.0, f64::max);
+        let paired = heroes.clone().map(|hero| tiles.in_pairs(self.computation, hero.instruction, units, target));
         let mut paired: Vec<Transposed> = paired.collect::<Option<_>>()?;
         let is_shared = heroes.any(|hero| {
             let swap = read_map(self.computation, hero.instruction, 0).ok().flatten();
@@ -74,6 +78,14 @@ impl Planner<'_> {
             through.into_iter().any(|(id, _)| own.contains(&id))
         });
         paired.pop().filter(|_| fits && is_shared)
+    }
+
+    /// Units of work that it takes to compute an element of a hero from operands.
+    fn units_before(&self, hero: &Hero) -> f64 {
+        let functions = hero.prologues.iter().chain([&hero.function]);
+        let members = functions.flat_map(|id| &self.functions[id.0 as usize].members);
+        let instructions = members.map(|id| &self.computation.instructions[*id]);
+        instructions.map(|it| operation_cost(&it.op) * weight(it)).sum()
     }
 
     /// What the members of a function read of parameters and other functions, and at which elements.
@@ -112,10 +124,7 @@ impl Planner<'_> {
         {
             return Err(format!("{} elements share a word, and {} computes with them", tiles.unit, other.name));
         }
-        let shape = |id: InstrId| self.computation.instructions[id].shape.leaves().into_iter();
-        let parameters = self.computation.instructions.iter().filter(|(_, it)| matches!(it.op, Op::Parameter { .. }));
-        let bound = parameters.flat_map(|(id, _)| shape(id)).chain(shape(self.computation.root));
-        let most = bound.filter_map(|leaf| Form::tensor_bytes(leaf.as_array()?)).max().unwrap_or(0);
+        let most = self.greatest_tensor();
         if most > target.max_storage_binding_bytes {
             return Err(format!(
                 "a kernel binds {} bytes of a tensor, which has {most}",
@@ -125,12 +134,23 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// The types of what the kernel writes.
+    pub(super) fn result_types(&self) -> Vec<ElementType> {
+        let results = self.computation.instructions[self.computation.root].shape.leaves().into_iter();
+        results.filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect()
+    }
+
     /// What a kernel is shaped around, and why not around the others.
     pub(super) fn reasons(&self, heroes: &[Hero]) -> String {
+        self.reasons_with(heroes, "it is tiled")
+    }
+
+    /// As [`reasons`](Self::reasons), with what is told of those that it is shaped around.
+    pub(super) fn reasons_with(&self, heroes: &[Hero], tiled: &str) -> String {
         let name = |hero: &Hero| &self.computation.instructions[hero.instruction].name;
         let told = heroes.iter().map(|hero| match &hero.why_loop {
             Some(why) => format!("{}: {why}", name(hero)),
-            None => format!("{}: it is tiled", name(hero)),
+            None => format!("{}: {tiled}", name(hero)),
         });
         told.collect::<Vec<String>>().join("; ")
     }

@@ -276,7 +276,7 @@ impl<'f> Emission<'f> {
         let computation = &fused.module.computations[calls];
         let parameters: Vec<MemoryId> = step.operands.iter().map(|place| self.memory(*place)).collect();
         let results: Vec<MemoryId> = step.results.iter().map(|tile| self.tiles[*tile]).collect();
-        let own = emit_functions(fused, computation, &step.plan, &parameters, &mut self.names)?;
+        let own = emit_functions(fused, computation, &step.plan, (&parameters, None), &mut self.names)?;
         let first = self.functions.len();
         for mut function in own.values().cloned() {
             behind(&mut function.body, first);

@@ -36,7 +36,7 @@ impl Emission<'_> {
                 self.shared_pair([&row, &column], group, thread, &known, is_apart, &mut statements)?
             }
             TileOwner::Invocation => {
-                let along = self.transposed.square() / self.transposed.side();
+                let along = self.transposed.along;
                 let tile = |square: &Expr, number: Expr| square.checked_mul(along)?.checked_add(&number);
                 let at = [tile(&row, Expr::range(0))?, tile(&column, Expr::range(1))?];
                 let extents = [along, along];

@@ -252,6 +252,13 @@ impl Division<'_> {
                 "space": [transposed.outer, transposed.rows, transposed.middle, transposed.columns],
                 "why": plan.why(),
             }),
+            Emitter::Windowed(windowed) => json!({
+                "name": "windowed",
+                "threads": windowed.threads,
+                "results": windowed.tile(),
+                "loaded": windowed.loaded(),
+                "why": plan.why(),
+            }),
             Emitter::UpdateSlice(tiling) => {
                 json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }

@@ -2,7 +2,7 @@
 
 use super::{FusionStep, RoundStep};
 use crate::cost::{READ_BACK_NANOSECONDS, weight};
-use crate::{Fused, FusionPlan, Target, operation_cost};
+use crate::{Emitter, Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Module, Op};
 
@@ -122,7 +122,7 @@ impl Round {
 /// # Errors
 /// Where they cannot be counted.
 pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
-    let mut all = 0.0;
+    let mut all = sums(plan);
     for function in plan.functions() {
         let mut units = 1.0;
         for member in &function.members {
@@ -133,12 +133,20 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
     Ok(all)
 }
 
+/// The units of sums of products that no function computes: a product and an addition each.
+fn sums(plan: &FusionPlan) -> f64 {
+    match plan.emitter() {
+        Emitter::Product(product) => 2.0 * product.elements() as f64 * product.depth as f64,
+        _ => 0.0,
+    }
+}
+
 /// As [`units`], without calls of functions and what only moves elements.
 ///
 /// # Errors
 /// As there.
 pub(crate) fn operations(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
-    let mut all = 0.0;
+    let mut all = sums(plan);
     for function in plan.functions() {
         for member in &function.members {
             all += function.evaluations * work(module, computation, plan, *member, 0.0)?;

@@ -19,6 +19,7 @@ fn shaped(emitter: &Emitter) -> &'static str {
         Emitter::Windowed(_) => "windows",
         Emitter::Reduced(reduced) if reduced.is_kept => "kept",
         Emitter::Reduced(_) => "rows",
+        Emitter::Product(_) => "products",
         Emitter::UpdateSlice(_) => "slice",
         _ => "other",
     }
@@ -98,6 +99,26 @@ fn transpositions_read_and_write_once() {
     ] {
         let body = format!("x = {from} parameter(0)\nROOT t = {to} transpose(x), dimensions={{{by}}}");
         Schedule::ALL.into_iter().for_each(|schedule| check(name, &body, schedule, shape, 1));
+    }
+}
+
+/// Each element of an operand serves a side of each tile.
+#[test]
+fn products_write_once() {
+    for (name, lhs, rhs, result, numbers) in [
+        ("whole", "f32[64,32]", "f32[32,64]", "f32[64,64]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ("ragged", "f32[37,19]", "f32[19,41]", "f32[37,41]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ("transposed", "s32[16,33]", "s32[20,16]", "s32[33,20]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+        (
+            "batched",
+            "f32[3,9,8]",
+            "f32[3,8,12]",
+            "f32[3,9,12]",
+            "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
+        ),
+    ] {
+        let body = format!("x = {lhs} parameter(0)\ny = {rhs} parameter(1)\nROOT d = {result} dot(x, y), {numbers}");
+        Schedule::ALL.into_iter().for_each(|schedule| check(name, &body, schedule, "products", 33));
     }
 }
 

@@ -40,6 +40,7 @@ mod live;
 mod loop_plan;
 mod monoid;
 mod plan;
+mod product;
 mod reduced;
 mod row_space;
 mod scan;
@@ -67,8 +68,9 @@ pub use loop_plan::{
 };
 pub use monoid::identity;
 pub use plan::{
-    Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Scanned, Tail, Update,
+    Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Scanned, Tail, Update,
 };
+pub use product::Product;
 pub use reduced::Reduced;
 pub use splat::splats;
 pub use target::{

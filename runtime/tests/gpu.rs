@@ -24,6 +24,7 @@ mod mixed;
 mod near;
 #[path = "../../codegen-wgsl/tests/support/pairs.rs"]
 mod pairs;
+mod products;
 mod program;
 mod program_cache;
 mod program_text;

@@ -3,6 +3,7 @@
 use super::bound::Bound;
 use super::function::emit_function;
 use super::grid::grid;
+use super::product::{add_product_tiles, product_entry};
 use super::reduced::{ScanTiles, reduced_entry};
 use super::regions::Regions;
 use super::transposed::{add_tiles, transposed_entry};
@@ -78,6 +79,17 @@ pub(crate) fn emit_loop(
             let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, (&regions, &tiles), target);
             let Launched { entry, windows } = launched.map_err(broken)?;
             let (name, lanes) = (fusion.name.clone(), reduced.lanes);
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
+        }
+        Emitter::Product(product) => {
+            let product = if lanes == Lanes::One { product.without_vectors() } else { product };
+            let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
+            let outputs = outputs(computation, plan, &results);
+            let mut memories = memories;
+            let tiles = add_product_tiles(&product, computation, plan, &mut memories, &mut names);
+            let launched = product_entry(&product, computation, plan, &outputs, &functions, tiles);
+            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
+            let (name, lanes) = (fusion.name.clone(), product.lanes);
             return Ok(Kernel { name, memories, functions, entry, windows, lanes });
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),

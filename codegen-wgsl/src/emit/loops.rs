@@ -6,7 +6,7 @@ use crate::kernel::{Block, Condition, Kernel, Known, Operand, ScalarOp, Statemen
 use weft_affine::Constraint;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{BinaryOp, ComputationId, ElementType, InstrId};
+use weft_hlo::ir::{BinaryOp, Computation, ComputationId, ElementType, InstrId};
 use weft_partition::Read;
 
 impl Emission<'_, '_, '_> {
@@ -73,8 +73,7 @@ impl Emission<'_, '_, '_> {
         Ok(Block { statements: vec![statement], results })
     }
 
-    /// A sum of products of the elements of two operands: of complex numbers for a complex result, else of floats where one of the three types is a
-    /// float, of 64 bits where one has them, else in the result's type, which wraps around as the sum would; a `pred` tells whether a sum of 64 bits is not 0.
+    /// A sum of products of the elements of two operands, in the type of [`sum_type`].
     pub(super) fn products(
         &mut self,
         id: InstrId,
@@ -83,17 +82,7 @@ impl Emission<'_, '_, '_> {
     ) -> Result<Vec<Operand>, Diagnostics> {
         let instruction = &self.computation.instructions[id];
         let result = element_type(instruction);
-        let read = |operand: &InstrId| element_type(&self.computation.instructions[*operand]);
-        let types = || instruction.operands.iter().map(read).chain([result]);
-        let is_mixed = instruction.operands.iter().any(|operand| read(operand) != result);
-        let ty = match result {
-            _ if result.is_complex() => result,
-            _ if types().any(|ty| ty == ElementType::F64) => ElementType::F64,
-            _ if types().any(ElementType::is_float) => ElementType::F32,
-            // Whether it is 0 the lowest bits of the sum do not tell.
-            ElementType::Pred if is_mixed => ElementType::S64,
-            _ => result,
-        };
+        let ty = sum_type(self.computation, id);
         if (0..2).any(|position| *self.plan.read(id, position) == Read::Never) {
             return Ok(vec![Operand::Constant(zero(result))]);
         }
@@ -130,5 +119,23 @@ impl Emission<'_, '_, '_> {
             return Ok(vec![value]);
         }
         Ok(vec![self.define(out, &instruction.name, result, ScalarOp::Convert { operand: value, to: result })])
+    }
+}
+
+/// The type that products are added in: that of complex numbers for a complex result, else a float where one of the three types is a
+/// float, of 64 bits where one has them, else the result's type, which wraps around as the sum would; a `pred` tells whether a sum of 64 bits is not 0.
+pub(super) fn sum_type(computation: &Computation, id: InstrId) -> ElementType {
+    let instruction = &computation.instructions[id];
+    let result = element_type(instruction);
+    let read = |operand: &InstrId| element_type(&computation.instructions[*operand]);
+    let types = || instruction.operands.iter().map(read).chain([result]);
+    let is_mixed = instruction.operands.iter().any(|operand| read(operand) != result);
+    match result {
+        _ if result.is_complex() => result,
+        _ if types().any(|ty| ty == ElementType::F64) => ElementType::F64,
+        _ if types().any(ElementType::is_float) => ElementType::F32,
+        // Whether it is 0 the lowest bits of the sum do not tell.
+        ElementType::Pred if is_mixed => ElementType::S64,
+        _ => result,
     }
 }

@@ -8,6 +8,7 @@ mod loop_emitter;
 mod loop_kernel;
 mod loops;
 mod parts;
+mod product;
 mod reduced;
 mod regions;
 mod transposed;

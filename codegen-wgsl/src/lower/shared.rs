@@ -3,16 +3,21 @@
 use super::copy::rename;
 use super::inline::{drop_functions, inline_all_into_entry};
 use super::tidy::tidy;
+use super::unroll::advances;
 use crate::kernel::{Block, Function, FunctionId, Kernel, MemoryId, Operand, ScalarOp, Statement, ValueId};
 use std::collections::HashMap;
 use weft_affine::{Error, Expr};
 use weft_hlo::ir::ArenaId;
 
+/// Rounds of a loop that read the elements of a vector.
+const VECTOR: i64 = 4;
+
 /// Statements that the entry may become.
 const MAX_STATEMENTS: usize = 2048;
 
 /// The kernel whose entry, where it calls functions several times and does more than that in a row, reads nothing at the same index twice and calls no function at the same
-/// indices twice: the functions that it calls are written in place of their calls then. Where nothing would be spared, the kernel stays as it is.
+/// indices twice: the functions that it calls are written in place of their calls then. Where nothing would be spared, the kernel stays as it is, unless a loop that is to be
+/// written out calls functions for elements side by side, which then are read as vectors.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -30,7 +35,7 @@ pub fn shared(kernel: &Kernel) -> Result<Kernel, Error> {
     let lanes: Vec<u32> = entry.values.values().map(|value| value.lanes).collect();
     let mut pass = Pass { constant: &constant, changes: &changes, lanes: &lanes, known: HashMap::new(), spared: 0 };
     pass.block(&mut entry.body, &mut HashMap::new());
-    if pass.spared == 0 {
+    if pass.spared == 0 && !has_vectors(&kernel.entry.body, 0) {
         return Ok(kernel.clone());
     }
     inlined.entry = entry;
@@ -44,6 +49,21 @@ pub fn shared(kernel: &Kernel) -> Result<Kernel, Error> {
     drop_functions(&mut inlined, &stays);
     tidy(&mut inlined.entry);
     Ok(inlined)
+}
+
+/// Whether a block, within so many loop variables, has a loop within another that carries values through four rounds, in which functions are called at indices one further each.
+fn has_vectors(block: &Block, loops: usize) -> bool {
+    block.statements.iter().any(|statement| {
+        let Statement::Loop { extents, body, .. } = statement else {
+            return statement.blocks().into_iter().any(|block| has_vectors(block, loops));
+        };
+        let is_called = |statement: &Statement| {
+            matches!(statement, Statement::Call { .. })
+                && statement.indices().iter().any(|index| advances(index, loops))
+        };
+        let is_meant = loops > 0 && *extents == [VECTOR] && !body.results.is_empty();
+        is_meant && body.statements.iter().any(is_called) || has_vectors(body, loops + extents.len())
+    })
 }
 
 /// For each function whether it reads only what no statement changes.

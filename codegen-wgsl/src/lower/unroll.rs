@@ -23,13 +23,18 @@ const MAX_STATEMENTS: u64 = 32;
 const MAX_OVERLAPPING_ROUNDS: u64 = 16;
 const MAX_OVERLAPPING_STATEMENTS: u64 = 192;
 
+/// The same of a loop that carries several values, where its rounds read the elements of a vector: a tile of products of 16 by 16.
+const VECTOR_ROUNDS: u64 = 4;
+const MIN_CARRIED: usize = 4;
+const MAX_CARRYING_STATEMENTS: u64 = 4096;
+
 /// Rounds of a loop that is written out although it writes results, where that stays proved, and statements that it may become: two vectors of an invocation. A chain of ten
 /// operations takes 0.73 of the loop's time on SwiftShader so, and 0.89 on llvmpipe.
 const MAX_WRITING_ROUNDS: u64 = 2;
 const MAX_WRITING_STATEMENTS: u64 = 128;
 
-/// The kernel with loops of at most 8 rounds that write nothing written out, where that makes at most 32 statements, with those of two that write results
-/// where that makes at most 128, and with long loops shortened:
+/// The kernel with loops of at most 8 rounds that write nothing written out, where that makes at most 32 statements (4096 where a loop carries several values and four rounds read
+/// a vector), with those of two that write results where that makes at most 128, and with long loops shortened:
 /// where the loops of an invocation make more rounds than the target allows ([`Target::max_loop_iterations`]), called functions
 /// counted at each call, the longest handle several elements a round, up to 512. What is left over of the last round stands after the loop.
 ///
@@ -85,6 +90,7 @@ fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId,
     // What is updated, and what invocations share, is proved by single statements.
     let writes = Writes::of(body, memories);
     let (most_rounds, most_statements) = match writes {
+        Writes::Nothing if reads_vectors(body, rounds) => (VECTOR_ROUNDS, MAX_CARRYING_STATEMENTS),
         Writes::Nothing if overlaps(body, rounds) => (MAX_OVERLAPPING_ROUNDS, MAX_OVERLAPPING_STATEMENTS),
         Writes::Nothing => (MAX_ROUNDS, MAX_STATEMENTS),
         Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
@@ -95,6 +101,43 @@ fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId,
         true if rounds > 1 && writes == Writes::Results => Short::Writing,
         true => Short::Still,
     }
+}
+
+/// Whether a loop carries several values, and its rounds read elements side by side that fill a vector.
+fn reads_vectors(body: &Block, rounds: u64) -> bool {
+    let own = |statement: &Statement| match statement {
+        Statement::Let { op: ScalarOp::Extract { indices, .. }, .. } => innermost(indices.first()?),
+        _ => None,
+    };
+    let reads = |statement: &Statement, innermost: u32| match statement {
+        Statement::Let { op: ScalarOp::Extract { indices, .. }, .. } => {
+            indices.iter().any(|index| advances(index, innermost as usize))
+        }
+        _ => false,
+    };
+    rounds == VECTOR_ROUNDS
+        && body.results.len() >= MIN_CARRIED
+        && body
+            .statements
+            .iter()
+            .filter_map(own)
+            .max()
+            .is_some_and(|innermost| body.statements.iter().any(|statement| reads(statement, innermost)))
+}
+
+/// Whether an index is one more in each round of the loop whose variable has a number.
+pub(super) fn advances(index: &Expr, number: usize) -> bool {
+    let is_own = |term: &Term| matches!(term.atom, Atom::Var(Var::Range(own)) if own as usize == number);
+    index.terms().iter().any(|term| term.coefficient == 1 && is_own(term))
+}
+
+/// The highest number of a loop variable in an index: that of the innermost loop.
+fn innermost(index: &Expr) -> Option<u32> {
+    let number = |term: &Term| match term.atom {
+        Atom::Var(Var::Range(number)) => Some(number),
+        _ => None,
+    };
+    index.terms().iter().filter_map(number).max()
 }
 
 /// Whether rounds of a loop read what other rounds do: two elements of one memory that the body reads itself are as far apart as those of two rounds.
@@ -108,12 +151,7 @@ fn overlaps(body: &Block, rounds: u64) -> bool {
         }
     }
     let Some((memory, first)) = read.first() else { return false };
-    // No variable of a loop has a higher number than that of the innermost.
-    let number = |term: &Term| match term.atom {
-        Atom::Var(Var::Range(number)) => Some(number),
-        _ => None,
-    };
-    let Some(innermost) = first.terms().iter().filter_map(number).max() else { return false };
+    let Some(innermost) = innermost(first) else { return false };
     let mut loops = vec![0; innermost as usize];
     loops.push(signed(rounds));
     let is_again = |(other, index): &(MemoryId, &Expr)| {

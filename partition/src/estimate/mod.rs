@@ -157,6 +157,11 @@ fn invocations(computation: &Computation, plan: &FusionPlan) -> f64 {
             let [inner, outer] = reduced.workgroups();
             inner as f64 * outer as f64 * reduced.threads() as f64
         }
+        Emitter::Product(product) => {
+            let [columns, rows, beside] = product.workgroups();
+            let invocations = product.places() / i64::from(product.lanes);
+            columns as f64 * rows as f64 * beside as f64 * invocations as f64
+        }
         _ => {
             let of = |root: &InstrId| element_count(&computation.instructions[*root].shape);
             roots(computation).iter().map(of).fold(0.0, f64::max)

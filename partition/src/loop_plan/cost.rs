@@ -2,7 +2,7 @@
 
 use super::{FusionStep, RoundStep};
 use crate::cost::{READ_BACK_NANOSECONDS, weight};
-use crate::{Fused, FusionPlan, Target, operation_cost};
+use crate::{Emitter, Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op};
 
@@ -132,7 +132,7 @@ impl Round {
 /// # Errors
 /// Where they cannot be counted.
 pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
-    let mut all = 0.0;
+    let mut all = sums(plan);
     for function in plan.functions() {
         let mut units = 1.0;
         for member in &function.members {
@@ -141,6 +141,14 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
         all += function.evaluations * units;
     }
     Ok(all)
+}
+
+/// The units of sums of products that no function computes: a product and an addition each.
+fn sums(plan: &FusionPlan) -> f64 {
+    match plan.emitter() {
+        Emitter::Product(product) => 2.0 * product.elements() as f64 * product.depth as f64,
+        _ => 0.0,
+    }
 }
 
 /// As [`units`], without calls of functions and what only moves elements, and with those of functions of the library so many times.
@@ -153,7 +161,7 @@ pub(crate) fn operations(
     plan: &FusionPlan,
     library: f64,
 ) -> Result<f64, String> {
-    let mut all = 0.0;
+    let mut all = sums(plan);
     for function in plan.functions() {
         for member in &function.members {
             let is_library = operation_cost(&computation.instructions[*member].op) >= LIBRARY_UNITS;

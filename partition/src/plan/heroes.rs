@@ -6,7 +6,7 @@ use crate::Target;
 use crate::access::row_major;
 use crate::hero::HeroKind;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::ArenaId;
+use weft_hlo::ir::{ArenaId, Op};
 
 impl Planner<'_> {
     /// The instructions that root functions and could shape the kernel, each with the reason why not, as far as it is known already.
@@ -61,7 +61,9 @@ impl Planner<'_> {
                         kind,
                         HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. } | HeroKind::Scan { .. }
                     );
+                    let is_dot = matches!(instruction.op, Op::Dot { .. });
                     let why = self.why_no_rows.as_ref().filter(|_| is_reduction);
+                    let why = why.or(self.why_no_tiles.as_ref().filter(|_| is_dot));
                     Some(why.cloned().unwrap_or_else(|| "no emitter is built for it yet".to_owned()))
                 }
             };

@@ -2,6 +2,7 @@
 
 mod heroes;
 mod planner;
+mod product;
 mod read;
 mod reduced;
 mod text;
@@ -11,6 +12,7 @@ mod windowed;
 
 use crate::Target;
 use crate::hero::{HeroKind, HeroTiling};
+use crate::product::Product;
 use crate::reduced::Reduced;
 use crate::tiling::Tiling;
 use crate::transposed::Transposed;
@@ -21,6 +23,7 @@ use weft_indexing::IndexingMap;
 
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
+pub use product::Factors;
 pub use reduced::Rows;
 pub use update_slice::Update;
 
@@ -85,6 +88,8 @@ pub enum Emitter {
     Windowed(Windowed),
     /// Workgroups fold rows of elements, and compute of the results what is computed for each of these again: [`FusionPlan::passes`].
     Reduced(Reduced),
+    /// Invocations compute tiles of the results of a dot, and of each what is computed of it: [`FusionPlan::factors`].
+    Product(Product),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
     UpdateSlice(Tiling),
@@ -173,6 +178,7 @@ pub struct FusionPlan {
     starts: Vec<FunctionId>,
     updates: Vec<Update>,
     passes: Vec<Pass>,
+    factors: Option<Factors>,
     emitter: Emitter,
     why: String,
     heroes: Vec<Hero>,
@@ -196,6 +202,9 @@ impl FusionPlan {
     /// Where reductions of rows that are long enough are computed, and all outputs are of their elements or of their results, the kernel is shaped around
     /// these: functions are those of elements and of rows, each called once, and given what others compute. `module` has the regions.
     ///
+    /// Where there is one dot, of results enough for tiles, and all outputs are computed of its results element by element, the kernel is shaped around it: the functions of
+    /// outputs are given its results, and there are two of the elements of its operands.
+    ///
     /// Where every output is a dynamic-update-slice of a parameter, and nothing else reads of that parameter what may have been
     /// replaced already, the first functions compute the updates, and others where these start.
     ///
@@ -205,7 +214,7 @@ impl FusionPlan {
         Planner::new(computation).plan(module, target)
     }
 
-    /// The plan of a fusion by which every element of its results is computed, also where updates would do: for kernels that hold what is updated
+    /// The plan of a fusion by which every element of its results is computed by itself, also where updates would do, or tiles: for kernels that hold what is updated
     /// where nothing lies yet.
     ///
     /// # Errors
@@ -265,6 +274,11 @@ impl FusionPlan {
     /// The passes over the elements of rows, where the kernel is shaped around reductions ([`Emitter::Reduced`]).
     pub fn passes(&self) -> &[Pass] {
         &self.passes
+    }
+
+    /// The sum of products that the kernel is shaped around ([`Emitter::Product`]), which the functions of outputs are given.
+    pub fn factors(&self) -> Option<&Factors> {
+        self.factors.as_ref()
     }
 
     /// How a kernel computes the outputs.

@@ -94,6 +94,8 @@ pub(super) struct Planner<'m> {
     pub(super) why_no_rows: Option<String>,
     /// What workgroups load for windows that overlap, where that is decided.
     loaded: Option<Loaded>,
+    /// Why the kernel is not shaped around a sum of products.
+    pub(super) why_no_tiles: Option<String>,
 }
 
 impl<'m> Planner<'m> {
@@ -116,6 +118,7 @@ impl<'m> Planner<'m> {
             outputs: 1.0,
             why_no_rows: None,
             loaded: None,
+            why_no_tiles: None,
         }
     }
 
@@ -128,13 +131,21 @@ impl<'m> Planner<'m> {
         if candidates.is_empty() {
             // A text that tells a launch is that of a loop.
             let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.tiling.is_some());
-            let reason = match Planner::new(self.computation).plan_reduced(module, target) {
-                Ok(plan) if !is_loop => return Ok(plan),
-                Ok(_) => SAYS_SO.to_owned(),
-                Err(Refused::Undefined(findings)) => return Err(findings),
-                Err(Refused::Reason(reason)) => reason,
+            let refused = |plan| match plan {
+                Ok(plan) if !is_loop => Ok(Ok(plan)),
+                Ok(_) => Ok(Err(SAYS_SO.to_owned())),
+                Err(Refused::Undefined(findings)) => Err(findings),
+                Err(Refused::Reason(reason)) => Ok(Err(reason)),
             };
-            return Planner { why_no_rows: Some(reason), ..self }.plan_loop(Some(module), None, target);
+            let why_no_rows = match refused(Planner::new(self.computation).plan_reduced(module, target))? {
+                Ok(plan) => return Ok(plan),
+                Err(reason) => Some(reason),
+            };
+            let why_no_tiles = match refused(Planner::new(self.computation).plan_product(target))? {
+                Ok(plan) => return Ok(plan),
+                Err(reason) => Some(reason),
+            };
+            return Planner { why_no_rows, why_no_tiles, ..self }.plan_loop(Some(module), None, target);
         }
         // The functions of a text that computes all elements are not those of updates.
         let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.is_loop);
@@ -269,6 +280,7 @@ impl<'m> Planner<'m> {
             starts: Vec::new(),
             updates: Vec::new(),
             passes: Vec::new(),
+            factors: None,
             emitter,
             why,
             heroes,
@@ -285,18 +297,27 @@ impl<'m> Planner<'m> {
     /// Divides what the functions added so far need into functions.
     fn divide(&mut self, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
         self.outputs = self.functions.iter().map(|function| function.evaluations).fold(1.0, f64::max);
-        let is_root_tuple =
-            |id: InstrId| id == self.computation.root && self.computation.instructions[id].op == Op::Tuple;
-        let ids: Vec<InstrId> = self.computation.instructions.ids().rev().filter(|id| !is_root_tuple(*id)).collect();
-        for id in ids {
+        for id in self.divided() {
             self.visit(id, outputs)?;
         }
+        self.list_members();
+        Ok(())
+    }
+
+    /// What is divided into functions, users before operands.
+    pub(super) fn divided(&self) -> Vec<InstrId> {
+        let is_root_tuple =
+            |id: InstrId| id == self.computation.root && self.computation.instructions[id].op == Op::Tuple;
+        self.computation.instructions.ids().rev().filter(|id| !is_root_tuple(*id)).collect()
+    }
+
+    /// Lists what each function computes.
+    pub(super) fn list_members(&mut self) {
         for (id, home) in self.computation.instructions.ids().zip(&self.homes) {
             if let Some(home) = home {
                 self.functions[home.access.function.0 as usize].members.push(id);
             }
         }
-        Ok(())
     }
 
     pub(super) fn add_function(
@@ -321,7 +342,7 @@ impl<'m> Planner<'m> {
     }
 
     /// One function for each group of roots that are equal up to bitcast.
-    fn add_outputs(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
+    pub(super) fn add_outputs(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
         let mut outputs: Vec<FunctionId> = Vec::new();
         for root in roots(self.computation) {
             let instruction = &self.computation.instructions[root];
@@ -409,7 +430,7 @@ impl<'m> Planner<'m> {
         updates
     }
 
-    fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
+    pub(super) fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
         let computation = self.computation;
         let instruction = &computation.instructions[id];
         let accesses = std::mem::take(&mut self.accesses[id.index()]);

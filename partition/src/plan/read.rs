@@ -21,9 +21,10 @@ pub(super) fn parse(
     let is_loop = lines.first().is_some_and(|line| !line.starts_with("plan update-slice "));
     let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
     let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
-    // All of a plan around reductions follows from the computation.
-    let is_reduced = lines.first().is_some_and(|line| line.starts_with("plan reduced "));
-    for (number, line) in lines.iter().enumerate().filter(|_| !is_reduced) {
+    // All of a plan around reductions or products follows from the computation.
+    let follows = ["plan reduced ", "plan product "];
+    let follows = lines.first().is_some_and(|line| follows.iter().any(|emitter| line.starts_with(emitter)));
+    for (number, line) in lines.iter().enumerate().filter(|_| !follows) {
         let Some(header) = line.strip_prefix("function ") else { continue };
         let found = || broken(line, "a function reads 'function NAME [EXTENTS] -> %ROOT'");
         let (_, root) = header.rsplit_once(" -> %").ok_or_else(found)?;
@@ -53,9 +54,9 @@ pub(super) fn parse(
 
 /// The launch that the first line tells, `None` where it follows from the computation, or for one that is applied.
 fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
-    // The tiles of a transposition or of windows follow from these, and the workgroups of reductions, too.
-    let is_shaped = ["plan transposed ", "plan windowed ", "plan reduced "].iter().any(|start| line.starts_with(start));
-    if line == "plan applied" || is_shaped {
+    // The tiles of a transposition, of windows or of products follow from these, and the workgroups of reductions, too.
+    let follows = ["plan transposed ", "plan windowed ", "plan reduced ", "plan product "];
+    if line == "plan applied" || follows.iter().any(|emitter| line.starts_with(emitter)) {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
@@ -68,7 +69,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
             let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
-                           'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS' or 'plan applied'";
+                           'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS', 'plan product TILES' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -1,6 +1,6 @@
 //! The text of a plan.
 
-use super::{Emitter, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Update};
+use super::{Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Update};
 use crate::access::is_identity;
 use std::fmt;
 use weft_hlo::ir::{ArenaId, Computation, InstrId};
@@ -18,6 +18,7 @@ impl fmt::Display for PlanText<'_> {
             Emitter::Transposed(transposed) => writeln!(f, "plan transposed {transposed}")?,
             Emitter::Windowed(windowed) => writeln!(f, "plan windowed {windowed}")?,
             Emitter::Reduced(reduced) => writeln!(f, "plan reduced {reduced}")?,
+            Emitter::Product(product) => writeln!(f, "plan product {product}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
             }
@@ -32,6 +33,9 @@ impl fmt::Display for PlanText<'_> {
         }
         for (number, pass) in self.plan.passes.iter().enumerate() {
             self.pass(number, pass, f)?;
+        }
+        if let Some(Factors { dot, lhs, rhs }) = &self.plan.factors {
+            writeln!(f, "sums %{} of {} and {}", self.name(*dot), self.called(*lhs), self.called(*rhs))?;
         }
         for (position, function) in self.plan.functions.iter().enumerate() {
             let is_among = |ids: &[FunctionId]| ids.iter().any(|id| id.0 as usize == position);

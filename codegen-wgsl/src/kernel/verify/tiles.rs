@@ -204,7 +204,10 @@ impl Run<'_> {
         threads: Threads<'_>,
     ) -> Result<(), Doubt> {
         let [outer, inner @ ..] = extents else { return self.block(body, ranges, threads) };
-        for round in 0..*outer {
+        // Where all rounds touch the same elements, two are as good as all.
+        let is_told = self.depends(body, Var::Range(u32::try_from(ranges.len()).unwrap_or(u32::MAX)));
+        let rounds = if is_told { *outer } else { (*outer).min(2) };
+        for round in 0..rounds {
             ranges.push(round);
             self.rounds(inner, body, ranges, threads)?;
             ranges.pop();
@@ -227,17 +230,49 @@ impl Run<'_> {
         })
     }
 
+    /// Whether it depends on a variable which elements of tiles a block touches.
+    fn depends(&self, block: &Block, variable: Var) -> bool {
+        let has = |index: &Expr| index.variables().contains(&variable);
+        block.statements.iter().any(|statement| match statement {
+            Statement::Let { op: ScalarOp::Extract { memory, indices }, .. }
+            | Statement::Store { memory, indices, .. }
+            | Statement::Update { memory, indices, .. }
+            | Statement::Share { memory, indices, .. } => self.is_tile(*memory) && indices.iter().any(has),
+            Statement::Call { function, indices, .. } => self.reads[function.index()] && indices.iter().any(has),
+            _ if !statement.blocks().into_iter().any(|block| self.concerns(block)) => false,
+            Statement::If { condition, then, otherwise, .. } => {
+                condition.constraints().iter().any(|test| has(&test.expr))
+                    || self.depends(then, variable)
+                    || self.depends(otherwise, variable)
+            }
+            _ => statement.blocks().into_iter().any(|block| self.depends(block, variable)),
+        })
+    }
+
     /// The value of an index; `None` where it differs from workgroup to workgroup, or depends on values.
     fn index(&self, index: &Expr, ranges: &[i64], thread: i64) -> Option<i64> {
-        let groups = self.kernel.entry.extents.len() - 1;
-        let dims = match &self.called {
+        let dims = self.dims(thread);
+        if !self.is_known(index, ranges) {
+            return None;
+        }
+        index.evaluate_at(&Point { dims: &dims, ranges, runtime: &[] }).ok()
+    }
+
+    /// The values of the indices of the function that an invocation is in.
+    fn dims(&self, thread: i64) -> Vec<i64> {
+        match &self.called {
             Some(called) => called.iter().map(|index| index.unwrap_or(0)).collect(),
             None => {
-                let mut dims = vec![0; groups];
+                let mut dims = vec![0; self.kernel.entry.extents.len() - 1];
                 dims.push(thread);
                 dims
             }
-        };
+        }
+    }
+
+    /// Whether an index has a value that is the same in all workgroups, and that values do not decide.
+    fn is_known(&self, index: &Expr, ranges: &[i64]) -> bool {
+        let groups = self.kernel.entry.extents.len() - 1;
         let is_known = |variable: &Var| match (variable, &self.called) {
             (Var::Dim(dimension), Some(called)) => called.get(*dimension as usize).is_some_and(Option::is_some),
             // A workgroup that has no other beside it has known coordinates.
@@ -247,10 +282,7 @@ impl Run<'_> {
             (Var::Range(range), _) => (*range as usize) < ranges.len(),
             (Var::Runtime(_), _) => false,
         };
-        if !index.variables().iter().all(is_known) {
-            return None;
-        }
-        index.evaluate_at(&Point { dims: &dims, ranges, runtime: &[] }).ok()
+        index.variables().iter().all(is_known)
     }
 
     fn touch(
@@ -269,10 +301,18 @@ impl Run<'_> {
             return Err("there are too many accesses");
         }
         let extents = super::writes::indexed_extents(&self.kernel.memories[memory], indices.len());
+        let is_known = indices.iter().all(|index| self.is_known(index, ranges));
+        let mut dims = self.dims(0);
         for &thread in threads.these {
-            let position = indices.iter().zip(&extents).try_fold(0i64, |position, (index, extent)| {
-                Some(position.saturating_mul(*extent).saturating_add(self.index(index, ranges, thread)?))
-            });
+            if let (None, Some(last)) = (&self.called, dims.last_mut()) {
+                *last = thread;
+            }
+            let at = Point { dims: &dims, ranges, runtime: &[] };
+            let position =
+                indices.iter().zip(&extents).filter(|_| is_known).try_fold(0i64, |position, (index, extent)| {
+                    Some(position.saturating_mul(*extent).saturating_add(index.evaluate_at(&at).ok()?))
+                });
+            let position = position.filter(|_| is_known);
             let Some(position) = position else {
                 let elements: i64 = self.kernel.memories[memory].shape.extents.iter().product();
                 return self.state.touch_anywhere(kind, memory, elements, threads.these);

@@ -1,0 +1,392 @@
+//! Kernels that are shaped around a sum of products: invocations compute rectangles of results, of which each element of an operand serves a whole side.
+
+mod own;
+mod tiles;
+
+use super::loop_emitter::{Launched, Output};
+use super::loops::sum_type;
+use crate::elemental::{element_type, zero};
+use crate::kernel::{
+    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
+    ValueId,
+};
+use crate::lower::indices_at;
+use crate::wgsl::Names;
+use tiles::add_tile;
+use weft_affine::{Constraint, Error, Expr, Interval};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType};
+use weft_partition::{Factors, FusionPlan, Product, TileOwner};
+
+/// The tiles of both operands, where workgroups have some.
+pub(super) fn add_product_tiles(
+    product: &Product,
+    computation: &Computation,
+    plan: &FusionPlan,
+    memories: &mut Arena<MemoryId, Memory>,
+    names: &mut Names,
+) -> Option<[MemoryId; 2]> {
+    let factors = plan.factors().filter(|_| product.tiles == TileOwner::Workgroup)?;
+    let ty = sum_type(computation, factors.dot);
+    Some(["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
+        [MemoryId::from_index(0); 2],
+        |mut tiles, (operand, name)| {
+            tiles[operand] = memories.push(add_tile(product, operand, ty, name));
+            tiles
+        },
+    ))
+}
+
+/// The entry: a workgroup for so many rows and columns of results.
+pub(super) fn product_entry(
+    product: &Product,
+    computation: &Computation,
+    plan: &FusionPlan,
+    outputs: &[Output],
+    functions: &Arena<FunctionId, Function>,
+    tiles: Option<[MemoryId; 2]>,
+) -> Result<Launched, Error> {
+    let groups = product.workgroups();
+    let rank = groups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
+    let mut extents = groups[..rank].to_vec();
+    extents.push(product.places());
+    let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
+    let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
+    let Some(factors) = plan.factors().filter(|_| !entry.extents.contains(&0)) else {
+        return Ok(Launched { entry, windows: 1 });
+    };
+    let known = Known::new(&entry.extents);
+    let coordinate = |dimension: usize| match dimension < rank {
+        true => Expr::dim(u32::try_from(dimension).unwrap_or(u32::MAX)),
+        false => Expr::constant(0),
+    };
+    let thread = Expr::dim(u32::try_from(rank).unwrap_or(u32::MAX));
+    let lanes = i64::from(product.lanes);
+    let invocation = known.simplified(&thread.checked_floor_div(lanes)?);
+    let lane = known.simplified(&thread.checked_modulo(lanes)?);
+    let [row, column] = [invocation.checked_floor_div(product.group[1])?, invocation.checked_modulo(product.group[1])?];
+    let place = Place {
+        group: [coordinate(1), coordinate(0)],
+        beside: coordinate(2),
+        within: [row, column].map(|index| known.simplified(&index)),
+        thread,
+        lane,
+    };
+    let mut emission = Emission {
+        product,
+        computation,
+        plan,
+        factors,
+        outputs,
+        functions,
+        values: &mut entry.values,
+        place: &place,
+        ty: sum_type(computation, factors.dot),
+    };
+    entry.body = match tiles {
+        Some(tiles) => emission.shared(tiles, &known)?,
+        None => emission.own(&known)?,
+    };
+    Ok(Launched { entry, windows: 1 })
+}
+
+/// Where an invocation is.
+struct Place {
+    /// The workgroup along rows, and along columns.
+    group: [Expr; 2],
+    /// The number of the matrix.
+    beside: Expr,
+    /// The invocation along rows of the workgroup, and along columns.
+    within: [Expr; 2],
+    /// The number of the place in the workgroup, and that of its lane.
+    thread: Expr,
+    lane: Expr,
+}
+
+/// The results that an invocation computes: their first row and column, and how many there are of either, a vector of columns one.
+struct Results {
+    first: [Expr; 2],
+    counts: [i64; 2],
+}
+
+struct Emission<'e> {
+    product: &'e Product,
+    computation: &'e Computation,
+    plan: &'e FusionPlan,
+    factors: &'e Factors,
+    outputs: &'e [Output],
+    functions: &'e Arena<FunctionId, Function>,
+    /// The values of the entry.
+    values: &'e mut Arena<ValueId, Value>,
+    place: &'e Place,
+    /// The type that products are added in.
+    ty: ElementType,
+}
+
+/// What appends statements for results of an invocation.
+type Emit<'f, 'e> = &'f mut dyn FnMut(&mut Emission<'e>, &Results, &Known, &mut Block) -> Result<(), Error>;
+
+/// A function of the plan, as one of the kernel.
+fn of_kernel(function: weft_partition::FunctionId) -> FunctionId {
+    FunctionId::from_index(function.0 as usize)
+}
+
+impl<'e> Emission<'e> {
+    /// Appends a loop of so many rounds that carries sums, each round told its number and the sums so far; one round is no loop.
+    fn looped(
+        &mut self,
+        rounds: i64,
+        init: Vec<Operand>,
+        known: &Known,
+        block: &mut Block,
+        emit: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+    ) -> Result<Vec<Operand>, Error> {
+        if rounds == 1 {
+            return emit(self, &Expr::constant(0), init, known, block);
+        }
+        let round = Expr::range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
+        let [accumulators, values] = ["acc", "sum"].map(|name| self.named(name, init.len()));
+        let carried = accumulators.iter().copied().map(Operand::Value).collect();
+        let mut body = Block::default();
+        body.results = emit(self, &round, carried, &known.in_loop(&[rounds]), &mut body)?;
+        let results = values.iter().copied().map(Operand::Value).collect();
+        block.statements.push(Statement::Loop { values, extents: vec![rounds], init, accumulators, body });
+        Ok(results)
+    }
+
+    /// Values of the type of sums.
+    fn named(&mut self, name: &str, count: usize) -> Vec<ValueId> {
+        (0..count).map(|_| self.values.push(Value::scalar(name, self.ty))).collect()
+    }
+
+    fn zeros(&self, count: usize) -> Vec<Operand> {
+        vec![Operand::Constant(zero(self.ty)); count]
+    }
+
+    /// The sums of all products, stretch by stretch; a stretch is told where it begins, and adds to zeros.
+    fn stretches(
+        &mut self,
+        count: usize,
+        known: &Known,
+        block: &mut Block,
+        stretch: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+    ) -> Result<Vec<Operand>, Error> {
+        let zeros = self.zeros(count);
+        let Product { stretch: length, .. } = *self.product;
+        match self.product.stretches() {
+            1 => stretch(self, &Expr::constant(0), zeros, known, block),
+            stretches => self.looped(stretches, zeros.clone(), known, block, |this, number, carried, known, block| {
+                let own = stretch(this, &number.checked_mul(length)?, zeros, known, block)?;
+                let pairs = carried.into_iter().zip(own);
+                Ok(pairs.map(|(sum, own)| this.binary(BinaryOp::Add, [sum, own], "sum", block)).collect())
+            }),
+        }
+    }
+
+    /// Adds the products of a column of the left operand and a row of the right one to sums, row by row.
+    fn add_products(
+        &mut self,
+        sums: Vec<Operand>,
+        lhs: &[Operand],
+        rhs: &[Operand],
+        block: &mut Block,
+    ) -> Vec<Operand> {
+        let (multiply, add) = match self.ty {
+            ElementType::Pred => (BinaryOp::And, BinaryOp::Or),
+            _ => (BinaryOp::Multiply, BinaryOp::Add),
+        };
+        let factors = lhs.iter().flat_map(|row| rhs.iter().map(|column| [*row, *column]));
+        let added = sums.into_iter().zip(factors).map(|(sum, factors)| {
+            let product = self.binary(multiply, factors, "product", block);
+            self.binary(add, [sum, product], "sum", block)
+        });
+        added.collect()
+    }
+
+    fn binary(&mut self, op: BinaryOp, operands: [Operand; 2], name: &str, block: &mut Block) -> Operand {
+        self.define(self.ty, ScalarOp::Binary { op, operands }, name, block)
+    }
+
+    fn define(&mut self, ty: ElementType, op: ScalarOp, name: &str, block: &mut Block) -> Operand {
+        let value = self.values.push(Value::scalar(name, ty));
+        block.statements.push(Statement::Let { value, op });
+        Operand::Value(value)
+    }
+
+    fn converted(
+        &mut self,
+        operand: Operand,
+        from: ElementType,
+        to: ElementType,
+        name: &str,
+        block: &mut Block,
+    ) -> Operand {
+        match from == to {
+            true => operand,
+            false => self.define(to, ScalarOp::Convert { operand, to }, name, block),
+        }
+    }
+
+    /// An element of an operand, in the type of sums, by the indices of its function.
+    fn factor(&mut self, operand: usize, indices: [Expr; 3], known: &Known, block: &mut Block) -> Operand {
+        let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
+        let indices = indices.iter().map(|index| known.simplified(index)).collect();
+        let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
+        let from =
+            Kernel::result_types(&self.functions[of_kernel(function)]).first().map_or(self.ty, |ty| ty.element_type);
+        match elements.first() {
+            Some(element) => self.converted(*element, from, self.ty, name, block),
+            None => Operand::Constant(zero(self.ty)),
+        }
+    }
+
+    fn call(
+        &mut self,
+        function: FunctionId,
+        indices: Vec<Expr>,
+        arguments: Vec<Operand>,
+        name: &str,
+        block: &mut Block,
+    ) -> Vec<Operand> {
+        let results = Kernel::result_types(&self.functions[function]).into_iter();
+        let values: Vec<ValueId> = results.map(|ty| self.values.push(Value::scalar(name, ty.element_type))).collect();
+        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
+        values.into_iter().map(Operand::Value).collect()
+    }
+
+    /// The row of a result, and its column.
+    fn at(&self, results: &Results, row: i64, column: i64) -> Result<[Expr; 2], Error> {
+        let [first_row, first_column] = &results.first;
+        let column = first_column.checked_add_constant(column * i64::from(self.product.lanes))?;
+        Ok([first_row.checked_add_constant(row)?, column])
+    }
+
+    /// The numbers of the invocation's tile along rows, and along columns.
+    fn blocks(&self, known: &Known) -> Result<[Expr; 2], Error> {
+        let block = |dimension: usize| {
+            let first = self.place.group[dimension].checked_mul(self.product.group[dimension])?;
+            Ok(known.simplified(&first.checked_add(&self.place.within[dimension])?))
+        };
+        Ok([block(0)?, block(1)?])
+    }
+
+    /// Appends what is done for the results of the invocation's tile: where the last rows or columns fill none, for a smaller one, and behind that nothing. `size` is how many
+    /// rows it is known to have, and how many columns.
+    fn of_size(
+        &mut self,
+        blocks: &[Expr; 2],
+        size: &[i64],
+        known: &Known,
+        out: &mut Block,
+        emit: Emit<'_, 'e>,
+    ) -> Result<(), Error> {
+        let Product { rows, columns, tile, lanes, .. } = *self.product;
+        let dimension = size.len();
+        let Some(block) = blocks.get(dimension) else {
+            let [row, column] = [blocks[0].checked_mul(tile[0])?, blocks[1].checked_mul(tile[1])?];
+            let counts = [size[0], size[1] / i64::from(lanes)];
+            let first = [row, column.checked_add(&self.place.lane)?];
+            return emit(self, &Results { first, counts }, known, out);
+        };
+        let (extent, side) = ([rows, columns][dimension], tile[dimension]);
+        let (whole, left) = (extent / side, extent % side);
+        let sizes = [(Interval { lo: 0, hi: whole - 1 }, side), (Interval::point(whole), left)];
+        for (numbers, count) in sizes.into_iter().filter(|(numbers, count)| !numbers.is_empty() && *count > 0) {
+            let open = known.open(&[Constraint { expr: block.clone(), bounds: numbers }]);
+            let mut then = Block::default();
+            self.of_size(blocks, &[size, &[count]].concat(), &known.when(&open), &mut then, emit)?;
+            append(open, then, out);
+        }
+        Ok(())
+    }
+
+    /// Stores what is computed of the sums, of rows of so many.
+    fn store(
+        &mut self,
+        results: &Results,
+        (sums, stride): (&[Operand], i64),
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<(), Error> {
+        let [rows, columns] = results.counts;
+        for row in 0..rows {
+            for column in 0..columns {
+                let sum = usize::try_from(row * stride + column).ok().and_then(|place| sums.get(place));
+                if let Some(sum) = sum {
+                    let at = self.at(results, row, column)?;
+                    self.stored(&at, *sum, known, block)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The indices of a result in an array of these extents: dimension by dimension, where each is of the batch, of rows or of columns alone.
+    fn indices(&self, at: &[Expr; 2], extents: &[i64], known: &Known) -> Result<Vec<Expr>, Error> {
+        let Product { batch, rows, columns, .. } = *self.product;
+        let [row, column] = at;
+        let mut parts = Vec::new();
+        let mut end = extents.len();
+        for (index, count) in [(column, columns), (row, rows), (&self.place.beside, batch)] {
+            let mut first = end;
+            while first > 0 && (extents[first..end].iter().product::<i64>() < count || extents[first - 1] == 1) {
+                first -= 1;
+            }
+            if extents[first..end].iter().product::<i64>() != count {
+                let position = self.place.beside.checked_mul(rows)?.checked_add(row)?;
+                parts = vec![(position.checked_mul(columns)?.checked_add(column)?, 0..extents.len())];
+                break;
+            }
+            parts.push((index.clone(), first..end));
+            end = first;
+        }
+        let mut indices = Vec::with_capacity(extents.len());
+        for (index, dimensions) in parts.into_iter().rev() {
+            let own = indices_at(&index, &extents[dimensions])?;
+            indices.extend(own.iter().map(|index| known.simplified(index)));
+        }
+        Ok(indices)
+    }
+
+    /// Stores what is computed of one sum.
+    fn stored(&mut self, at: &[Expr; 2], sum: Operand, known: &Known, block: &mut Block) -> Result<(), Error> {
+        let dot = self.factors.dot;
+        let sum = self.converted(sum, self.ty, element_type(&self.computation.instructions[dot]), "sum", block);
+        for output in self.outputs {
+            let planned = &self.plan.functions()[output.function.index()];
+            let is_sum = planned.members.is_empty() && planned.roots.iter().all(|root| root.instruction == dot);
+            let elements = if is_sum {
+                vec![sum; planned.roots.len()]
+            } else {
+                let mut arguments = Vec::new();
+                for given in &planned.given {
+                    let home =
+                        self.plan.home(*given).map(|(function, _)| of_kernel(function)).filter(|_| *given != dot);
+                    match home {
+                        Some(function) => {
+                            let at = self.indices(at, &self.functions[function].extents, known)?;
+                            arguments.extend(self.call(function, at, Vec::new(), "given", block));
+                        }
+                        None => arguments.push(sum),
+                    }
+                }
+                let at = self.indices(at, &self.functions[output.function].extents, known)?;
+                self.call(output.function, at, arguments, "output", block)
+            };
+            for (value, (memory, extents)) in elements.into_iter().zip(&output.memories) {
+                let indices = self.indices(at, extents, known)?;
+                block.statements.push(Statement::Store { memory: *memory, indices, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends a block for where constraints hold.
+fn append(open: Vec<Constraint>, then: Block, block: &mut Block) {
+    if open.is_empty() {
+        block.statements.extend(then.statements);
+        return;
+    }
+    let (condition, otherwise) = (Condition::Indices(open), Block::default());
+    block.statements.push(Statement::If { values: Vec::new(), condition, then, otherwise });
+}

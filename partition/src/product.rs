@@ -1,0 +1,339 @@
+//! Kernels that are shaped around a sum of products.
+
+use crate::access::element_count;
+use crate::plan::leaf_extents;
+use crate::transposed::TileOwner;
+use crate::{Form, Target};
+use std::fmt;
+use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
+
+/// The results of a dot in tiles: an invocation computes a rectangle of them, and what it reads of either operand serves a whole side of it.
+///
+/// Results are numbered `(o * rows + r) * columns + c`, as the dot has them: batch dimensions, those of the left operand, those of the right. The left operand is
+/// read at `(o, r, k)` and the right one at `(o, k, c)`, where `k` runs over what is contracted, row-major in the order in which the dot names its dimensions.
+///
+/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the stretches in their order.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Matrices side by side.
+    pub batch: i64,
+    /// Rows of a result.
+    pub rows: i64,
+    /// Columns of a result.
+    pub columns: i64,
+    /// Products that each result is the sum of.
+    pub depth: i64,
+    /// Rows and columns of the results that an invocation computes.
+    pub tile: [i64; 2],
+    /// Invocations of a workgroup along rows, and along columns.
+    pub group: [i64; 2],
+    /// Products that an invocation adds to each of its results at a time; where workgroups have tiles of the operands, how deep these are.
+    pub step: i64,
+    /// Products that are added up before their sum is added to that of those before.
+    pub stretch: i64,
+    /// Whose the tiles of the operands are: a workgroup's, in its memory, or an invocation's, which reads for itself.
+    pub tiles: TileOwner,
+    /// Columns that an invocation computes as a vector: 1 or 4.
+    pub lanes: u32,
+}
+
+/// Rows and columns of the results of an invocation that reads for itself, at most, with vectors and without. Measured for 1024³ `f32` as multiples of the time with 4 × 4, on llvmpipe and
+/// SwiftShader: 8 × 8 0.35 and 0.55, 16 × 16 0.23 and 0.33, 32 × 16 0.21 and 0.30, which takes drivers twice as long to compile.
+const OWN_ROWS: i64 = 16;
+const OWN_COLUMNS: i64 = 16;
+const OWN_COLUMNS_APART: i64 = 8;
+
+/// Invocations of a workgroup that read for themselves: those that a rasterizer runs side by side, so that workgroups go down columns while the right operand is in a cache.
+const OWN_THREADS: i64 = 8;
+
+/// Invocations that each core of a device in software is to have before tiles grow.
+const OWN_INVOCATIONS: i64 = 8;
+
+/// Rows and columns of the results of an invocation of a GPU; invocations of a workgroup along either side, where there are many results, and where there are few; how deep tiles are.
+const SHARED_SIDE: i64 = 4;
+const SHARED_GROUP: i64 = 16;
+const FEW_GROUP: i64 = 8;
+const SHARED_STEP: i64 = 8;
+
+/// Products that are added at a time by an invocation that reads for itself, where they are a multiple of it: a vector of the left operand.
+const VECTOR: i64 = 4;
+
+/// Products of a stretch at most, where equal stretches of whole steps are all of them.
+const STRETCH: i64 = 1024;
+
+/// Products, and results, that are too few for tiles.
+const FEW_PRODUCTS: i64 = 4;
+const FEW_RESULTS: i64 = 16;
+
+/// A dot with its dimensions, as one of matrices.
+#[derive(Clone, Debug)]
+pub(crate) struct Contraction {
+    pub(crate) lhs: Factor,
+    pub(crate) rhs: Factor,
+}
+
+/// The dimensions of an operand: those of the batch, those that are its own and those that are contracted, each in the order in which results, or products, go through them.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    pub(crate) batch: Vec<usize>,
+    pub(crate) free: Vec<usize>,
+    pub(crate) contracted: Vec<usize>,
+    pub(crate) extents: Vec<i64>,
+}
+
+impl Factor {
+    fn new(extents: Vec<i64>, batch: &[i64], contracted: &[i64]) -> Option<Factor> {
+        let numbers = |dimensions: &[i64]| -> Option<Vec<usize>> {
+            let number = |dimension: &i64| usize::try_from(*dimension).ok().filter(|it| *it < extents.len());
+            dimensions.iter().map(number).collect()
+        };
+        let (batch, contracted) = (numbers(batch)?, numbers(contracted)?);
+        let free = (0..extents.len()).filter(|it| !batch.contains(it) && !contracted.contains(it)).collect();
+        Some(Factor { batch, free, contracted, extents })
+    }
+
+    /// How many elements some dimensions have.
+    pub(crate) fn count(&self, dimensions: &[usize]) -> i64 {
+        dimensions.iter().map(|dimension| self.extents[*dimension]).fold(1, i64::saturating_mul)
+    }
+}
+
+impl Contraction {
+    /// That of an instruction, if it is a dot.
+    pub(crate) fn of(computation: &Computation, id: InstrId) -> Option<Contraction> {
+        let instruction = &computation.instructions[id];
+        let Op::Dot { lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims, .. } =
+            &instruction.op
+        else {
+            return None;
+        };
+        let [lhs, rhs] = instruction.operands.as_slice() else { return None };
+        let extents = |operand: &InstrId| leaf_extents(&computation.instructions[*operand].shape);
+        Some(Contraction {
+            lhs: Factor::new(extents(lhs), lhs_batch_dims, lhs_contracting_dims)?,
+            rhs: Factor::new(extents(rhs), rhs_batch_dims, rhs_contracting_dims)?,
+        })
+    }
+}
+
+/// So many parts of a number, as equal as can be, that none has more than so many.
+fn balanced(count: i64, most: i64) -> i64 {
+    let parts = parts(count, most);
+    (count + parts - 1) / parts
+}
+
+/// How many parts of so many a number has.
+fn parts(count: i64, part: i64) -> i64 {
+    ((count + part - 1) / part).max(1)
+}
+
+/// The least power of two that is no less.
+fn power_of_two(count: i64) -> i64 {
+    u64::try_from(count)
+        .ok()
+        .and_then(u64::checked_next_power_of_two)
+        .and_then(|it| i64::try_from(it).ok())
+        .unwrap_or(1)
+}
+
+impl Product {
+    /// The tiles of a dot for a target, or why there are none; `results` are the types that a kernel writes.
+    ///
+    /// - Columns are computed as vectors of four where they are a multiple of four.
+    /// - Devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
+    ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
+    /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep.
+    /// - Stretches are the largest equal parts of the products, of at most 1024 and whole steps, if there are such.
+    pub(crate) fn of(
+        computation: &Computation,
+        id: InstrId,
+        results: &[ElementType],
+        target: &Target,
+    ) -> Result<Product, String> {
+        let contraction = Contraction::of(computation, id).ok_or("it is no sum of products")?;
+        let Contraction { lhs, rhs } = &contraction;
+        let (batch, depth) = (lhs.count(&lhs.batch), lhs.count(&lhs.contracted));
+        let (rows, columns) = (lhs.count(&lhs.free), rhs.count(&rhs.free));
+        if depth < FEW_PRODUCTS {
+            return Err(format!("each result is the sum of {depth} products"));
+        }
+        let count = element_count(&computation.instructions[id].shape);
+        if rows.saturating_mul(columns) < FEW_RESULTS || count >= i64::MAX as f64 {
+            return Err(format!("{rows} by {columns} results are no tiles"));
+        }
+        computes(computation, id)?;
+        let lanes = if columns % VECTOR == 0 { 4 } else { 1 };
+        let forms = results.iter().map(|ty| Form::of(*ty).ok_or_else(|| format!("it has results of {ty}")));
+        for form in forms.collect::<Result<Vec<_>, _>>()? {
+            if form.is_packed() && i64::from(lanes) % i64::from(form.per_word()) != 0 {
+                return Err(format!("rows of {columns} results share words"));
+            }
+        }
+        let space = Product {
+            batch,
+            rows,
+            columns,
+            depth,
+            tile: [1, 1],
+            group: [1, 1],
+            step: 1,
+            stretch: depth,
+            tiles: TileOwner::Invocation,
+            lanes,
+        };
+        let product = if target.is_software() { space.own(target) } else { space.shared(target)? };
+        let groups = product.workgroups();
+        let limit = i64::from(target.max_workgroups_per_dimension);
+        if groups.iter().any(|groups| *groups > limit) {
+            return Err(format!("its tiles are {groups:?}, and the target launches {limit} along each dimension"));
+        }
+        Ok(product)
+    }
+
+    /// Tiles of invocations that read for themselves.
+    fn own(self, target: &Target) -> Product {
+        let lanes = i64::from(self.lanes);
+        let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
+        let threads = OWN_THREADS.min(i64::from(most)).max(1);
+        let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));
+        let mut limits = [OWN_ROWS, if lanes > 1 { OWN_COLUMNS } else { OWN_COLUMNS_APART }];
+        loop {
+            let [rows, columns] = limits;
+            let tile = [balanced(self.rows, rows), lanes * balanced(self.columns / lanes, columns / lanes)];
+            let own = Product { tile, ..self };
+            let [along_rows, along_columns] = own.blocks();
+            let is_small = tile[0] == 1 && tile[1] == lanes;
+            if is_small || self.batch.saturating_mul(along_rows).saturating_mul(along_columns) >= wanted {
+                let columns = power_of_two(along_columns).min(power_of_two(threads + 1) / 2);
+                let rows = (threads / columns).max(1).min(power_of_two(along_rows));
+                let step = if self.depth % VECTOR == 0 { VECTOR } else { 1 };
+                return Product { group: [rows, columns], step, ..own }.in_stretches();
+            }
+            match tile[0] * lanes > tile[1] || tile[1] == lanes {
+                true => limits[0] = tile[0] / 2,
+                false => limits[1] = lanes * (tile[1] / lanes / 2),
+            }
+            limits = [limits[0].max(1), limits[1].max(lanes)];
+        }
+    }
+
+    /// Tiles of workgroups.
+    fn shared(self, target: &Target) -> Result<Product, String> {
+        if target.faults.barriers {
+            return Err("barriers do not work on the target".to_owned());
+        }
+        let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x));
+        let of = |side: i64| {
+            let tile = [SHARED_SIDE.min(self.rows), SHARED_SIDE.min(self.columns)];
+            let blocks = [parts(self.rows, tile[0]), parts(self.columns, tile[1])];
+            let group = blocks.map(|blocks| side.min(power_of_two(blocks)));
+            let step = SHARED_STEP;
+            Product { tile, group, step, tiles: TileOwner::Workgroup, ..self }
+        };
+        let many = of(SHARED_GROUP);
+        let enough = 2 * i64::from(target.hardware.cores);
+        let shared =
+            match many.group.iter().product::<i64>() <= most && many.workgroups().iter().product::<i64>() >= enough {
+                true => many,
+                false => of(FEW_GROUP),
+            };
+        if shared.group.iter().product::<i64>() > most {
+            return Err(format!("the target has workgroups of {most} invocations"));
+        }
+        let bytes = 4 * (shared.tile_elements(0) + shared.tile_elements(1));
+        let limit = i64::from(target.max_workgroup_storage_bytes);
+        if bytes > limit {
+            return Err(format!("its tiles take {bytes} bytes of workgroup memory and the target has {limit}"));
+        }
+        Ok(shared.in_stretches())
+    }
+
+    fn in_stretches(self) -> Product {
+        let all = self.depth / self.step;
+        let is_whole = |stretches: &i64| self.depth % self.step == 0 && all % stretches == 0;
+        let fewest = parts(self.depth, STRETCH);
+        let stretches = (fewest..=2 * fewest).find(is_whole).unwrap_or(1);
+        Product { stretch: self.depth / stretches, ..self }
+    }
+
+    /// How many stretches there are.
+    pub fn stretches(&self) -> i64 {
+        self.depth / self.stretch
+    }
+
+    /// Tiles of results along rows, and along columns.
+    pub fn blocks(&self) -> [i64; 2] {
+        [parts(self.rows, self.tile[0]), parts(self.columns, self.tile[1])]
+    }
+
+    /// Workgroups along columns, along rows, and beside these.
+    pub fn workgroups(&self) -> [i64; 3] {
+        let [rows, columns] = self.blocks();
+        [parts(columns, self.group[1]), parts(rows, self.group[0]), self.batch]
+    }
+
+    /// Invocations of a workgroup, each lane one.
+    pub fn places(&self) -> i64 {
+        self.group[0] * self.group[1] * i64::from(self.lanes)
+    }
+
+    /// How many elements results have.
+    pub fn elements(&self) -> i64 {
+        self.batch.saturating_mul(self.rows).saturating_mul(self.columns)
+    }
+
+    /// Rows, or columns, of the results of a workgroup.
+    pub fn side(&self, dimension: usize) -> i64 {
+        self.tile[dimension] * self.group[dimension]
+    }
+
+    /// Elements of the workgroup's tile of the left operand (0), or of the right (1).
+    pub fn tile_elements(&self, operand: usize) -> i64 {
+        self.side(operand) * self.step
+    }
+
+    /// How often each element of the left operand is read, and of the right: once for each tile that it is for.
+    pub fn reads(&self) -> [i64; 2] {
+        let [groups_along_columns, groups_along_rows, _] = self.workgroups();
+        match self.tiles {
+            TileOwner::Workgroup => [groups_along_columns, groups_along_rows],
+            TileOwner::Invocation => {
+                let [rows, columns] = self.blocks();
+                [columns, rows]
+            }
+        }
+    }
+
+    /// The same without vectors.
+    pub fn without_vectors(self) -> Product {
+        Product { lanes: 1, ..self }
+    }
+}
+
+/// Whether products are added in registers of 32 bits.
+fn computes(computation: &Computation, id: InstrId) -> Result<(), String> {
+    let instruction = &computation.instructions[id];
+    let shapes = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+    for shape in shapes.chain([&instruction.shape]) {
+        let ty = shape.as_array().map(|array| array.element_type).ok_or("it has several results")?;
+        let is_word = Form::of(ty).is_some_and(|form| form.parts() == 1);
+        if !is_word || ty == ElementType::Pred {
+            return Err(format!("tiles have sums of a word each, and not of {ty}"));
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes } = self;
+        let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
+        let of_stretches = if stretch == depth { String::new() } else { format!(" stretch={stretch}") };
+        let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
+        write!(
+            f,
+            "group={}x{} tile={}x{}{own} step={step}{of_stretches}{lanes} space=[{batch}, {rows}, {depth}, {columns}]",
+            group[0], group[1], tile[0], tile[1]
+        )
+    }
+}

@@ -1,0 +1,149 @@
+//! Kernels that are shaped around sums of products, by either schedule, against the evaluator.
+
+use crate::count::{cases, first_seed};
+use crate::support::{self, compile};
+use std::fmt::Write;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::Module;
+use weft_hlo::random::{Numbers, Options, Rng, inputs};
+use weft_partition::{Emitter, Schedule, Target, fuse};
+use weft_runtime::{Device, Executable};
+
+/// How many kernels of a module are shaped around sums of products.
+fn tiled(module: &Module, target: &Target) -> usize {
+    let fused = fuse(module, target).unwrap_or_else(|findings| panic!("{findings}"));
+    let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+    plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(_))).count()
+}
+
+/// Runs a module and compares, to the bit: sums of numbers of few digits are exact in any order. Returns whether one of its kernels has tiles.
+fn check(device: &Device, target: &Target, text: &str) -> Result<bool, String> {
+    let module = &support::module(text);
+    let arguments = inputs(module, 1, &Options { numbers: Numbers::Tame, ..Options::default() });
+    let program = compile(module, target).map_err(|error| error.to_string())?;
+    for shader in program.shaders() {
+        assert!(shader.proofs().are_complete(), "{:?}\n{text}\n{}", shader.proofs(), shader.source);
+    }
+    let expected = evaluate(module, &arguments).map_err(|error| error.to_string())?;
+    let executable = Executable::new(device, program.clone()).map_err(|error| error.to_string())?;
+    let results = executable.run(&arguments).map_err(|error| error.to_string())?;
+    for (result, expected) in results.iter().zip(&expected) {
+        if result.data != expected.data {
+            return Err(format!("{:?} became {:?}\n{program}", expected.data, result.data));
+        }
+    }
+    Ok(tiled(module, target) > 0)
+}
+
+fn list(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn extent(rng: &mut Rng) -> usize {
+    match rng.below(8) {
+        0 => rng.below(4),
+        1 => [15, 16, 17][rng.below(3)],
+        2 => [31, 32, 33][rng.below(3)],
+        3 => [5, 7, 11, 13][rng.below(4)],
+        _ => 4 * (1 + rng.below(10)),
+    }
+}
+
+/// Types of the operands, and of the result.
+const TYPES: [[&str; 3]; 10] = [
+    ["f32", "f32", "f32"],
+    ["f32", "f32", "f32"],
+    ["s32", "s32", "s32"],
+    ["u32", "u32", "u32"],
+    ["f16", "f16", "f16"],
+    ["bf16", "bf16", "f32"],
+    ["f32", "f16", "f32"],
+    ["s8", "s8", "s32"],
+    ["s8", "u8", "s16"],
+    ["bf16", "f32", "bf16"],
+];
+
+/// A dot of random dimensions in random order, alone or with something before and behind it.
+fn random(seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let [left, right, result] = TYPES[rng.below(TYPES.len())];
+    let (batch, rows): (Vec<usize>, Vec<usize>) = match rng.below(6) {
+        0 => (vec![1 + rng.below(3)], vec![extent(&mut rng)]),
+        1 => (vec![2, 1 + rng.below(2)], vec![3, 1 + rng.below(6)]),
+        2 => (Vec::new(), vec![1 + rng.below(5), 1 + rng.below(9)]),
+        3 => (Vec::new(), Vec::new()),
+        _ => (Vec::new(), vec![extent(&mut rng)]),
+    };
+    let columns = match rng.below(6) {
+        0 => Vec::new(),
+        1 => vec![1 + rng.below(6), 4 * (1 + rng.below(3))],
+        _ => vec![extent(&mut rng)],
+    };
+    let contracted = match rng.below(4) {
+        0 => vec![1 + rng.below(5), 1 + rng.below(9)],
+        _ => vec![extent(&mut rng)],
+    };
+    let mut operand = |name: &str, ty: &str, free: &[usize]| {
+        let all: Vec<usize> = batch.iter().chain(&contracted).chain(free).copied().collect();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        if rng.below(3) > 0 {
+            rng.shuffle(&mut order);
+            // Free dimensions keep their order in the result.
+            let first = batch.len() + contracted.len();
+            let mut free = first..all.len();
+            order.iter_mut().filter(|it| **it >= first).for_each(|it| *it = free.next().unwrap());
+        }
+        let extents: Vec<usize> = order.iter().map(|it| all[*it]).collect();
+        let at = |range: std::ops::Range<usize>| -> Vec<usize> {
+            range.map(|it| order.iter().position(|own| *own == it).unwrap()).collect()
+        };
+        let (batches, sums) = (at(0..batch.len()), at(batch.len()..batch.len() + contracted.len()));
+        let mut layout: Vec<usize> = (0..all.len()).rev().collect();
+        if rng.below(3) == 0 {
+            rng.shuffle(&mut layout);
+        }
+        let shape = format!("{ty}[{}]{{{}}}", list(&extents), list(&layout));
+        let numbers = format!("{name}_batch_dims={{{}}}, {name}_contracting_dims={{{}}}", list(&batches), list(&sums));
+        (shape, numbers)
+    };
+    let (a, left_numbers) = operand("lhs", left, &rows);
+    let (b, right_numbers) = operand("rhs", right, &columns);
+    let extents: Vec<usize> = batch.iter().chain(&rows).chain(&columns).copied().collect();
+    let shape = format!("{result}[{}]", list(&extents));
+    let before = rng.below(4);
+    let x = if before == 1 { "n" } else { "a" };
+    let y = if before == 2 { "m" } else { "b" };
+    let count: usize = extents.iter().product();
+    let tail = match rng.below(6) {
+        0 => format!("  ROOT r = {shape} negate(d)\n"),
+        1 => format!("  ROOT r = {shape} add(d, c)\n"),
+        2 => format!("  n2 = {shape} negate(d)\n  ROOT r = ({shape}, {shape}) tuple(n2, d)\n"),
+        3 => format!("  f = {result}[{count}] reshape(d)\n  ROOT r = {result}[{count}] negate(f)\n"),
+        _ => format!("  ROOT r = ({shape}) tuple(d)\n"),
+    };
+    format!(
+        "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  c = {shape} parameter(2)\n  \
+         n = {a} negate(a)\n  m = {b} negate(b)\n  \
+         d = {shape} dot({x}, {y}), {left_numbers}, {right_numbers}\n{tail}}}\n"
+    )
+}
+
+#[test]
+fn dots_agree_with_the_evaluator() {
+    let device = support::device();
+    for schedule in Schedule::ALL {
+        let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+        let (mut tiled, mut report) = (0, String::new());
+        let (first, count) = (first_seed(), cases(12));
+        for seed in first..first + count {
+            let text = random(seed);
+            match check(&device, &target, &text) {
+                Ok(is_tiled) => tiled += u64::from(is_tiled),
+                Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
+            }
+        }
+        assert!(report.is_empty(), "{schedule}: {report}");
+        println!("{schedule}: {tiled} of {count} have tiles");
+        assert!(tiled * 5 >= count * 2, "{schedule}: {tiled} of {count} have tiles");
+    }
+}

@@ -85,7 +85,8 @@ fn windows_and_products_read_uniforms() {
     assert!(program.shaders()[0].bindings[0].uniform, "{}", program.shaders()[0].source);
     let found = Executable::new(&device, program).unwrap().run(std::slice::from_ref(&argument)).unwrap();
     assert_eq!(found, evaluate(&module, &[argument]).unwrap());
-    let product = "x = f32[40,6] parameter(0)\ny = f32[6,30] parameter(1)\n\
+    // Sums of so few products are no tiles.
+    let product = "x = f32[40,3] parameter(0)\ny = f32[3,30] parameter(1)\n\
                    ROOT z = f32[40,30] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     assert_eq!(uniforms(product).0, ["x", "y"]);
 }

@@ -259,6 +259,16 @@ impl Division<'_> {
                 "loaded": windowed.loaded(),
                 "why": plan.why(),
             }),
+            Emitter::Product(product) => json!({
+                "name": "product",
+                "threads": product.places(),
+                "group": product.group,
+                "tile": product.tile,
+                "step": product.step,
+                "stretch": product.stretch,
+                "space": [product.batch, product.rows, product.depth, product.columns],
+                "why": plan.why(),
+            }),
             Emitter::UpdateSlice(tiling) => {
                 json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }

@@ -39,12 +39,13 @@ impl<'m> Bindings<'m> {
         }
     }
 
-    /// How many buffers a kernel binds that reads these values and writes those results, given all instructions that it computes.
+    /// How many buffers a kernel binds that reads these values and writes those results, given all instructions that it computes, and which of the results other kernels read.
     pub(crate) fn count<'i>(
         &self,
         inputs: impl IntoIterator<Item = &'i InstrId>,
         results: impl IntoIterator<Item = &'i InstrId>,
         members: &BTreeSet<InstrId>,
+        is_read: impl Fn(InstrId) -> bool,
     ) -> usize {
         let inputs: Vec<InstrId> = inputs.into_iter().copied().collect();
         let leaves = |id: &InstrId| self.program.instructions[*id].shape.leaves().len();
@@ -63,7 +64,7 @@ impl<'m> Bindings<'m> {
             }
         }
         for result in results {
-            match small.result(result).filter(|_| self.is_result_alone(result, members)) {
+            match small.result(result).filter(|_| self.is_result_alone(result, members) && !is_read(result)) {
                 Some(class) => drop(arenas.insert(class)),
                 None => others += leaves(&result),
             }

@@ -284,10 +284,20 @@ impl Merging<'_> {
         if count > most {
             return Some(format!("it would have {count} instructions, more than {most}"));
         }
-        let buffers = self.bindings.count(&group.inputs, &group.roots, &group.members);
+        let buffers = self.bindings(group);
         let limit = self.target.max_storage_buffers;
         let is_over = buffers > limit as usize;
         is_over.then(|| format!("it would bind {buffers} buffers and the target allows {limit}"))
+    }
+
+    /// How many buffers a group binds, of which others may be parts.
+    fn bindings(&self, group: &Group) -> usize {
+        let is_part = |reader: &usize| {
+            let own = self.states[*reader].group.as_ref();
+            own.is_none_or(|own| own.roots.iter().all(|root| group.members.contains(root)))
+        };
+        let is_read = |root: InstrId| self.readers.get(&root).into_iter().flatten().any(|reader| !is_part(reader));
+        self.bindings.count(&group.inputs, &group.roots, &group.members, is_read)
     }
 
     /// The kernel of two groups, from what is known of each where that is enough.
@@ -336,7 +346,7 @@ impl Merging<'_> {
         }
         let source = (self.source, &self.splats[..]);
         let computation = group.computation("merged".to_owned(), source, None, &mut |callee| callee);
-        let count = self.bindings.count(&group.inputs, &group.roots, &group.members);
+        let count = self.bindings(group);
         let plan = match feasible(self.module, &mut self.folds, &computation, count, self.target, self.budget)? {
             Ok(plan) => plan,
             Err(reason) => return Ok(Err(reason)),

@@ -147,27 +147,27 @@ ENTRY e {
 fn what_has_no_kernel_is_shown() {
     let text = "HloModule m
 less {
-  s = (s32[], f32[4,4]) parameter(0)
+  s = (s32[], f32[3,3]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] get-tuple-element(s), index=0
   d = s32[] multiply(i, n)
   ROOT l = pred[] compare(i, d), direction=LT
 }
 step {
-  s = (s32[], f32[4,4]) parameter(0)
+  s = (s32[], f32[3,3]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
-  x = f32[4,4] get-tuple-element(s), index=1
+  x = f32[3,3] get-tuple-element(s), index=1
   j = s32[] add(i, i)
-  y = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  z = f32[4,4] cholesky(y)
-  ROOT t = (s32[], f32[4,4]) tuple(j, z)
+  y = f32[3,3] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[3,3] cholesky(y)
+  ROOT t = (s32[], f32[3,3]) tuple(j, z)
 }
 ENTRY e {
   k = s32[] parameter(0)
-  x = f32[4,4] parameter(1)
-  s = (s32[], f32[4,4]) tuple(k, x)
-  w = (s32[], f32[4,4]) while(s), condition=less, body=step
-  ROOT r = f32[4,4] get-tuple-element(w), index=1
+  x = f32[3,3] parameter(1)
+  s = (s32[], f32[3,3]) tuple(k, x)
+  w = (s32[], f32[3,3]) while(s), condition=less, body=step
+  ROOT r = f32[3,3] get-tuple-element(w), index=1
 }";
     let shown = |arguments: &[&str]| {
         let output = fed(arguments, text);
@@ -191,7 +191,7 @@ ENTRY e {
         (&false.into(), &"HLO401".into())
     );
     let reads = &fusion("y_fusion")["functions"][0]["members"][0]["reads"];
-    let map = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]";
+    let map = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 2], d1 in [0, 2], s0 in [0, 2]";
     assert_eq!(reads[0]["maps"][0], map);
     assert!(shown(&["indexing", "-"]).contains("instruction step/y"));
     // The host computes it, between kernels, unless that is forbidden; there is no code of it to write.

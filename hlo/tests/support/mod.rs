@@ -144,9 +144,7 @@ pub(crate) fn compare(expected: &Literal, actual: &Literal) -> Result<(), String
 pub(crate) fn compare_by(expected: &Literal, actual: &Literal, precise: &Literal) -> Result<(), String> {
     let pairs = elements(&expected.data).into_iter().zip(elements(&precise.data));
     let distances = pairs.filter_map(|(a, b)| Some((number(a)? - number(b)?).norm())).filter(|it| it.is_finite());
-    // The square of the precision of f32: what is less, beside inputs of about 1, is a square of what rounding left of a difference that is 0, whoever added in which order.
-    let noise = f64::from(f32::EPSILON).powi(2);
-    compare_within(expected, actual, (4.0 * distances.fold(0.0, f64::max)).max(noise))
+    compare_within(expected, actual, 4.0 * distances.fold(0.0, f64::max))
 }
 
 fn elements(data: &Data) -> Vec<Scalar> {

@@ -12,7 +12,8 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 /// Results are numbered `(o * rows + r) * columns + c`, as the dot has them: batch dimensions, those of the left operand, those of the right. The left operand is
 /// read at `(o, r, k)` and the right one at `(o, k, c)`, where `k` runs over what is contracted, row-major in the order in which the dot names its dimensions.
 ///
-/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the stretches in their order.
+/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order. So rounding errors of a sum are those of
+/// about `2 sqrt(depth)` additions in a row, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Matrices side by side.
@@ -29,7 +30,7 @@ pub struct Product {
     pub group: [i64; 2],
     /// Products that an invocation adds to each of its results at a time; where workgroups have tiles of the operands, how deep these are.
     pub step: i64,
-    /// Products that are added up before their sum is added to that of those before.
+    /// Products that are added up before their sum is added to that of those before; the last are what is left.
     pub stretch: i64,
     /// Whose the tiles of the operands are: a workgroup's, in its memory, or an invocation's, which reads for itself.
     pub tiles: TileOwner,
@@ -58,8 +59,8 @@ const SHARED_STEP: i64 = 8;
 /// Products that are added at a time by an invocation that reads for itself, where they are a multiple of it: a vector of the left operand.
 const VECTOR: i64 = 4;
 
-/// Products of a stretch at most, where equal stretches of whole steps are all of them.
-const STRETCH: i64 = 1024;
+/// Products of a stretch are a multiple of so many, which are whole steps of either kind of device.
+const WHOLE_STEPS: i64 = 8;
 
 /// Products, and results, that are too few for tiles.
 const FEW_PRODUCTS: i64 = 4;
@@ -143,7 +144,7 @@ impl Product {
     /// - Devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep.
-    /// - Stretches are the largest equal parts of the products, of at most 1024 and whole steps, if there are such.
+    /// - A stretch has about as many products as there are stretches: `sqrt(depth)`, rounded up to a multiple of 8.
     pub(crate) fn of(
         computation: &Computation,
         id: InstrId,
@@ -249,16 +250,14 @@ impl Product {
     }
 
     fn in_stretches(self) -> Product {
-        let all = self.depth / self.step;
-        let is_whole = |stretches: &i64| self.depth % self.step == 0 && all % stretches == 0;
-        let fewest = parts(self.depth, STRETCH);
-        let stretches = (fewest..=2 * fewest).find(is_whole).unwrap_or(1);
-        Product { stretch: self.depth / stretches, ..self }
+        let root = (self.depth as f64).sqrt().ceil() as i64;
+        let stretch = (parts(root, WHOLE_STEPS) * WHOLE_STEPS).min(self.depth);
+        Product { stretch, ..self }
     }
 
-    /// How many stretches there are.
-    pub fn stretches(&self) -> i64 {
-        self.depth / self.stretch
+    /// How many whole stretches there are, and how many products are left behind them.
+    pub fn stretches(&self) -> (i64, i64) {
+        (self.depth / self.stretch, self.depth % self.stretch)
     }
 
     /// Tiles of results along rows, and along columns.

@@ -4,7 +4,7 @@ use crate::count::{cases, first_seed};
 use crate::support::{self, compile};
 use std::fmt::Write;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::Module;
+use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
 use weft_partition::{Emitter, Schedule, Target, fuse};
 use weft_runtime::{Device, Executable};
@@ -145,5 +145,43 @@ fn dots_agree_with_the_evaluator() {
         assert!(report.is_empty(), "{schedule}: {report}");
         println!("{schedule}: {tiled} of {count} have tiles");
         assert!(tiled * 5 >= count * 2, "{schedule}: {tiled} of {count} have tiles");
+    }
+}
+
+/// Sums of very many products are made of short ones, whatever the depth: their errors keep the bound of `2 sqrt(depth)` additions in a row, which a plain chain of as many does not.
+#[test]
+fn long_sums_are_no_chains() {
+    let device = support::device();
+    let (rows, depth, columns) = (16usize, 32_771usize, 16usize);
+    let text = format!(
+        "HloModule m\nENTRY e {{\n  a = f32[{rows},{depth}] parameter(0)\n  b = f32[{depth},{columns}] parameter(1)\n  \
+         ROOT d = f32[{rows},{columns}] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
+    );
+    // Equal summands: what a chain adds to a sum that has grown is rounded the same way again and again.
+    let summand = |column: usize| 0.1 * (column + 1) as f32;
+    let b: Vec<f32> = (0..depth * columns).map(|at| summand(at % columns)).collect();
+    let inputs = [
+        Literal::array([rows as i64, depth as i64], vec![1f32; rows * depth]),
+        Literal::array([depth as i64, columns as i64], b),
+    ];
+    let bound = 2.0 * (depth as f64).sqrt() * f64::from(f32::EPSILON) / 2.0;
+    let error = |found: f32, column: usize| {
+        let exact = f64::from(summand(column)) * depth as f64;
+        (f64::from(found) - exact).abs() / exact
+    };
+    let chain = |column: usize| (0..depth).fold(0f32, |sum, _| sum + summand(column));
+    let beyond = (0..columns).filter(|column| error(chain(*column), *column) > bound).count();
+    assert!(beyond > columns / 2, "{beyond} chains are beyond the bound");
+    for schedule in Schedule::ALL {
+        let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+        let module = support::module(&text);
+        assert_eq!(tiled(&module, &target), 1, "{schedule}");
+        let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));
+        let results = Executable::new(&device, program).unwrap().run(&inputs).unwrap();
+        let Data::F32(found) = &results[0].data else { panic!("{:?}", results[0].shape) };
+        for (position, found) in found.iter().enumerate() {
+            let error = error(*found, position % columns);
+            assert!(error <= bound, "{schedule}, {position}: {error:e} of {bound:e}");
+        }
     }
 }

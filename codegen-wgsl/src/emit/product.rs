@@ -162,24 +162,36 @@ impl<'e> Emission<'e> {
         vec![Operand::Constant(zero(self.ty)); count]
     }
 
-    /// The sums of all products, stretch by stretch; a stretch is told where it begins, and adds to zeros.
+    /// The sums of all products, stretch by stretch; a stretch is told where it begins and how many products it has, and adds to zeros.
     fn stretches(
         &mut self,
         count: usize,
         known: &Known,
         block: &mut Block,
-        stretch: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+        stretch: impl Fn(&mut Self, &Expr, i64, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
     ) -> Result<Vec<Operand>, Error> {
-        let zeros = self.zeros(count);
         let Product { stretch: length, .. } = *self.product;
-        match self.product.stretches() {
-            1 => stretch(self, &Expr::constant(0), zeros, known, block),
-            stretches => self.looped(stretches, zeros.clone(), known, block, |this, number, carried, known, block| {
-                let own = stretch(this, &number.checked_mul(length)?, zeros, known, block)?;
-                let pairs = carried.into_iter().zip(own);
-                Ok(pairs.map(|(sum, own)| this.binary(BinaryOp::Add, [sum, own], "sum", block)).collect())
-            }),
+        let (whole, left) = self.product.stretches();
+        let mut sums = match whole {
+            0 => self.zeros(count),
+            1 => stretch(self, &Expr::constant(0), length, known, block)?,
+            _ => self.looped(whole, self.zeros(count), known, block, |this, number, sums, known, block| {
+                let own = stretch(this, &number.checked_mul(length)?, length, known, block)?;
+                Ok(this.added(sums, own, block))
+            })?,
+        };
+        if left > 0 {
+            let own = stretch(self, &Expr::constant(whole * length), left, known, block)?;
+            sums = if whole == 0 { own } else { self.added(sums, own, block) };
         }
+        Ok(sums)
+    }
+
+    /// Sums two by two.
+    fn added(&mut self, sums: Vec<Operand>, others: Vec<Operand>, block: &mut Block) -> Vec<Operand> {
+        let [_, add] = self.operations();
+        let pairs = sums.into_iter().zip(others);
+        pairs.map(|(sum, other)| self.binary(add, [sum, other], "sum", block)).collect()
     }
 
     /// Adds the products of a column of the left operand and a row of the right one to sums, row by row.
@@ -190,16 +202,21 @@ impl<'e> Emission<'e> {
         rhs: &[Operand],
         block: &mut Block,
     ) -> Vec<Operand> {
-        let (multiply, add) = match self.ty {
-            ElementType::Pred => (BinaryOp::And, BinaryOp::Or),
-            _ => (BinaryOp::Multiply, BinaryOp::Add),
-        };
+        let [multiply, add] = self.operations();
         let factors = lhs.iter().flat_map(|row| rhs.iter().map(|column| [*row, *column]));
         let added = sums.into_iter().zip(factors).map(|(sum, factors)| {
             let product = self.binary(multiply, factors, "product", block);
             self.binary(add, [sum, product], "sum", block)
         });
         added.collect()
+    }
+
+    /// What makes a product, and what adds it.
+    fn operations(&self) -> [BinaryOp; 2] {
+        match self.ty {
+            ElementType::Pred => [BinaryOp::And, BinaryOp::Or],
+            _ => [BinaryOp::Multiply, BinaryOp::Add],
+        }
     }
 
     fn binary(&mut self, op: BinaryOp, operands: [Operand; 2], name: &str, block: &mut Block) -> Operand {

@@ -3,7 +3,6 @@
 use super::{Emission, Results};
 use crate::kernel::{Block, Known, Operand};
 use weft_affine::{Error, Expr};
-use weft_partition::Product;
 
 impl Emission<'_> {
     /// Each invocation computes its tile; where the last rows or columns fill none, a smaller one.
@@ -16,11 +15,11 @@ impl Emission<'_> {
 
     /// Appends a tile of results.
     fn tile(&mut self, results: &Results, known: &Known, out: &mut Block) -> Result<(), Error> {
-        let Product { stretch, step, .. } = *self.product;
+        let step = self.product.step;
         let [rows, columns] = results.counts;
         let count = usize::try_from(rows * columns).unwrap_or(0);
-        let sums = self.stretches(count, known, out, |this, first, sums, known, block| {
-            this.looped(stretch / step, sums, known, block, |this, round, sums, known, block| {
+        let sums = self.stretches(count, known, out, |this, first, length, known, block| {
+            this.looped(length / step, this.zeros(count), known, block, |this, round, sums, known, block| {
                 let first = first.checked_add_scaled(round, step)?;
                 this.looped(step, sums, known, block, |this, number, sums, known, block| {
                     this.products(results, &first.checked_add(number)?, sums, known, block)

@@ -16,7 +16,7 @@ pub(super) fn add_tile(product: &Product, operand: usize, ty: ElementType, name:
 impl Emission<'_> {
     /// The invocations of a workgroup fill the tiles of both operands, wait, and add the products of these; and so on.
     pub(super) fn shared(&mut self, tiles: [MemoryId; 2], known: &Known) -> Result<Block, Error> {
-        let Product { tile, group, stretch, step, lanes, .. } = *self.product;
+        let Product { tile, group, depth, step, lanes, .. } = *self.product;
         let place = self.place;
         let within = |dimension: usize| {
             let own = place.within[dimension].checked_mul(tile[dimension])?;
@@ -27,11 +27,11 @@ impl Emission<'_> {
         let counts = [tile[0], tile[1] / i64::from(lanes)];
         let own = Results { first: within.clone(), counts };
         let count = usize::try_from(counts[0] * counts[1]).unwrap_or(0);
-        let rounds = (stretch + step - 1) / step;
-        let is_once = rounds * self.product.stretches() == 1;
+        let is_once = depth <= step;
         let mut block = Block::default();
-        let sums = self.stretches(count, known, &mut block, |this, begin, sums, known, block| {
-            this.looped(rounds, sums, known, block, |this, round, sums, known, block| {
+        let sums = self.stretches(count, known, &mut block, |this, begin, length, known, block| {
+            let rounds = (length + step - 1) / step;
+            this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
                 let begin = begin.checked_add_scaled(round, step)?;
                 for operand in 0..2 {
                     this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;

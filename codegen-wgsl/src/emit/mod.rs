@@ -2,6 +2,7 @@
 
 mod bound;
 mod branches;
+mod entry;
 mod function;
 mod grid;
 mod loop_emitter;

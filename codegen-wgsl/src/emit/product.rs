@@ -3,12 +3,12 @@
 mod own;
 mod tiles;
 
+use super::entry::{append, call};
 use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
-    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
-    ValueId,
+    Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -264,10 +264,7 @@ impl<'e> Emission<'e> {
         name: &str,
         block: &mut Block,
     ) -> Vec<Operand> {
-        let results = Kernel::result_types(&self.functions[function]).into_iter();
-        let values: Vec<ValueId> = results.map(|ty| self.values.push(Value::scalar(name, ty.element_type))).collect();
-        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
-        values.into_iter().map(Operand::Value).collect()
+        call((self.functions, self.values), function, (indices, arguments), name, block)
     }
 
     /// The row of a result, and its column.
@@ -396,14 +393,4 @@ impl<'e> Emission<'e> {
         }
         Ok(())
     }
-}
-
-/// Appends a block for where constraints hold.
-fn append(open: Vec<Constraint>, then: Block, block: &mut Block) {
-    if open.is_empty() {
-        block.statements.extend(then.statements);
-        return;
-    }
-    let (condition, otherwise) = (Condition::Indices(open), Block::default());
-    block.statements.push(Statement::If { values: Vec::new(), condition, then, otherwise });
 }

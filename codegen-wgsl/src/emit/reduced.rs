@@ -4,6 +4,7 @@ mod online;
 mod rounds;
 mod scans;
 
+use super::entry::append;
 use super::grid::grid;
 use super::loop_emitter::{Launched, Output, too_large};
 use super::regions::Regions;
@@ -484,16 +485,6 @@ impl Emission<'_> {
         };
         operands[operands.len() / 2..].iter().filter_map(one).collect()
     }
-}
-
-/// Appends a block for where constraints hold.
-fn append(open: Vec<Constraint>, then: Block, block: &mut Block) {
-    if open.is_empty() {
-        block.statements.extend(then.statements);
-        return;
-    }
-    let (condition, otherwise) = (Condition::Indices(open), Block::default());
-    block.statements.push(Statement::If { values: Vec::new(), condition, then, otherwise });
 }
 
 /// The results of a map at indices.

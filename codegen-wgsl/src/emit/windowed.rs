@@ -1,10 +1,11 @@
 //! Kernels that are tiled around windows that overlap: workgroups load what the windows of their results cover into workgroup memory, and fold it from there.
 
+use super::entry::call;
 use super::function::Emission;
 use super::loop_emitter::{Launched, Output};
 use crate::kernel::{
-    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
-    Value, ValueId,
+    Block, Condition, Function, FunctionId, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value,
+    ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -338,9 +339,6 @@ impl Writer<'_> {
         name: &str,
         block: &mut Block,
     ) -> Vec<Operand> {
-        let types = Kernel::result_types(&self.functions[function]).into_iter();
-        let values: Vec<ValueId> = types.map(|ty| self.values.push(Value::scalar(name, ty.element_type))).collect();
-        block.statements.push(Statement::Call { values: values.clone(), function, indices, arguments });
-        values.into_iter().map(Operand::Value).collect()
+        call((self.functions, self.values), function, (indices, arguments), name, block)
     }
 }

@@ -1,6 +1,6 @@
 //! Modules, computations, instructions, and the attributes that are kept as text.
 
-use super::{Arena, ComputationId, EntryLayout, HeaderAttribute, InstrId, Op, Shape, Span};
+use super::{Arena, ComputationId, EntryLayout, HeaderAttribute, InputOutputAlias, InstrId, Op, Shape, Span};
 
 /// A program: computations, one of which is the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,23 @@ impl Module {
     /// The computation that runs.
     pub fn entry_computation(&self) -> &Computation {
         &self.computations[self.entry]
+    }
+
+    /// Which results take the places of which parameters, by their numbers, as `input_output_alias` says of a module whose parameters and results are arrays, such as
+    /// [`flatten`](crate::passes::flatten) leaves; pairs of numbers that the module does not have are left out.
+    pub fn aliases(&self) -> Vec<(usize, usize)> {
+        let entry = self.entry_computation();
+        let [parameters, results] = [entry.parameters().len(), entry.result_shape().leaves().len()];
+        let number = |number: i64, count: usize| usize::try_from(number).ok().filter(|number| *number < count);
+        let given = self.attributes.iter().filter_map(|attribute| match attribute {
+            HeaderAttribute::InputOutputAlias(given) => Some(given),
+            _ => None,
+        });
+        let pair = |alias: &InputOutputAlias| {
+            let result = number(alias.output.first().copied().unwrap_or(0), results)?;
+            Some((result, number(alias.parameter, parameters)?))
+        };
+        given.flatten().filter_map(pair).collect()
     }
 
     /// The layouts of arguments and result, if the header says them.

@@ -4,7 +4,7 @@ use super::{Class, Role};
 use crate::{Form, Target};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use weft_hlo::ir::{ArrayShape, HeaderAttribute, InstrId, Module, Op};
+use weft_hlo::ir::{ArrayShape, InstrId, Module, Op};
 
 /// The small arguments and results of a flat module.
 #[derive(Clone, Debug)]
@@ -103,17 +103,7 @@ impl Small {
 
 /// Which argument a result takes the place of when the program runs again: as `input_output_alias` says, or else, of arguments and results of one shape, one after the other.
 fn pairs(module: &Module, parameters: &[InstrId], results: &[InstrId]) -> Vec<(InstrId, InstrId)> {
-    let mut of_result: BTreeMap<usize, usize> = BTreeMap::new();
-    let number = |number: i64, of: &[InstrId]| usize::try_from(number).ok().filter(|number| *number < of.len());
-    for attribute in &module.attributes {
-        let HeaderAttribute::InputOutputAlias(given) = attribute else { continue };
-        for alias in given {
-            let result = number(alias.output.first().copied().unwrap_or(0), results);
-            if let (Some(parameter), Some(result)) = (number(alias.parameter, parameters), result) {
-                of_result.entry(result).or_insert(parameter);
-            }
-        }
-    }
+    let mut of_result: BTreeMap<usize, usize> = module.aliases().into_iter().rev().collect();
     let shape = |id: &InstrId| module.entry_computation().instructions[*id].shape.without_layout().to_string();
     if of_result.is_empty() {
         let mut of_shape: BTreeMap<String, Vec<usize>> = BTreeMap::new();

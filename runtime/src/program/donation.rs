@@ -42,23 +42,12 @@ impl Donation {
             let noun = if parameters == 1 { "parameter" } else { "parameters" };
             return Err(Error::Donation { number, reason: format!("the program has {parameters} {noun}") });
         }
-        let mut aliases = Vec::new();
+        let aliases = module.aliases();
+        donated.extend(aliases.iter().map(|(_, parameter)| *parameter));
         let number = |number: i64| usize::try_from(number).ok().filter(|number| *number < parameters);
         for attribute in &module.attributes {
-            match attribute {
-                HeaderAttribute::InputOutputAlias(given) => {
-                    for alias in given {
-                        let result = alias.output.first().copied().unwrap_or(0);
-                        if let (Some(parameter), Ok(result)) = (number(alias.parameter), usize::try_from(result)) {
-                            donated.insert(parameter);
-                            aliases.push((result, parameter));
-                        }
-                    }
-                }
-                HeaderAttribute::BufferDonor(donors) => {
-                    donated.extend(donors.iter().filter_map(|donor| number(donor.parameter)));
-                }
-                _ => {}
+            if let HeaderAttribute::BufferDonor(donors) = attribute {
+                donated.extend(donors.iter().filter_map(|donor| number(donor.parameter)));
             }
         }
         Ok(Donation { parameters: donated, aliases })

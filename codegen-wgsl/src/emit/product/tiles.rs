@@ -1,6 +1,7 @@
 //! Tiles of workgroups, in their memory.
 
-use super::{Emission, Results, append};
+use super::super::entry::append;
+use super::{Emission, Results};
 use crate::elemental::zero;
 use crate::kernel::{Block, Condition, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};

@@ -16,6 +16,7 @@ mod kernels;
 mod memory;
 mod needed;
 mod order;
+mod passed_on;
 mod place;
 mod region;
 mod view;

@@ -3,6 +3,7 @@
 use super::host::Cluster;
 use super::kernels::Kernels;
 use super::order::{Kind, order};
+use super::passed_on::{leaf_count, passed_on};
 use super::region::{Region, Regions};
 use super::view::is_view;
 use super::{Branch, Carried, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Value};
@@ -12,7 +13,7 @@ use crate::program::step::MAX_NESTED;
 use crate::program::tensor_bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::ir::{ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Op, Shape};
+use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Instruction, Op, Shape};
 use weft_partition::{Form, Fused, Site, Target};
 
 /// Steps that a program may have: loops whose bodies hold loops which share bodies can double at every level.
@@ -565,38 +566,6 @@ impl<'a> Visit<'a> {
             frame.steps.push(Planned::Host(cluster.finish()));
         }
     }
-}
-
-/// How many leaves values of a shape have.
-fn leaf_count(shape: &Shape) -> usize {
-    shape.as_tuple().map_or(1, |elements| elements.iter().map(leaf_count).sum())
-}
-
-/// Which leaves of its parameter a computation returns in their places.
-fn passed_on(computation: &Computation) -> Vec<bool> {
-    let mut of: Vec<Option<Vec<Option<usize>>>> = vec![None; computation.instructions.len()];
-    for (id, instruction) in computation.instructions.iter() {
-        of[id.index()] = match &instruction.op {
-            Op::Parameter { .. } => Some((0..instruction.shape.leaves().len()).map(Some).collect()),
-            Op::Tuple => {
-                let operands = instruction.operands.iter().map(|operand| {
-                    let count = computation.instructions[*operand].shape.leaves().len();
-                    of[operand.index()].clone().unwrap_or_else(|| vec![None; count])
-                });
-                Some(operands.collect::<Vec<_>>().concat())
-            }
-            Op::GetTupleElement { index } => instruction.operands.first().and_then(|operand| {
-                let elements = computation.instructions[*operand].shape.as_tuple()?;
-                let index = usize::try_from(*index).ok()?;
-                let first: usize = elements.iter().take(index).map(leaf_count).sum();
-                let count = leaf_count(elements.get(index)?);
-                Some(of[operand.index()].as_ref()?.get(first..first + count)?.to_vec())
-            }),
-            _ => None,
-        };
-    }
-    let result = of[computation.root.index()].clone().unwrap_or_default();
-    result.into_iter().enumerate().map(|(position, leaf)| leaf == Some(position)).collect()
 }
 
 /// An error about an instruction that cannot be a step.

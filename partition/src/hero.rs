@@ -52,12 +52,14 @@ pub enum HeroKind {
         /// How many products each is the sum of.
         length: i64,
     },
-    /// The elements of the operand in another order: neighbors in the result are not neighbors in the operand.
+    /// The elements of the operand, or runs of them, in another order: neighbors in the result are not neighbors in the operand.
     Transposition {
-        /// The extent of the result's dimension along which the operand's elements are neighbors; dimensions that stay neighbors are one.
+        /// The extent of the result's dimension along which the operand's runs are neighbors; dimensions that stay neighbors are one.
         rows: i64,
-        /// The extent of the result's dimension that varies fastest.
+        /// The extent of the result's dimension along which its runs are neighbors.
         columns: i64,
+        /// How many elements lie side by side in operand and result alike.
+        run: i64,
     },
 }
 
@@ -126,7 +128,7 @@ impl HeroKind {
             HeroKind::ColumnReduction { length, minor, .. } if length < 32 || (length < 64 && minor < 32) => {
                 Err(format!("columns of {length} are short"))
             }
-            HeroKind::Transposition { rows, columns }
+            HeroKind::Transposition { rows, columns, .. }
                 if rows.min(columns) < 8 || (rows.min(columns) < 16 && rows.saturating_mul(columns) < 8192) =>
             {
                 Err(format!("{rows} by {columns} elements are few"))
@@ -220,9 +222,10 @@ fn transposition(map: &IndexingMap, strides: &[(Var, i64)]) -> Option<HeroKind> 
     // Those that are broadcast have no stride.
     moved.retain(|(_, stride)| *stride != 0);
     let is_sorted = moved.windows(2).all(|pair| pair[0].1.abs() >= pair[1].1.abs());
+    let run = if moved.len() > 1 { moved.pop_if(|(_, stride)| *stride == 1).map_or(1, |(run, _)| run) } else { 1 };
     let (rows, _) = *moved.iter().min_by_key(|(_, stride)| stride.abs())?;
     let (columns, _) = *moved.last()?;
-    (!is_sorted).then_some(HeroKind::Transposition { rows, columns })
+    (!is_sorted).then_some(HeroKind::Transposition { rows, columns, run })
 }
 
 fn reduction(map: &IndexingMap, strides: Option<&[(Var, i64)]>, results: i64, length: i64) -> HeroKind {
@@ -249,7 +252,12 @@ impl fmt::Display for HeroKind {
             HeroKind::Window { results, length } => write!(f, "window results={results} length={length}"),
             HeroKind::Scan { lines, length } => write!(f, "scan lines={lines} length={length}"),
             HeroKind::Product { results, length } => write!(f, "product results={results} length={length}"),
-            HeroKind::Transposition { rows, columns } => write!(f, "transposition rows={rows} columns={columns}"),
+            HeroKind::Transposition { rows, columns, run: 1 } => {
+                write!(f, "transposition rows={rows} columns={columns}")
+            }
+            HeroKind::Transposition { rows, columns, run } => {
+                write!(f, "transposition rows={rows} columns={columns} run={run}")
+            }
         }
     }
 }
@@ -260,6 +268,7 @@ impl FromStr for HeroKind {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || format!("'{text}' is no kind of hero");
         let mut words = text.split_whitespace();
+        let has_run = text.contains(" run=");
         let name = words.next().unwrap_or_default();
         let mut count = |key: &str| -> Result<i64, String> {
             let value = words.next().and_then(|word| word.strip_prefix(key)?.strip_prefix('=')).ok_or_else(wrong)?;
@@ -275,7 +284,11 @@ impl FromStr for HeroKind {
             "window" => HeroKind::Window { results: count("results")?, length: count("length")? },
             "scan" => HeroKind::Scan { lines: count("lines")?, length: count("length")? },
             "product" => HeroKind::Product { results: count("results")?, length: count("length")? },
-            "transposition" => HeroKind::Transposition { rows: count("rows")?, columns: count("columns")? },
+            "transposition" => HeroKind::Transposition {
+                rows: count("rows")?,
+                columns: count("columns")?,
+                run: if has_run { count("run")? } else { 1 },
+            },
             _ => return Err(wrong()),
         };
         if words.next().is_none() { Ok(kind) } else { Err(wrong()) }

@@ -9,9 +9,9 @@ use weft_hlo::ir::{Computation, ElementType, InstrId};
 
 /// The elements of transpositions in tiles: what an operand has side by side becomes what a result has side by side.
 ///
-/// Elements are numbered in the order of the result, `((o * rows + r) * middle + m) * columns + c`: side by side in the result along the
-/// columns `c`, in the operand along the rows `r`. A tile has so many rows and as many columns. Where rows of packed results would begin within words, several are one, and in the
-/// operand neighbors along these rows are as many apart.
+/// Elements are numbered in the order of the result, `(((o * rows + r) * middle + m) * columns + c) * run + e`: side by side in the result along the
+/// columns `c`, in the operand along the rows `r`, and in both along the few elements `e` of a run. A tile has so many rows and as many columns of runs. Where rows of packed results would
+/// begin within words, several are one, and in the operand neighbors along these rows are as many apart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Transposed {
     /// Elements along what is left before the rows.
@@ -22,6 +22,8 @@ pub struct Transposed {
     pub middle: i64,
     /// Elements along the columns.
     pub columns: i64,
+    /// Elements that stay side by side, of which rows and columns are counted: 1, or so few that reading, or writing, them alone would leave vectors and memory transactions half empty.
+    pub run: i64,
     /// Invocations of a workgroup.
     pub threads: u32,
     /// Whose a tile is.
@@ -45,9 +47,17 @@ pub enum TileOwner {
     Invocation,
 }
 
-/// Rows and columns of a tile, and invocations that share it: XLA's choice, four rows at a time.
+/// Rows and columns of a tile, and invocations that share it: XLA's choice, four rows at a time. Of runs, half of them where a tile would take more bytes.
 const SIDE: i64 = 32;
 const THREADS: u32 = 128;
+const TILE_BYTES: i64 = 16 << 10;
+
+/// Elements that stay side by side at most for runs to go through tiles: longer ones fill what a GPU's memory moves at a time, of 64 bytes, and of so many a tile would not fit.
+const MAX_RUN: i64 = 15;
+
+/// Elements of a tile of runs of one invocation at most: of more, drivers write long kernels. Measured for 12 million `f32` in runs of 2 to 15 as multiples of the time of a copy: 1.2 to 1.7 on
+/// llvmpipe and SwiftShader; one by one runs of 3 take 3.5 and 2.4, runs of 5 3.2 and 4.1.
+const OWN_ELEMENTS: i64 = 256;
 
 /// Rows and columns of a tile of one invocation at least, and elements that share words and are moved together at least: a vector; invocations of a workgroup at most, and tiles along the columns that are too few for these. Measured for 4096² elements: with 8 × 8 elements, or
 /// neighbors in squares, it takes twice as long on SwiftShader or llvmpipe, and without tiles 2.5 times on llvmpipe and 1.5 times on SwiftShader.
@@ -115,13 +125,20 @@ impl Transposed {
         results: &[ElementType],
         target: &Target,
     ) -> Result<Transposed, String> {
-        let space = space(computation, id)?;
+        let mut space = space(computation, id)?;
+        let unit = unit(computation, id, results)?;
+        let run = space.pop_if(|(_, stride)| *stride == 1).map_or(1, |(run, _)| run);
+        if run % unit.max(OWN_SIDE) == 0 {
+            return Err("what lies side by side in the operand does so in the result".to_owned());
+        }
+        if run > MAX_RUN {
+            return Err(format!("runs of {run} elements are read and written as they lie"));
+        }
         let fastest = space.iter().map(|(_, stride)| *stride).min().unwrap_or(1);
         let row = space.iter().position(|(_, stride)| *stride == fastest).unwrap_or(0);
         if row + 1 >= space.len() {
             return Err("what lies side by side in the operand does so in the result".to_owned());
         }
-        let unit = unit(computation, id, results)?;
         let extents = |dimensions: &[(i64, i64)]| dimensions.iter().map(|(extent, _)| *extent).product::<i64>();
         let (rows, columns) = (space[row].0, space[space.len() - 1].0);
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
@@ -129,14 +146,23 @@ impl Transposed {
             true => (TileOwner::Invocation, OWN_THREADS.min(most)),
             false => (TileOwner::Workgroup, THREADS.min(most)),
         };
-        if tiles == TileOwner::Workgroup
-            && (SIDE * SIDE % (unit * i64::from(threads.max(1))) != 0 || i64::from(threads) < SIDE)
-        {
-            return Err(format!("{threads} invocations do not share a tile evenly"));
-        }
         let (outer, middle) = (extents(&space[..row]), extents(&space[row + 1..space.len() - 1]));
-        let mut transposed = Transposed { outer, rows, middle, columns, threads, tiles, unit, pairs: false, along: 1 };
-        if results.iter().any(|ty| Form::of(*ty).is_some_and(Form::is_packed)) && columns % unit != 0 {
+        let (pairs, along) = (false, 1);
+        let mut transposed = Transposed { outer, rows, middle, columns, run, threads, tiles, unit, pairs, along };
+        let side = transposed.side();
+        if tiles == TileOwner::Workgroup {
+            let units = u32::try_from(side * side / unit).unwrap_or(threads);
+            transposed.threads = threads.min(units);
+            let threads = i64::from(transposed.threads);
+            if threads * unit < side || side * side % (unit * threads.max(1)) != 0 {
+                return Err(format!("{threads} invocations do not share a tile evenly"));
+            }
+        }
+        let elements = side * side * run;
+        if run > 1 && tiles == TileOwner::Invocation && elements > OWN_ELEMENTS {
+            return Err(format!("a tile of runs of {run} elements has {elements}, and an invocation {OWN_ELEMENTS}"));
+        }
+        if results.iter().any(|ty| Form::of(*ty).is_some_and(Form::is_packed)) && columns * run % unit != 0 {
             let elements = transposed.elements();
             transposed = transposed.in_whole_words().ok_or_else(|| format!("{elements} elements end within a word"))?;
         }
@@ -156,7 +182,7 @@ impl Transposed {
     /// The same elements in rows that begin with words, if they end with one: what lies between rows and columns is columns, and as many rows are one as it takes.
     fn in_whole_words(self) -> Option<Transposed> {
         let columns = self.middle * self.columns;
-        let together = self.unit / greatest_divisor(columns, self.unit);
+        let together = self.unit / greatest_divisor(columns * self.run, self.unit);
         let rows = self.outer * self.rows;
         match together {
             1 => Some(Transposed { middle: 1, columns, ..self }),
@@ -183,7 +209,11 @@ impl Transposed {
         let mut swapped =
             vec![(outer, rows * middle * columns), (rows, 1), (middle, columns), (columns, middle * columns)];
         swapped.retain(|(extent, _)| *extent > 1);
-        if rows != columns || merged(&map, &strides) != swapped || read != leaf_extents(&instruction.shape) {
+        if self.run > 1
+            || rows != columns
+            || merged(&map, &strides) != swapped
+            || read != leaf_extents(&instruction.shape)
+        {
             return None;
         }
         let along = match self.tiles {
@@ -228,18 +258,19 @@ impl Transposed {
 
     /// How many elements there are.
     pub fn elements(&self) -> i64 {
-        self.outer * self.rows * self.middle * self.columns
+        self.outer * self.rows * self.middle * self.columns * self.run
     }
 
     /// Rows of a tile, and columns.
     pub fn side(&self) -> i64 {
         match self.tiles {
+            TileOwner::Workgroup if 4 * SIDE * (SIDE + 1) * self.run > TILE_BYTES => SIDE / 2,
             TileOwner::Workgroup => SIDE,
             TileOwner::Invocation => self.unit.max(OWN_SIDE),
         }
     }
 
-    /// Rounds in which the invocations of a workgroup move the elements of a tile that they share.
+    /// Rounds in which the invocations of a workgroup move the elements of a tile that they share: of each, as many as runs have elements.
     pub fn rounds(&self) -> i64 {
         self.side() * self.side() / (i64::from(self.threads) * self.unit).max(1)
     }
@@ -277,11 +308,12 @@ impl Transposed {
         (extent + self.side() - 1) / self.side()
     }
 
-    /// Extents of the memory of a tile: in workgroup memory a column more than there are, so that rows begin in different banks.
+    /// Extents of the memory of a tile: in workgroup memory a run more than there are rows, so that columns begin in different banks.
     pub fn tile_extents(&self) -> [i64; 2] {
+        let side = self.side();
         match self.tiles {
-            TileOwner::Workgroup => [SIDE, SIDE + 1],
-            TileOwner::Invocation => [self.side(), self.side()],
+            TileOwner::Workgroup => [side, (side + 1) * self.run],
+            TileOwner::Invocation => [side, side * self.run],
         }
     }
 }
@@ -293,16 +325,17 @@ fn greatest_divisor(a: i64, b: i64) -> i64 {
 
 impl fmt::Display for Transposed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Transposed { outer, rows, middle, columns, threads, tiles, unit, pairs, along } = self;
+        let Transposed { outer, rows, middle, columns, run, threads, tiles, unit, pairs, along } = self;
         let each = match tiles {
             TileOwner::Workgroup => "",
             TileOwner::Invocation => " each",
         };
         let pairs = if *pairs { format!(" in pairs of {}", along * self.side()) } else { String::new() };
         let unit = if *unit == 1 { String::new() } else { format!(" by {unit}") };
+        let run = if *run == 1 { String::new() } else { format!(" of runs of {run}") };
         write!(
             f,
-            "threads={threads} tile={}{each}{unit}{pairs} space=[{outer}, {rows}, {middle}, {columns}]",
+            "threads={threads} tile={}{each}{unit}{run}{pairs} space=[{outer}, {rows}, {middle}, {columns}]",
             self.side()
         )
     }

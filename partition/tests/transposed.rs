@@ -83,7 +83,32 @@ fn what_stays_side_by_side_is_moved_as_vectors() {
     let of = |ty, extents, result| plan(ty, extents, result, "1,0,2", DeviceKind::Software).0;
     assert_eq!(of("f32", "64,48,16", "48,64,16"), "plan loop threads=64 elements=4");
     assert_eq!(of("s8", "64,48,16", "48,64,16"), "plan loop threads=64 elements=16");
-    assert_eq!(of("f32", "64,48,5", "48,64,5"), "plan loop threads=64 elements=1");
+    assert_eq!(of("f32", "64,48,20", "48,64,20"), "plan loop threads=64 elements=4");
+}
+
+/// Runs that would leave vectors half empty go through tiles, rows of which are whole vectors, and whole words.
+#[test]
+fn short_runs_are_tiled() {
+    let of = |ty, extents, result, kind| plan(ty, extents, result, "1,0,2", kind).0;
+    let [gpu, software] = [DeviceKind::Discrete, DeviceKind::Software];
+    let f32s = |extents, result, kind| of("f32", extents, result, kind);
+    let runs = "plan transposed threads=16 tile=4 each of runs of 3 space=[1, 48, 1, 64]";
+    assert_eq!(f32s("64,48,3", "48,64,3", software), runs);
+    let runs = "plan transposed threads=128 tile=32 of runs of 3 space=[1, 48, 1, 64]";
+    assert_eq!(f32s("64,48,3", "48,64,3", gpu), runs);
+    // 32 by 33 runs of 5 would take 20 KiB.
+    let runs = "plan transposed threads=128 tile=16 of runs of 5 space=[1, 48, 1, 64]";
+    assert_eq!(f32s("64,48,5", "48,64,5", gpu), runs);
+    assert_eq!(
+        of("s8", "64,48,3", "48,64,3", gpu),
+        "plan transposed threads=128 tile=32 by 4 of runs of 3 space=[1, 48, 1, 64]"
+    );
+    let why = |ty, extents, result, kind| plan(ty, extents, result, "1,0,2", kind).1;
+    assert_eq!(why("f32", "64,48,17", "48,64,17", gpu), "t: runs of 17 elements are read and written as they lie");
+    assert_eq!(why("f32", "9,12,3", "12,9,3", gpu), "t: 12 by 9 elements are few");
+    let stays = "t: what lies side by side in the operand does so in the result";
+    assert_eq!(why("s4", "64,48,8", "48,64,8", gpu), stays);
+    assert_eq!(why("s8", "65,48,3", "48,65,3", software), "[1, 12, 1, 260]");
 }
 
 /// Where registers are few, what calls functions of the library comes in pairs of single tiles.

@@ -77,12 +77,15 @@ pub(super) fn transposed_entry(
     };
     Ok(Launched { entry, windows: 1 })
 }
+
 /// Where in its tile an element is, and which it is in all.
 struct Place {
-    /// The row within the tile, and the column.
-    within: [Expr; 2],
+    /// The indices in its tile: columns lie one after the other, as they are filled, of runs one after the other.
+    in_tile: Vec<Expr>,
     /// The row, and the column.
     at: [Expr; 2],
+    /// Which of its run it is.
+    part: Expr,
     /// The number of what lies beside rows and columns.
     beside: Expr,
     /// What has to be tested for an element to be there.
@@ -92,29 +95,51 @@ struct Place {
 }
 
 impl Place {
-    /// A place that is tested for an element to be there, unless it is known.
-    fn new(transposed: &Transposed, within: [&Expr; 2], at: [Expr; 2], beside: Expr, known: &Known) -> Place {
-        let extents = [transposed.rows, transposed.columns];
-        let test =
-            |(index, extent): (&Expr, i64)| Constraint { expr: index.clone(), bounds: Interval::of_extent(extent) };
-        let tests: Vec<Constraint> = at.iter().zip(extents).map(test).collect();
+    /// A place that is tested for an element to be there, unless it is known: by rows or columns, and along the side on which runs are neighbors (0 that of rows), by elements, of which those
+    /// of a word are there or not.
+    fn new(
+        transposed: &Transposed,
+        (within, part): ([&Expr; 2], &Expr),
+        at: [Expr; 2],
+        neighbors: usize,
+        beside: Expr,
+        known: &Known,
+    ) -> Result<Place, Error> {
+        let mut tests = Vec::with_capacity(at.len());
+        for (side, (index, extent)) in at.iter().zip([transposed.rows, transposed.columns]).enumerate() {
+            let run = if side == neighbors { transposed.run } else { 1 };
+            let element = index.checked_mul(run)?.checked_add(part).map(|element| known.simplified(&element))?;
+            let expr = if run > 1 { element } else { index.clone() };
+            tests.push(Constraint { expr, bounds: Interval::of_extent(extent * run) });
+        }
+        // Where there is no element, there is a place in the tile all the same.
+        let in_tile = in_tile((within, part), transposed.run, known)?;
         let open = known.open(&tests);
         let known = known.when(&open);
-        Place { within: within.map(Expr::clone), at, beside, open, known }
+        Ok(Place { in_tile, at, part: part.clone(), beside, open, known })
     }
 
     /// A place in a tile that has all of its elements, by the numbers of the tile along rows and columns.
-    fn of_whole(side: i64, tile: &[Expr; 2], within: [&Expr; 2], beside: &Expr, known: &Known) -> Result<Place, Error> {
+    fn of_whole(
+        transposed: &Transposed,
+        tile: &[Expr; 2],
+        (within, part): ([&Expr; 2], &Expr),
+        beside: &Expr,
+        known: &Known,
+    ) -> Result<Place, Error> {
+        let side = transposed.side();
         let at = |dimension: usize| tile[dimension].checked_mul(side)?.checked_add(within[dimension]);
-        let (at, within) = ([at(0)?, at(1)?], within.map(Expr::clone));
-        Ok(Place { within, at, beside: beside.clone(), open: Vec::new(), known: known.clone() })
+        let (at, beside, open) = ([at(0)?, at(1)?], beside.clone(), Vec::new());
+        let in_tile = in_tile((within, part), transposed.run, known)?;
+        Ok(Place { in_tile, at, part: part.clone(), beside, open, known: known.clone() })
     }
+}
 
-    /// The indices of the place in its tile: columns lie one after the other, as they are filled.
-    fn in_tile(&self) -> Vec<Expr> {
-        let [row, column] = self.within.clone();
-        vec![column, row]
-    }
+/// The indices in its tile of an element of a row and a column of runs of so many.
+fn in_tile((within, part): ([&Expr; 2], &Expr), run: i64, known: &Known) -> Result<Vec<Expr>, Error> {
+    let [row, column] = within;
+    let row = row.checked_mul(run)?.checked_add(part)?;
+    Ok(vec![column.clone(), known.simplified(&row)])
 }
 
 struct Emission<'e> {
@@ -138,22 +163,27 @@ impl Emission<'_> {
     /// A tile of a workgroup: in each round its invocations fill as many elements as they are, neighbors along the rows, and after a
     /// barrier they read as many, neighbors along the columns, for what computes the outputs.
     fn shared(&mut self, group: &[Expr; 3], thread: &Expr, known: &Known) -> Result<Vec<Statement>, Error> {
-        let side = self.transposed.side();
-        let rounds = self.transposed.rounds();
-        let many = rounds > 1;
-        let known = self.in_units(&if many { known.in_loop(&[rounds]) } else { known.clone() });
-        let round = if many { Expr::range(0) } else { Expr::constant(0) };
-        let [slow, fast] = self.place_of_round(&round, thread, u32::from(many), &known)?;
-        let place = |row: &Expr, column: &Expr| {
+        let Transposed { run, .. } = *self.transposed;
+        let (side, rounds) = (self.transposed.side(), self.transposed.rounds());
+        let extents: Vec<i64> = [rounds, run].into_iter().filter(|extent| *extent > 1).collect();
+        let known = self.in_units(&known.in_loop(&extents));
+        let round = if rounds > 1 { Expr::range(0) } else { Expr::constant(0) };
+        let stretch = if run > 1 { Expr::range(u32::from(rounds > 1)) } else { Expr::constant(0) };
+        let neighbor = u32::try_from(extents.len()).unwrap_or(u32::MAX);
+        let ([slow, fast], part) = self.place_of_round([&round, &stretch], thread, neighbor, &known)?;
+        let place = |row: &Expr, column: &Expr, neighbors: usize| {
             let at = |tile: &Expr, within: &Expr| tile.checked_mul(side)?.checked_add(within);
             let at = [at(&group[1], row)?, at(&group[0], column)?];
-            Ok::<Place, Error>(Place::new(self.transposed, [row, column], at, group[2].clone(), &known))
+            Place::new(self.transposed, ([row, column], &part), at, neighbors, group[2].clone(), &known)
         };
-        let (fill, write) = (place(&fast, &slow)?, place(&slow, &fast)?);
+        let (fill, write) = (place(&fast, &slow, 0)?, place(&slow, &fast, 1)?);
         let (filled, written) = (self.filled(&fill)?, self.written(&write)?);
-        let [mut filled, written] = [filled, written].map(|body| match self.each(body) {
-            each if many => vec![in_rounds(&[rounds], each)],
-            each => each.statements,
+        let [mut filled, written] = [filled, written].map(|body| {
+            let around = |body: Block, extent: &i64| Block {
+                statements: vec![in_rounds(&[*extent], body)],
+                results: Vec::new(),
+            };
+            extents.iter().rev().fold(self.each(body), around).statements
         });
         filled.push(Statement::Barrier);
         filled.extend(written);
@@ -173,17 +203,25 @@ impl Emission<'_> {
         }
     }
 
-    /// Where in the tile of a workgroup an element of an invocation is that it moves in a round: along the slow side, and along that on which its elements are neighbors; these are numbered by
-    /// the loop variable of a number.
-    fn place_of_round(&self, round: &Expr, thread: &Expr, neighbor: u32, known: &Known) -> Result<[Expr; 2], Error> {
-        let Transposed { unit, threads, .. } = *self.transposed;
+    /// Where in the tile of a workgroup an element of an invocation is that it moves in a round, of a stretch of as many elements as the tile has runs side by side: along the slow side, and
+    /// along that on which its elements are neighbors, of which the loop variable of a number counts those that are moved at a time; and which of its run.
+    fn place_of_round(
+        &self,
+        [round, stretch]: [&Expr; 2],
+        thread: &Expr,
+        neighbor: u32,
+        known: &Known,
+    ) -> Result<([Expr; 2], Expr), Error> {
+        let Transposed { unit, threads, run, .. } = *self.transposed;
         let side = self.transposed.side();
         let element = round.checked_mul(i64::from(threads))?.checked_add(thread)?.checked_mul(unit)?;
         let [slow, mut fast] = [element.checked_floor_div(side)?, element.checked_modulo(side)?];
         if unit > 1 {
             fast = fast.checked_add(&Expr::range(neighbor))?;
         }
-        Ok([slow, fast].map(|index| known.simplified(&index)))
+        let fast = known.simplified(&fast).checked_add_scaled(stretch, side)?;
+        let [fast, part] = [fast.checked_floor_div(run)?, fast.checked_modulo(run)?];
+        Ok(([slow, fast].map(|index| known.simplified(&index)), known.simplified(&part)))
     }
 
     /// The elements of the heroes at a place go into their tiles; beyond the last row and column, zeros.
@@ -207,7 +245,7 @@ impl Emission<'_> {
                 chosen.into_iter().map(Operand::Value).collect()
             };
             for (memory, value) in tiles.memories.iter().zip(stored) {
-                block.statements.push(Statement::Store { memory: *memory, indices: place.in_tile(), value });
+                block.statements.push(Statement::Store { memory: *memory, indices: place.in_tile.clone(), value });
             }
         }
         Ok(block)
@@ -222,7 +260,7 @@ impl Emission<'_> {
             let mut elements = Vec::with_capacity(types.len());
             for (memory, ty) in tiles.memories.iter().zip(types) {
                 let value = self.values.push(Value::scalar("element", ty.element_type));
-                let op = ScalarOp::Extract { memory: *memory, indices: place.in_tile() };
+                let op = ScalarOp::Extract { memory: *memory, indices: place.in_tile.clone() };
                 block.statements.push(Statement::Let { value, op });
                 elements.push(Operand::Value(value));
             }
@@ -262,11 +300,12 @@ impl Emission<'_> {
 
     /// The indices of a place in an array of these extents.
     fn indices(&self, place: &Place, extents: &[i64]) -> Result<Vec<Expr>, Error> {
-        let Transposed { rows, middle, columns, .. } = self.transposed;
+        let Transposed { rows, middle, columns, run, .. } = self.transposed;
         let [row, column] = &place.at;
         let (outer, between) = (place.beside.checked_floor_div(*middle)?, place.beside.checked_modulo(*middle)?);
         let position = outer.checked_mul(*rows)?.checked_add(row)?.checked_mul(*middle)?.checked_add(&between)?;
         let position = position.checked_mul(*columns)?.checked_add(column)?;
+        let position = position.checked_mul(*run)?.checked_add(&place.part)?;
         Ok(indices_at(&position, extents)?.iter().map(|index| place.known.simplified(index)).collect())
     }
 

@@ -61,32 +61,44 @@ impl Emission<'_> {
 
     /// A tile that has all of its elements.
     fn whole(&mut self, own: &Own<'_>, known: &Known) -> Result<Block, Error> {
-        let side = self.transposed.side();
-        let known = known.in_loop(&[side, side]);
-        let [slow, fast] = [Expr::range(0), Expr::range(1)];
-        let (fill, write) = (self.place(own, [&fast, &slow], &known)?, self.place(own, [&slow, &fast], &known)?);
-        let filled = in_rounds(&[side], self.filled(&fill)?);
-        let written = in_rounds(&[side], self.written(&write)?);
-        let nested =
-            [filled, written].map(|rounds| in_rounds(&[side], Block { statements: vec![rounds], results: Vec::new() }));
+        let (side, run) = (self.transposed.side(), self.transposed.run);
+        // A row has as many elements as so many whole vectors, or words, whatever runs are.
+        let extents = if run == 1 { vec![side, side] } else { vec![side, run, side] };
+        let known = known.in_loop(&extents);
+        let slow = Expr::range(0);
+        let element = match run {
+            1 => Expr::range(1),
+            _ => Expr::range(1).checked_mul(side)?.checked_add(&Expr::range(2))?,
+        };
+        let [fast, part] = [element.checked_floor_div(run)?, element.checked_modulo(run)?];
+        let fill = self.place(own, ([&fast, &slow], &part), &known)?;
+        let write = self.place(own, ([&slow, &fast], &part), &known)?;
+        let nested = [self.filled(&fill)?, self.written(&write)?].map(|body| nested(&extents, body));
         Ok(Block { statements: nested.into(), results: Vec::new() })
     }
 
     /// A tile that has fewer rows or columns, each element by itself, or each row.
     fn part(&mut self, own: &Own<'_>, size: &[i64], known: &Known) -> Result<Block, Error> {
-        let known = known.in_loop(size);
-        let place = self.place(own, [&Expr::range(0), &Expr::range(1)], &known)?;
+        let run = self.transposed.run;
+        let extents = if run == 1 { size.to_vec() } else { [size, &[run]].concat() };
+        let known = known.in_loop(&extents);
+        let part = if run == 1 { Expr::constant(0) } else { Expr::range(2) };
+        let place = self.place(own, ([&Expr::range(0), &Expr::range(1)], &part), &known)?;
         let tiles = std::mem::take(&mut self.tiles);
         let written = self.written(&place);
         self.tiles = tiles;
-        let rounds = |statement, extent: &i64| in_rounds(&[*extent], statement);
-        let [rows, columns] = size else { return Ok(Block::default()) };
-        let row = Block { statements: vec![rounds(written?, columns)], results: Vec::new() };
-        Ok(Block { statements: vec![rounds(row, rows)], results: Vec::new() })
+        Ok(Block { statements: vec![nested(&extents, written?)], results: Vec::new() })
     }
 
     /// A place where there is an element.
-    fn place(&self, own: &Own<'_>, within: [&Expr; 2], known: &Known) -> Result<Place, Error> {
-        Place::of_whole(self.transposed.side(), &own.tile, within, own.beside, known)
+    fn place(&self, own: &Own<'_>, within: ([&Expr; 2], &Expr), known: &Known) -> Result<Place, Error> {
+        Place::of_whole(self.transposed, &own.tile, within, own.beside, known)
     }
+}
+
+/// Loops of so many rounds, one in the other, around a block.
+fn nested(extents: &[i64], body: Block) -> Statement {
+    let [outer @ .., inner] = extents else { return in_rounds(&[], body) };
+    let around = |rounds, extent: &i64| in_rounds(&[*extent], Block { statements: vec![rounds], results: Vec::new() });
+    outer.iter().rev().fold(in_rounds(&[*inner], body), around)
 }

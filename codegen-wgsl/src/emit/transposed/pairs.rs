@@ -92,11 +92,15 @@ impl Emission<'_> {
         known: &Known,
         is_apart: &Condition,
     ) -> Result<Vec<Statement>, Error> {
-        let side = self.transposed.side();
+        let transposed = self.transposed;
+        let side = transposed.side();
         let known = known.in_loop(&[side, side]);
         let [slow, fast] = [Expr::range(2), Expr::range(3)];
         let mirrored = [at[1].clone(), at[0].clone()];
-        let place = |tile: &[Expr; 2], within: [&Expr; 2]| Place::of_whole(side, tile, within, &group[2], &known);
+        let alone = Expr::constant(0);
+        let place = |tile: &[Expr; 2], within: [&Expr; 2]| {
+            Place::of_whole(transposed, tile, (within, &alone), &group[2], &known)
+        };
         let nested = |body: Block| {
             let rounds = in_rounds(&[side], body);
             in_rounds(&[side], Block { statements: vec![rounds], results: Vec::new() })
@@ -121,15 +125,19 @@ impl Emission<'_> {
         is_apart: Condition,
         out: &mut Vec<Statement>,
     ) -> Result<(), Error> {
-        let side = self.transposed.side();
+        let transposed = self.transposed;
         let at = square.map(Expr::clone);
         let mirrored = [at[1].clone(), at[0].clone()];
         let (tiles, mirror) = (self.tiles, self.mirror);
         let known = self.in_units(known);
         let [mut filled, mut written, mut written_mirror] = [const { Vec::new() }; 3];
+        let alone = Expr::constant(0);
         for round in 0..self.transposed.rounds() {
-            let [slow, fast] = self.place_of_round(&Expr::constant(round), thread, 0, &known)?;
-            let place = |tile: &[Expr; 2], within: [&Expr; 2]| Place::of_whole(side, tile, within, &group[2], &known);
+            let round = [&Expr::constant(round), &alone];
+            let ([slow, fast], part) = self.place_of_round(round, thread, 0, &known)?;
+            let place = |tile: &[Expr; 2], within: [&Expr; 2]| {
+                Place::of_whole(transposed, tile, (within, &part), &group[2], &known)
+            };
             let (fill, fill_mirror) = (place(&at, [&fast, &slow])?, place(&mirrored, [&fast, &slow])?);
             let (write, write_mirror) = (place(&at, [&slow, &fast])?, place(&mirrored, [&slow, &fast])?);
             let done = [

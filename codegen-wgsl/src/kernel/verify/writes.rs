@@ -69,32 +69,46 @@ pub(super) fn position(memory: &Memory, indices: &[Expr], known: &Known) -> Opti
     domain(known, vec![row_major(memory, indices)?])
 }
 
+/// Numbers that are made one variable each at most.
+const MAX_NUMBERS: usize = 4;
+
 /// Expressions with the digits of index variables as variables of their own, where the digits are all that a variable is, there or in a fact: that tells no
 /// points apart less, and what is linear is decided at once.
 fn in_digits<const N: usize>(mut exprs: [Expr; N], known: &Known) -> Option<([Expr; N], Known)> {
     let mut known = known.clone();
-    // A number of which variables are the digits is one variable.
-    let number = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr)).find_map(number);
-    if let Some(number) = number {
-        let mut apart = known.clone();
-        let joined =
-            apart.join(&number).and_then(|joined| exprs.iter().map(|expr| joined.of(expr)).collect::<Option<Vec<_>>>());
-        if let Some(joined) = joined.and_then(|joined| <[Expr; N]>::try_from(joined).ok()) {
-            (exprs, known) = (joined, apart);
+    // What is one variable may have digits, and these may be digits of another number.
+    for _ in 0..MAX_NUMBERS {
+        let mut changes = joined(&mut exprs, &mut known);
+        let found = |exprs: &[Expr], known: &Known| {
+            let mut all = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr));
+            all.find_map(|expr| digit(expr, known))
+        };
+        while let Some((variable, base)) = found(&exprs, &known) {
+            changes = true;
+            let before = known.divide(variable, base)?;
+            for expr in &mut exprs {
+                let written = expr.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
+                *expr = known.simplified(&written);
+            }
         }
-    }
-    let found = |exprs: &[Expr], known: &Known| {
-        let mut all = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr));
-        all.find_map(|expr| digit(expr, known))
-    };
-    while let Some((variable, base)) = found(&exprs, &known) {
-        let before = known.divide(variable, base)?;
-        for expr in &mut exprs {
-            let written = expr.substitute(|found| (found == variable).then(|| before.clone())).ok()?;
-            *expr = known.simplified(&written);
+        if !changes {
+            break;
         }
     }
     Some((exprs, known))
+}
+
+/// Makes a number of which variables are the digits one variable; whether there was one.
+fn joined(exprs: &mut [Expr], known: &mut Known) -> bool {
+    let number = exprs.iter().chain(known.facts().iter().map(|fact| &fact.expr)).find_map(number);
+    let Some(number) = number else { return false };
+    let mut apart = known.clone();
+    let joined = apart.join(&number);
+    let joined = joined.and_then(|joined| exprs.iter().map(|expr| joined.of(expr)).collect::<Option<Vec<_>>>());
+    let Some(joined) = joined else { return false };
+    exprs.clone_from_slice(&joined);
+    *known = apart;
+    true
 }
 
 /// A sum of several variables that an expression divides.

@@ -6,14 +6,24 @@ use super::length::length;
 use super::{Gains, Held, MAX_LENGTH, MAX_TIMES, Pass, Refusal};
 use crate::kernel::{Block, Function, Kernel, Known, Memory, Statement};
 use crate::lower::copy::unbound;
+use crate::lower::inline::inline_all_into_entry;
 use weft_affine::{Error, Expr, Interval, Var};
 use weft_hlo::ir::ArenaId;
 use weft_partition::Form;
+
+/// Statements that the entry may become where functions are written in it.
+const MAX_STATEMENTS: usize = 64;
 
 /// The kernel in which the loops of an invocation that make as many rounds as there are lanes, and carry nothing, are vectors: what is stored in
 /// consecutive rounds lies side by side, or is each round's own register. The others stay loops. Words are made of all that results are written by, or of none: these may
 /// still be vectors.
 pub(super) fn vectorized_rounds(kernel: &Kernel, held: Held) -> Result<Kernel, Refusal> {
+    let lanes = i64::from(held.lanes());
+    let inlined = match steps_several(&kernel.entry.body, 0, lanes) {
+        true => inline_all_into_entry(kernel, MAX_STATEMENTS)?,
+        false => None,
+    };
+    let kernel = inlined.as_ref().unwrap_or(kernel);
     let mut entry = kernel.entry.clone();
     let mut body = std::mem::take(&mut entry.body);
     let mut loops = Loops { pass: Pass::new(kernel, held), entry: &mut entry, found: false, refusal: None };
@@ -31,6 +41,24 @@ pub(super) fn vectorized_rounds(kernel: &Kernel, held: Held) -> Result<Kernel, R
     let rounds = u64::from(held.lanes());
     let most = length(kernel, rounds).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
     if length(&vectors, rounds) > most { Err(Refusal::Long) } else { Ok(vectors) }
+}
+
+/// Whether a loop of so many rounds, of those within so many loops, calls a function with several indices that differ from round to round. What lies side by side shows only in the position that
+/// they are of, and so in the entry.
+fn steps_several(block: &Block, loops: u32, lanes: i64) -> bool {
+    let differ = |statement: &Statement, round: Var| {
+        let indices = statement.indices().into_iter().filter(|index| index.variables().contains(&round));
+        matches!(statement, Statement::Call { .. }) && indices.count() > 1
+    };
+    block.statements.iter().any(|statement| match statement {
+        Statement::Loop { extents, body, .. } => {
+            let is_short = extents.as_slice() == [lanes];
+            let own = is_short && body.statements.iter().any(|it| differ(it, Var::Range(loops)));
+            let inner = loops.saturating_add(u32::try_from(extents.len()).unwrap_or(u32::MAX));
+            own || steps_several(body, inner, lanes)
+        }
+        _ => statement.blocks().into_iter().any(|block| steps_several(block, loops, lanes)),
+    })
 }
 
 struct Loops<'k, 'e> {

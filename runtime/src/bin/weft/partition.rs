@@ -250,6 +250,7 @@ impl Division<'_> {
                 "threads": transposed.threads,
                 "tile": transposed.tile_extents(),
                 "space": [transposed.outer, transposed.rows, transposed.middle, transposed.columns],
+                "run": transposed.run,
                 "why": plan.why(),
             }),
             Emitter::Windowed(windowed) => json!({

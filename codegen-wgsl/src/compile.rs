@@ -302,9 +302,10 @@ pub(crate) fn lower(
 ) -> Result<Kernel, Diagnostics> {
     let _span = debug_span!("lower").entered();
     for lowering in Lowering::ALL.into_iter().take_while(|lowering| *lowering <= last) {
-        kernel = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
+        let lowered = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
+        let before = std::mem::replace(&mut kernel, lowered);
         debug_assert!(
-            kernel.verify().is_ok(),
+            kernel == before || kernel.verify().is_ok(),
             "'{lowering}' keeps the rules of the kernel IR: {:?}\n{kernel}",
             kernel.verify().err()
         );

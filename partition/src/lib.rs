@@ -44,6 +44,7 @@ mod product;
 mod reduced;
 mod row_space;
 mod scan;
+mod scattered;
 mod selection;
 mod splat;
 mod target;
@@ -72,6 +73,7 @@ pub use plan::{
 };
 pub use product::Product;
 pub use reduced::Reduced;
+pub use scattered::Scattered;
 pub use splat::splats;
 pub use target::{
     Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Schedule, Subgroups, Target,

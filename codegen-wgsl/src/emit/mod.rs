@@ -12,6 +12,8 @@ mod parts;
 mod product;
 mod reduced;
 mod regions;
+mod scatter;
+mod scattered;
 mod transposed;
 mod update_slice;
 mod windowed;

@@ -179,6 +179,9 @@ pub enum Access {
     Write,
     /// It reads, and writes some elements: each is touched by one invocation at most.
     ReadWrite,
+    /// It reads and writes some elements, at places that values tell. That each is touched by one invocation at most, but for undivided updates,
+    /// is what the program says.
+    Scattered,
 }
 
 impl Memory {

@@ -1,6 +1,7 @@
 //! Where an instruction is evaluated, and through which indices.
 
 use crate::plan::{FunctionId, leaf_extents};
+use crate::runs::Runs;
 use weft_affine::{Constraint, Expr, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Undefined, operand_map};
@@ -66,6 +67,11 @@ pub(crate) fn read_map(
         // Where the update lies is another block.
         Op::DynamicUpdateSlice if operand == 0 => return Ok(Some(identity(&leaf_extents(&instruction.shape)))),
         _ => {}
+    }
+    if operand > instruction.operands.len() / 2
+        && let Some(runs) = Runs::of(computation, instruction)
+    {
+        return runs.updates_map().map(Some).map_err(|error| at_instruction(instruction, error));
     }
     let map = operand_map(computation, user, operand)?;
     match rounds_order(computation, instruction, operand) {
@@ -188,24 +194,29 @@ pub(crate) fn operand_access(
         // In each round where the window lies is known before anything of it is read, within two conditions.
         Op::Scatter { .. } if operand > instruction.operands.len() / 2 => {
             let first = instruction.operands.len() / 2 + 1;
-            (inside(first, loops(&map) + 2), loop_rounds(computation, instruction))
+            (inside(first, loops(&map).max(1) + 3), loop_rounds(computation, instruction))
         }
         op if is_looped(op, operand, instruction.operands.len()) => {
             (inside(0, loops(&map)), loop_rounds(computation, instruction))
         }
         _ => ((at.access.block, at.access.depth), 1.0),
     };
+    let runs = Runs::of(computation, instruction);
     let mut runtime = Vec::with_capacity(map.runtime().len());
     for variable in map.runtime() {
         let Some(owner) = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()) else { continue };
         let owner = InstrId::from_index(owner);
-        let starts = IndexingMap::try_new(
-            map.dims().to_vec(),
-            map.ranges().to_vec(),
-            Vec::new(),
-            variable.access().to_vec(),
-            Vec::new(),
-        );
+        let starts = match &runs {
+            // Which row it is of is a value.
+            Some(runs) => runs.indices_map().and_then(|step| at.access.map.then(&step)),
+            None => IndexingMap::try_new(
+                map.dims().to_vec(),
+                map.ranges().to_vec(),
+                Vec::new(),
+                variable.access().to_vec(),
+                Vec::new(),
+            ),
+        };
         let mut starts = starts.map_err(|error| at_instruction(instruction, error))?;
         starts.simplify();
         // The value is needed before the branch that reads through it, and in a loop in each round.
@@ -261,6 +272,9 @@ pub(crate) fn loop_rounds(computation: &Computation, instruction: &Instruction) 
     };
     match &instruction.op {
         Op::Scatter { scatter_indices_batching_dims, index_vector_dim, .. } => {
+            if let Some(runs) = Runs::of(computation, instruction) {
+                return runs.rounds();
+            }
             let indices = instruction.operands.len() / 2;
             let array = instruction.operands.get(indices).and_then(|id| computation.instructions[*id].shape.as_array());
             let rank = array.map_or(0, |array| array.extents.len() as i64);

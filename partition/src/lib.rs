@@ -43,6 +43,7 @@ mod plan;
 mod product;
 mod reduced;
 mod row_space;
+mod runs;
 mod scan;
 mod scattered;
 mod selection;
@@ -73,6 +74,7 @@ pub use plan::{
 };
 pub use product::Product;
 pub use reduced::Reduced;
+pub use runs::Runs;
 pub use scattered::Scattered;
 pub use splat::splats;
 pub use target::{

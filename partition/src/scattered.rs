@@ -4,6 +4,7 @@ use crate::access::{element_count, loop_rounds};
 use crate::legal::Reason;
 use crate::live::live;
 use crate::monoid::operation;
+use crate::runs::Runs;
 use crate::splat::splats;
 use weft_hlo::ir::{
     ArenaId, BinaryOp, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Scalar,
@@ -16,15 +17,15 @@ pub(crate) enum Way {
     Stored,
     /// Updates are combined with what is there in one step that no other comes between, in any order: it makes no difference.
     Undivided,
-    /// Each element of the results folds the updates for it, which it finds by going through all windows in their order.
+    /// Each element of the results folds the updates for it, which it finds by going through all windows in their order, or by halves where they are [runs](Runs).
     Folded,
 }
 
-/// Elements of the results times windows that each of them goes through, at most: beyond, the evaluator is as fast.
-const MOST_TESTED: f64 = (1u64 << 26) as f64;
+/// Elements of the results times windows that each of them goes through, at most: beyond, the windows are ordered first.
+const MOST_TESTED: f64 = (1u64 << 22) as f64;
 
 /// Windows that are few, however many elements go through them.
-const FEW_WINDOWS: f64 = 64.0;
+const FEW_WINDOWS: f64 = 16.0;
 
 impl Way {
     /// That of a scatter of a computation, or why there is none.
@@ -32,7 +33,8 @@ impl Way {
         let Op::Scatter { unique_indices, to_apply, .. } = &scatter.op else {
             return Err(("HLO401", format!("'{}' is no scatter", scatter.op.name())));
         };
-        let windows = loop_rounds(computation, scatter);
+        let runs = Runs::of(computation, scatter);
+        let windows = if runs.is_some() { f64::INFINITY } else { loop_rounds(computation, scatter) };
         let inputs = scatter.operands.len() / 2;
         let is_apart = (0..inputs).all(|position| {
             let mut others = scatter.operands.iter().enumerate().filter(|(other, _)| *other != position);
@@ -45,6 +47,14 @@ impl Way {
         let is_word = scatter.shape.as_array().is_some_and(|array| of_word(array.element_type));
         if is_apart && is_word && is_commutative(&module.computations[*to_apply]) {
             return Ok(Way::Undivided);
+        }
+        if let Some(runs) = runs {
+            return match runs.rows <= Runs::MOST {
+                true => Ok(Way::Folded),
+                false => {
+                    Err(("HLO401", format!("an element of this 'scatter' may come to have {} updates", runs.rows)))
+                }
+            };
         }
         let elements = element_count(&scatter.shape);
         if windows <= FEW_WINDOWS || windows * elements <= MOST_TESTED {

@@ -299,10 +299,15 @@ impl Emission<'_, '_, '_> {
         Ok(values.first().copied().unwrap_or(Operand::Constant(zero(ty))))
     }
 
+    /// The number of a new runtime variable.
+    pub(super) fn variable(&mut self) -> u32 {
+        self.bindings += 1;
+        self.bindings - 1
+    }
+
     /// A new runtime variable for a start, in sight from now on.
     pub(super) fn binding(&mut self, (owner, access, bounds): (InstrId, &[Expr], Interval), value: Operand) -> Binding {
-        let variable = self.bindings;
-        self.bindings += 1;
+        let variable = self.variable();
         self.bound.push((owner, access.to_vec(), bounds, variable));
         Binding { variable, bounds, value }
     }

@@ -12,6 +12,7 @@ mod parts;
 mod product;
 mod reduced;
 mod regions;
+mod runs;
 mod scatter;
 mod scattered;
 mod transposed;

@@ -6,7 +6,7 @@ use weft_affine::{Constraint, Expr};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{ComputationId, InstrId};
-use weft_partition::Read;
+use weft_partition::{Read, Runs};
 
 impl Emission<'_, '_, '_> {
     /// What the elements of the operands come to: a loop over the windows that the element may lie in, in their order, of which those that hold it and lie in
@@ -23,6 +23,9 @@ impl Emission<'_, '_, '_> {
         let mut init = Vec::with_capacity(inputs);
         for position in 0..inputs {
             init.push(self.read_one(id, position, out)?);
+        }
+        if let Some(runs) = Runs::of(self.computation, instruction) {
+            return self.runs(id, (region, &runs), init, known, out);
         }
         let updates = inputs + 1..2 * inputs + 1;
         let step = operand_map(self.computation, id, inputs + 1)?;
@@ -115,7 +118,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// What a block yields where a condition holds, and what is carried where it does not.
-    fn conditional(&mut self, id: InstrId, condition: Condition, then: Block, carried: &[Operand]) -> Block {
+    pub(super) fn conditional(&mut self, id: InstrId, condition: Condition, then: Block, carried: &[Operand]) -> Block {
         let values = self.result_values(id, ".round");
         let results = values.iter().map(|value| Operand::Value(*value)).collect();
         let otherwise = Block { statements: Vec::new(), results: carried.to_vec() };

@@ -52,7 +52,7 @@ fn random_scatters_agree_with_the_evaluator() {
     options.types = vec![ElementType::S32, ElementType::U32, ElementType::Pred, ElementType::F32];
     options.types.extend(ElementType::ALL.iter().filter(|ty| ty.is_integer() && ty.bits() < 32));
     let mut scattered = 0;
-    for seed in first_seed()..first_seed() + cases(70) {
+    for seed in first_seed()..first_seed() + cases(40) {
         let module = random::module(seed, &options);
         let inputs = random::inputs(&module, seed, &options);
         let is_scatter = |opcode: Opcode| opcode == Opcode::Scatter;
@@ -60,7 +60,7 @@ fn random_scatters_agree_with_the_evaluator() {
         scattered += entry.filter(|instruction| is_scatter(instruction.op.opcode())).count();
         check(&module, &inputs);
     }
-    assert!(scattered as u64 > cases(70) / 2, "only {scattered} scatters");
+    assert!(scattered as u64 > cases(40) / 2, "only {scattered} scatters");
 }
 
 /// Regions of one operand, by name.
@@ -162,23 +162,21 @@ fn updated(program: &Program) -> usize {
 
 #[test]
 fn unique_updates_are_stored_in_place() {
-    for ty in ["f32", "s32", "bf16", "f16", "s8", "u4", "pred", "u64", "c64"] {
-        for (region, _) in REGIONS {
-            let is_logic = matches!(region, "and" | "or" | "xor");
-            let suits = match ty {
-                "pred" => is_logic || region == "set",
-                "f32" | "bf16" | "f16" => !is_logic,
-                "c64" => matches!(region, "set" | "add" | "subtract"),
-                _ => true,
-            };
-            // Every region is tried with numbers, and the others with a few.
-            if !suits || ty != "s32" && !matches!(region, "set" | "add" | "subtract" | "or") {
-                continue;
-            }
-            let module = ROWS.module(ty, region, "unique_indices=true, ");
-            let program = check(&module, &ROWS.inputs(&module, 3, true));
-            assert_eq!(updated(&program), 1, "{ty} {region}: {program}");
-        }
+    let of_integers = REGIONS.iter().map(|(region, _)| ("s32", *region)).step_by(2);
+    let of_others = [
+        ("f32", "add"),
+        ("bf16", "set"),
+        ("f16", "subtract"),
+        ("s8", "add"),
+        ("u4", "set"),
+        ("pred", "or"),
+        ("u64", "subtract"),
+        ("c64", "add"),
+    ];
+    for (ty, region) in of_others.into_iter().chain(of_integers) {
+        let module = ROWS.module(ty, region, "unique_indices=true, ");
+        let program = check(&module, &ROWS.inputs(&module, 3, true));
+        assert_eq!(updated(&program), 1, "{ty} {region}: {program}");
     }
     for seed in 0..3 {
         let module = BOX.module("s8", "add", "");
@@ -201,13 +199,11 @@ fn integers_are_updated_in_any_order() {
 
 #[test]
 fn what_has_an_order_is_folded_in_it() {
-    for ty in ["f32", "bf16", "s8", "pred", "s64"] {
+    for (number, ty) in ["f32", "bf16", "s8", "pred", "s64"].into_iter().enumerate() {
         for (seed, scatter) in (1..).zip([&ROWS, &POINTS, &BOXES]) {
             let regions = if ty == "pred" { ["set", "xor"] } else { ["subtract", "add"] };
-            for region in regions {
-                let module = scatter.module(ty, region, "");
-                check(&module, &scatter.inputs(&module, seed, false));
-            }
+            let module = scatter.module(ty, regions[(number + seed as usize) % 2], "");
+            check(&module, &scatter.inputs(&module, seed, false));
         }
     }
 }
@@ -278,7 +274,7 @@ fn many_windows_are_ordered() {
     let types =
         [("f32", "add"), ("s32", "set"), ("bf16", "subtract"), ("s8", "add"), ("pred", "set"), ("f32", "subtract")];
     for (seed, scatter) in (1..).zip([&points, &rows, &boxes]) {
-        for (ty, region) in types.into_iter().skip(seed as usize % 3).step_by(3) {
+        for (ty, region) in types.into_iter().skip(2 * (seed as usize - 1)).take(2) {
             let module = scatter.module(ty, region, "");
             let program = check(&module, &scatter.inputs(&module, seed, false));
             assert!(program.launches().count() > 6, "{ty} {region}: {program}");

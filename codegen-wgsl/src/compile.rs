@@ -71,7 +71,7 @@ pub fn compile_kernel(kernel: &Kernel, target: &Target) -> Result<Shader, Diagno
         Some(match access {
             Access::Read | Access::Uniform => Content::Operand(operands.next().unwrap_or(0)),
             Access::Write => Content::Result(results.next().unwrap_or(0)),
-            Access::ReadWrite => Content::Updated {
+            Access::ReadWrite | Access::Scattered => Content::Updated {
                 result: results.next().unwrap_or(0),
                 operand: operands.next().unwrap_or(0),
                 elements: kernel.memories[id]

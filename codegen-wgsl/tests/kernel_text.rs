@@ -156,7 +156,7 @@ fn error(part: &str, replacement: &str) -> String {
 fn errors_say_where_and_what() {
     let cases = [
         ("kernel @", "kernel ", "1:8: HLO416: expected `@` and the kernel's name, found `loop.fusion-1`"),
-        ("in %p0", "into %p0", "1:23: HLO416: expected `in`, `uniform`, `out` or `inout`, found `into`"),
+        ("in %p0", "into %p0", "1:23: HLO416: expected `in`, `uniform`, `out`, `inout` or `scattered`, found `into`"),
         ("%flag: pred", "%p0: pred", "1:63: HLO416: there are two memories of the name `p0`"),
         ("d1 in [0, 7]) ->", "d2 in [0, 7]) ->", "4:25: HLO416: expected `d1`, found `d2`"),
         ("d0 in [0, 3]", "d0 in [1, 3]", "4:18: HLO416: expected 0, where every index begins, found `1`"),

@@ -367,6 +367,28 @@ fn updates_touch_elements_apart() {
     assert_eq!(kernel("0", "rt0 + d1 floordiv 2", "rt0 + d1 floordiv 2"), Err(vec![twice]));
 }
 
+/// Of what is scattered the program says that invocations touch its elements apart: they may do so as vectors.
+#[test]
+fn scattered_elements_are_taken_to_be_apart() {
+    let text = "kernel @k(in %i: s32[16], in %u: f32[64], scattered %x: f32[200]) {
+      entry groups [1] threads 16 {
+        %0: s32 = extract %i[d0]
+        if bind rt0 in [0, 49] = %0 {
+          %1: f32x4 = extract %x[rt0 * 4]
+          %2: f32x4 = extract %u[d0 * 4]
+          %3: f32x4 = add %1, %2
+          store %x[rt0 * 4], %3
+        }
+      }
+    }";
+    let text = text.replace("d0", "d1");
+    let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(kernel.verify().unwrap(), Vec::new());
+    assert_eq!(Kernel::parse(&kernel.to_string()).unwrap(), kernel);
+    let apart = Kernel::parse(&text.replace("scattered", "inout")).unwrap();
+    assert!(apart.verify().is_err());
+}
+
 /// The words of an element are written one after the other.
 #[test]
 fn updates_of_several_words_touch_elements_apart() {

@@ -1,6 +1,7 @@
 //! Where an instruction is evaluated, and through which indices.
 
 use crate::plan::{FunctionId, leaf_extents};
+use crate::runs::Runs;
 use weft_affine::{Constraint, Expr, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::{Undefined, operand_map};
@@ -61,10 +62,16 @@ pub(crate) fn read_map(
             return map.map(Some).map_err(|error| at_instruction(instruction, error));
         }
         Op::DynamicSlice { .. } if operand >= 1 => return Ok(None),
+        Op::Scatter { .. } if operand == instruction.operands.len() / 2 => return Ok(None),
         Op::DynamicUpdateSlice if operand >= 2 => return Ok(None),
         // Where the update lies is another block.
         Op::DynamicUpdateSlice if operand == 0 => return Ok(Some(identity(&leaf_extents(&instruction.shape)))),
         _ => {}
+    }
+    if operand > instruction.operands.len() / 2
+        && let Some(runs) = Runs::of(computation, instruction)
+    {
+        return runs.updates_map().map(Some).map_err(|error| at_instruction(instruction, error));
     }
     let map = operand_map(computation, user, operand)?;
     match rounds_order(computation, instruction, operand) {
@@ -139,11 +146,12 @@ fn in_order(map: &IndexingMap, order: &[u32]) -> Result<IndexingMap, weft_indexi
     IndexingMap::try_new(map.dims().to_vec(), ranges, map.runtime().to_vec(), results, constraints)
 }
 
-/// Whether an operation reads this operand at indices that are values of its other operands.
-pub(crate) fn reads_at_values(op: &Op, operand: usize) -> bool {
+/// Whether an operation reads this one of its operands at indices that are values of others.
+pub(crate) fn reads_at_values(op: &Op, operand: usize, operands: usize) -> bool {
     match op {
         Op::Gather { .. } | Op::DynamicSlice { .. } => operand == 0,
         Op::DynamicUpdateSlice => operand == 1,
+        Op::Scatter { .. } => operand > operands / 2,
         _ => false,
     }
 }
@@ -183,28 +191,45 @@ pub(crate) fn operand_access(
         Op::Pad { .. } if operand == 0 => (inside(0, 1), part.min(1.0)),
         Op::DynamicUpdateSlice if operand == 0 => (inside(0, 1), 1.0),
         Op::DynamicUpdateSlice => (inside(1, 1), part.min(1.0)),
+        // In each round where the window lies is known before anything of it is read, within two conditions.
+        Op::Scatter { .. } if operand > instruction.operands.len() / 2 => {
+            let first = instruction.operands.len() / 2 + 1;
+            (inside(first, loops(&map).max(1) + 3), loop_rounds(computation, instruction))
+        }
         op if is_looped(op, operand, instruction.operands.len()) => {
             (inside(0, loops(&map)), loop_rounds(computation, instruction))
         }
         _ => ((at.access.block, at.access.depth), 1.0),
     };
+    let runs = Runs::of(computation, instruction);
     let mut runtime = Vec::with_capacity(map.runtime().len());
     for variable in map.runtime() {
         let Some(owner) = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()) else { continue };
         let owner = InstrId::from_index(owner);
-        let starts = IndexingMap::try_new(
-            map.dims().to_vec(),
-            map.ranges().to_vec(),
-            Vec::new(),
-            variable.access().to_vec(),
-            Vec::new(),
-        );
+        let starts = match &runs {
+            // Which row it is of is a value.
+            Some(runs) => runs.indices_map().and_then(|step| at.access.map.then(&step)),
+            None => IndexingMap::try_new(
+                map.dims().to_vec(),
+                map.ranges().to_vec(),
+                Vec::new(),
+                variable.access().to_vec(),
+                Vec::new(),
+            ),
+        };
         let mut starts = starts.map_err(|error| at_instruction(instruction, error))?;
         starts.simplify();
-        // The value is needed before the branch that reads through it.
+        // The value is needed before the branch that reads through it, and in a loop in each round.
         let Access { function, block, depth, is_guarded, .. } = at.access;
+        let (block, depth, times) = match instruction.op {
+            Op::Scatter { .. } => {
+                let (block, depth) = inside(instruction.operands.len() / 2, loops(&map));
+                (block, depth, factor)
+            }
+            _ => (block, depth, 1.0),
+        };
         let access = Access { function, block, depth, is_guarded, map: starts };
-        runtime.push((owner, Counted { access, evaluations: at.evaluations }));
+        runtime.push((owner, Counted { access, evaluations: at.evaluations * times }));
     }
     // A condition on one index is a bound of its variable.
     let narrows = !map.constraints().is_empty() || map.dims() != at.access.map.dims();
@@ -220,13 +245,17 @@ pub(crate) fn operand_access(
 
 /// Whether an operation is a loop over elements of its operands.
 pub(crate) fn is_loop(op: &Op) -> bool {
-    matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. })
+    matches!(
+        op,
+        Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. } | Op::Scatter { .. }
+    )
 }
 
 /// Whether an operand is read in every round of a loop.
 fn is_looped(op: &Op, operand: usize, operands: usize) -> bool {
     match op {
         Op::Reduce { .. } | Op::ReduceWindow { .. } => operand < operands / 2,
+        Op::Scatter { .. } => operand > operands / 2,
         op => is_loop(op),
     }
 }
@@ -242,6 +271,17 @@ pub(crate) fn loop_rounds(computation: &Computation, instruction: &Instruction) 
         array.and_then(|array| array.extents.get(dimension?).copied()).unwrap_or(1) as f64
     };
     match &instruction.op {
+        Op::Scatter { scatter_indices_batching_dims, index_vector_dim, .. } => {
+            if let Some(runs) = Runs::of(computation, instruction) {
+                return runs.rounds();
+            }
+            let indices = instruction.operands.len() / 2;
+            let array = instruction.operands.get(indices).and_then(|id| computation.instructions[*id].shape.as_array());
+            let rank = array.map_or(0, |array| array.extents.len() as i64);
+            let is_run =
+                |dimension: &i64| dimension != index_vector_dim && !scatter_indices_batching_dims.contains(dimension);
+            (0..rank).filter(is_run).map(|dimension| extent(indices, dimension)).product()
+        }
         Op::Reduce { .. } => ratio(count(0), element_count(&instruction.shape)),
         Op::ReduceWindow { window, .. } => window.dimensions.iter().map(|dimension| dimension.size as f64).product(),
         Op::Dot { lhs_contracting_dims, .. } => {

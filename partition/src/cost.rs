@@ -28,7 +28,7 @@ pub fn operation_cost(op: &Op) -> f64 {
             _ => 1.0,
         },
         Op::Compare { .. } | Op::Select | Op::Clamp | Op::Convert | Op::Iota { .. } | Op::Reduce { .. } => 1.0,
-        Op::Concatenate { .. } | Op::Pad { .. } => 2.0,
+        Op::Concatenate { .. } | Op::Pad { .. } | Op::Scatter { .. } => 2.0,
         // A computation of any length, such as a cipher.
         Op::Map { .. } => 16.0,
         _ => 0.0,

@@ -3,6 +3,7 @@
 use crate::form::Form;
 use crate::live::live;
 use crate::plan::FusionPlan;
+use crate::scattered::Way;
 use crate::target::{Features, Target};
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -69,7 +70,11 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
         found => match found.or_else(|| arrays.filter_map(Shape::as_array).find_map(type_finding)) {
             Some(reason) if is_static => Support::Typed(reason),
             Some(reason) => Support::Alone(reason),
-            None => region_finding(module, &instruction.op, target).map_or(Support::Compiled, Support::Alone),
+            None => {
+                let found = scatter_finding(module, computation, instruction, target);
+                let found = found.or_else(|| region_finding(module, &instruction.op, target));
+                found.map_or(Support::Compiled, Support::Alone)
+            }
         },
     }
 }
@@ -131,9 +136,35 @@ fn within_region(op: &Op) -> Reason {
 pub(crate) fn findings_within(module: &Module, id: ComputationId, target: &Target) -> impl Iterator<Item = Reason> {
     let computation = &module.computations[id];
     let own = computation.instructions.values().filter_map(move |instruction| {
-        finding(computation, instruction, target).or_else(|| region_finding(module, &instruction.op, target))
+        finding(computation, instruction, target)
+            .or_else(|| scatter_finding(module, computation, instruction, target))
+            .or_else(|| region_finding(module, &instruction.op, target))
     });
     own.collect::<Vec<_>>().into_iter()
+}
+
+/// Why no kernel computes a scatter, if none does.
+fn scatter_finding(
+    module: &Module,
+    computation: &Computation,
+    instruction: &Instruction,
+    target: &Target,
+) -> Option<Reason> {
+    if !matches!(instruction.op, Op::Scatter { .. }) {
+        return None;
+    }
+    let way = match Way::of(module, computation, instruction) {
+        Ok(way) => way,
+        Err(reason) => return Some(reason),
+    };
+    // Places that values tell are in no window of a part of the elements.
+    let most = target.max_storage_binding_bytes.min(target.max_buffer_bytes);
+    let arrays = instruction.shape.leaves().into_iter().filter_map(Shape::as_array);
+    let large = arrays.into_iter().find(|array| Form::tensor_bytes(array).is_none_or(|bytes| bytes > most));
+    let message = |array: &ArrayShape| {
+        format!("{array}, of which elements are scattered, exceeds the {most} bytes that the target lets a kernel bind")
+    };
+    large.filter(|_| way.is_in_place()).map(|array| (OPERATION, message(array)))
 }
 
 /// Whether one device computes the operation on arrays, so that some kernel will.
@@ -182,6 +213,7 @@ fn is_compiled(op: &Op) -> bool {
         Op::Gather { .. }
         | Op::DynamicSlice { .. }
         | Op::DynamicUpdateSlice
+        | Op::Scatter { .. }
         | Op::Dot { .. }
         | Op::ReduceWindow { .. }
         | Op::ReducePrecision { .. }
@@ -298,6 +330,7 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Diagnostics>
             }
             let is_step = programs[id.index()] && is_control_flow(&instruction.op);
             let own = if is_step { None } else { finding(computation, instruction, target) };
+            let own = own.or_else(|| scatter_finding(module, computation, instruction, target));
             let reason =
                 own.or_else(|| (is_region && !is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
             if let Some((code, message)) = reason {

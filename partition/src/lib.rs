@@ -43,7 +43,9 @@ mod plan;
 mod product;
 mod reduced;
 mod row_space;
+mod runs;
 mod scan;
+mod scattered;
 mod selection;
 mod splat;
 mod target;
@@ -72,6 +74,8 @@ pub use plan::{
 };
 pub use product::Product;
 pub use reduced::Reduced;
+pub use runs::Runs;
+pub use scattered::Scattered;
 pub use splat::splats;
 pub use target::{
     Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Schedule, Subgroups, Target,

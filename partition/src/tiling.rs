@@ -2,6 +2,7 @@
 
 use crate::hero::HeroKind;
 use crate::plan::Hero;
+use crate::runs::Runs;
 use crate::transposed::side_by_side;
 use crate::{Form, Target};
 use weft_hlo::ir::{ArrayShape, Computation, Op};
@@ -47,6 +48,8 @@ pub(crate) enum Space {
     Straight,
     /// No hero, but elements gathered at places that values tell.
     Gathered,
+    /// Scatters of rows in order: an invocation goes through the rows that are for its elements.
+    Ordered,
     /// Reductions of columns alone, with as many elements side by side as a multiple of 4.
     Columns,
     /// Transpositions alone that keep elements side by side, as many as vectors and words of results hold.
@@ -67,6 +70,9 @@ impl Space {
                 .filter(|_| matches!(hero.kind, HeroKind::Transposition { .. }));
             run.is_some_and(|run| run % i64::from(whole) == 0)
         };
+        if computation.instructions.values().any(|it| Runs::of(computation, it).is_some()) {
+            return Space::Ordered;
+        }
         if heroes.is_empty() {
             let gathers = computation.instructions.values().any(|it| matches!(it.op, Op::Gather { .. }));
             return if gathers { Space::Gathered } else { Space::Straight };
@@ -90,7 +96,7 @@ impl Space {
 impl Tiling {
     /// The launch of a loop over `elements` elements of results of these forms: 256 invocations a workgroup from 2^16 elements on and 64
     /// before, or as many as the target allows. One element each; on software devices as many as lie in 4 words from 64 words on, and in 8 from
-    /// 2^20 on, or 16 where elements are gathered, in a fusion without heroes; 4 of columns that are reduced, which are read as vectors, and of windows, whose neighbors share elements, on GPUs from 2^18 on: other loops share out what starting costs by themselves, and transpositions take up to
+    /// 2^20 on, or 16 where elements are gathered, in a fusion without heroes; 4 of columns that are reduced and of scatters of rows in order, which are read as vectors, and of windows, whose neighbors share elements, on GPUs from 2^18 on: other loops share out what starting costs by themselves, and transpositions take up to
     /// three times as long on llvmpipe with elements a launch apart. Words are counted in the result that packs the fewest elements into one. Where a result is
     /// packed, on every device at least 4, and as many as fill a word, so that an invocation writes whole words: from 64 elements on in a fusion without heroes, else
     /// only where 2^16 elements leave enough invocations.
@@ -99,7 +105,7 @@ impl Tiling {
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         let per_word = results.iter().map(|form| form.per_word()).min().unwrap_or(1);
         let is_straight = matches!(space, Space::Straight | Space::Gathered | Space::Runs);
-        let is_vectors = matches!(space, Space::Columns | Space::Windows);
+        let is_vectors = matches!(space, Space::Columns | Space::Windows | Space::Ordered);
         let for_words = if is_straight { FEW_FOR_VECTORS } else { MANY_ELEMENTS };
         let is_packed = elements >= for_words && results.iter().any(|form| form.is_packed());
         let whole_words = if is_packed { FEW_ELEMENTS.max(per_word) } else { 1 };

@@ -20,12 +20,14 @@ const MUST_RUN_OPTIMIZED: &[&str] =
 const MUST_RUN: &[&str] = &[
     "argreduce",
     "attention_causal",
+    "bincount_histogram",
     "cnn_mnist_fwd",
     "cond_switch",
     "conjugate_gradient",
     "conv_variants",
     "cumulative",
     "depthwise_separable_grad",
+    "embedding_grad",
     "ew_bf16",
     "ew_binary_f32",
     "ew_complex64",
@@ -49,6 +51,8 @@ const MUST_RUN: &[&str] = &[
     "reduce_window_pool",
     "resnet_block",
     "rng_bit_generator",
+    "scatter_variants",
+    "segment_sum_gnn",
     "shape_ops",
     "while_newton",
 ];

@@ -35,6 +35,7 @@ mod recording;
 mod reduced;
 mod reductions;
 mod run;
+mod scatters;
 mod self_test;
 mod support;
 mod together;

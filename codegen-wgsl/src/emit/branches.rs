@@ -164,7 +164,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// The map from this function's indices to where `id` reads operand `position`, whether it is constant or not.
-    fn place(&self, id: InstrId, position: usize) -> Result<IndexingMap, Diagnostics> {
+    pub(super) fn place(&self, id: InstrId, position: usize) -> Result<IndexingMap, Diagnostics> {
         let step = operand_map(self.computation, id, position)?;
         let map = self.home(id).then(&step).map_err(|error| {
             let instruction = &self.computation.instructions[id];

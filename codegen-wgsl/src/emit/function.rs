@@ -13,7 +13,7 @@ use weft_affine::{Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
-use weft_indexing::IndexingMap;
+use weft_indexing::{IndexingMap, RuntimeVariable};
 use weft_partition::{FusionPlan, Read, Root};
 
 /// The function number `index` of a plan. Its parameters are the elements that the plan gives it; `parameters` are the memories of
@@ -127,6 +127,7 @@ impl Emission<'_, '_, '_> {
                 Some(loaded) if loaded.hero == id => self.fold_loaded(loaded, *to_apply, known, out),
                 _ => self.reduce(id, *to_apply, known, out),
             },
+            Op::Scatter { to_apply, .. } => self.scatter(id, *to_apply, known, out),
             Op::Dot { .. } | Op::Convolution { .. } => self.products(id, known, out),
             Op::Map { to_apply, .. } => {
                 let mut operands = Vec::with_capacity(instruction.operands.len());
@@ -227,7 +228,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// The values of operand number `position` of `id`.
-    fn read(&mut self, id: InstrId, position: usize, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
+    pub(super) fn read(&mut self, id: InstrId, position: usize, out: &mut Block) -> Result<Vec<Operand>, Diagnostics> {
         let operand = self.computation.instructions[id].operands[position];
         let plan = self.plan;
         let map = match plan.read(id, position) {
@@ -247,41 +248,68 @@ impl Emission<'_, '_, '_> {
     pub(super) fn bind(&mut self, map: &IndexingMap, out: &mut Block) -> Result<Vec<Expr>, Diagnostics> {
         let mut numbers = Vec::with_capacity(map.runtime().len());
         for variable in map.runtime() {
-            let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
-            let Some(owner) = owner.filter(|owner| owner.index() < self.computation.instructions.len()) else {
-                let message = format!("a start within {} has no instruction that yields it", variable.bounds());
-                return Err(Diagnostic::new("HLO301", Default::default(), message).into());
-            };
-            let (access, bounds) = (variable.access(), variable.bounds());
-            if bounds.hi >= MAX_EXTENT {
-                let instruction = &self.computation.instructions[owner];
-                let message = format!("its elements are indices within {bounds}, more than 32 bits number");
-                return Err(Diagnostic::new("HLO412", instruction.span, message).about(&instruction.name).into());
-            }
+            let (owner, access, bounds) = self.start(variable)?;
             let known = self.bound.iter().find(|(of, at, within, _)| *of == owner && at == access && *within == bounds);
             if let Some((_, _, _, number)) = known {
                 numbers.push(*number);
                 continue;
             }
-            let value = match self.plan.splat(owner) {
-                Some(scalar) => Operand::Constant(scalar),
-                None => {
-                    let ty = element_type(&self.computation.instructions[owner]);
-                    let values = match self.is_in_sight(owner) {
-                        true => self.values[owner.index()].clone(),
-                        false => self.element(owner, access, out)?,
-                    };
-                    values.first().copied().unwrap_or(Operand::Constant(zero(ty)))
-                }
-            };
-            let number = self.bindings;
-            self.bindings += 1;
-            let binding = Binding { variable: number, bounds, value };
+            let value = self.start_value(owner, access, out)?;
+            let binding = self.binding((owner, access, bounds), value);
+            numbers.push(binding.variable);
             out.statements.push(Statement::Bind { binding, out_of_bounds: OutOfBounds::Clamp });
-            self.bound.push((owner, access.to_vec(), bounds, number));
-            numbers.push(number);
         }
         map.results().iter().map(|result| renumbered(result, &numbers)).collect::<Result<_, _>>().map_err(overflow)
+    }
+
+    /// The element that a runtime variable is: of which instruction, at which indices, within which bounds.
+    pub(super) fn start<'v>(
+        &self,
+        variable: &'v RuntimeVariable,
+    ) -> Result<(InstrId, &'v [Expr], Interval), Diagnostics> {
+        let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
+        let bounds = variable.bounds();
+        let Some(owner) = owner.filter(|owner| owner.index() < self.computation.instructions.len()) else {
+            let message = format!("a start within {bounds} has no instruction that yields it");
+            return Err(Diagnostic::new("HLO301", Default::default(), message).into());
+        };
+        if bounds.hi >= MAX_EXTENT {
+            let instruction = &self.computation.instructions[owner];
+            let message = format!("its elements are indices within {bounds}, more than 32 bits number");
+            return Err(Diagnostic::new("HLO412", instruction.span, message).about(&instruction.name).into());
+        }
+        Ok((owner, variable.access(), bounds))
+    }
+
+    /// The element of an instruction that is a start.
+    pub(super) fn start_value(
+        &mut self,
+        owner: InstrId,
+        access: &[Expr],
+        out: &mut Block,
+    ) -> Result<Operand, Diagnostics> {
+        if let Some(scalar) = self.plan.splat(owner) {
+            return Ok(Operand::Constant(scalar));
+        }
+        let ty = element_type(&self.computation.instructions[owner]);
+        let values = match self.is_in_sight(owner) {
+            true => self.values[owner.index()].clone(),
+            false => self.element(owner, access, out)?,
+        };
+        Ok(values.first().copied().unwrap_or(Operand::Constant(zero(ty))))
+    }
+
+    /// The number of a new runtime variable.
+    pub(super) fn variable(&mut self) -> u32 {
+        self.bindings += 1;
+        self.bindings - 1
+    }
+
+    /// A new runtime variable for a start, in sight from now on.
+    pub(super) fn binding(&mut self, (owner, access, bounds): (InstrId, &[Expr], Interval), value: Operand) -> Binding {
+        let variable = self.variable();
+        self.bound.push((owner, access.to_vec(), bounds, variable));
+        Binding { variable, bounds, value }
     }
 
     /// The elements of a parameter or of another function's root at `indices`, read at most once in a block.
@@ -373,13 +401,13 @@ impl Emission<'_, '_, '_> {
 }
 
 /// The expression with runtime variable `k` called `numbers[k]`.
-fn renumbered(expr: &Expr, numbers: &[u32]) -> Result<Expr, weft_affine::Error> {
+pub(super) fn renumbered(expr: &Expr, numbers: &[u32]) -> Result<Expr, weft_affine::Error> {
     expr.substitute(|variable| match variable {
         Var::Runtime(index) => numbers.get(index as usize).map(|number| Expr::runtime(*number)),
         _ => None,
     })
 }
 
-fn overflow(error: weft_affine::Error) -> Diagnostics {
+pub(super) fn overflow(error: weft_affine::Error) -> Diagnostics {
     Diagnostic::new("HLO302", Default::default(), error.to_string()).into()
 }

@@ -6,6 +6,7 @@ use super::grid::grid;
 use super::product::{add_product_tiles, product_entry};
 use super::reduced::{ScanTiles, reduced_entry};
 use super::regions::Regions;
+use super::scatter::scatter_entry;
 use super::transposed::{add_tiles, transposed_entry};
 use super::update_slice::update_entry;
 use super::windowed::{Loaded, windowed_entry};
@@ -55,7 +56,7 @@ pub(crate) fn emit_loop(
     }
     let functions = emit_functions(fused, computation, plan, (&parameters, None), &mut names)?;
     let tiling = match plan.emitter() {
-        Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling) => tiling,
+        Emitter::Loop(tiling) | Emitter::UpdateSlice(tiling) | Emitter::Scatter(tiling) => tiling,
         Emitter::Transposed(transposed) => {
             let tiled = |hero: &&Hero| hero.why_loop.is_none();
             let heroes = plan.heroes().iter().filter(tiled);
@@ -94,8 +95,14 @@ pub(crate) fn emit_loop(
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };
+    let scattered = plan.updates().first().and_then(|update| update.scattered);
+    let combiner = scattered
+        .and_then(|scattered| Regions::new(fused, computation, plan.functions().len()).function(scattered.region));
     let make = |division: Division| {
-        let launched = if plan.updates().is_empty() {
+        let launched = if let Some(region) = combiner {
+            let place = (region, division);
+            scatter_entry(computation, plan, (&parameters, first_result), &functions, place, target)
+        } else if plan.updates().is_empty() {
             entry(computation, plan, first_result, &functions, division, target)
         } else {
             update_entry(computation, plan, (&parameters, first_result), &functions, division, target)
@@ -154,7 +161,11 @@ fn buffers(
         }
         root => root.shape.leaves().iter().map(|_| root.name.clone()).collect(),
     };
-    let access = if plan.updates().is_empty() { Access::Write } else { Access::ReadWrite };
+    let access = match plan.emitter() {
+        Emitter::Scatter(_) => Access::Scattered,
+        _ if plan.updates().is_empty() => Access::Write,
+        _ => Access::ReadWrite,
+    };
     for (number, (shape, name)) in fusion.shape.leaves().into_iter().zip(&result_names).enumerate() {
         let name = names.take(&format!("{name}.out"));
         memories.push(buffer(fusion, shape, name, bound.result(number), access)?);

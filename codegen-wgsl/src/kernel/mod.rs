@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! kernel    := kernel @NAME( buffer, … ) { tile… function… entry }
-//! buffer    := {in | uniform | out | inout} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [window]
+//! buffer    := {in | uniform | out | inout | scattered} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [window]
 //! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
@@ -179,6 +179,9 @@ pub enum Access {
     Write,
     /// It reads, and writes some elements: each is touched by one invocation at most.
     ReadWrite,
+    /// It reads and writes some elements, at places that values tell. That each is touched by one invocation at most, but for undivided updates,
+    /// is what the program says.
+    Scattered,
 }
 
 impl Memory {

@@ -97,11 +97,12 @@ impl Reader<'_> {
             if !self.memories.is_empty() {
                 self.cursor.expect(",")?;
             }
-            let access = self.cursor.word("`in`, `uniform`, `out` or `inout`", |word| match word {
+            let access = self.cursor.word("`in`, `uniform`, `out`, `inout` or `scattered`", |word| match word {
                 "in" => Some(Access::Read),
                 "uniform" => Some(Access::Uniform),
                 "out" => Some(Access::Write),
                 "inout" => Some(Access::ReadWrite),
+                "scattered" => Some(Access::Scattered),
                 _ => None,
             })?;
             let binding = u32::try_from(self.memories.len()).unwrap_or(u32::MAX);

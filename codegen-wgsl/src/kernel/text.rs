@@ -18,6 +18,7 @@ impl fmt::Display for Kernel {
                 Access::Uniform => "uniform",
                 Access::Write => "out",
                 Access::ReadWrite => "inout",
+                Access::Scattered => "scattered",
             };
             // Where it lies is told where it is not in a buffer of its own, in the order of the list.
             let at = match at {

@@ -86,7 +86,7 @@ fn one(kernel: &Kernel, slices: &[MemoryId]) -> Option<(Memory, Vec<i64>)> {
         let may_be = match access {
             Access::Read => true,
             Access::Write => begin == end,
-            Access::Uniform | Access::ReadWrite => false,
+            Access::Uniform | Access::ReadWrite | Access::Scattered => false,
         };
         end = may_be.then(|| begin.checked_add(count))??.max(end);
     }

@@ -1,7 +1,7 @@
 //! Rounds by the position of what they compute.
 
 use crate::kernel::{Block, Statement};
-use weft_affine::{Atom, Error, Expr, Term, Var};
+use weft_affine::{Atom, Error, Expr, Ranges, Term, Var, simplify};
 
 /// Writes all indices of a block, which has no loops, with `d0` for a position that is `round * launch` and something less than the launch.
 /// Whether that can be done; else the block is left in pieces.
@@ -46,6 +46,41 @@ fn by_position(index: &Expr, position: &Expr, launch: i64) -> Result<Option<Expr
         written = written.checked_add_scaled(&atom, *coefficient)?;
     }
     Ok(Some(written))
+}
+
+/// Writes all indices of a block, which has no loops, with `d0` for the position that index variables are the digits of: `digits` tells what each of them is of it, and `known` the positions that there
+/// are. Whether that can be done; else the block is left in pieces.
+///
+/// # Errors
+/// If an index leaves 64 bits.
+pub(super) fn by_digits(
+    block: &mut Block,
+    digits: &dyn Fn(Var) -> Result<Option<Expr>, Error>,
+    known: &Ranges,
+) -> Result<bool, Error> {
+    for statement in &mut block.statements {
+        if matches!(statement, Statement::Loop { .. } | Statement::While { .. }) {
+            return Ok(false);
+        }
+        for index in statement.indices_mut() {
+            let mut found = Vec::new();
+            for variable in index.variables() {
+                if let Some(digit) = digits(variable)? {
+                    found.push((variable, digit));
+                }
+            }
+            let written = index.substitute(|variable| {
+                found.iter().find(|(own, _)| *own == variable).map(|(_, digit)| digit.clone())
+            })?;
+            *index = simplify(&written, known, &[]);
+        }
+        for block in statement.blocks_mut() {
+            if !by_digits(block, digits, known)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Writes a position for `d0`.

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weft_affine::{Expr, Var};
-use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Statement, ValueId};
+use weft_codegen_wgsl::kernel::{
+    Access, Binding, Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Space, Statement, ValueId,
+};
 use weft_hlo::ir::ArenaId;
 
 /// A value stands for the expression that computes it; equal symbols mean equal expressions.
@@ -41,6 +43,24 @@ impl Scope<'_> {
 
 /// What an invocation writes: the memory and the row-major position, and the element.
 pub(crate) type Writes = BTreeMap<(usize, i64), Symbol>;
+
+/// Rounds after which a loop that values end is left.
+const MOST_ROUNDS: usize = 4;
+
+/// Any index within the bounds, the same for the same value.
+fn bound(binding: &Binding, value: Symbol) -> i64 {
+    let size = binding.bounds.hi - binding.bounds.lo + 1;
+    binding.bounds.lo + i64::try_from(value >> 1).unwrap() % size
+}
+
+/// Writes an element, once; what is scattered may be written several times, since any values tell where, in any order.
+pub(crate) fn write(kernel: &Kernel, writes: &mut Writes, place: (usize, i64), element: Symbol) {
+    let space = kernel.memories[MemoryId::from_index(place.0)].space;
+    let is_scattered = matches!(space, Space::Buffer { access: Access::Scattered, .. });
+    let before = writes.get(&place).copied();
+    assert!(is_scattered || before.is_none(), "an element is written once");
+    writes.insert(place, element.wrapping_add(before.unwrap_or(0)));
+}
 
 struct Machine<'k> {
     kernel: &'k Kernel,
@@ -79,8 +99,14 @@ impl Machine<'_> {
                     if let Condition::Value(_) = condition {
                         holds &= operands[0][0].is_multiple_of(2);
                     }
+                    let mut inner = scope.clone();
+                    for (binding, value) in condition.bindings().iter().zip(&operands) {
+                        // Of four values one is out of bounds.
+                        holds &= !(value[0] >> 32).is_multiple_of(4);
+                        inner.runtime.insert(binding.variable, bound(binding, value[0]));
+                    }
                     let branch = if holds { then } else { otherwise };
-                    (defined.clone(), self.run(of, branch, &scope, values))
+                    (defined.clone(), self.run(of, branch, &inner, values))
                 }
                 Statement::Loop { values: defined, extents, accumulators, body, .. } => {
                     let mut carried = operands;
@@ -94,19 +120,33 @@ impl Machine<'_> {
                     }
                     (defined.clone(), carried)
                 }
+                Statement::While { values: defined, accumulators, condition, body, .. } => {
+                    let mut carried = operands;
+                    for _ in 0..MOST_ROUNDS {
+                        for (accumulator, symbol) in accumulators.iter().zip(&carried) {
+                            values[accumulator.index()] = in_lanes(symbol, lanes(accumulator));
+                        }
+                        if !self.run(of, condition, &scope, values)[0][0].is_multiple_of(2) {
+                            break;
+                        }
+                        carried = self.run(of, body, &scope, values);
+                    }
+                    (defined.clone(), carried)
+                }
                 Statement::Bind { binding, .. } => {
-                    // Any index within the bounds, the same for the same value.
-                    let size = binding.bounds.hi - binding.bounds.lo + 1;
-                    let index = binding.bounds.lo + i64::try_from(operands[0][0] >> 1).unwrap() % size;
-                    scope.runtime.insert(binding.variable, index);
+                    scope.runtime.insert(binding.variable, bound(binding, operands[0][0]));
                     (Vec::new(), Vec::new())
                 }
                 Statement::Store { memory, indices, .. } => {
                     let position = self.position(*memory, indices, &scope);
                     for (position, element) in (position..).zip(&operands[0]) {
-                        let before = self.writes.insert((memory.index(), position), *element);
-                        assert_eq!(before, None, "an element is written once");
+                        write(self.kernel, &mut self.writes, (memory.index(), position), *element);
                     }
+                    (Vec::new(), Vec::new())
+                }
+                Statement::Update { memory, indices, .. } => {
+                    let position = self.position(*memory, indices, &scope);
+                    write(self.kernel, &mut self.writes, (memory.index(), position), operands[0][0]);
                     (Vec::new(), Vec::new())
                 }
                 other => panic!("the loop emitter makes no {other:?}"),

@@ -175,6 +175,14 @@ pub(super) fn scatter(context: &InstructionContext<'_>) -> OperationMaps {
     Ok(found)
 }
 
+/// From an index of the updates of a scatter to the element of the operands that it is for.
+pub(super) fn scattered(context: &InstructionContext<'_>) -> Result<IndexingMap, super::Undefined> {
+    let inputs = context.operands() / 2;
+    let mut map = Windows::new(context, inputs, context.operand(inputs + 1)).operand_at_windows(context, inputs)?;
+    drop_out_of_bounds(&mut map)?;
+    Ok(map)
+}
+
 /// A window that does not lie within the operand is left out, where gather would move it.
 fn drop_out_of_bounds(map: &mut IndexingMap) -> Result<(), weft_indexing::Error> {
     map.set_runtime(map.runtime().iter().cloned().map(RuntimeVariable::dropping).collect())

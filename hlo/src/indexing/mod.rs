@@ -142,3 +142,23 @@ pub fn operand_map(computation: &Computation, id: InstrId, operand: usize) -> Re
         None => none("its value is not computed from that operand"),
     }
 }
+
+/// From an index of the updates of a `scatter` to the element of its operands that the update is for. What the runtime variables stand for are the starts of windows; where
+/// one is out of bounds, the window is left out.
+///
+/// # Errors
+/// `HLO301` for other operations, `HLO302` where index arithmetic exceeds 64 bits.
+pub fn scattered_map(computation: &Computation, id: InstrId) -> Result<IndexingMap, Diagnostics> {
+    let context = context::InstructionContext::new(computation, id, Direction::InputToOutput, Domains::Exact);
+    let instruction = context.instruction;
+    let refused = |code: &'static str, reason: String| {
+        Err(Diagnostic::new(code, instruction.span, reason).about(&instruction.name).into())
+    };
+    if !matches!(instruction.op, Op::Scatter { .. }) {
+        return refused("HLO301", format!("'{}' is no scatter", instruction.op.name()));
+    }
+    match gather::scattered(&context) {
+        Ok(map) => Ok(map),
+        Err(reason) => refused(reason.code(), reason.to_string()),
+    }
+}

@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`select_branches`] and [`specialize`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`] and [`specialize`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -24,6 +24,7 @@ mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod multiply_high;
+mod ordered_scatter;
 mod pass;
 mod pipeline;
 mod random_bits;
@@ -31,6 +32,7 @@ mod rebuild;
 mod select_and_scatter;
 mod side_effects;
 mod specialize;
+mod stable_order;
 mod stochastic_convert;
 mod trip_count;
 mod tuples;
@@ -51,6 +53,7 @@ pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use multiply_high::MultiplyHigh;
+pub use ordered_scatter::order_scatters;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;

@@ -94,7 +94,8 @@ impl<'m> Bindings<'m> {
     ) -> Option<(Vec<InstrId>, BTreeMap<usize, InstrId>)> {
         let small = self.small.as_ref()?;
         // What is updated in place lies where its operand does.
-        if computation.instructions.values().any(|one| one.op == Op::DynamicUpdateSlice) {
+        let is_updated = |op: &Op| matches!(op, Op::DynamicUpdateSlice | Op::Scatter { .. });
+        if computation.instructions.values().any(|one| is_updated(&one.op)) {
             return None;
         }
         let instruction = &self.program.instructions[fusion];

@@ -6,7 +6,7 @@ use super::group::{Group, name_of};
 use super::results;
 use crate::Site;
 use crate::legal::{Support, supports};
-use crate::splat::splats;
+use crate::scattered::written_in_place;
 use crate::target::Target;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ impl Assembly<'_> {
         let (program, source) = (id, &flat.computations[id]);
         let supports = supports(flat, source, self.target);
         let read = buffers_read(source, greedy, &supports);
-        let (users, splats) = (source.users(), splats(source));
+        let (users, splats) = (source.users(), written_in_place(flat, source));
         let mut instructions: Arena<InstrId, Instruction> = Arena::new();
         let mut names = UniqueNames::default();
         let mut image: Vec<Option<InstrId>> = vec![None; source.instructions.len()];

@@ -1,14 +1,17 @@
 //! Operations that kernels compute as others, written out.
 
 use super::{Decision, Verdict};
+use crate::runs::Runs;
+use crate::scattered::Way;
 use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Module, Op};
+use weft_hlo::ir::{Computation, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, Tuples, WideSums,
+    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, Rewritten, SelectAndScatter, StochasticConvert, Tuples,
+    WideSums, order_scatters,
 };
 
-/// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert` and `bitcast-convert` between widths written out as
+/// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
     let is_meant = |op: &Op| {
@@ -19,6 +22,7 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
                 | Op::MultiplyHigh
                 | Op::StochasticConvert
                 | Op::BitcastConvert
+                | Op::Scatter { .. }
                 | Op::Reduce { .. }
                 | Op::ReduceWindow { .. }
         )
@@ -31,6 +35,11 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
     for pass in [&RandomBits as &dyn Pass, &SelectAndScatter] {
         run(pass, &mut expanded, decisions)?;
     }
+    let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {
+        Way::of(module, computation, scatter).is_err()
+    };
+    let ordered = order_scatters(&expanded, Runs::MOST, &is_unordered)?;
+    rewritten(ordered, &mut expanded, decisions);
     if let Cow::Owned(changed) = &expanded {
         // What stood between a state and its words is needed no longer.
         let taken_apart = Tuples.run(changed)?.module;
@@ -44,7 +53,12 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
 
 /// Runs a pass, and tells what it rewrote.
 fn run(pass: &dyn Pass, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) -> Result<(), Diagnostics> {
-    let rewritten = pass.run(module)?;
+    rewritten(pass.run(module)?, module, decisions);
+    Ok(())
+}
+
+/// Takes what was rewritten, and tells of it.
+fn rewritten(rewritten: Rewritten, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) {
     for change in &rewritten.changes {
         let (computation, name) = change.place.split_once('/').unwrap_or(("", &change.place));
         let is_entry = computation == module.entry_computation().name;
@@ -54,5 +68,4 @@ fn run(pass: &dyn Pass, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decisi
     if !rewritten.changes.is_empty() {
         *module = Cow::Owned(rewritten.module);
     }
-    Ok(())
 }

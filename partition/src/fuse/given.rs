@@ -144,6 +144,10 @@ pub(super) fn feasible(
         return Ok(Err(format!("its {count} instructions are too many for one kernel")));
     }
     let plan = FusionPlan::new(module, computation, target)?;
+    let scatters = |instruction: &weft_hlo::ir::Instruction| matches!(instruction.op, Op::Scatter { .. });
+    if computation.instructions.values().any(scatters) && !matches!(plan.emitter(), Emitter::Scatter(_)) {
+        return Ok(Err("it holds a scatter, which is a kernel of its own".to_owned()));
+    }
     if scans.are_in(computation, matches!(plan.emitter(), Emitter::Reduced(_))) {
         return Ok(Err("it holds a long scan, which is made in blocks by several kernels".to_owned()));
     }

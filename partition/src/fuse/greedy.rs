@@ -12,7 +12,7 @@ use crate::cost::{Budget, operation_cost, weight};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::scan::Scan;
-use crate::splat::splats;
+use crate::scattered::{is_replaced, written_in_place};
 use crate::transposed::Transposed;
 use crate::{Site, Target};
 use indexmap::IndexMap;
@@ -53,7 +53,7 @@ pub(super) fn decide(
     (decisions, candidates): (&mut Vec<Decision>, &mut Vec<Candidate>),
 ) -> Result<Greedy, Diagnostics> {
     let entry = &module.computations[program];
-    let (supports, splats) = (supports(module, entry, target), splats(entry));
+    let (supports, splats) = (supports(module, entry, target), written_in_place(module, entry));
     let mut is_output = vec![false; entry.instructions.len()];
     roots(entry).into_iter().for_each(|root| is_output[root.index()] = true);
     let is_read = |id: InstrId| {
@@ -222,6 +222,7 @@ impl Walk<'_> {
         match self.entry.instructions[id].op {
             Op::ReduceWindow { .. } if self.scans[id.index()].is_some() => {}
             Op::Reduce { .. } | Op::ReduceWindow { .. } => return Some("a reduction roots its kernel".to_owned()),
+            Op::Scatter { .. } => return Some("a scatter roots its kernel".to_owned()),
             Op::Dot { .. } | Op::Convolution { .. } => return Some("a sum of products roots its kernel".to_owned()),
             _ => {}
         }
@@ -254,11 +255,14 @@ impl Walk<'_> {
             for (&kernel, home) in &self.homes[user.index()] {
                 for (position, operand) in self.entry.instructions[user].operands.iter().enumerate() {
                     // What reads through values of the program reads those, too.
-                    let is_start = reads_at_values(&self.entry.instructions[user].op, position);
+                    let Instruction { op, operands, .. } = &self.entry.instructions[user];
+                    let is_start = reads_at_values(op, position, operands.len());
                     if *operand != id && !is_start {
                         continue;
                     }
-                    if self.updates_in_place((kernel, user), position, instruction) {
+                    if *operand == id && is_replaced(self.module, self.entry, user, position)
+                        || self.updates_in_place((kernel, user), position, instruction)
+                    {
                         let root = &self.entry.instructions[user].name;
                         return Ok(Err(format!("{root} updates it where it lies")));
                     }

@@ -20,7 +20,7 @@ use crate::arenas::Bindings;
 use crate::cost::Budget;
 use crate::legal::{Support, supports};
 use crate::plan::Emitter;
-use crate::splat::splats;
+use crate::scattered::written_in_place;
 use kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
@@ -48,7 +48,7 @@ pub(super) fn merge(
         source,
         target,
         budget,
-        splats: splats(source),
+        splats: written_in_place(module, source),
         bindings: Bindings::of(module, program, target),
         before: effects::predecessors(module, program),
         read_whole: read_whole(source, &supports),
@@ -140,7 +140,7 @@ impl Merging<'_> {
         let is_loop = |id: &InstrId| {
             matches!(
                 self.source.instructions[*id].op,
-                Op::Dot { .. } | Op::Convolution { .. } | Op::ReduceWindow { .. } | Op::Map { .. }
+                Op::Dot { .. } | Op::Convolution { .. } | Op::ReduceWindow { .. } | Op::Map { .. } | Op::Scatter { .. }
             )
         };
         let is_plain = |id: &InstrId| supports[id.index()] == Support::Compiled && !is_loop(id);
@@ -355,7 +355,9 @@ impl Merging<'_> {
             Emitter::Loop(_) if plan.outputs().len() > 1 && !is_launched_together => {
                 Err("its results would be of different elements".to_owned())
             }
-            Emitter::UpdateSlice(_) | Emitter::Applied => Err("it updates a part of its result".to_owned()),
+            Emitter::UpdateSlice(_) | Emitter::Scatter(_) | Emitter::Applied => {
+                Err("it updates a part of its result".to_owned())
+            }
             // What a scan can be fused with is decided where it is read.
             _ if plan.passes().iter().any(|pass| !pass.scans.is_empty()) => Err("it scans".to_owned()),
             _ => Ok(Kernel::of((self.module, self.source, group), &computation, &plan, self.target)),

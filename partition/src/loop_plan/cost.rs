@@ -1,6 +1,7 @@
 //! What a round of a loop costs.
 
 use super::{FusionStep, RoundStep};
+use crate::access::is_loop;
 use crate::cost::{READ_BACK_NANOSECONDS, weight};
 use crate::{Emitter, Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
@@ -187,13 +188,13 @@ fn work(
 ) -> Result<f64, String> {
     let instruction = &computation.instructions[id];
     let rounds = |id: InstrId| -> Result<f64, String> {
-        let map = operand_map(computation, id, 0).map_err(|findings| findings.to_string())?;
+        let looping = &computation.instructions[id];
+        // What a scatter runs over are its windows, which it reads of the updates.
+        let read = if matches!(looping.op, Op::Scatter { .. }) { looping.operands.len() / 2 + 1 } else { 0 };
+        let map = operand_map(computation, id, read).map_err(|findings| findings.to_string())?;
         Ok(map.ranges().iter().map(|range| (range.bounds().hi + 1) as f64).product())
     };
-    let is_loop = |id: InstrId| {
-        let op = &computation.instructions[id].op;
-        matches!(op, Op::Reduce { .. } | Op::ReduceWindow { .. } | Op::Dot { .. } | Op::Convolution { .. })
-    };
+    let is_loop = |id: InstrId| is_loop(&computation.instructions[id].op);
     let applied = instruction.op.called_computations().into_iter();
     let is_computed = |instruction: &&Instruction| !matches!(instruction.op, Op::Parameter { .. });
     let applied: usize =

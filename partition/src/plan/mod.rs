@@ -93,6 +93,8 @@ pub enum Emitter {
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
     UpdateSlice(Tiling),
+    /// The same with updates each of which goes to a place of its own, [`Update::scattered`].
+    Scatter(Tiling),
     /// No kernel: the computation is applied to the elements of others.
     Applied,
 }
@@ -205,7 +207,7 @@ impl FusionPlan {
     /// Where there is one dot, of results enough for tiles, and all outputs are computed of its results element by element, the kernel is shaped around it: the functions of
     /// outputs are given its results, and there are two of the elements of its operands.
     ///
-    /// Where every output is a dynamic-update-slice of a parameter, and nothing else reads of that parameter what may have been
+    /// Where every output is a dynamic-update-slice of a parameter, or the only root a scatter into parameters that needs no order, and nothing else reads of that parameter what may have been
     /// replaced already, the first functions compute the updates, and others where these start.
     ///
     /// # Errors
@@ -261,7 +263,7 @@ impl FusionPlan {
         &self.outputs
     }
 
-    /// What the outputs are where only updates are written ([`Emitter::UpdateSlice`]): one for each output, in their order.
+    /// What the outputs are where only updates are written ([`Emitter::UpdateSlice`], [`Emitter::Scatter`]): one for each output, in their order.
     pub fn updates(&self) -> &[Update] {
         &self.updates
     }

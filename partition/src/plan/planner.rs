@@ -127,7 +127,7 @@ impl<'m> Planner<'m> {
     }
 
     pub(super) fn plan(self, module: &Module, target: &Target) -> Result<FusionPlan, Diagnostics> {
-        let candidates = candidates(self.computation)?;
+        let candidates = candidates(module, self.computation)?;
         if candidates.is_empty() {
             // A text that tells a launch is that of a loop.
             let is_loop = self.cuts.as_ref().is_some_and(|cuts| cuts.tiling.is_some());
@@ -184,9 +184,15 @@ impl<'m> Planner<'m> {
         let results = self.result_forms();
         let space = Space::of(self.computation, &heroes, &results);
         let tiling = given.unwrap_or_else(|| Tiling::of_loop(elements as i64, space, &results, target));
-        let why = "every output is an operand but for its update";
+        let is_scatter = updates.iter().any(|update| update.scattered.is_some());
+        let (emitter, why) = match is_scatter {
+            true => {
+                (Emitter::Scatter(tiling), "every output is an operand but for its updates, each at a place of its own")
+            }
+            false => (Emitter::UpdateSlice(tiling), "every output is an operand but for its update"),
+        };
         let starts = self.starts.iter().map(|(_, start)| *start).collect();
-        let plan = self.finish(outputs, Emitter::UpdateSlice(tiling), heroes, why.to_owned());
+        let plan = self.finish(outputs, emitter, heroes, why.to_owned());
         Ok(Ok(FusionPlan { updates, starts, ..plan }))
     }
 
@@ -384,12 +390,11 @@ impl<'m> Planner<'m> {
     fn add_updates(&mut self, candidates: &[Candidate]) -> Vec<Update> {
         let computation = self.computation;
         let mut updates: Vec<Update> = Vec::new();
-        for Candidate { root, operand, map } in candidates {
-            let update = computation.instructions[*root].operands[1];
-            let extents = leaf_extents(&computation.instructions[update].shape);
-            let evaluations = element_count(&computation.instructions[update].shape);
+        for Candidate { root, operand, update, map, scattered } in candidates {
+            let extents = leaf_extents(&computation.instructions[*update].shape);
+            let evaluations = element_count(&computation.instructions[*update].shape);
             let identity = identity(&extents);
-            let own = Root { instruction: update, map: identity.clone() };
+            let own = Root { instruction: *update, map: identity.clone() };
             let same = updates.iter().map(|update| update.function);
             let same = same.into_iter().find(|id| self.functions[id.0 as usize].extents == extents);
             let function = match same {
@@ -401,8 +406,8 @@ impl<'m> Planner<'m> {
             };
             let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity };
             self.accesses[update.index()].push(Counted { access, evaluations });
-            let (root, operand, map) = (*root, *operand, map.clone());
-            updates.push(Update { root, operand, function, map });
+            let (root, operand, map, scattered) = (*root, *operand, map.clone(), *scattered);
+            updates.push(Update { root, operand, function, map, scattered });
         }
         for update in &updates {
             for variable in update.map.runtime() {
@@ -505,7 +510,12 @@ impl<'m> Planner<'m> {
         let operand = instruction.operands[position];
         let constant = self.splats[operand.index()].is_some();
         // Where an update that is one constant goes is told by values all the same.
-        if constant && !(instruction.op == Op::DynamicUpdateSlice && position == 1) {
+        let is_update = match instruction.op {
+            Op::DynamicUpdateSlice => position == 1,
+            Op::Scatter { .. } => position > instruction.operands.len() / 2,
+            _ => false,
+        };
+        if constant && !is_update {
             return Ok(Read::Splat);
         }
         if self.is_applied && matches!(computation.instructions[operand].op, Op::Parameter { .. }) {

@@ -18,7 +18,8 @@ pub(super) fn parse(
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let by_name: BTreeMap<&str, InstrId> =
         computation.instructions.iter().map(|(id, instruction)| (instruction.name.as_str(), id)).collect();
-    let is_loop = lines.first().is_some_and(|line| !line.starts_with("plan update-slice "));
+    let updates = ["plan update-slice ", "plan scatter "];
+    let is_loop = lines.first().is_some_and(|line| !updates.iter().any(|emitter| line.starts_with(emitter)));
     let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
     let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
     // All of a plan around reductions or products follows from the computation.
@@ -60,7 +61,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         return Ok(None);
     }
     let read = || -> Option<Tiling> {
-        let emitters = ["plan loop threads=", "plan update-slice threads="];
+        let emitters = ["plan loop threads=", "plan update-slice threads=", "plan scatter threads="];
         let launch = emitters.into_iter().find_map(|emitter| line.strip_prefix(emitter));
         let (threads, elements) = launch?.split_once(" elements=")?;
         Some(Tiling { threads: threads.parse().ok()?, elements: elements.parse().ok()? })
@@ -69,7 +70,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
             let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
-                           'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS', 'plan product TILES' or 'plan applied'";
+                           'plan scatter threads=N elements=N', 'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS', 'plan product TILES' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Update};
 use crate::access::is_identity;
+use crate::scattered::Scattered;
 use std::fmt;
 use weft_hlo::ir::{ArenaId, Computation, InstrId};
 use weft_indexing::IndexingMap;
@@ -21,6 +22,9 @@ impl fmt::Display for PlanText<'_> {
             Emitter::Product(product) => writeln!(f, "plan product {product}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
+            }
+            Emitter::Scatter(tiling) => {
+                writeln!(f, "plan scatter threads={} elements={}", tiling.threads, tiling.elements)?;
             }
             Emitter::Applied => f.write_str("plan applied\n")?,
         }
@@ -110,7 +114,14 @@ impl PlanText<'_> {
             self.called(update.function),
             Indices(&update.map)
         )?;
-        if starts.is_empty() { writeln!(f) } else { writeln!(f, ", {}", starts.join(", ")) }
+        if !starts.is_empty() {
+            write!(f, ", {}", starts.join(", "))?;
+        }
+        f.write_str(match update.scattered {
+            Some(Scattered { undivided: true, .. }) => ", undivided\n",
+            Some(Scattered { reads: true, .. }) => ", combined with what is there\n",
+            _ => "\n",
+        })
     }
 
     fn called(&self, id: FunctionId) -> &str {

@@ -1,18 +1,19 @@
-//! Fusions whose outputs are dynamic-update-slices of operands: only the updates are computed and written.
+//! Fusions whose outputs are operands but for slices or scattered elements that are updated: only the updates are computed and written.
 
 use super::planner::Planner;
 use super::{FunctionId, Read, leaf_extents, roots};
+use crate::scattered::Scattered;
 use weft_affine::{Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Op};
+use weft_hlo::indexing::{operand_map, scattered_map};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op};
 use weft_indexing::{IndexingMap, RuntimeVariable, Variable};
 
 /// An output that is an operand but for a window at a place that values tell. Where the operand's buffer holds the output, only the
 /// window has to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// The output: a dynamic-update-slice.
+    /// The output: a dynamic-update-slice, or a scatter, of which each operand is an update.
     pub root: InstrId,
     /// The operand, a parameter of the fusion.
     pub operand: InstrId,
@@ -22,6 +23,8 @@ pub struct Update {
     /// From an index of the update to the element of the output that it replaces. The owners of its runtime variables yield where the
     /// window starts.
     pub map: IndexingMap,
+    /// How a scatter changes the element; a dynamic-update-slice replaces it.
+    pub scattered: Option<Scattered>,
 }
 
 /// A root that could be updated in place, before anything is divided.
@@ -29,22 +32,38 @@ pub struct Update {
 pub(super) struct Candidate {
     pub(super) root: InstrId,
     pub(super) operand: InstrId,
+    /// What yields the elements that are written, or combined with those that are there.
+    pub(super) update: InstrId,
     pub(super) map: IndexingMap,
+    pub(super) scattered: Option<Scattered>,
 }
 
-/// The roots of a computation, if each of them is a dynamic-update-slice of a parameter.
+/// The roots of a computation, if each of them is a dynamic-update-slice of a parameter, or if its only root is a scatter that is computed in place.
 ///
 /// # Errors
 /// Where an update has no indexing map.
-pub(super) fn candidates(computation: &Computation) -> Result<Vec<Candidate>, Diagnostics> {
+pub(super) fn candidates(module: &Module, computation: &Computation) -> Result<Vec<Candidate>, Diagnostics> {
     let mut found = Vec::new();
+    if let [root] = roots(computation)[..]
+        && let Some(scattered) = Scattered::of(module, computation, root)
+    {
+        let operands = &computation.instructions[root].operands;
+        let inputs = operands.len() / 2;
+        let map = scattered_map(computation, root)?;
+        for (operand, update) in operands[..inputs].iter().zip(&operands[inputs + 1..]) {
+            let (operand, update, map) = (*operand, *update, map.clone());
+            found.push(Candidate { root, operand, update, map, scattered: Some(scattered) });
+        }
+        return Ok(found);
+    }
     for root in roots(computation) {
         let instruction = &computation.instructions[root];
         let is_parameter = |id: &InstrId| matches!(computation.instructions[*id].op, Op::Parameter { .. });
         let operand = instruction.operands.first().filter(|id| is_parameter(id)).copied();
         match (&instruction.op, operand) {
             (Op::DynamicUpdateSlice, Some(operand)) => {
-                found.push(Candidate { root, operand, map: written(computation, root)? });
+                let (update, map) = (instruction.operands[1], written(computation, root)?);
+                found.push(Candidate { root, operand, update, map, scattered: None });
             }
             _ => return Ok(Vec::new()),
         }
@@ -107,7 +126,7 @@ impl Planner<'_> {
             let operand = update.operand;
             let is_alone = updates.iter().filter(|other| other.operand == operand).count() == 1;
             for other in updates {
-                if computation.instructions[other.root].operands[1..].contains(&operand) {
+                if other.scattered.is_none() && computation.instructions[other.root].operands[1..].contains(&operand) {
                     return Err(format!("%{} reads %{} besides", name(other.root), name(operand)));
                 }
             }
@@ -117,7 +136,11 @@ impl Planner<'_> {
                 for (position, _) in instruction.operands.iter().enumerate().filter(|(_, read)| **read == operand) {
                     match &self.reads[user.index()][position] {
                         Read::Splat | Read::Never => continue,
-                        Read::At(map) if is_alone && function == update.function && leads_alike(map, &update.map) => {}
+                        Read::At(map)
+                            if is_alone
+                                && update.scattered.is_none()
+                                && function == update.function
+                                && leads_alike(map, &update.map) => {}
                         _ => {
                             let (user, operand, root) = (name(user), name(operand), name(update.root));
                             return Err(format!("%{user} reads elements of %{operand} that %{root} may have replaced"));

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::kernel::{
-    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId,
+    Access, AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId,
     Operand, ScalarOp, Scope, Space, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeSet;
@@ -321,7 +321,8 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
         if lanes > 1 && indices != 1 {
             self.find(format!("a vector of %{}, {}, has no single position", memory.name, memory.shape));
         }
-        if lanes > 1 && (!memory.is_buffer() || (memory.is_readable() && memory.is_writable())) {
+        // What is updated in place is proved element by element.
+        if lanes > 1 && !matches!(memory.space, Space::Buffer { access, .. } if access != Access::ReadWrite) {
             self.find(format!("a vector of %{}, which is no buffer that is read or written alone", memory.name));
         }
         if indices != memory.shape.rank() && indices != 1 {

@@ -5,8 +5,8 @@ use super::length::length;
 use super::{Gains, Held, MAX_LENGTH, MAX_TIMES, Pass, Refusal, Variant};
 use crate::kernel::{Function, Kernel, Known, Memory, Statement};
 use crate::lower::inline::renumber;
-use crate::lower::position::{in_terms_of, substitute};
-use weft_affine::{Expr, simplify};
+use crate::lower::position::{by_digits, in_terms_of, substitute};
+use weft_affine::{Error, Expr, Var, simplify};
 use weft_partition::Form;
 
 /// The kernel with neighboring invocations as lanes of one.
@@ -51,10 +51,17 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
             None => Ok(element),
         }
     };
+    let total = launch * rounds * kernel.windows;
     // The round as a function of the position alone.
-    let mut round = Function { extents: vec![launch * rounds * kernel.windows], body: body.clone(), ..entry.clone() };
+    let mut round = Function { extents: vec![total], body: body.clone(), ..entry.clone() };
     if !in_terms_of(&mut round.body, &position(*rounds)?, launch)? {
-        return Err(Refusal::Rounds);
+        // Where the coordinates of an invocation are indices themselves, they are digits of the position.
+        round.body.clone_from(body);
+        let digits = |variable: Var| digit(&entry.extents, (launch, total), variable);
+        let positions = Known::new(&[total]).ranges;
+        if kernel.windows > 1 || !by_digits(&mut round.body, &digits, &positions)? {
+            return Err(Refusal::Rounds);
+        }
     }
     let mut pass = Pass::new(kernel, held);
     let mut vectors = vectorized(&mut pass, &round, Variant { axis: Some(0) }, entry.name.clone())?;
@@ -78,4 +85,20 @@ pub(super) fn vectorized_kernel(kernel: &Kernel, held: Held) -> Result<Kernel, R
     let vectors = with_entry(pass, vectors);
     let most = length(kernel, 1).saturating_mul(MAX_TIMES).max(MAX_LENGTH);
     if length(&vectors, 1) > most { Err(Refusal::Long) } else { Ok(vectors) }
+}
+
+/// What a coordinate of an invocation of so many, or its round, is of a position; `None` of what is no part of it.
+fn digit(extents: &[i64], (launch, total): (i64, i64), variable: Var) -> Result<Option<Expr>, Error> {
+    let position = Expr::dim(0);
+    let Some((threads, groups)) = extents.split_last() else { return Ok(None) };
+    let (stride, count) = match variable {
+        // The groups along the first dimension follow one another.
+        Var::Dim(index) => match groups.get(index as usize) {
+            Some(count) => (threads * groups[..index as usize].iter().product::<i64>(), *count),
+            None => (1, *threads),
+        },
+        Var::Range(0) => (launch, total / launch),
+        Var::Range(_) | Var::Runtime(_) => return Ok(None),
+    };
+    position.checked_floor_div(stride)?.checked_modulo(count).map(Some)
 }

@@ -273,6 +273,9 @@ impl Division<'_> {
             Emitter::UpdateSlice(tiling) => {
                 json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }
+            Emitter::Scatter(tiling) => {
+                json!({ "name": "scatter", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
+            }
             _ => Value::Null,
         }
     }

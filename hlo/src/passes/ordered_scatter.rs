@@ -1,0 +1,203 @@
+//! Scatters as scatters of rows in ascending order.
+
+use super::build::Build;
+use super::gather_scatter::CanonicalScatter;
+use super::pass::{Pass, Rewritten};
+use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use super::stable_order::{Ordered, constant, ordered, taken};
+use crate::diagnostic::Diagnostics;
+use crate::ir::{
+    BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Module, Op, Scalar, Shape,
+};
+use std::collections::BTreeSet;
+
+/// Rewrites scatters for which `is_meant` holds to scatters of rows `[rows, …]` at ascending indices, one for each element along the dimensions that indices are for: so the
+/// updates of each element stand in a row, in the order in which they are combined, and the result is the same bit for bit. The rows are ordered by a stable sort of as many
+/// passes as the numbers have digits; windows that are out of bounds become rows that are.
+///
+/// Scatters whose places `s32` cannot count stay as they are, and those that would be of more than `most_rows`.
+///
+/// # Errors
+/// Those of [`CanonicalScatter`].
+pub fn order_scatters(
+    module: &Module,
+    most_rows: i64,
+    is_meant: &dyn Fn(&Module, &Computation, &Instruction) -> bool,
+) -> Result<Rewritten, Diagnostics> {
+    let meant = |module: &Module| -> BTreeSet<(String, String)> {
+        let mut found = BTreeSet::new();
+        for computation in module.computations.values() {
+            for instruction in computation.instructions.values() {
+                if matches!(instruction.op, Op::Scatter { .. }) && is_meant(module, computation, instruction) {
+                    found.insert((computation.name.clone(), instruction.name.clone()));
+                }
+            }
+        }
+        found
+    };
+    let found = meant(module);
+    if found.is_empty() {
+        return Ok(Rewritten { module: module.clone(), changes: Vec::new() });
+    }
+    let canonical = CanonicalScatter.run(module)?;
+    let found = if canonical.changes.is_empty() { found } else { meant(&canonical.module) };
+    let mut rewritten = rewrite_module(&canonical.module, &mut |rebuild, candidate| {
+        let place = (rebuild.source.name.clone(), candidate.name.clone());
+        found.contains(&place).then(|| expand(rebuild, candidate, most_rows)).flatten()
+    });
+    rewritten.changes.splice(0..0, canonical.changes);
+    Ok(rewritten)
+}
+
+fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, most_rows: i64) -> Option<Rule> {
+    let Op::Scatter { scatter_dims_to_operand_dims, to_apply, .. } = &candidate.op else { return None };
+    let count = candidate.operands.len() / 2;
+    let (inputs, updates) = (&candidate.operands[..count], &candidate.operands[count + 1..]);
+    let components = scatter_dims_to_operand_dims.len();
+    let source = rebuild.array(inputs[0]).extents.clone();
+    let windows = rebuild.array(updates[0]).extents.clone();
+    let (own, rest) = source.split_at(components);
+    let (sizes, kept) = windows[1..].split_at(components);
+    let product = |extents: &[i64]| extents.iter().try_fold(1i64, |all, extent| all.checked_mul(*extent));
+    let (places, of_window) = (product(own)?, product(sizes)?);
+    let rows = of_window.checked_mul(windows[0])?;
+    // What fills the last block of rows up is counted, too.
+    let is_counted = |number: i64| i32::try_from(number.checked_add(1 << 10)?).ok();
+    let (greatest, _) = (is_counted(places).map(|_| places as i32)?, is_counted(rows)?);
+    let stays =
+        rows > most_rows || places == 0 || rows == 0 || own.iter().zip(sizes).any(|(extent, size)| size > extent);
+    if stays {
+        return None;
+    }
+    let starts = Starts { indices: candidate.operands[count], own, sizes, rows: windows[0] };
+    let numbers = starts.places(rebuild, greatest);
+    let numbers = rebuild.reshaped(numbers, vec![rows]);
+    let Ordered { numbers, places: from } = ordered(rebuild, numbers, greatest);
+    let mut operands = Vec::with_capacity(candidate.operands.len());
+    let mut shapes = Vec::with_capacity(count);
+    for input in inputs {
+        let extents: Vec<i64> = [places].iter().chain(rest).copied().collect();
+        shapes.push(Shape::array(rebuild.element_type(*input), extents.clone()));
+        operands.push(rebuild.reshaped(*input, extents));
+    }
+    operands.push(rebuild.reshaped(numbers, vec![rows, 1]));
+    for update in updates {
+        let extents: Vec<i64> = [rows].iter().chain(kept).copied().collect();
+        let update = rebuild.reshaped(*update, extents);
+        operands.push(rows_of(rebuild, update, from));
+    }
+    let scatter = Op::Scatter {
+        update_window_dims: (1..=rest.len() as i64).collect(),
+        inserted_window_dims: vec![0],
+        scatter_dims_to_operand_dims: vec![0],
+        input_batching_dims: Vec::new(),
+        scatter_indices_batching_dims: Vec::new(),
+        index_vector_dim: 1,
+        indices_are_sorted: true,
+        unique_indices: false,
+        to_apply: *to_apply,
+    };
+    const RULE: &str = "a scatter is one of rows in ascending order";
+    if candidate.shape.as_array().is_some() {
+        let scattered = rebuild.add(shapes[0].clone(), scatter, operands);
+        return Some((RULE, Rewrite::Value(rebuild.reshaped(scattered, source))));
+    }
+    let scattered = rebuild.add(Shape::Tuple(shapes), scatter, operands);
+    let mut results = Vec::with_capacity(count);
+    for index in 0..count {
+        let element = rebuild.element(scattered, index);
+        results.push(rebuild.reshaped(element, source.clone()));
+    }
+    Some((RULE, Rewrite::Op(Op::Tuple, results)))
+}
+
+/// The starts of windows along the dimensions that they are for.
+struct Starts<'a> {
+    /// `[rows, components]`.
+    indices: InstrId,
+    /// The extents of the inputs, and of the windows.
+    own: &'a [i64],
+    sizes: &'a [i64],
+    rows: i64,
+}
+
+impl Starts<'_> {
+    /// For each element of each window `[rows, elements]` its place, row-major, or `outside` where the window does not lie within the inputs.
+    fn places(&self, rebuild: &mut Rebuild<'_>, outside: i32) -> InstrId {
+        let element_type = rebuild.element_type(self.indices);
+        let mut first = constant(rebuild, 0, vec![self.rows]);
+        let mut is_inside: Option<InstrId> = None;
+        for (component, (extent, size)) in self.own.iter().zip(self.sizes).enumerate() {
+            let start = self.component(rebuild, component);
+            // The greatest start that the type has.
+            let bits = element_type.bits() - u32::from(element_type.is_signed());
+            let most = if bits >= 63 { i64::MAX } else { (1 << bits) - 1 };
+            let greatest = (extent - size).min(most);
+            let [low, high] = [0, greatest].map(|bound| rebuild.scalar(Scalar::from_bits(bound as u128, element_type)));
+            let [low, high] = [low, high].map(|bound| rebuild.broadcast(bound, &[], vec![self.rows]));
+            let clamped = rebuild.like(start, element_type, Op::Clamp, vec![low, start, high]);
+            let is_own = rebuild.compared(ComparisonDirection::Eq, start, clamped);
+            is_inside = Some(match is_inside {
+                Some(others) => rebuild.binary(BinaryOp::And, others, is_own),
+                None => is_own,
+            });
+            let number = rebuild.converted(clamped, ElementType::S32);
+            first = self.advanced(rebuild, first, number, component);
+        }
+        let elements: i64 = self.sizes.iter().product();
+        let extents = vec![self.rows, elements];
+        let mut further = constant(rebuild, 0, vec![elements]);
+        for component in 0..self.sizes.len() {
+            let index = rebuild.iota(ElementType::S32, self.sizes.to_vec(), component as i64);
+            let index = rebuild.reshaped(index, vec![elements]);
+            further = self.advanced(rebuild, further, index, component);
+        }
+        let first = rebuild.broadcast(first, &[0], extents.clone());
+        let further = rebuild.broadcast(further, &[1], extents.clone());
+        let place = rebuild.binary(BinaryOp::Add, first, further);
+        let Some(is_inside) = is_inside else { return place };
+        let is_inside = rebuild.broadcast(is_inside, &[0], extents.clone());
+        let outside = constant(rebuild, outside, extents);
+        rebuild.selected(is_inside, place, outside)
+    }
+
+    /// One component of each start.
+    fn component(&self, rebuild: &mut Rebuild<'_>, component: usize) -> InstrId {
+        if self.own.len() == 1 {
+            return rebuild.reshaped(self.indices, vec![self.rows]);
+        }
+        let [zero, number] = [0, component as i32].map(|number| rebuild.scalar(Scalar::S32(number)));
+        let column = rebuild.window(self.indices, &[zero, number], &[self.rows, 1]);
+        rebuild.reshaped(column, vec![self.rows])
+    }
+
+    /// A place so many elements further along a dimension.
+    fn advanced(&self, rebuild: &mut Rebuild<'_>, place: InstrId, by: InstrId, component: usize) -> InstrId {
+        let stride: i64 = self.own[component + 1..].iter().product();
+        let extents = rebuild.array(by).extents.clone();
+        let stride = constant(rebuild, stride as i32, extents);
+        let by = rebuild.binary(BinaryOp::Multiply, by, stride);
+        rebuild.binary(BinaryOp::Add, place, by)
+    }
+}
+
+/// The rows of an array with these numbers.
+fn rows_of(rebuild: &mut Rebuild<'_>, array: InstrId, numbers: InstrId) -> InstrId {
+    let given = rebuild.array(array).clone();
+    if given.rank() == 1 {
+        return taken(rebuild, array, numbers);
+    }
+    let mut slice_sizes = given.extents.clone();
+    slice_sizes[0] = 1;
+    let op = Op::Gather {
+        offset_dims: (1..given.rank() as i64).collect(),
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        operand_batching_dims: Vec::new(),
+        start_indices_batching_dims: Vec::new(),
+        index_vector_dim: 1,
+        slice_sizes,
+        indices_are_sorted: false,
+    };
+    rebuild.add(Shape::array(given.element_type, given.extents), op, vec![array, numbers])
+}

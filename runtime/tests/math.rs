@@ -86,7 +86,10 @@ fn functions_of_one_number_are_accurate() {
         let results = gpu::run(call, &[F32], F32, [&words, &words]);
         let results = inputs.iter().zip(&results).map(|(x, got)| {
             let got = f32::from_bits(*got);
-            let error = seen(*x).map(|x| reference::distance(got, reference(x))).fold(f64::INFINITY, f64::min);
+            // What is subnormal and comes out as it went in is one of those that may be flushed.
+            let gots = std::iter::once(got).chain((got.is_subnormal() && got == *x).then_some(0f32.copysign(got)));
+            let errors = gots.flat_map(|got| seen(*x).map(move |x| reference::distance(got, reference(x))));
+            let error = errors.fold(f64::INFINITY, f64::min);
             (error, move || format!("at {x:e}: {got:e} for {:e}", reference(f64::from(*x))))
         });
         Row::worst(F32, op.name(), *bound, results)
@@ -99,6 +102,11 @@ fn functions_of_two_numbers_are_accurate() {
     let rows = TWO.iter().map(|(op, reference, bound, [first, second])| {
         let call = math::binary(*op, F32).expect("the table has every function of f32");
         let [xs, ys] = sweep::two(*first, *second);
+        // No more is said of a bare quotient, which the compiler writes of moderate numbers alone where it is not exact.
+        let is_bare = *op == BinaryOp::Divide && !crate::support::device().target().arithmetic.exact_division;
+        let is_moderate = |x: &f32| x.abs() > 1e-18 && x.abs() < 1e18;
+        let (xs, ys): (Vec<f32>, Vec<f32>) =
+            xs.into_iter().zip(ys).filter(|(x, y)| !is_bare || is_moderate(x) && is_moderate(y)).unzip();
         let results = gpu::run(call, &[F32, F32], F32, [&bits(&xs), &bits(&ys)]);
         let results = xs.iter().zip(&ys).zip(&results).map(|((x, y), got)| {
             let got = f32::from_bits(*got);

@@ -100,13 +100,13 @@ ENTRY main {{
 #[test]
 fn constants_that_several_host_steps_read_are_held_once() {
     let module = support::module(&sorted_twice());
-    let program = compiled(&module);
+    let device = support::device();
+    let program = compile_with(&module, device.target(), &asking()).unwrap_or_else(|error| panic!("{error}"));
     let given: Vec<_> = program.host_steps().map(|step| step.constants.clone()).collect();
     assert!(given.len() == 2 && given[0].len() == 1 && given[0] == given[1], "{program}");
     let text = program.text();
     assert_eq!(text.matches("74, 30").count(), 1, "{text}");
     let read = read_again(&program);
-    let device = support::device();
     let x: Vec<f32> = (0..81u8).map(|number| f32::from(number % 10)).collect();
     let inputs = [Literal::array([81], x)];
     let expected = weft_hlo::eval::evaluate(&module, &inputs).expect("the evaluator knows it");

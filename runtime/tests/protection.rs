@@ -67,10 +67,15 @@ fn check(device: &Device, first: &Operation, next: &Operation, failures: &mut Ve
     let literals = inputs.clone().map(|values| Literal::array([COUNT as i64], values));
     // As it is written: the passes would find the forms to be alike.
     let options = Options { optimize: false, host: false, ..Options::default() };
-    let program = compile_with(&module, device.target(), &options).expect("the module compiles");
+    // A product and a sum mean two roundings.
+    let target = device.target().clone().with(|target| target.forbid_contraction = true);
+    let program = compile_with(&module, &target, &options).expect("the module compiles");
     let found = Executable::new(device, program).expect("the program loads").run(&literals).expect("it runs");
     let evaluated = evaluate(&module, &literals).expect("the evaluator knows it");
     let [Data::F32(found), Data::F32(evaluated)] = [&found[0].data, &evaluated[0].data] else { panic!("both are f32") };
+    let of_name = |text: &str| [first.name, next.name].iter().any(|name| name.contains(text));
+    let arithmetic = device.target().arithmetic;
+    let may_be_off = of_name("/") && !arithmetic.exact_division || of_name("sqrt") && !arithmetic.exact_sqrt;
     let keeps = device.target().arithmetic.flushes_denormals == Some(false);
     for (at, (found, evaluated)) in found.iter().zip(evaluated).enumerate() {
         let (form, at) = (others[at / COUNT], at % COUNT);
@@ -89,7 +94,9 @@ fn check(device: &Device, first: &Operation, next: &Operation, failures: &mut Ve
         if !keeps && [x, y, z, a, expected].iter().any(|value| value.is_subnormal()) {
             continue;
         }
-        if !same(found) {
+        // Where a device does not round them to the nearest, quotients and square roots are corrected to the last place.
+        let is_near = found.to_bits().abs_diff(expected.to_bits()) <= 1 && expected.is_finite();
+        if !same(found) && !(may_be_off && is_near) {
             failures.push(format!(
                 "{} and then {} with {}, at x = {x:e}, y = {y:e}, z = {z:e}: {found:e} instead of {expected:e} ({})",
                 first.name,

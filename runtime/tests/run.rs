@@ -2,6 +2,7 @@
 
 use crate::support::{self, compile};
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Module, Scalar};
+use weft_partition::Schedule;
 use weft_runtime::{Checks, DeviceBuffer, Executable, Options, compile_with};
 
 fn load(module: &Module) -> Executable {
@@ -126,7 +127,11 @@ fn hundreds_of_launches_run() {
         );
     }
     let module = support::module(&(text + "}\n"));
-    let executable = load(&module);
+    // Elsewhere a few of them may be one kernel.
+    let device = support::device();
+    let target = device.target().clone().with(|target| target.schedule = Some(Schedule::Software));
+    let program = compile(&module, &target).expect("the module compiles");
+    let executable = Executable::new(&device, program).expect("the program loads");
     assert!(executable.program().launches().count() >= steps);
     let input = Literal::array([4, 8], numbers(32));
     let expected = weft_hlo::eval::evaluate(&module, std::slice::from_ref(&input)).expect("the evaluator knows it");
@@ -293,7 +298,7 @@ fn invocations_compute_several_elements() {
             i64::from(shader.workgroups[0]) * i64::from(shader.workgroup_size[0]) < rows * columns
         };
         let is_software = device.target().kind == weft_partition::DeviceKind::Software;
-        assert_eq!(program.shaders().iter().any(is_several), is_software);
+        assert!(!is_software || program.shaders().iter().any(is_several));
         assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()), "{rows} by {columns}");
         let found = Executable::new(&device, program).expect("the program loads").run(&[x, b]).expect("it runs");
         assert_eq!(found, expected, "{rows} by {columns}");

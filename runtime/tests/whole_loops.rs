@@ -8,8 +8,15 @@ use weft_runtime::program::Step;
 use weft_runtime::{Executable, Options, Program, compile_with};
 
 /// What tensors hold; NaNs are equal in every bit.
-fn data(literals: &[Literal]) -> Vec<&Data> {
-    literals.iter().map(|literal| &literal.data).collect()
+/// What arrays hold, every NaN as good as another.
+fn data(literals: &[Literal]) -> Vec<Data> {
+    let plain = |literal: &Literal| match &literal.data {
+        Data::F32(values) => {
+            Data::F32(values.iter().map(|value| if value.is_nan() { f32::NAN } else { *value }).collect())
+        }
+        data => data.clone(),
+    };
+    literals.iter().map(plain).collect()
 }
 
 /// A loop whose state is one array `x` besides a counter `i`, which goes on as `condition` says, a computation of `i`, `x` and the second argument `n`;

@@ -54,7 +54,10 @@ fn windows(instructions: &str, kind: DeviceKind) -> Result<(Program, Vec<u32>), 
     let device = support::device();
     let add = "add {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT z = s32[] add(x, y)\n}\n";
     let module = support::module(&format!("HloModule test\n{add}ENTRY main {{\n{instructions}\n}}\n"));
-    let target = narrow(&device, 4096).with(|target| target.kind = kind);
+    let target = narrow(&device, 4096).with(|target| {
+        target.kind = kind;
+        target.max_storage_buffers = target.max_storage_buffers.min(16);
+    });
     let program = check(&device, &target, &module, &arguments(&module))?;
     let dispatches = program.launches().map(|launch| launch.windows).collect();
     Ok((program, dispatches))

@@ -21,6 +21,7 @@ pub fn legalize(kernel: &Kernel, target: &Target) -> Kernel {
 }
 
 fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
+    let has_subnormals = arithmetic.flushes_denormals != Some(true);
     let mut statements = Vec::with_capacity(body.statements.len());
     for mut statement in std::mem::take(&mut body.statements) {
         statement.blocks_mut().into_iter().for_each(|inner| block(inner, function, arithmetic));
@@ -29,13 +30,13 @@ fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
                 ScalarOp::Binary { op: BinaryOp::Divide, operands }
                     if !arithmetic.exact_division && is_rounded(function, operands) =>
                 {
-                    rounded::quotient(*value, operands, function, &mut statements);
+                    rounded::quotient(*value, operands, has_subnormals, function, &mut statements);
                     continue;
                 }
                 ScalarOp::Unary { op: UnaryOp::Sqrt, operand }
                     if !arithmetic.exact_sqrt && Kernel::operand_type(function, operand) == ElementType::F32 =>
                 {
-                    rounded::square_root(*value, operand, function, &mut statements);
+                    rounded::square_root(*value, operand, has_subnormals, function, &mut statements);
                     continue;
                 }
                 _ => {}
@@ -55,14 +56,16 @@ fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
     body.statements = statements;
 }
 
-/// Whether a quotient of these operands has to be corrected: it is one of `f32`, not by a power of two, and within what can be corrected.
+/// Whether a quotient of these operands has to be corrected: it is one of `f32`, not by a power of two whose inverse is a normal number, and not of a constant that decides it.
 fn is_rounded(function: &Function, operands: [Operand; 2]) -> bool {
     let is_power_of_two = |operand: Operand| match operand {
-        Operand::Constant(Scalar::F32(value)) => value.is_normal() && value.to_bits().trailing_zeros() >= 23,
+        Operand::Constant(Scalar::F32(value)) => {
+            value.is_normal() && value.to_bits().trailing_zeros() >= 23 && value.recip().is_normal()
+        }
         _ => false,
     };
     let is_f32 = Kernel::operand_type(function, operands[1]) == ElementType::F32;
-    is_f32 && !is_power_of_two(operands[1]) && rounded::may_be_corrected(operands)
+    is_f32 && !is_power_of_two(operands[1]) && operands.into_iter().all(rounded::may_be_normal)
 }
 
 fn push(statement: Statement, function: &mut Function, statements: &mut Vec<Statement>) {

@@ -13,8 +13,8 @@ use arithmetic::{Carried, calculates, is_arithmetic, is_number};
 use origin::{Elements, Origin};
 use rewrite::Rewrite;
 use std::collections::BTreeMap;
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Scalar};
-use weft_partition::Target;
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, ElementType, Scalar};
+use weft_partition::{DeviceKind, Target};
 
 /// The kernel with what a driver may not compute with hidden from it (`keep`).
 ///
@@ -35,24 +35,29 @@ use weft_partition::Target;
 ///
 /// A choice between opaque values and constants other than zero is opaque to sums and products.
 ///
+/// On GPUs, of two values that are compared, and of which one is chosen, the one that is chosen is hidden apart: their drivers know that `x < y ? x : y` is a minimum, and take one that drops NaN.
+///
 /// Where the device is told to compute in the order that is written ([`Features::no_contraction`](weft_partition::Features::no_contraction)),
 /// zeros alone are hidden, literal ones and what a driver can compute: some fold with these even so.
 #[must_use]
 pub fn protect(kernel: &Kernel, target: &Target) -> Kernel {
-    let contracts = !(target.forbid_contraction && target.arithmetic.contraction);
-    let is_ordered = target.features.no_contraction;
+    let device = Properties {
+        contracts: !(target.forbid_contraction && target.arithmetic.contraction),
+        is_ordered: target.features.no_contraction,
+        has_minima: target.kind != DeviceKind::Software,
+    };
     let mut kept = kernel.clone();
     let mut is_called = vec![false; kernel.functions.len()];
     for function in kernel.functions.values() {
         mark_called(&function.body, &mut is_called);
     }
     mark_used(kernel, &kernel.entry.body, &mut BTreeMap::new(), &mut is_called);
-    let protections = Protection::of(kernel, [contracts, is_ordered], |id| !is_called[id.index()]);
+    let protections = Protection::of(kernel, device, |id| !is_called[id.index()]);
     for (function, protection) in kept.functions.values_mut().zip(&protections) {
         Rewrite { protection, source: function.clone(), function }.run();
     }
     let callees = &BTreeMap::new();
-    let entry = Context { memories: &kernel.memories, contracts, is_ordered, returns_to_code: false, callees };
+    let entry = Context { memories: &kernel.memories, device, returns_to_code: false, callees };
     let protection = Protection::of_function(&kernel.entry, entry);
     Rewrite { protection: &protection, source: kept.entry.clone(), function: &mut kept.entry }.run();
     kept
@@ -129,20 +134,30 @@ struct Protection<'k> {
     origins: Vec<Origin>,
     elements: Elements<'k>,
     memories: &'k Arena<MemoryId, Memory>,
-    /// Whether the device keeps to the order of what is written.
-    is_ordered: bool,
+    device: Properties,
+    /// Values that are compared, and what comparisons compare.
+    is_compared: Vec<bool>,
+    comparisons: BTreeMap<ValueId, [Operand; 2]>,
     /// Whether something is computed with what the function returns.
     returns_to_code: bool,
+}
+
+/// What a driver may do.
+#[derive(Copy, Clone)]
+struct Properties {
+    /// Whether it may round a product and a sum once.
+    contracts: bool,
+    /// Whether it keeps to the order of what is written.
+    is_ordered: bool,
+    /// Whether it makes minima and maxima, without NaN, of choices between what is compared.
+    has_minima: bool,
 }
 
 /// What the protection of a function depends on besides itself.
 #[derive(Copy, Clone)]
 struct Context<'c, 'k> {
     memories: &'k Arena<MemoryId, Memory>,
-    /// Whether a device may round a product and a sum once.
-    contracts: bool,
-    /// Whether the device keeps to the order of what is written.
-    is_ordered: bool,
+    device: Properties,
     /// Whether something is computed with what the function returns.
     returns_to_code: bool,
     /// For each function whether each of its results is one of several values.
@@ -151,11 +166,7 @@ struct Context<'c, 'k> {
 
 impl<'k> Protection<'k> {
     /// The protection of each function of a kernel; `is_output` tells which return to the entry alone.
-    fn of(
-        kernel: &'k Kernel,
-        [contracts, is_ordered]: [bool; 2],
-        is_output: impl Fn(FunctionId) -> bool,
-    ) -> Vec<Protection<'k>> {
+    fn of(kernel: &'k Kernel, device: Properties, is_output: impl Fn(FunctionId) -> bool) -> Vec<Protection<'k>> {
         let mut protections: Vec<Protection<'k>> = Vec::with_capacity(kernel.functions.len());
         // Callees stand behind their callers.
         let mut chosen: BTreeMap<FunctionId, Vec<bool>> = BTreeMap::new();
@@ -164,7 +175,7 @@ impl<'k> Protection<'k> {
             let function = &kernel.functions[id];
             let returns_to_code = !is_output(id);
             let memories = &kernel.memories;
-            let context = Context { memories, contracts, is_ordered, returns_to_code, callees: &chosen };
+            let context = Context { memories, device, returns_to_code, callees: &chosen };
             let protection = Protection::of_function(function, context);
             let is_chosen = |result: &Operand| match result {
                 Operand::Value(value) => protection.origins[value.index()] == Origin::Chosen,
@@ -184,11 +195,13 @@ impl<'k> Protection<'k> {
             origins: vec![Origin::Opaque; count],
             elements: Elements::default(),
             memories: context.memories,
-            is_ordered: context.is_ordered,
+            device: context.device,
+            is_compared: vec![false; count],
+            comparisons: BTreeMap::new(),
             returns_to_code: context.returns_to_code,
         };
-        let (needed, is_known) = (vec![false; count], vec![false; count]);
-        let mut pass = Pass { context, function, protection, needed, is_known, extents: Vec::new() };
+        let (needed, is_known, is_together) = (vec![false; count], vec![false; count], vec![false; count]);
+        let mut pass = Pass { context, function, protection, needed, is_known, is_together, extents: Vec::new() };
         pass.block(&function.body);
         if context.returns_to_code {
             function.body.results.iter().for_each(|result| pass.need(*result));
@@ -196,7 +209,7 @@ impl<'k> Protection<'k> {
         let Pass { mut protection, needed, is_known, .. } = pass;
         for (value, kept) in protection.kept.iter_mut().enumerate() {
             let is_number = is_number(function.values[ValueId::from_index(value)].element_type);
-            let is_visible = protection.origins[value].is_computed() && (!context.is_ordered || is_known[value]);
+            let is_visible = protection.origins[value].is_computed() && (!context.device.is_ordered || is_known[value]);
             *kept = needed[value] && is_number && is_visible;
         }
         protection
@@ -225,6 +238,11 @@ impl<'k> Protection<'k> {
                 ScalarOp::Compare { .. } => true,
                 _ => false,
             };
+        if let (true, ScalarOp::Select { .. }, Operand::Value(value)) = (self.device.has_minima, op, operand) {
+            // One of the two: of both what hides them would be drawn out.
+            let is_first = position == 1 || position == 2 && matches!(operands[1], Operand::Constant(_));
+            return (is_first && self.is_chosen_by_itself(op, value)).then_some(Hiding::Apart);
+        }
         // Of a vector each lane may be an operand of arithmetic.
         let is_computed_with = is_arithmetic(function, op) || !op.is_lane_wise();
         match operand {
@@ -232,13 +250,15 @@ impl<'k> Protection<'k> {
                 let is_inverted = position == 1
                     && matches!(op, ScalarOp::Binary { op: BinaryOp::Divide, .. })
                     && !has_exact_inverse(scalar)
-                    && !self.is_ordered;
-                // What no language has a literal for is known to no driver, but equal to itself.
-                let is_itself = compares && operands[0] == operand && !self.is_ordered && !is_finite(scalar);
+                    && !self.device.is_ordered;
+                // What no language has a literal for is known to no driver, nor is a hidden zero, but equal to itself.
+                let is_itself = compares
+                    && operands[0] == operand
+                    && (is_zero(operand) || !self.device.is_ordered && !is_finite(scalar));
                 let is_hidden = is_computed_with && is_zero(operand) || is_inverted;
                 if is_itself { Some(Hiding::Apart) } else { is_hidden.then_some(Hiding::Value) }
             }
-            Operand::Value(_) if self.is_ordered => None,
+            Operand::Value(_) if self.device.is_ordered => None,
             // Nothing that it is taken from is equal to it for all that a driver knows, or it would be kept.
             Operand::Value(value) if compares && self.is_bare_product(value) => None,
             // What is hidden where it is computed is no element and no constant.
@@ -251,6 +271,15 @@ impl<'k> Protection<'k> {
                 let is_chosen = self.origins[value.index()] == Origin::Chosen;
                 (is_chosen && is_computed_with).then_some(Hiding::Chosen)
             }
+        }
+    }
+
+    /// Whether a value is chosen, for all that is known, because it compares so with the other that may be.
+    fn is_chosen_by_itself(&self, op: &ScalarOp, value: ValueId) -> bool {
+        let ScalarOp::Select { operands: [Operand::Value(condition), a, b] } = op else { return false };
+        match self.comparisons.get(condition) {
+            Some(compared) => compared == &[*a, *b] || compared == &[*b, *a],
+            None => self.is_compared[value.index()],
         }
     }
 
@@ -298,6 +327,8 @@ struct Pass<'c, 'f> {
     needed: Vec<bool>,
     /// Values that a driver can compute, or choose among: of indices and constants alone.
     is_known: Vec<bool>,
+    /// Words that are put together of others.
+    is_together: Vec<bool>,
     /// The extents of the variables of all loops around.
     extents: Vec<i64>,
 }
@@ -335,7 +366,19 @@ impl<'f> Pass<'_, 'f> {
             match statement {
                 Statement::Let { value, op } => {
                     let is_arithmetic = is_arithmetic(self.function, op);
+                    if let ScalarOp::Compare { operands, .. } = op {
+                        self.protection.comparisons.insert(*value, *operands);
+                        for operand in operands {
+                            if let Operand::Value(value) = operand {
+                                self.protection.is_compared[value.index()] = true;
+                            }
+                        }
+                    }
                     self.is_known[value.index()] = self.computes_with_known(op);
+                    let is_word = self.function.values[*value].element_type == ElementType::U32;
+                    let is_sum =
+                        matches!(op, ScalarOp::Binary { op: BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract, .. });
+                    self.is_together[value.index()] = is_word && is_sum && !self.is_known[value.index()];
                     *self.origin(*value) = match op {
                         ScalarOp::Extract { memory, indices } => {
                             self.protection.elements.insert(*value, *memory, indices);
@@ -357,6 +400,7 @@ impl<'f> Pass<'_, 'f> {
                         }
                         // Bits are put together, of which some are not known.
                         ScalarOp::Decode { operand, .. } if !self.knows(*operand) => Origin::Opaque,
+                        ScalarOp::Bitcast { operand, .. } if self.is_put_together(*operand) => Origin::Opaque,
                         // What others hand on, and sums whose order is open.
                         ScalarOp::Member { .. } | ScalarOp::MultiplyAdd { .. } => Origin::Opaque,
                         op if !op.is_lane_wise() => Origin::Opaque,
@@ -440,6 +484,11 @@ impl<'f> Pass<'_, 'f> {
         }
     }
 
+    /// Whether an operand is a word that was put together of others, not all of them known: no sign that is changed or dropped, which drivers see through.
+    fn is_put_together(&self, operand: Operand) -> bool {
+        matches!(operand, Operand::Value(value) if self.is_together[value.index()])
+    }
+
     /// Whether the operand is the result of arithmetic.
     fn is_arithmetic(&mut self, operand: Operand) -> bool {
         match operand {
@@ -458,7 +507,7 @@ impl<'f> Pass<'_, 'f> {
             // Of a divisor that may be a constant the inverse is taken.
             Origin::Selected => (*op, position) != (BinaryOp::Divide, 1),
             Origin::Product { factors } if matches!(op, BinaryOp::Add | BinaryOp::Subtract) => {
-                self.context.contracts && self.is_apart(factors, operands[1 - position])
+                self.context.device.contracts && self.is_apart(factors, operands[1 - position])
             }
             _ => false,
         }

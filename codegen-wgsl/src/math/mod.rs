@@ -54,9 +54,13 @@ pub use table::{binary, compare, convert, unary};
 /// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its
 /// workgroup `lane` is.
 pub fn zeros(lane: &str) -> String {
-    let fields = ["zero", "zero_apart", "zero_chosen", "zero_constant"].map(|zero| format!("params.{zero} & {lane}"));
+    let fields = ["zero", "zero_apart", "zero_chosen", "zero_constant"]
+        .map(|zero| format!("params.{zero} & ({lane} * {ALL_BITS:#x}u)"));
     format!("zeros = Params({});", fields.join(", "))
 }
+
+/// What numbers of invocations are multiplied with (2^32 by the golden ratio): of a product any bit may be set, for all that a driver knows.
+const ALL_BITS: u32 = 0x9e37_79b1;
 
 /// The functions that hide, and the zero of each.
 const HIDING: [(&str, &str); 3] = [("keep", "zero"), ("keep_apart", "zero_apart"), ("keep_chosen", "zero_chosen")];
@@ -68,7 +72,7 @@ const HIDING: [(&str, &str); 3] = [("keep", "zero"), ("keep_apart", "zero_apart"
 ///
 /// The zeros are [made different](zeros) for each invocation: drivers compile a kernel again for the values of uniforms that
 /// branches depend on (llvmpipe does, of a branch or an unrolled loop that depends on nothing else), and would know the zeros
-/// everywhere then.
+/// everywhere then. Each bit of them may be set: NVIDIA's knows that the bits of a number below 1,024 are those of a subnormal `f32`, which is zero to it.
 ///
 /// A driver may take `(x + 1e8) - 1e8` for `x`; it cannot do so for `keep(x + 1e8) - 1e8`. Functions here begin with such
 /// arithmetic, so their arguments must be opaque: elements of buffers, or kept where they are computed.

@@ -44,7 +44,7 @@ fn best(a: f32, ia: i32, b: f32, ib: i32) -> Result_best {
     let gt = a > keep_apart(b);
     let is_nan = is_nan_f32(a);
     let first = gt | is_nan;
-    let value = keep(select(b, a, first));
+    let value = keep(select(b, keep_apart(a), first));
     let eq = a == keep_apart(b);
     let lt = ia < ib;
     let earlier = eq & lt;
@@ -55,56 +55,41 @@ fn best(a: f32, ia: i32, b: f32, ib: i32) -> Result_best {
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
+    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
     let at0 = lane >> 5u;
     let at1 = lane & 31u;
     var chosen_3: f32;
     var chosen_4: i32;
     if at0 <= 6u {
-        var chosen_5: f32;
-        var chosen_6: i32;
-        if at1 * 2u <= 32u {
-            let x_7_all = x_2(lane * 2u - at0 * 31u);
-            let x_7 = x_7_all.r0;
-            let x_8 = x_7_all.r1;
-            let gt_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > keep_apart(x_7);
-            let is_nan_3 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
-            let first_3 = gt_3 | is_nan_3;
-            let value_6 = keep(select(x_7, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_3));
-            let eq_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == keep_apart(x_7);
-            let lt_3 = 2147483647i < x_8;
-            let earlier_3 = eq_3 & lt_3;
-            let keeps_3 = first_3 | earlier_3;
-            let index_3 = select(x_8, 2147483647i, keeps_3);
-            chosen_5 = value_6;
-            chosen_6 = index_3;
-        } else {
-            chosen_5 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
-            chosen_6 = 2147483647i;
+        var both_acc: f32 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
+        var both_acc_2: i32 = 2147483647i;
+        for (var s0 = 0u; s0 < 2u; s0++) {
+            var chosen: f32;
+            var chosen_2: i32;
+            if s0 + at1 * 2u <= 32u {
+                let x_3_all = x_2(lane * 2u + s0 - at0 * 31u);
+                let x_3 = x_3_all.r0;
+                let x_4 = x_3_all.r1;
+                let gt = both_acc > keep_apart(x_3);
+                let is_nan = is_nan_f32(both_acc);
+                let first = gt | is_nan;
+                let value = keep(select(x_3, keep_apart(both_acc), first));
+                let eq = both_acc == keep_apart(x_3);
+                let lt = both_acc_2 < x_4;
+                let earlier = eq & lt;
+                let keeps = first | earlier;
+                let index = select(x_4, both_acc_2, keeps);
+                chosen = value;
+                chosen_2 = index;
+            } else {
+                chosen = both_acc;
+                chosen_2 = both_acc_2;
+            }
+            both_acc = chosen;
+            both_acc_2 = chosen_2;
         }
-        var chosen_7: f32;
-        var chosen_8: i32;
-        if at1 * 2u + 1u <= 32u {
-            let x_11_all = x_2(lane * 2u + 1u - at0 * 31u);
-            let x_11 = x_11_all.r0;
-            let x_12 = x_11_all.r1;
-            let gt_4 = chosen_5 > keep_apart(x_11);
-            let is_nan_4 = is_nan_f32(chosen_5);
-            let first_4 = gt_4 | is_nan_4;
-            let value_8 = keep(select(x_11, chosen_5, first_4));
-            let eq_4 = chosen_5 == keep_apart(x_11);
-            let lt_4 = chosen_6 < x_12;
-            let earlier_4 = eq_4 & lt_4;
-            let keeps_4 = first_4 | earlier_4;
-            let index_4 = select(x_12, chosen_6, keeps_4);
-            chosen_7 = value_8;
-            chosen_8 = index_4;
-        } else {
-            chosen_7 = chosen_5;
-            chosen_8 = chosen_6;
-        }
-        chosen_3 = chosen_7;
-        chosen_4 = chosen_8;
+        chosen_3 = both_acc;
+        chosen_4 = both_acc_2;
     } else {
         chosen_3 = bitcast<f32>(0xff800000u ^ zeros.zero_constant);
         chosen_4 = 2147483647i;
@@ -168,7 +153,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let gt_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) > both_3;
     let is_nan_2 = is_nan_f32(bitcast<f32>(0xff800000u ^ zeros.zero_constant));
     let first_2 = gt_2 | is_nan_2;
-    let value_2 = keep(select(both_3, bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_2));
+    let value_2 = keep(select(keep_apart(both_3), bitcast<f32>(0xff800000u ^ zeros.zero_constant), first_2));
     let eq_2 = bitcast<f32>(0xff800000u ^ zeros.zero_constant) == both_3;
     let lt_2 = 0i < both_4;
     let earlier_2 = eq_2 & lt_2;

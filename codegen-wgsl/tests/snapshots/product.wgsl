@@ -31,7 +31,7 @@ fn b_2_x4(d0: u32, d1: u32, d2: u32) -> vec4<f32> {
 
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & lane, params.zero_apart & lane, params.zero_chosen & lane, params.zero_constant & lane);
+    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
     let at0 = lane >> 1u;
     for (var s0 = 0u; s0 < 2u; s0++) {
         var element: vec4<f32>;
@@ -75,17 +75,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var s0 = 0u; s0 < 8u; s0++) {
         let rhs_6 = vec4<f32>(rhs_tile[s0 * 16u + at1 * 4u], rhs_tile[s0 * 16u + at1 * 4u + 1u], rhs_tile[s0 * 16u + at1 * 4u + 2u], rhs_tile[s0 * 16u + at1 * 4u + 3u]);
         let lhs_6 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u]);
-        let product = keep_x4(lhs_6 * rhs_6);
-        let sum = acc + product;
+        let sum = fma(lhs_6, rhs_6, acc);
         let lhs_7 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 1u]);
-        let product_2 = keep_x4(lhs_7 * rhs_6);
-        let sum_2 = acc_2 + product_2;
+        let sum_2 = fma(lhs_7, rhs_6, acc_2);
         let lhs_8 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 2u]);
-        let product_3 = keep_x4(lhs_8 * rhs_6);
-        let sum_3 = acc_3 + product_3;
+        let sum_3 = fma(lhs_8, rhs_6, acc_3);
         let lhs_9 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 3u]);
-        let product_4 = keep_x4(lhs_9 * rhs_6);
-        let sum_4 = acc_4 + product_4;
+        let sum_4 = fma(lhs_9, rhs_6, acc_4);
         acc = sum;
         acc_2 = sum_2;
         acc_3 = sum_3;

@@ -49,12 +49,28 @@ async fn wrong_as(
     pairs: &[[f32; 2]],
 ) -> Result<Vec<String>, Error> {
     let found = results(device, writing, operations, pairs).await?;
+    Ok(misfits(operations, pairs, found, |_, found, meant| is_same(found, meant)))
+}
+
+/// The first pair at which what was found of each operation does not fit what it means; `fits` is told how the operation is written.
+fn misfits(
+    operations: &[Operation],
+    pairs: &[[f32; 2]],
+    found: Vec<Vec<f32>>,
+    fits: impl Fn(&str, f32, f32) -> bool,
+) -> Vec<String> {
     let first = |((text, meaning), found): (&Operation, Vec<f32>)| {
         let mut cases = pairs.iter().zip(found);
-        let ([x, y], found) = cases.find(|([x, y], found)| !is_same(*found, meaning(*x, *y)))?;
+        let ([x, y], found) = cases.find(|([x, y], found)| !fits(text, *found, meaning(*x, *y)))?;
         Some(format!("{text} at x = {x:?}, y = {y:?} is {found:?}"))
     };
-    Ok(operations.iter().zip(found).filter_map(first).collect())
+    operations.iter().zip(found).filter_map(first).collect()
+}
+
+/// Whether a result is what is meant; a quotient may be off in its last places, which another test tells.
+pub(super) fn is_nearly(text: &str, found: f32, meant: f32) -> bool {
+    let is_near = || found.to_bits().abs_diff(meant.to_bits()) <= 3 && meant.is_normal();
+    is_same(found, meant) || text.contains('/') && is_near()
 }
 
 /// Whether NaN comes out of arithmetic, and infinities and zeros as IEEE 754 has them.
@@ -153,5 +169,6 @@ pub(super) async fn denormals(device: &Device, are_flushed: bool) -> Result<Answ
     let is_plain = |[x, y]: &[f32; 2]| !y.is_subnormal() && (x / y).abs() < 1e30;
     let mut pairs = pairs(&VALUES);
     pairs.retain(is_plain);
-    Ok(Answer::of_wrong(&wrong(device, &operations, &pairs).await?, operations.len()))
+    let found = results(device, Writing::Plain, &operations, &pairs).await?;
+    Ok(Answer::of_wrong(&misfits(&operations, &pairs, found, is_nearly), operations.len()))
 }

@@ -208,13 +208,24 @@ impl<'e> Emission<'e> {
         rhs: &[Operand],
         block: &mut Block,
     ) -> Vec<Operand> {
-        let [multiply, add] = self.operations();
         let factors = lhs.iter().flat_map(|row| rhs.iter().map(|column| [*row, *column]));
-        let added = sums.into_iter().zip(factors).map(|(sum, factors)| {
-            let product = self.binary(multiply, factors, "product", block);
-            self.binary(add, [sum, product], "sum", block)
-        });
-        added.collect()
+        sums.into_iter().zip(factors).map(|(sum, factors)| self.multiply_add(factors, sum, block)).collect()
+    }
+
+    /// A product and a sum, one operation where a device may round them once. Invocations of a workgroup with tiles say so, and those of devices with few registers: of vectors, these make all products before the first
+    /// sum else, and put them aside. An invocation that reads for itself leaves both to the driver.
+    fn multiply_add(&mut self, [lhs, rhs]: [Operand; 2], sum: Operand, block: &mut Block) -> Operand {
+        let target = self.target;
+        let is_shared = self.product.tiles == TileOwner::Workgroup;
+        let is_plain = !is_shared && self.product.members == 1;
+        let is_number = self.ty != ElementType::Pred && !is_plain;
+        if is_number && !(target.forbid_contraction && target.arithmetic.contraction) {
+            let is_one = (is_shared || target.hardware.few_registers) && !target.forbid_contraction;
+            return self.define(self.ty, ScalarOp::MultiplyAdd { operands: [lhs, rhs, sum], is_one }, "sum", block);
+        }
+        let [multiply, add] = self.operations();
+        let product = self.binary(multiply, [lhs, rhs], "product", block);
+        self.binary(add, [sum, product], "sum", block)
     }
 
     /// What makes a product, and what adds it.

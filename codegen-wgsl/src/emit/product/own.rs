@@ -3,7 +3,6 @@
 use super::{Emission, Results};
 use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
-use weft_hlo::ir::ElementType;
 
 impl Emission<'_> {
     /// Each invocation computes its tile; where the last rows or columns fill none, a smaller one.
@@ -133,20 +132,6 @@ impl Emission<'_> {
             }
         }
         Ok(added)
-    }
-
-    /// A product and a sum. Where registers are few and the device rounds a product whatever it is told, both are one operation: of vectors, a device makes all products before the
-    /// first sum else, and puts them aside.
-    fn multiply_add(&mut self, [lhs, rhs]: [Operand; 2], sum: Operand, block: &mut Block) -> Operand {
-        let target = self.target;
-        let is_number = self.ty != ElementType::Pred;
-        if is_number && !(target.forbid_contraction && target.arithmetic.contraction) {
-            let is_one = target.hardware.few_registers && !target.forbid_contraction;
-            return self.define(self.ty, ScalarOp::MultiplyAdd { operands: [lhs, rhs, sum], is_one }, "sum", block);
-        }
-        let [multiply, add] = self.operations();
-        let product = self.binary(multiply, [lhs, rhs], "product", block);
-        self.binary(add, [sum, product], "sum", block)
     }
 
     /// So many elements of a row of the left operand, from a number on: members of the subgroup read one each.

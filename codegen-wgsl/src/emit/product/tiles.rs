@@ -32,6 +32,9 @@ impl Emission<'_> {
         let mut block = Block::default();
         let sums = self.stretches(count, known, &mut block, |this, begin, length, known, block| {
             let rounds = (length + step - 1) / step;
+            if this.product.ahead && rounds > 1 {
+                return this.ahead((&own, tiles, &first), (begin, rounds), count, known, block);
+            }
             this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
                 let begin = begin.checked_add_scaled(round, step)?;
                 for operand in 0..2 {
@@ -54,6 +57,113 @@ impl Emission<'_> {
         Ok(block)
     }
 
+    /// The sums of a stretch, of which each round puts into the tiles what was read before, and reads what the next round puts there while it adds products: memory answers in that time.
+    fn ahead(
+        &mut self,
+        (own, tiles, first): (&Results, [MemoryId; 2], &[Expr; 2]),
+        (begin, rounds): (&Expr, i64),
+        count: usize,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        let step = self.product.step;
+        let read = |this: &mut Self, begin: &Expr, known: &Known, block: &mut Block| {
+            let mut elements = Vec::new();
+            for operand in 0..2 {
+                for part in 0..this.parts(operand) {
+                    elements.push(this.read_part(operand, part, [&first[operand], begin], known, block)?);
+                }
+            }
+            Ok::<Vec<Operand>, Error>(elements)
+        };
+        let mut carried = self.zeros(count);
+        carried.extend(read(self, begin, known, block)?);
+        let mut sums = self.looped(rounds, carried, known, block, |this, round, mut sums, known, block| {
+            let mut elements = sums.split_off(count).into_iter();
+            for operand in 0..2 {
+                for part in 0..this.parts(operand) {
+                    if let Some(element) = elements.next() {
+                        this.store_part(operand, tiles[operand], part, element, known, block)?;
+                    }
+                }
+            }
+            block.statements.push(Statement::Barrier);
+            let next = begin.checked_add_scaled(round, step)?.checked_add_constant(step)?;
+            let next = read(this, &next, known, block)?;
+            for number in 0..step {
+                sums = this.products_of_tiles(own, tiles, &Expr::constant(number), sums, block)?;
+            }
+            block.statements.push(Statement::Barrier);
+            sums.extend(next);
+            Ok(sums)
+        })?;
+        sums.truncate(count);
+        Ok(sums)
+    }
+
+    /// How many elements of an operand's tile each place of the workgroup has.
+    fn parts(&self, operand: usize) -> i64 {
+        let (count, places) = (self.product.tile_elements(operand), self.product.places());
+        (count + places - 1) / places
+    }
+
+    /// Of an element of an operand's tile that a place has: its number in the order in which neighbors read, where it lies along the results and which product it is of, and what tells whether there is one.
+    fn part(&self, operand: usize, part: &Expr, known: &Known) -> Result<([Expr; 2], Vec<Constraint>), Error> {
+        let (side, places, step) = (self.product.side(operand), self.product.places(), self.product.step);
+        let element = part.checked_mul(places)?.checked_add(&self.place.thread)?;
+        let (along, number) = match self.is_deep(operand) {
+            true => (element.checked_floor_div(step)?, element.checked_modulo(step)?),
+            false => (element.checked_modulo(side)?, element.checked_floor_div(side)?),
+        };
+        let bounds = Interval::of_extent(self.product.tile_elements(operand));
+        let open = known.open(&[Constraint { expr: element, bounds }]);
+        Ok(([along, number].map(|index| known.simplified(&index)), open))
+    }
+
+    /// Reads an element of an operand's tile; zero where the tile or the operand has none.
+    fn read_part(
+        &mut self,
+        operand: usize,
+        part: i64,
+        first: [&Expr; 2],
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Operand, Error> {
+        let ([along, number], open) = self.part(operand, &Expr::constant(part), known)?;
+        let at = [first[0].checked_add(&along)?, first[1].checked_add(&number)?];
+        if open.is_empty() {
+            return self.element(operand, at, known, block);
+        }
+        let mut then = Block::default();
+        then.results = vec![self.element(operand, at, &known.when(&open), &mut then)?];
+        Ok(self.or_zero(open, then, block))
+    }
+
+    /// Puts an element into an operand's tile.
+    fn store_part(
+        &mut self,
+        operand: usize,
+        tile: MemoryId,
+        part: i64,
+        value: Operand,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<(), Error> {
+        let ([along, number], open) = self.part(operand, &Expr::constant(part), known)?;
+        let store = Statement::Store { memory: tile, indices: vec![number, along], value };
+        append(open, Block { statements: vec![store], results: Vec::new() }, block);
+        Ok(())
+    }
+
+    /// What a block yields where something holds, else zero.
+    fn or_zero(&mut self, open: Vec<Constraint>, then: Block, block: &mut Block) -> Operand {
+        let value = self.values.push(Value::scalar("element", self.ty));
+        let otherwise = Block { statements: Vec::new(), results: vec![Operand::Constant(zero(self.ty))] };
+        let condition = Condition::Indices(open);
+        block.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
+        Operand::Value(value)
+    }
+
     /// Appends what fills the tile of an operand, from a row or column of results on, and from a product on: neighbors read what lies side by side, and beyond the operand there are zeros.
     fn fill(
         &mut self,
@@ -63,18 +173,9 @@ impl Emission<'_> {
         known: &Known,
         block: &mut Block,
     ) -> Result<(), Error> {
-        let (side, places) = (self.product.side(operand), self.product.places());
-        let count = self.product.tile_elements(operand);
-        let rounds = (count + places - 1) / places;
+        let rounds = self.parts(operand);
         let body = |this: &mut Self, round: &Expr, known: &Known, block: &mut Block| {
-            let element = round.checked_mul(places)?.checked_add(&this.place.thread)?;
-            let step = this.product.step;
-            let (along, number) = match this.is_deep(operand) {
-                true => (element.checked_floor_div(step)?, element.checked_modulo(step)?),
-                false => (element.checked_modulo(side)?, element.checked_floor_div(side)?),
-            };
-            let [along, number] = [along, number].map(|index| known.simplified(&index));
-            let open = known.open(&[Constraint { expr: element, bounds: Interval::of_extent(count) }]);
+            let ([along, number], open) = this.part(operand, round, known)?;
             let mut then = Block::default();
             let at = [first[0].checked_add(&along)?, first[1].checked_add(&number)?];
             let value = this.element(operand, at, &known.when(&open), &mut then)?;
@@ -113,11 +214,7 @@ impl Emission<'_> {
         }
         let mut then = Block::default();
         then.results = vec![self.factor(operand, indices, &known.when(&open), &mut then)];
-        let value = self.values.push(Value::scalar("element", self.ty));
-        let otherwise = Block { statements: Vec::new(), results: vec![Operand::Constant(zero(self.ty))] };
-        let condition = Condition::Indices(open);
-        block.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
-        Ok(Operand::Value(value))
+        Ok(self.or_zero(open, then, block))
     }
 
     /// Adds the products of a number, of elements of the tiles.

@@ -43,6 +43,7 @@ mod text_corpus;
 mod text_forms;
 mod text_operations;
 mod text_robust;
+mod thin_dots;
 #[path = "support/values.rs"]
 mod values;
 mod verify;

@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`] and [`specialize`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -34,6 +34,7 @@ mod side_effects;
 mod specialize;
 mod stable_order;
 mod stochastic_convert;
+mod thin_dots;
 mod trip_count;
 mod tuples;
 mod wide_sums;
@@ -60,6 +61,7 @@ pub use random_bits::RandomBits;
 pub use select_and_scatter::SelectAndScatter;
 pub use specialize::specialize;
 pub use stochastic_convert::StochasticConvert;
+pub use thin_dots::{DotForm, thin_dots};
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
 pub use wide_sums::WideSums;

@@ -58,7 +58,7 @@ fn run(pass: &dyn Pass, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decisi
 }
 
 /// Takes what was rewritten, and tells of it.
-fn rewritten(rewritten: Rewritten, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) {
+pub(super) fn rewritten(rewritten: Rewritten, module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) {
     for change in &rewritten.changes {
         let (computation, name) = change.place.split_once('/').unwrap_or(("", &change.place));
         let is_entry = computation == module.entry_computation().name;

@@ -29,6 +29,7 @@ mod results;
 mod scans;
 mod semigroups;
 mod taken_apart;
+mod thin_dots;
 mod two_passes;
 
 use crate::arenas::{Arenas, Slot};
@@ -306,6 +307,7 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
     let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, target, &mut decisions));
+    let flat = thin_dots::rewrite(flat, target, &mut decisions);
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
     let programs = legal::programs(&flat);

@@ -1,0 +1,61 @@
+//! Dots with too few results to keep a GPU busy, as what has more to do side by side.
+
+use super::Decision;
+use super::expand::rewritten;
+use crate::product::{Contraction, Product, computes};
+use crate::{Target, TileOwner};
+use std::borrow::Cow;
+use weft_hlo::ir::{Computation, InstrId, Module, Op};
+use weft_hlo::passes::{self, DotForm};
+
+/// Products of a result from which on a dot with a vector is a reduction of products: rows and columns of it are folded by workgroups.
+const LONG: i64 = 64;
+
+/// Products that a stretch has at least, and stretches that there are at most: their sums are written and read once more.
+const STRETCH: i64 = 128;
+const MOST_STRETCHES: i64 = 32;
+
+/// Invocations that each lane of a device is to have.
+const INVOCATIONS: i64 = 4;
+
+/// The module with dots of vectors as reductions, and with the sums of dots that have few results cut into stretches, on GPUs: as many as give each lane of the device four invocations.
+pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decision>) -> Module {
+    if target.is_software() {
+        return module;
+    }
+    let thin = passes::thin_dots(&module, &|computation, dot| form(computation, dot, target));
+    let mut changed = Cow::Owned(module);
+    rewritten(thin, &mut changed, decisions);
+    changed.into_owned()
+}
+
+fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotForm> {
+    computes(computation, dot).ok()?;
+    let Contraction { lhs, rhs } = Contraction::of(computation, dot)?;
+    let (rows, columns, depth) = (lhs.count(&lhs.free), rhs.count(&rhs.free), lhs.count(&lhs.contracted));
+    if rows == 0 || columns == 0 || depth < LONG {
+        return None;
+    }
+    if rows == 1 || columns == 1 {
+        return Some(DotForm::Reduced);
+    }
+    let result = computation.instructions[dot].shape.as_array()?;
+    let product = Product::of(computation, dot, &[result.element_type], target).ok()?;
+    if product.tiles != TileOwner::Workgroup {
+        return None;
+    }
+    let groups = product.workgroups().into_iter().fold(1, i64::saturating_mul);
+    let invocations = groups.saturating_mul(product.group[0] * product.group[1]);
+    let lanes = i64::from(target.hardware.cores) * i64::from(target.hardware.lanes_per_core);
+    let Op::Dot { lhs_contracting_dims, .. } = &computation.instructions[dot].op else { return None };
+    let divides = |parts: i64| lhs_contracting_dims.iter().any(|at| lhs.extents[*at as usize] % parts == 0);
+    let mut parts = 1;
+    while 2 * parts <= MOST_STRETCHES
+        && depth / (2 * parts) >= STRETCH
+        && invocations.saturating_mul(parts) < INVOCATIONS * lanes
+        && divides(2 * parts)
+    {
+        parts *= 2;
+    }
+    (parts > 1).then_some(DotForm::Split(parts))
+}

@@ -218,7 +218,7 @@ fn of_sums(computation: &Computation, dot: InstrId, product: &Product) -> Option
     Some(map)
 }
 
-/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided only by what divides a side of a tile.
+/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided only by what divides a side of a tile, or is a multiple of it.
 fn is_of_tiles(index: &Expr, product: &Product) -> bool {
     index.terms().iter().all(|term| {
         let (argument, divisor) = match &term.atom {
@@ -228,7 +228,7 @@ fn is_of_tiles(index: &Expr, product: &Product) -> bool {
         let lanes = i64::from(product.lanes);
         let fits = |dimension: u32, side: i64, unit: i64| {
             let is_divided = argument.variables().contains(&Var::Dim(dimension));
-            !is_divided || side == 1 || side % divisor == 0 && divisor % unit == 0
+            !is_divided || (side % divisor == 0 || divisor % side == 0) && divisor % unit == 0
         };
         fits(1, product.tile[0], 1) && fits(2, product.tile[1], lanes) && is_of_tiles(argument, product)
     })

@@ -7,7 +7,7 @@ use crate::{Form, Target};
 use std::fmt;
 use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 
-/// The results of a dot in tiles: an invocation computes a rectangle of them, and what it reads of either operand serves a whole side of it.
+/// The results of dots in tiles: an invocation computes a rectangle of them, and what it reads of either operand serves a whole side of it.
 ///
 /// Results are numbered `(o * rows + r) * columns + c`, as the dot has them: batch dimensions, those of the left operand, those of the right. The left operand is
 /// read at `(o, r, k)` and the right one at `(o, k, c)`, where `k` runs over what is contracted, row-major in the order in which the dot names its dimensions.
@@ -301,6 +301,13 @@ impl Product {
                 [columns, rows]
             }
         }
+    }
+
+    /// How often elements of the left operand are computed, and of the right.
+    pub(crate) fn evaluations(&self) -> [f64; 2] {
+        let [left, right] = self.reads();
+        [[self.rows, left], [self.columns, right]]
+            .map(|[side, times]| [self.batch, self.depth, side, times].map(|count| count as f64).iter().product())
     }
 
     /// The same without vectors.

@@ -1,5 +1,7 @@
 //! Kernels that are shaped around sums of products, by either schedule, against the evaluator.
 
+mod attention;
+
 use crate::count::{cases, first_seed};
 use crate::support::{self, compile};
 use std::fmt::Write;
@@ -110,21 +112,36 @@ fn random(seed: u64) -> String {
     let (b, right_numbers) = operand("rhs", right, &columns);
     let extents: Vec<usize> = batch.iter().chain(&rows).chain(&columns).copied().collect();
     let shape = format!("{result}[{}]", list(&extents));
-    let before = rng.below(4);
-    let x = if before == 1 { "n" } else { "a" };
-    let y = if before == 2 { "m" } else { "b" };
+    let before = rng.below(5);
+    let x = if before == 1 || before == 3 { "n" } else { "a" };
+    let y = if before == 2 || before == 3 { "m" } else { "b" };
     let count: usize = extents.iter().product();
-    let tail = match rng.below(6) {
+    let dot =
+        |name: &str, x: &str, y: &str| format!("  {name} = {shape} dot({x}, {y}), {left_numbers}, {right_numbers}\n");
+    let tail = match rng.below(10) {
         0 => format!("  ROOT r = {shape} negate(d)\n"),
         1 => format!("  ROOT r = {shape} add(d, c)\n"),
         2 => format!("  n2 = {shape} negate(d)\n  ROOT r = ({shape}, {shape}) tuple(n2, d)\n"),
         3 => format!("  f = {result}[{count}] reshape(d)\n  ROOT r = {result}[{count}] negate(f)\n"),
+        4 | 5 => {
+            let mut order: Vec<usize> = (0..extents.len()).collect();
+            rng.shuffle(&mut order);
+            let transposed: Vec<usize> = order.iter().map(|it| extents[*it]).collect();
+            let (other, order) = (format!("{result}[{}]", list(&transposed)), list(&order));
+            format!(
+                "  t = {other} transpose(d), dimensions={{{order}}}\n  u = {other} transpose(c), dimensions={{{order}}}\n  \
+                 ROOT r = {other} add(t, u)\n"
+            )
+        }
+        6 => format!("{}  s = {shape} add(e, c)\n  ROOT r = ({shape}, {shape}) tuple(d, s)\n", dot("e", "n", "m")),
+        7 => format!("{}  ROOT r = {shape} subtract(d, e)\n", dot("e", "a", "m")),
         _ => format!("  ROOT r = ({shape}) tuple(d)\n"),
     };
+    let first = dot("d", x, y);
     format!(
         "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  c = {shape} parameter(2)\n  \
-         n = {a} negate(a)\n  m = {b} negate(b)\n  \
-         d = {shape} dot({x}, {y}), {left_numbers}, {right_numbers}\n{tail}}}\n"
+         two = {left}[] constant(2)\n  twice = {a} broadcast(two), dimensions={{}}\n  \
+         n = {a} multiply(a, twice)\n  m = {b} negate(b)\n{first}{tail}}}\n"
     )
 }
 

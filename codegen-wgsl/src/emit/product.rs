@@ -13,8 +13,8 @@ use crate::kernel::{
 use crate::lower::indices_at;
 use crate::wgsl::Names;
 use tiles::add_tile;
-use weft_affine::{Constraint, Error, Expr, Interval};
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType};
+use weft_affine::{Constraint, Error, Expr, Interval, Var};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
 use weft_partition::{Factors, FusionPlan, Product, TileOwner};
 
 /// The tiles of both operands, where workgroups have some.
@@ -25,7 +25,7 @@ pub(super) fn add_product_tiles(
     memories: &mut Arena<MemoryId, Memory>,
     names: &mut Names,
 ) -> Option<[MemoryId; 2]> {
-    let factors = plan.factors().filter(|_| product.tiles == TileOwner::Workgroup)?;
+    let factors = plan.factors().first().filter(|_| product.tiles == TileOwner::Workgroup)?;
     let ty = sum_type(computation, factors.dot);
     Some(["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
         [MemoryId::from_index(0); 2],
@@ -51,7 +51,7 @@ pub(super) fn product_entry(
     extents.push(product.places());
     let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
     let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
-    let Some(factors) = plan.factors().filter(|_| !entry.extents.contains(&0)) else {
+    let Some(factors) = plan.factors().first().filter(|_| !entry.extents.contains(&0)) else {
         return Ok(Launched { entry, windows: 1 });
     };
     let known = Known::new(&entry.extents);
@@ -313,23 +313,39 @@ impl<'e> Emission<'e> {
         Ok(())
     }
 
-    /// Stores what is computed of the sums, of rows of so many.
+    /// Stores what is computed of the sums of the dots so far, of rows of so many, and of no others.
     fn store(
         &mut self,
         results: &Results,
-        (sums, stride): (&[Operand], i64),
+        (sums, stride): (&[Vec<Operand>], i64),
         known: &Known,
         block: &mut Block,
     ) -> Result<(), Error> {
         let [rows, columns] = results.counts;
         for row in 0..rows {
             for column in 0..columns {
-                let sum = usize::try_from(row * stride + column).ok().and_then(|place| sums.get(place));
-                if let Some(sum) = sum {
-                    let at = self.at(results, row, column)?;
-                    self.stored(&at, *sum, known, block)?;
-                }
+                let of = |sums: &Vec<Operand>| sums.get(usize::try_from(row * stride + column).ok()?).copied();
+                let sums: Vec<Operand> = sums.iter().filter_map(of).collect();
+                let at = self.at(results, row, column)?;
+                self.stored(&at, &sums, known, block)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Sums of one dot after the other, each told how many there are still.
+    fn each_sum(
+        &mut self,
+        mut sums: impl FnMut(&mut Self, usize, &mut Block) -> Result<Vec<Operand>, Error>,
+        mut store: impl FnMut(&mut Self, &[Vec<Operand>], &mut Block) -> Result<(), Error>,
+        block: &mut Block,
+    ) -> Result<(), Error> {
+        let all = self.plan.factors();
+        let mut known = Vec::with_capacity(all.len());
+        for (number, factors) in all.iter().enumerate() {
+            self.factors = factors;
+            known.push(sums(self, all.len() - 1 - number, block)?);
+            store(self, &known, block)?;
         }
         Ok(())
     }
@@ -361,36 +377,79 @@ impl<'e> Emission<'e> {
         Ok(indices)
     }
 
-    /// Stores what is computed of one sum.
-    fn stored(&mut self, at: &[Expr; 2], sum: Operand, known: &Known, block: &mut Block) -> Result<(), Error> {
-        let dot = self.factors.dot;
-        let sum = self.converted(sum, self.ty, element_type(&self.computation.instructions[dot]), "sum", block);
-        for output in self.outputs {
+    /// As [`indices`](Self::indices), of an element of a function of outputs, which may have another order.
+    fn indices_of(
+        &self,
+        function: FunctionId,
+        at: &[Expr; 2],
+        extents: &[i64],
+        known: &Known,
+    ) -> Result<Vec<Expr>, Error> {
+        let Some(tail) = self.plan.tails().iter().find(|tail| of_kernel(tail.function) == function) else {
+            return self.indices(at, extents, known);
+        };
+        let dot = self.computation.instructions[self.factors.dot].shape.as_array();
+        let sum = self.indices(at, dot.map_or(&[], |dot| &dot.extents), known)?;
+        let of_sum = |variable| match variable {
+            Var::Dim(dimension) => sum.get(dimension as usize).cloned(),
+            _ => None,
+        };
+        let own = tail.map.results().iter().map(|index| Ok(known.simplified(&index.substitute(of_sum)?)));
+        let own = own.collect::<Result<Vec<_>, Error>>()?;
+        let function = &self.functions[function].extents;
+        if function == extents {
+            return Ok(own);
+        }
+        let mut position = Expr::constant(0);
+        for (index, extent) in own.iter().zip(function) {
+            position = position.checked_mul(*extent)?.checked_add(index)?;
+        }
+        Ok(indices_at(&position, extents)?.iter().map(|index| known.simplified(index)).collect())
+    }
+
+    /// Stores what is computed of one sum of each dot so far, where the last is needed.
+    fn stored(&mut self, at: &[Expr; 2], sums: &[Operand], known: &Known, block: &mut Block) -> Result<(), Error> {
+        let all = self.plan.factors();
+        let place = |id: InstrId| all.iter().position(|factors| factors.dot == id);
+        let is_next = |output: &Output| {
             let planned = &self.plan.functions()[output.function.index()];
-            let is_sum = planned.members.is_empty() && planned.roots.iter().all(|root| root.instruction == dot);
+            let last = planned.given.iter().filter_map(|given| place(*given)).max().unwrap_or(0);
+            last + 1 == sums.len()
+        };
+        for output in self.outputs.iter().filter(|output| is_next(output)) {
+            let planned = &self.plan.functions()[output.function.index()];
+            let roots: Vec<Option<usize>> = planned.roots.iter().map(|root| place(root.instruction)).collect();
+            let is_sum = planned.members.is_empty() && roots.iter().all(Option::is_some);
             let elements = if is_sum {
-                vec![sum; planned.roots.len()]
+                roots.into_iter().flatten().map(|place| self.sum(sums, place, block)).collect()
             } else {
                 let mut arguments = Vec::new();
                 for given in &planned.given {
-                    let home =
-                        self.plan.home(*given).map(|(function, _)| of_kernel(function)).filter(|_| *given != dot);
-                    match home {
-                        Some(function) => {
-                            let at = self.indices(at, &self.functions[function].extents, known)?;
+                    match (place(*given), self.plan.home(*given)) {
+                        (Some(place), _) => arguments.push(self.sum(sums, place, block)),
+                        (None, Some((function, _))) => {
+                            let function = of_kernel(function);
+                            let extents = &self.functions[function].extents;
+                            let at = self.indices_of(output.function, at, extents, known)?;
                             arguments.extend(self.call(function, at, Vec::new(), "given", block));
                         }
-                        None => arguments.push(sum),
+                        (None, None) => {}
                     }
                 }
-                let at = self.indices(at, &self.functions[output.function].extents, known)?;
+                let at = self.indices_of(output.function, at, &self.functions[output.function].extents, known)?;
                 self.call(output.function, at, arguments, "output", block)
             };
             for (value, (memory, extents)) in elements.into_iter().zip(&output.memories) {
-                let indices = self.indices(at, extents, known)?;
+                let indices = self.indices_of(output.function, at, extents, known)?;
                 block.statements.push(Statement::Store { memory: *memory, indices, value });
             }
         }
         Ok(())
+    }
+
+    /// The sum of a dot, in the type of its results.
+    fn sum(&mut self, sums: &[Operand], place: usize, block: &mut Block) -> Operand {
+        let dot = self.plan.factors()[place].dot;
+        self.converted(sums[place], self.ty, element_type(&self.computation.instructions[dot]), "sum", block)
     }
 }

@@ -2,16 +2,20 @@
 
 use super::planner::Planner;
 use super::reduced::Refused;
-use super::{Emitter, FunctionId, FusionPlan, Read, Root, leaf_extents};
+use super::{Emitter, FunctionId, FusionPlan, Read, Root, Tail, leaf_extents};
 use crate::access::{Access, Counted, is_bitcast};
 use crate::form::Form;
 use crate::product::{Contraction, Factor, Product};
 use crate::{Target, live};
-use weft_affine::Expr;
-use weft_hlo::ir::{ArenaId, InstrId, Op};
-use weft_indexing::IndexingMap;
+use std::collections::BTreeMap;
+use weft_affine::{Atom, Expr, Var};
+use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Op};
+use weft_indexing::{IndexingMap, Limits};
 
-/// The sum of products that a kernel is shaped around.
+/// Sums of products that a kernel is shaped around, at most.
+const MOST_SUMS: usize = 8;
+
+/// A sum of products that a kernel is shaped around.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Factors {
     /// The dot.
@@ -23,27 +27,36 @@ pub struct Factors {
 }
 
 impl Planner<'_> {
-    /// The plan that is shaped around the one dot of the computation, or why there is none.
+    /// The plan that is shaped around the dots of the computation, whose tiles are alike, or why there is none.
     pub(super) fn plan_product(mut self, target: &Target) -> Result<FusionPlan, Refused> {
         let computation = self.computation;
         let live = live(computation);
         let is_dot = |id: &InstrId| live[id.index()] && matches!(computation.instructions[*id].op, Op::Dot { .. });
         let dots: Vec<InstrId> = computation.instructions.ids().filter(is_dot).collect();
-        let [dot] = dots[..] else {
-            let count = if dots.is_empty() { "no sums" } else { "several sums" };
-            return Err(format!("there are {count} of products").into());
+        let dot = match dots[..] {
+            [] => return Err("there are no sums of products".to_owned().into()),
+            [dot, ..] if dots.len() <= MOST_SUMS => dot,
+            _ => return Err(format!("{} sums of products are too many for a kernel", dots.len()).into()),
         };
         let leaves = computation.instructions[computation.root].shape.leaves();
         let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
         let results: Vec<_> = arrays.iter().map(|array| array.element_type).collect();
         let product = Product::of(computation, dot, &results, target)?;
+        for other in &dots[1..] {
+            let types = |dot: InstrId| types(computation, dot);
+            if types(*other) != types(dot) || Product::of(computation, *other, &results, target)? != product {
+                let [one, other] = [dot, *other].map(|id| &computation.instructions[id].name);
+                return Err(format!("{one} and {other} are sums of different shapes").into());
+            }
+        }
         let bound = computation.parameters().into_iter().map(|id| &computation.instructions[id].shape);
         let most = bound.map(Form::shape_bytes).chain(arrays.into_iter().filter_map(Form::tensor_bytes)).max();
         if most.is_some_and(|most| most > target.max_storage_binding_bytes) {
             let (bound, most) = (target.max_storage_binding_bytes, most.unwrap_or(0));
             return Err(format!("a kernel binds {bound} bytes of a tensor, which has {most}").into());
         }
-        let outputs = self.add_outputs()?;
+        let sums = reached(computation, &dots);
+        let outputs = self.add_outputs_by(|root| sums[root.index()])?;
         for output in &outputs {
             let function = &self.functions[output.0 as usize];
             let elements: i64 = function.extents.iter().product();
@@ -52,49 +65,62 @@ impl Planner<'_> {
                 return Err(format!("{name} has {elements} elements, and there are {all} sums").into());
             }
         }
-        let Some([lhs, rhs]) = self.divide_around(dot, &product, &outputs)? else {
+        let Some((factors, tails)) = self.divide_around(&dots, &product, &outputs)? else {
             return Err("outputs read it at other elements than their own".to_owned().into());
         };
-        let why = format!("{}: it goes through tiles", computation.instructions[dot].name);
+        let is_packed = |ty: &ElementType| Form::of(*ty).is_some_and(Form::is_packed);
+        if !tails.is_empty() && results.iter().any(is_packed) {
+            return Err("results that share words are in another order than the sums".to_owned().into());
+        }
+        let names: Vec<&str> = dots.iter().map(|dot| computation.instructions[*dot].name.as_str()).collect();
+        let why = match names[..] {
+            [name] => format!("{name}: it goes through tiles"),
+            _ => format!("{}: they go through tiles", names.join(", ")),
+        };
         let plan = self.finish(outputs, Emitter::Product(product), Vec::new(), why);
-        Ok(FusionPlan { factors: Some(Factors { dot, lhs, rhs }), ..plan })
+        Ok(FusionPlan { factors, tails, ..plan })
     }
 
-    /// Divides what the outputs need into functions; the functions of the operands, if outputs alone read the sums, at their own elements.
+    /// Divides what the outputs need into functions; the functions of the operands, and the order of outputs that have another than the sums, if outputs alone read these, each sum once.
     fn divide_around(
         &mut self,
-        dot: InstrId,
+        dots: &[InstrId],
         product: &Product,
         outputs: &[FunctionId],
-    ) -> Result<Option<[FunctionId; 2]>, Refused> {
-        self.outputs = product.elements() as f64;
-        let mut factors = None;
+    ) -> Result<Option<Division>, Refused> {
+        (self.outputs, self.is_around_sums) = (product.elements() as f64, true);
+        let mut orders = Orders { product: *product, known: BTreeMap::new() };
+        let mut factors = Vec::with_capacity(dots.len());
         for id in self.divided() {
-            if id == dot {
-                if !self.give_sums(dot, outputs) {
+            if dots.contains(&id) {
+                if !self.give_sums(id, outputs, &mut orders) {
                     return Ok(None);
                 }
-                factors = Some(self.factors(dot, product)?);
+                let [lhs, rhs] = self.factors(id, product)?;
+                factors.push(Factors { dot: id, lhs, rhs });
             } else {
                 self.visit(id, outputs)?;
             }
         }
         self.list_members();
-        Ok(factors)
+        factors.reverse();
+        let order = |(function, map): (FunctionId, Option<IndexingMap>)| Some(Tail { function, map: map? });
+        let tails = orders.known.into_iter().filter_map(order).collect();
+        Ok(Some((factors, tails)))
     }
 
-    /// Has the outputs be given the sums, if they alone read them, at their own elements.
-    fn give_sums(&mut self, dot: InstrId, outputs: &[FunctionId]) -> bool {
+    /// Has the outputs be given the sums, if they alone read them, each element one.
+    fn give_sums(&mut self, dot: InstrId, outputs: &[FunctionId], orders: &mut Orders) -> bool {
         let computation = self.computation;
         let accesses = std::mem::take(&mut self.accesses[dot.index()]);
-        let extents = leaf_extents(&computation.instructions[dot].shape);
-        let is_own = |Counted { access, .. }: &Counted| {
+        for Counted { access, .. } in &accesses {
             let own = &self.functions[access.function.0 as usize].extents;
-            let is_plain = access.block.is_none() && !access.is_guarded;
-            is_plain && outputs.contains(&access.function) && is_bitcast(&access.map, own, &extents)
-        };
-        if accesses.is_empty() || !accesses.iter().all(is_own) {
-            return false;
+            let is_plain = access.block.is_none() && !access.is_guarded && outputs.contains(&access.function);
+            let order = self.order_of(dot, &access.map, own, &orders.product);
+            let Some(order) = order.filter(|_| is_plain) else { return false };
+            if *orders.known.entry(access.function).or_insert_with(|| order.clone()) != order {
+                return false;
+            }
         }
         for Counted { access, .. } in &accesses {
             let given = &mut self.functions[access.function.0 as usize].given;
@@ -109,7 +135,32 @@ impl Planner<'_> {
                 }
             }
         }
-        true
+        !accesses.is_empty()
+    }
+
+    /// The order of elements that read those of a dot through a map, each another one: from its indices, where it is not the same; `None` where they do not, or tiles are no tiles of them.
+    fn order_of(
+        &self,
+        dot: InstrId,
+        map: &IndexingMap,
+        extents: &[i64],
+        product: &Product,
+    ) -> Option<Option<IndexingMap>> {
+        let sums = leaf_extents(&self.computation.instructions[dot].shape);
+        if is_bitcast(map, extents, &sums) {
+            return Some(None);
+        }
+        let count = |extents: &[i64]| extents.iter().copied().fold(1, i64::saturating_mul);
+        let is_plain = map.ranges().is_empty() && map.runtime().is_empty() && map.constraints().is_empty();
+        if !is_plain || count(extents) != count(&sums) {
+            return None;
+        }
+        let inverse = map.inverse(&Limits::default()).ok()?;
+        let mut whole = of_sums(self.computation, dot, product)?.then(&inverse).ok()?;
+        whole.simplify();
+        let is_tiled =
+            inverse.constraints().is_empty() && whole.results().iter().all(|index| is_of_tiles(index, product));
+        is_tiled.then_some(Some(inverse))
     }
 
     /// The functions of the operands of a dot.
@@ -136,6 +187,68 @@ impl Planner<'_> {
         }
         Ok(functions)
     }
+}
+
+/// The functions of operands, and the orders of outputs.
+type Division = (Vec<Factors>, Vec<Tail>);
+
+/// For each function of outputs the order of its elements, of sums: row-major, or by a map from their indices.
+struct Orders {
+    product: Product,
+    known: BTreeMap<FunctionId, Option<IndexingMap>>,
+}
+
+/// From the indices `(o, r, c)` of sums to those of a dot.
+fn of_sums(computation: &Computation, dot: InstrId, product: &Product) -> Option<IndexingMap> {
+    let Contraction { lhs, .. } = Contraction::of(computation, dot)?;
+    let extents = leaf_extents(&computation.instructions[dot].shape);
+    let (batch, rows) = (lhs.batch.len(), lhs.batch.len() + lhs.free.len());
+    let mut results = vec![Expr::constant(0); extents.len()];
+    for (index, dimensions) in (0u32..).zip([0..batch, batch..rows, rows..extents.len()]) {
+        let mut stride: i64 = 1;
+        for dimension in dimensions.rev() {
+            let digit = Expr::dim(index).checked_floor_div(stride).ok()?;
+            results[dimension] = digit.checked_modulo(extents[dimension].max(1)).ok()?;
+            stride = stride.saturating_mul(extents[dimension]);
+        }
+    }
+    let Product { batch, rows, columns, .. } = *product;
+    let mut map = IndexingMap::of_extents(&[batch, rows, columns], &[], results).ok()?;
+    map.simplify();
+    Some(map)
+}
+
+/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided only by what divides a side of a tile, or is a multiple of it.
+fn is_of_tiles(index: &Expr, product: &Product) -> bool {
+    index.terms().iter().all(|term| {
+        let (argument, divisor) = match &term.atom {
+            Atom::Var(_) => return true,
+            Atom::FloorDiv(argument, divisor) | Atom::Mod(argument, divisor) => (argument, *divisor),
+        };
+        let lanes = i64::from(product.lanes);
+        let fits = |dimension: u32, side: i64, unit: i64| {
+            let is_divided = argument.variables().contains(&Var::Dim(dimension));
+            !is_divided || (side % divisor == 0 || divisor % side == 0) && divisor % unit == 0
+        };
+        fits(1, product.tile[0], 1) && fits(2, product.tile[1], lanes) && is_of_tiles(argument, product)
+    })
+}
+
+/// For each instruction the sums of products that it is computed of, by their places among these.
+fn reached(computation: &Computation, dots: &[InstrId]) -> Vec<u64> {
+    let mut reached: Vec<u64> = Vec::with_capacity(computation.instructions.len());
+    for (id, instruction) in computation.instructions.iter() {
+        let own = dots.iter().position(|dot| *dot == id).map_or(0, |place| 1 << place);
+        reached.push(instruction.operands.iter().fold(own, |all, operand| all | reached[operand.index()]));
+    }
+    reached
+}
+
+/// The types of a dot's operands, and of its results.
+fn types(computation: &Computation, dot: InstrId) -> Vec<Option<ElementType>> {
+    let instruction = &computation.instructions[dot];
+    let operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+    operands.chain([&instruction.shape]).map(|shape| shape.as_array().map(|array| array.element_type)).collect()
 }
 
 /// From the indices of a function of an operand to the operand's: each of the three is the row-major number of what some dimensions have.

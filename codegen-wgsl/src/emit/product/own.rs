@@ -18,15 +18,17 @@ impl Emission<'_> {
         let step = self.product.step;
         let [rows, columns] = results.counts;
         let count = usize::try_from(rows * columns).unwrap_or(0);
-        let sums = self.stretches(count, known, out, |this, first, length, known, block| {
-            this.looped(length / step, this.zeros(count), known, block, |this, round, sums, known, block| {
-                let first = first.checked_add_scaled(round, step)?;
-                this.looped(step, sums, known, block, |this, number, sums, known, block| {
-                    this.products(results, &first.checked_add(number)?, sums, known, block)
+        let sums = |this: &mut Self, _: usize, out: &mut Block| {
+            this.stretches(count, known, out, |this, first, length, known, block| {
+                this.looped(length / step, this.zeros(count), known, block, |this, round, sums, known, block| {
+                    let first = first.checked_add_scaled(round, step)?;
+                    this.looped(step, sums, known, block, |this, number, sums, known, block| {
+                        this.products(results, &first.checked_add(number)?, sums, known, block)
+                    })
                 })
             })
-        })?;
-        self.store(results, (&sums, columns), known, out)
+        };
+        self.each_sum(sums, |this, sums, out| this.store(results, (sums, columns), known, out), out)
     }
 
     /// Adds the products of a number.

@@ -30,27 +30,32 @@ impl Emission<'_> {
         let count = usize::try_from(counts[0] * counts[1]).unwrap_or(0);
         let is_once = depth <= step;
         let mut block = Block::default();
-        let sums = self.stretches(count, known, &mut block, |this, begin, length, known, block| {
-            let rounds = (length + step - 1) / step;
-            this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
-                let begin = begin.checked_add_scaled(round, step)?;
-                for operand in 0..2 {
-                    this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;
-                }
-                block.statements.push(Statement::Barrier);
-                let sums = this.looped(step, sums, known, block, |this, number, sums, _, block| {
-                    this.products_of_tiles(&own, tiles, number, sums, block)
-                })?;
-                if !is_once {
-                    block.statements.push(Statement::Barrier);
-                }
-                Ok(sums)
-            })
-        })?;
         let blocks = self.blocks(known)?;
-        self.of_size(&blocks, &[], known, &mut block, &mut |this, results, known, block| {
-            this.store(results, (&sums, counts[1]), known, block)
-        })?;
+        let sums = |this: &mut Self, others: usize, block: &mut Block| {
+            this.stretches(count, known, block, |this, begin, length, known, block| {
+                let rounds = (length + step - 1) / step;
+                this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
+                    let begin = begin.checked_add_scaled(round, step)?;
+                    for operand in 0..2 {
+                        this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;
+                    }
+                    block.statements.push(Statement::Barrier);
+                    let sums = this.looped(step, sums, known, block, |this, number, sums, _, block| {
+                        this.products_of_tiles(&own, tiles, number, sums, block)
+                    })?;
+                    if !is_once || others > 0 {
+                        block.statements.push(Statement::Barrier);
+                    }
+                    Ok(sums)
+                })
+            })
+        };
+        let store = |this: &mut Self, sums: &[Vec<Operand>], block: &mut Block| {
+            this.of_size(&blocks, &[], known, block, &mut |this, results, known, block| {
+                this.store(results, (sums, counts[1]), known, block)
+            })
+        };
+        self.each_sum(sums, store, &mut block)?;
         Ok(block)
     }
 

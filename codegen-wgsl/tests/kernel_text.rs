@@ -99,6 +99,9 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
     %16: f32 = lane 3 %15
     %17: f32x2 = extract %p0[d2 * 2]
     %18: f32 = share %t[1, d0]
+    %19: f32 = member 1 apart 2 %2
+    %20: f32 = multiply-add %2, %3, f32 1.0
+    %21: f32 = multiply-add-at-once %19, %20, %2
     update %z[0, 0] by exchange s32 4
   }
 }
@@ -205,9 +208,9 @@ fn errors_say_where_and_what() {
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();
     assert_eq!(found.join("\n"), expected.join("\n"));
     let truncated = Kernel::parse(&EVERYTHING[..EVERYTHING.len() - 3]).unwrap_err();
-    assert_eq!(truncated.to_string(), "93:4: HLO416: expected `}`, found the end");
+    assert_eq!(truncated.to_string(), "96:4: HLO416: expected `}`, found the end");
     let longer = Kernel::parse(&format!("{EVERYTHING}}}")).unwrap_err();
-    assert_eq!(longer.to_string(), "95:1: HLO416: expected the end, found `}`");
+    assert_eq!(longer.to_string(), "98:1: HLO416: expected the end, found `}`");
 }
 
 #[test]

@@ -12,8 +12,9 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 /// Results are numbered `(o * rows + r) * columns + c`, as the dot has them: batch dimensions, those of the left operand, those of the right. The left operand is
 /// read at `(o, r, k)` and the right one at `(o, k, c)`, where `k` runs over what is contracted, row-major in the order in which the dot names its dimensions.
 ///
-/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order. So rounding errors of a sum are those of
-/// about `2 sqrt(depth)` additions in a row, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
+/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order; an invocation whose subgroup reads together adds those of a
+/// [step](Product::step) first, and then their sum to that of the stretch. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, or of no more than 136 in the latter
+/// case, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Matrices side by side.
@@ -36,16 +37,29 @@ pub struct Product {
     pub tiles: TileOwner,
     /// Columns that an invocation computes as a vector: 1 or 4.
     pub lanes: u32,
+    /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs.
+    pub members: i64,
 }
 
 /// Rows and columns of the results of an invocation that reads for itself, at most, with vectors and without. Measured for 1024³ `f32` as multiples of the time with 4 × 4, on llvmpipe and
-/// SwiftShader: 8 × 8 0.35 and 0.55, 16 × 16 0.23 and 0.33, 32 × 16 0.21 and 0.30, which takes drivers twice as long to compile.
+/// SwiftShader,: 8 × 8 0.35 and 0.55, 16 × 16 0.23 and 0.33, 32 × 16 0.21 and 0.30, which takes drivers twice as long to compile.
 const OWN_ROWS: i64 = 16;
 const OWN_COLUMNS: i64 = 16;
 const OWN_COLUMNS_APART: i64 = 8;
 
 /// Invocations of a workgroup that read for themselves: those that a rasterizer runs side by side, so that workgroups go down columns while the right operand is in a cache.
 const OWN_THREADS: i64 = 8;
+
+/// Results of an invocation whose subgroup reads together, at most, and its rows for each member. In software a read takes every invocation of a subgroup a turn, and what it read is handed on for
+/// little: of 1024³ `f32` the times are 0.60 (llvmpipe, subgroups of 8: 32 × 8) and 0.66 (SwiftShader, of 4: 16 × 16) of those that invocations take which read for themselves.
+const TOGETHER_RESULTS: i64 = 256;
+const TOGETHER_ROWS: i64 = 4;
+
+/// Products of a result that are added at a time by an invocation whose subgroup reads together.
+const TOGETHER_STEP: i64 = 8;
+
+/// Steps that have one sum, and no stretches.
+const STEPS_IN_ONE: i64 = 128;
 
 /// Invocations that each core of a device in software is to have before tiles grow.
 const OWN_INVOCATIONS: i64 = 8;
@@ -141,10 +155,12 @@ impl Product {
     /// The tiles of a dot for a target, or why there are none; `results` are the types that a kernel writes.
     ///
     /// - Columns are computed as vectors of four where they are a multiple of four.
-    /// - Devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
+    /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and 256 results, the columns of
+    ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none.
+    /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep.
-    /// - A stretch has about as many products as there are stretches: `sqrt(depth)`, rounded up to a multiple of 8.
+    /// - A stretch has about as many products as there are stretches: `sqrt(depth)`, rounded up to a multiple of 8; where subgroups read together about as many steps, and all of them where they are at most 128.
     pub(crate) fn of(
         computation: &Computation,
         id: InstrId,
@@ -181,8 +197,12 @@ impl Product {
             stretch: depth,
             tiles: TileOwner::Invocation,
             lanes,
+            members: 1,
         };
-        let product = if target.is_software() { space.own(target) } else { space.shared(target)? };
+        let product = match target.is_software() {
+            true => space.together(target).unwrap_or_else(|| space.own(target)),
+            false => space.shared(target)?,
+        };
         let groups = product.workgroups();
         let limit = i64::from(target.max_workgroups_per_dimension);
         if groups.iter().any(|groups| *groups > limit) {
@@ -215,6 +235,37 @@ impl Product {
                 false => limits[1] = lanes * (tile[1] / lanes / 2),
             }
             limits = [limits[0].max(1), limits[1].max(lanes)];
+        }
+    }
+
+    /// Tiles of invocations of a subgroup that read the left operand together; none where half of it had no columns.
+    fn together(self, target: &Target) -> Option<Product> {
+        let sizes = target.features.subgroup.filter(|sizes| sizes.min == sizes.max && matches!(sizes.min, 4 | 8))?;
+        if sizes.max > target.max_invocations_per_workgroup.min(target.max_workgroup_size_x) {
+            return None;
+        }
+        let members = i64::from(sizes.min);
+        let least = i64::from(self.lanes);
+        let most_rows = TOGETHER_ROWS * members;
+        let mut columns = TOGETHER_RESULTS / most_rows;
+        while columns > least && (self.columns % columns != 0 || self.columns / columns < members) {
+            columns /= 2;
+        }
+        let (blocks, groups) = (self.columns / columns, parts(self.columns / columns, members));
+        if self.columns % columns != 0 || 2 * blocks < groups * members {
+            return None;
+        }
+        let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));
+        let mut limit = most_rows;
+        loop {
+            let rows = balanced(self.rows, limit);
+            let invocations = (groups * members).saturating_mul(parts(self.rows, rows)).saturating_mul(self.batch);
+            if rows == 1 || invocations >= wanted {
+                let (tile, group) = ([rows, columns], [1, members]);
+                let together = Product { tile, group, step: TOGETHER_STEP, members, ..self };
+                return Some(together.in_stretches_of_steps());
+            }
+            limit = rows / 2;
         }
     }
 
@@ -252,6 +303,15 @@ impl Product {
     fn in_stretches(self) -> Product {
         let root = (self.depth as f64).sqrt().ceil() as i64;
         let stretch = (parts(root, WHOLE_STEPS) * WHOLE_STEPS).min(self.depth);
+        Product { stretch, ..self }
+    }
+
+    fn in_stretches_of_steps(self) -> Product {
+        let steps = parts(self.depth, self.step);
+        let stretch = match steps <= STEPS_IN_ONE {
+            true => self.depth,
+            false => (steps as f64).sqrt().ceil() as i64 * self.step,
+        };
         Product { stretch, ..self }
     }
 
@@ -298,7 +358,7 @@ impl Product {
             TileOwner::Workgroup => [groups_along_columns, groups_along_rows],
             TileOwner::Invocation => {
                 let [rows, columns] = self.blocks();
-                [columns, rows]
+                [parts(columns, self.members), rows]
             }
         }
     }
@@ -332,13 +392,14 @@ fn computes(computation: &Computation, id: InstrId) -> Result<(), String> {
 
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes } = self;
+        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes, members } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
         let of_stretches = if stretch == depth { String::new() } else { format!(" stretch={stretch}") };
         let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
+        let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{of_stretches}{lanes} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{of_stretches}{lanes}{members} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

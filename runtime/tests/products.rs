@@ -202,3 +202,25 @@ fn long_sums_are_no_chains() {
         }
     }
 }
+
+/// Members of a subgroup that read the left operand for one another: columns that leave some of them none, rows that fill no tile, products that fill no step, and those of several stretches.
+#[test]
+fn members_of_a_subgroup_read_together() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| target.schedule = Some(Schedule::Software));
+    let sizes = target.features.subgroup.filter(|sizes| sizes.min == sizes.max);
+    for [batch, rows, depth, columns] in [[1, 33, 19, 64], [3, 5, 8, 24], [1, 2, 1037, 31], [2, 17, 4, 67]] {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = f32[{batch},{rows},{depth}] parameter(0)\n  b = f32[{batch},{depth},{columns}] parameter(1)\n  \
+             n = f32[{batch},{rows},{depth}] negate(a)\n  \
+             ROOT d = f32[{batch},{rows},{columns}] dot(n, b), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}\n}}\n"
+        );
+        let fused = fuse(&support::module(&text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+        let members = fused.module.computations.ids().find_map(|id| match fused.plan(id)?.emitter() {
+            Emitter::Product(product) => Some(product.members),
+            _ => None,
+        });
+        assert_eq!(members, Some(sizes.map_or(1, |sizes| i64::from(sizes.min))), "{text}");
+        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+    }
+}

@@ -15,7 +15,7 @@ use crate::wgsl::Names;
 use tiles::add_tile;
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
-use weft_partition::{Factors, FusionPlan, Product, TileOwner};
+use weft_partition::{Factors, FusionPlan, Product, Target, TileOwner};
 
 /// The tiles of both operands, where workgroups have some.
 pub(super) fn add_product_tiles(
@@ -44,6 +44,7 @@ pub(super) fn product_entry(
     outputs: &[Output],
     functions: &Arena<FunctionId, Function>,
     tiles: Option<[MemoryId; 2]>,
+    target: &Target,
 ) -> Result<Launched, Error> {
     let groups = product.workgroups();
     let rank = groups.iter().rposition(|groups| *groups != 1).map_or(1, |last| last + 1);
@@ -80,6 +81,7 @@ pub(super) fn product_entry(
         functions,
         values: &mut entry.values,
         place: &place,
+        target,
         ty: sum_type(computation, factors.dot),
     };
     entry.body = match tiles {
@@ -118,6 +120,7 @@ struct Emission<'e> {
     /// The values of the entry.
     values: &'e mut Arena<ValueId, Value>,
     place: &'e Place,
+    target: &'e Target,
     /// The type that products are added in.
     ty: ElementType,
 }
@@ -140,6 +143,9 @@ impl<'e> Emission<'e> {
         block: &mut Block,
         emit: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
     ) -> Result<Vec<Operand>, Error> {
+        if rounds == 0 {
+            return Ok(init);
+        }
         if rounds == 1 {
             return emit(self, &Expr::constant(0), init, known, block);
         }

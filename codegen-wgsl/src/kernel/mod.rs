@@ -36,6 +36,8 @@
 //!            | value: TYPE = bitcast TYPE operand  |  value: TYPE = reduce-precision eEmM operand
 //!            | value: TYPE = {keep | keep-chosen | keep-apart} operand
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
+//!            | value: TYPE = {multiply-add | multiply-add-at-once} operand, operand, operand
+//!            | value: TYPE = member NUMBER apart COUNT operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
 //! SCOPE     := workgroup | part of COUNT apart COUNT | subgroup

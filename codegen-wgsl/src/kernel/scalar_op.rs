@@ -44,6 +44,14 @@ pub enum ScalarOp {
         /// The operands.
         operands: [Operand; 2],
     },
+    /// The product of the first two operands and the third, of one type of 32 bits: a step of a sum whose order is open, so that the third may be
+    /// what a driver's algebra makes of it.
+    MultiplyAdd {
+        /// The factors, and what is added.
+        operands: [Operand; 3],
+        /// Whether it is one operation to the device, which may round once.
+        is_one: bool,
+    },
     /// The second operand if the first is true, else the third.
     Select {
         /// A `pred`, then two of one type.
@@ -144,6 +152,16 @@ pub enum ScalarOp {
         /// The lane's number, from 0 on.
         lane: u32,
     },
+    /// What the operand is in another invocation of a workgroup that is one subgroup, to which all of them come: invocation `t` gets that of
+    /// `number * apart + t mod apart`.
+    Member {
+        /// The operand.
+        operand: Operand,
+        /// The number of the other, where the first of those that are apart count as one.
+        number: u32,
+        /// How many invocations lie between one number and the next.
+        apart: u32,
+    },
 }
 
 /// From what a driver's algebra a value is hidden. Each has a zero of its own: what is hidden twice behind one is bare.
@@ -187,13 +205,16 @@ impl ScalarOp {
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
-            | ScalarOp::Lane { operand, .. } => vec![*operand],
+            | ScalarOp::Lane { operand, .. }
+            | ScalarOp::Member { operand, .. } => vec![*operand],
             ScalarOp::Compose { operands } => operands.clone(),
             ScalarOp::Binary { operands, .. }
             | ScalarOp::Compare { operands, .. }
             | ScalarOp::Complex { operands }
             | ScalarOp::Join { operands } => operands.to_vec(),
-            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands.to_vec(),
+            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } | ScalarOp::MultiplyAdd { operands, .. } => {
+                operands.to_vec()
+            }
         }
     }
 
@@ -212,13 +233,16 @@ impl ScalarOp {
             | ScalarOp::ReducePrecision { operand, .. }
             | ScalarOp::Keep { operand, .. }
             | ScalarOp::Splat { operand }
-            | ScalarOp::Lane { operand, .. } => std::slice::from_mut(operand),
+            | ScalarOp::Lane { operand, .. }
+            | ScalarOp::Member { operand, .. } => std::slice::from_mut(operand),
             ScalarOp::Compose { operands } => operands,
             ScalarOp::Binary { operands, .. }
             | ScalarOp::Compare { operands, .. }
             | ScalarOp::Complex { operands }
             | ScalarOp::Join { operands } => operands,
-            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } => operands,
+            ScalarOp::Select { operands } | ScalarOp::Clamp { operands } | ScalarOp::MultiplyAdd { operands, .. } => {
+                operands
+            }
         }
     }
 

@@ -317,6 +317,9 @@ impl FunctionText<'_> {
                 let order = order.map(ComparisonType::name).map(|name| format!(" {name}")).unwrap_or_default();
                 format!("compare {}{order} {operands}", direction.name())
             }
+            ScalarOp::MultiplyAdd { is_one, .. } => {
+                format!("{} {operands}", if *is_one { "multiply-add-at-once" } else { "multiply-add" })
+            }
             ScalarOp::Select { .. } => format!("select {operands}"),
             ScalarOp::Clamp { .. } => format!("clamp {operands}"),
             ScalarOp::Bitcast { to, .. } => format!("bitcast {to} {operands}"),
@@ -335,6 +338,7 @@ impl FunctionText<'_> {
             ScalarOp::Splat { .. } => format!("splat {operands}"),
             ScalarOp::Compose { .. } => format!("compose {operands}"),
             ScalarOp::Lane { lane, .. } => format!("lane {lane} {operands}"),
+            ScalarOp::Member { number, apart, .. } => format!("member {number} apart {apart} {operands}"),
         })
     }
 

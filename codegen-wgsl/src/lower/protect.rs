@@ -8,7 +8,7 @@ mod origin;
 use crate::kernel::{
     Block, Function, FunctionId, Hiding, Kernel, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
-use arithmetic::{calculates, defining, is_arithmetic, is_number, is_order_open};
+use arithmetic::{Carried, calculates, is_arithmetic, is_number};
 use origin::{Elements, Origin};
 use std::collections::BTreeMap;
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Scalar};
@@ -444,13 +444,17 @@ impl<'f> Pass<'_, 'f> {
                         }
                         // Bits are put together, of which some are not known.
                         ScalarOp::Decode { operand, .. } if !self.knows(*operand) => Origin::Opaque,
+                        // What others hand on, and sums whose order is open.
+                        ScalarOp::Member { .. } | ScalarOp::MultiplyAdd { .. } => Origin::Opaque,
                         op if !op.is_lane_wise() => Origin::Opaque,
                         _ => Origin::Computed { is_arithmetic },
                     };
                     for (position, operand) in op.operands().into_iter().enumerate() {
                         let is_compared = matches!(op, ScalarOp::Compare { .. }) && self.is_arithmetic(operand);
                         let calculates = is_arithmetic || calculates(self.function, op);
-                        let is_seen = calculates && !self.is_free(op, position);
+                        let is_handed_on = matches!(op, ScalarOp::Member { .. })
+                            || matches!(op, ScalarOp::MultiplyAdd { .. } if position < 2);
+                        let is_seen = calculates && !self.is_free(op, position) || is_handed_on;
                         if is_seen || is_compared || !op.is_lane_wise() {
                             self.need(operand);
                         }
@@ -500,8 +504,9 @@ impl<'f> Pass<'_, 'f> {
                 Statement::Loop { values, extents, init, accumulators, body } => {
                     init.iter().for_each(|operand| self.need(*operand));
                     let first = u32::try_from(self.extents.len()).unwrap_or(u32::MAX);
+                    let carried = Carried::of(self.function, body, accumulators);
                     for (accumulator, result) in accumulators.iter().zip(&body.results) {
-                        let is_free = is_order_open(self.function, body, *accumulator, *result);
+                        let is_free = carried.is_order_open(*accumulator, *result);
                         *self.origin(*accumulator) =
                             if is_free { Origin::Accumulated { first } } else { Origin::Chosen };
                     }
@@ -513,7 +518,7 @@ impl<'f> Pass<'_, 'f> {
                         // What a round computes stands between the loop's `keep` and those of its operands; what it
                         // passes on may be kept already.
                         let computed =
-                            defining(body, *result).is_some_and(|op| !matches!(op, ScalarOp::Extract { .. }));
+                            carried.defining(*result).is_some_and(|op| !matches!(op, ScalarOp::Extract { .. }));
                         *self.origin(*value) =
                             if computed { Origin::Computed { is_arithmetic: true } } else { Origin::Chosen };
                     }

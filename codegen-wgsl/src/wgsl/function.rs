@@ -15,6 +15,9 @@ use weft_affine::{Expr, Interval};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Scalar, Span};
 
+/// Invocations of a quad.
+const QUAD: i64 = 4;
+
 /// The text of one function, or of the entry, as it grows.
 pub(super) struct FunctionText<'w, 'k> {
     pub(super) writer: &'w mut Writer<'k>,
@@ -411,6 +414,16 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             ScalarOp::Splat { operand } => return Ok(self.vector(std::slice::from_ref(operand), ty, lanes)),
             ScalarOp::Compose { operands } => return Ok(self.vector(operands, ty, lanes)),
             ScalarOp::Lane { operand, lane } => return Ok(self.lane(*operand, *lane)),
+            ScalarOp::MultiplyAdd { is_one: true, .. } if ty == ElementType::F32 => {
+                return Ok(format!("fma({}, {}, {})", strip(&texts[0]), strip(&texts[1]), strip(&texts[2])));
+            }
+            ScalarOp::MultiplyAdd { .. } => return Ok(format!("({} + {} * {})", texts[2], texts[0], texts[1])),
+            ScalarOp::Member { number, apart: 1, .. } => {
+                // What lies in a quad need not be looked for among the members of a subgroup.
+                let function = if self.writer.kernel.threads() <= QUAD { "quadBroadcast" } else { "subgroupBroadcast" };
+                return Ok(format!("{function}({}, {number}u)", strip(&texts[0])));
+            }
+            ScalarOp::Member { .. } => return Err(not_lowered("'member'")),
             ScalarOp::Clamp { .. } => return Err(not_lowered("'clamp'")),
             ScalarOp::Complex { .. } => return Err(not_lowered("a complex number")),
             ScalarOp::Real { .. } => return Ok(texts[0].clone()),

@@ -3,8 +3,8 @@
 use super::function::{FunctionText, strip};
 use super::writer::{first_in_buffer, stored_type};
 use crate::kernel::{
-    AtomicOp, Block, Combination, Combiner, FunctionId, Kernel, Known, MemoryId, Operand, Scope, Space, Statement,
-    ValueId,
+    AtomicOp, Block, Combination, Combiner, FunctionId, Kernel, Known, MemoryId, Operand, ScalarOp, Scope, Space,
+    Statement, ValueId,
 };
 use weft_affine::Expr;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -53,9 +53,19 @@ fn mark(block: &Block, updated: &mut [bool]) {
 pub(crate) fn uses_subgroups(block: &Block) -> bool {
     block.statements.iter().any(|statement| {
         matches!(statement, Statement::Collective { scope: Scope::Subgroup, .. })
+            || is_of_member(statement)
             || combines_subgroups(statement)
             || statement.blocks().into_iter().any(uses_subgroups)
     })
+}
+
+fn is_of_member(statement: &Statement) -> bool {
+    matches!(statement, Statement::Let { op: ScalarOp::Member { .. }, .. })
+}
+
+/// Whether a block, or one within it, asks for values of other invocations of a workgroup that is a subgroup.
+pub(crate) fn asks_members(block: &Block) -> bool {
+    block.statements.iter().any(|statement| is_of_member(statement) || statement.blocks().into_iter().any(asks_members))
 }
 
 /// Whether a block, or one within it, combines what the subgroups of a workgroup come to.

@@ -6,7 +6,7 @@ use super::index::{Variables, check_extent};
 use super::inline::inlined;
 use super::lanes::{array_lanes, type_text, vector_text};
 use super::together::{
-    SUBGROUP_INPUTS, WORKGROUP_INPUTS, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
+    SUBGROUP_INPUTS, WORKGROUP_INPUTS, asks_members, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
 };
 use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
@@ -259,11 +259,14 @@ impl<'k> Writer<'k> {
         let known = Known::new(&entry.extents);
         let variables = Variables::new(dims.map(|name| (*name).to_owned()).collect());
         let mut text = self.text(entry, variables);
-        let of_subgroups = if uses_subgroups(&entry.body) { SUBGROUP_INPUTS } else { "" };
+        let asks = asks_members(&entry.body);
+        let of_subgroups = if uses_subgroups(&entry.body) && !asks { SUBGROUP_INPUTS } else { "" };
         let of_workgroup = if numbers_subgroups(&entry.body) { WORKGROUP_INPUTS } else { "" };
+        // Members of a subgroup have numbers of their own.
+        let number = if asks { "subgroup_invocation_id" } else { "local_invocation_index" };
         text.out += &format!(
             "@compute @workgroup_size({})\nfn {ENTRY_POINT}(@builtin(workgroup_id) group: vec3<u32>, \
-             @builtin(local_invocation_index) lane: u32{of_subgroups}{of_workgroup}) {{\n",
+             @builtin({number}) lane: u32{of_subgroups}{of_workgroup}) {{\n",
             kernel.threads()
         );
         for memory in kernel.memories.values().filter(|memory| memory.space == Space::Thread) {

@@ -468,6 +468,10 @@ fn scalar(frame: &Frame<'_>, op: &ScalarOp, thread: usize) -> Word {
                 ComparisonDirection::Ge => ordering.is_some_and(|ordering| ordering.is_ge()),
             })
         }
+        ScalarOp::MultiplyAdd { .. } => {
+            let product = binary(BinaryOp::Multiply, ty, operands[0], operands[1]);
+            binary(BinaryOp::Add, ty, product, operands[2])
+        }
         ScalarOp::Select { .. } => {
             if operands[0] != 0 {
                 operands[1]

@@ -198,6 +198,7 @@ impl Machine<'_> {
             ScalarOp::Unary { op, .. } => symbol((op, operands)),
             ScalarOp::Binary { op, .. } => symbol((op, operands)),
             ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
+            ScalarOp::MultiplyAdd { .. } => symbol(("multiply-add", operands)),
             ScalarOp::Select { .. } => symbol(("select", operands)),
             ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
             ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),

@@ -1,34 +1,65 @@
-//! Tiles of single invocations, which read for themselves.
+//! Tiles of single invocations, which read for themselves, or the left operand for all of their subgroup.
 
 use super::{Emission, Results};
-use crate::kernel::{Block, Known, Operand};
-use weft_affine::{Error, Expr};
+use crate::kernel::{Block, Known, Operand, ScalarOp};
+use weft_affine::{Constraint, Error, Expr, Interval};
+use weft_hlo::ir::ElementType;
 
 impl Emission<'_> {
     /// Each invocation computes its tile; where the last rows or columns fill none, a smaller one.
     pub(super) fn own(&mut self, known: &Known) -> Result<Block, Error> {
         let mut entry = Block::default();
-        let blocks = self.blocks(known)?;
-        self.of_size(&blocks, &[], known, &mut entry, &mut |this, results, known, out| this.tile(results, known, out))?;
+        let [row, column] = self.blocks(known)?;
+        let [_, columns] = self.product.blocks();
+        // All invocations of a subgroup compute, those that nothing is left for what others do.
+        let computed = match self.product.members {
+            1 => column.clone(),
+            _ => known.simplified(&column.checked_modulo(columns)?),
+        };
+        let within = Constraint { expr: column, bounds: Interval::of_extent(columns) };
+        let mut emit = |this: &mut Self, results: &Results, known: &Known, out: &mut Block| {
+            let open = known.open(std::slice::from_ref(&within));
+            let sums = |this: &mut Self, _: usize, out: &mut Block| this.tile(results, known, out);
+            let store = |this: &mut Self, sums: &[Vec<Operand>], out: &mut Block| {
+                let mut then = Block::default();
+                this.store(results, (sums, results.counts[1]), &known.when(&open), &mut then)?;
+                super::append(open.clone(), then, out);
+                Ok(())
+            };
+            this.each_sum(sums, store, out)
+        };
+        self.of_size(&[row, computed], &[], known, &mut entry, &mut emit)?;
         Ok(entry)
     }
 
-    /// Appends a tile of results.
-    fn tile(&mut self, results: &Results, known: &Known, out: &mut Block) -> Result<(), Error> {
+    /// Appends what computes a tile of results: rounds that each add a step's products, or their sums.
+    fn tile(&mut self, results: &Results, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Error> {
         let step = self.product.step;
         let [rows, columns] = results.counts;
         let count = usize::try_from(rows * columns).unwrap_or(0);
-        let sums = |this: &mut Self, _: usize, out: &mut Block| {
-            this.stretches(count, known, out, |this, first, length, known, block| {
+        if self.product.members == 1 {
+            return self.stretches(count, known, out, |this, first, length, known, block| {
                 this.looped(length / step, this.zeros(count), known, block, |this, round, sums, known, block| {
                     let first = first.checked_add_scaled(round, step)?;
                     this.looped(step, sums, known, block, |this, number, sums, known, block| {
                         this.products(results, &first.checked_add(number)?, sums, known, block)
                     })
                 })
-            })
-        };
-        self.each_sum(sums, |this, sums, out| this.store(results, (sums, columns), known, out), out)
+            });
+        }
+        self.stretches(count, known, out, |this, first, length, known, block| {
+            let (whole, left) = (length / step, length % step);
+            let sums = this.looped(whole, this.zeros(count), known, block, |this, round, sums, known, block| {
+                this.step(results, (&first.checked_add_scaled(round, step)?, step), sums, known, block)
+            })?;
+            match left {
+                0 => Ok(sums),
+                _ => {
+                    let first = first.checked_add_constant(whole * step)?;
+                    this.step(results, (&first, left), sums, known, block)
+                }
+            }
+        })
     }
 
     /// Adds the products of a number.
@@ -40,18 +71,111 @@ impl Emission<'_> {
         known: &Known,
         block: &mut Block,
     ) -> Result<Vec<Operand>, Error> {
-        let [rows, columns] = results.counts;
+        let [rows, _] = results.counts;
         let beside = self.place.beside.clone();
-        let mut rhs = Vec::new();
-        for column in 0..columns {
-            let [_, column] = self.at(results, 0, column)?;
-            rhs.push(self.factor(1, [beside.clone(), number.clone(), column], known, block));
-        }
+        let rhs = self.across(results, number, known, block)?;
         let mut lhs = Vec::new();
         for row in 0..rows {
             let [row, _] = self.at(results, row, 0)?;
             lhs.push(self.factor(0, [beside.clone(), row, number.clone()], known, block));
         }
         Ok(self.add_products(sums, &lhs, &rhs, block))
+    }
+
+    /// The elements of a row of the right operand.
+    fn across(
+        &mut self,
+        results: &Results,
+        number: &Expr,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        let [_, columns] = results.counts;
+        let beside = self.place.beside.clone();
+        let mut elements = Vec::new();
+        for column in 0..columns {
+            let [_, column] = self.at(results, 0, column)?;
+            elements.push(self.factor(1, [beside.clone(), number.clone(), column], known, block));
+        }
+        Ok(elements)
+    }
+
+    /// Adds to each sum that of so many products from a number on. An invocation goes from result to result, and not from product to product: so a sum is in a register once a step.
+    fn step(
+        &mut self,
+        results: &Results,
+        (first, count): (&Expr, i64),
+        sums: Vec<Operand>,
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        let [rows, columns] = results.counts;
+        let [multiply, add] = self.operations();
+        let mut rhs = Vec::new();
+        for number in 0..count {
+            rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
+        }
+        let mut sums = sums.into_iter();
+        let mut added = Vec::new();
+        for row in 0..rows {
+            let [row, _] = self.at(results, row, 0)?;
+            let lhs = self.along(&row, (first, count), known, block)?;
+            for (column, before) in (&mut sums).take(usize::try_from(columns).unwrap_or(0)).enumerate() {
+                let mut sum = None;
+                for (lhs, rhs) in lhs.iter().zip(&rhs) {
+                    let factors = [*lhs, rhs[column]];
+                    sum = Some(match sum {
+                        None => self.binary(multiply, factors, "product", block),
+                        Some(sum) => self.multiply_add(factors, sum, block),
+                    });
+                }
+                added.push(match sum {
+                    None => before,
+                    Some(sum) => self.binary(add, [before, sum], "sum", block),
+                });
+            }
+        }
+        Ok(added)
+    }
+
+    /// A product and a sum. Where registers are few and the device rounds a product whatever it is told, both are one operation: of vectors, a device makes all products before the
+    /// first sum else, and puts them aside.
+    fn multiply_add(&mut self, [lhs, rhs]: [Operand; 2], sum: Operand, block: &mut Block) -> Operand {
+        let target = self.target;
+        let is_number = self.ty != ElementType::Pred;
+        if is_number && !(target.forbid_contraction && target.arithmetic.contraction) {
+            let is_one = target.hardware.few_registers && !target.forbid_contraction;
+            return self.define(self.ty, ScalarOp::MultiplyAdd { operands: [lhs, rhs, sum], is_one }, "sum", block);
+        }
+        let [multiply, add] = self.operations();
+        let product = self.binary(multiply, [lhs, rhs], "product", block);
+        self.binary(add, [sum, product], "sum", block)
+    }
+
+    /// So many elements of a row of the left operand, from a number on: members of the subgroup read one each.
+    fn along(
+        &mut self,
+        row: &Expr,
+        (first, count): (&Expr, i64),
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Vec<Operand>, Error> {
+        let members = self.product.members;
+        let beside = self.place.beside.clone();
+        let mut elements = Vec::new();
+        let mut begin = 0;
+        while begin < count {
+            let own = members.min(count - begin);
+            let place = known.simplified(&self.place.within[1].checked_modulo(own)?);
+            let number = first.checked_add_constant(begin)?.checked_add(&place)?;
+            let element = self.factor(0, [beside.clone(), row.clone(), number], known, block);
+            for number in 0..own {
+                let (number, apart) = (u32::try_from(number).unwrap_or(0), self.product.lanes);
+                let op = ScalarOp::Member { operand: element, number, apart };
+                elements.push(self.define(self.ty, op, "lhs", block));
+            }
+            begin += own;
+        }
+        Ok(elements)
     }
 }

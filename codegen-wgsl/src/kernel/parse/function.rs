@@ -398,6 +398,10 @@ impl<'r, 't> FunctionReader<'r, 't> {
             }
             return Ok(ScalarOp::Compare { direction, order, operands: self.some_operands()? });
         }
+        let sums = [("multiply-add", false), ("multiply-add-at-once", true)];
+        if let Some((_, is_one)) = sums.into_iter().find(|(word, _)| cursor.accept_word(word)) {
+            return Ok(ScalarOp::MultiplyAdd { operands: self.some_operands()?, is_one });
+        }
         if cursor.accept_word("select") {
             return Ok(ScalarOp::Select { operands: self.some_operands()? });
         }
@@ -456,6 +460,12 @@ impl<'r, 't> FunctionReader<'r, 't> {
         if cursor.accept_word("lane") {
             let lane = cursor.number("the number of a lane")?;
             return Ok(ScalarOp::Lane { operand: self.operand()?, lane });
+        }
+        if cursor.accept_word("member") {
+            let number = cursor.number("the number of an invocation")?;
+            cursor.expect_word("apart")?;
+            let apart = cursor.word("how far apart they are", |word| word.parse().ok().filter(|apart| *apart > 0))?;
+            return Ok(ScalarOp::Member { operand: self.operand()?, number, apart });
         }
         if let Some(op) = UnaryOp::from_name(cursor.peek_word()) {
             cursor.expect_word(op.name())?;

@@ -440,6 +440,7 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             }
             ScalarOp::Unary { .. }
             | ScalarOp::Binary { .. }
+            | ScalarOp::MultiplyAdd { .. }
             | ScalarOp::Clamp { .. }
             | ScalarOp::ReducePrecision { .. } => (&types[..], types[0]),
             ScalarOp::Keep { .. } => {
@@ -477,6 +478,13 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
             }
             ScalarOp::Bitcast { to, .. } | ScalarOp::Convert { to, .. } => (&types[..], *to),
             ScalarOp::Splat { .. } | ScalarOp::Lane { .. } => (&types[..], types[0]),
+            ScalarOp::Member { number, apart, .. } => {
+                let threads = if self.id.is_none() { self.kernel.threads() } else { 0 };
+                if (i64::from(*number) + 1) * i64::from(*apart) > threads {
+                    self.find(format!("%{} is of an invocation that there is not", value.index()));
+                }
+                (&types[..], types[0])
+            }
             ScalarOp::Compose { .. } => (&types[..], types.first().copied().unwrap_or(ElementType::Pred)),
         };
         if alike.windows(2).any(|pair| pair[0] != pair[1]) {

@@ -60,6 +60,10 @@ impl Uniformity<'_, '_> {
                         matches!(self.kernel.memories[*memory].space, Space::Buffer { .. })
                             && !self.kernel.may_change(*memory)
                     }
+                    ScalarOp::Member { .. } if !reached => {
+                        self.find("a value of another invocation is asked for where not all invocations come");
+                        false
+                    }
                     _ => true,
                 };
                 self.uniform[value.index()] = same && settled && reached;

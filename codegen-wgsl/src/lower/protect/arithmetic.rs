@@ -1,6 +1,7 @@
 //! Which operations a driver's algebra knows.
 
 use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, ValueId};
+use std::collections::BTreeMap;
 use weft_hlo::ir::{BinaryOp, ElementType, UnaryOp};
 
 /// Whether drivers compute with values of a type as with real numbers.
@@ -8,37 +9,60 @@ pub(super) fn is_number(element_type: ElementType) -> bool {
     matches!(element_type, ElementType::F32 | ElementType::F64)
 }
 
-/// The operation of a block's own that an operand is the value of.
-pub(super) fn defining(block: &Block, operand: Operand) -> Option<&ScalarOp> {
-    block.statements.iter().find_map(|statement| match statement {
-        Statement::Let { value, op } if Operand::Value(*value) == operand => Some(op),
-        _ => None,
-    })
+/// What a loop does with what it carries from round to round.
+pub(super) struct Carried<'b> {
+    /// The operations of the body's own, by value.
+    defined: BTreeMap<ValueId, &'b ScalarOp>,
+    /// The arithmetic that each accumulator is an operand of, once for each time.
+    uses: BTreeMap<ValueId, Vec<&'b ScalarOp>>,
 }
 
-/// Whether all that a loop does with what it carries from round to round is to add to it, or to multiply it, so that the order
-/// is open; or nothing that a driver's algebra knows.
-pub(super) fn is_order_open(function: &Function, body: &Block, accumulator: ValueId, result: Operand) -> bool {
-    let mut uses = Vec::new();
-    arithmetic_uses(function, body, accumulator, &mut uses);
-    let folds = |op: &ScalarOp| matches!(op, ScalarOp::Binary { op: BinaryOp::Add | BinaryOp::Multiply, .. });
-    match uses.as_slice() {
-        [] => true,
-        [only] => folds(only) && defining(body, result).is_some_and(|op| std::ptr::eq(op, *only)),
-        _ => false,
+impl<'b> Carried<'b> {
+    pub(super) fn of(function: &Function, body: &'b Block, accumulators: &[ValueId]) -> Carried<'b> {
+        let defined = body.statements.iter().filter_map(|statement| match statement {
+            Statement::Let { value, op } => Some((*value, op)),
+            _ => None,
+        });
+        let uses = accumulators.iter().map(|accumulator| (*accumulator, Vec::new())).collect();
+        let mut carried = Carried { defined: defined.collect(), uses };
+        carried.add_uses(function, body);
+        carried
     }
-}
 
-/// The arithmetic that a value is an operand of, once for each time.
-fn arithmetic_uses<'b>(function: &Function, block: &'b Block, value: ValueId, uses: &mut Vec<&'b ScalarOp>) {
-    for statement in &block.statements {
-        if let Statement::Let { op, .. } = statement
-            && is_arithmetic(function, op)
-        {
-            let times = op.operands().into_iter().filter(|operand| *operand == Operand::Value(value)).count();
-            uses.extend(std::iter::repeat_n(op, times));
+    fn add_uses(&mut self, function: &Function, block: &'b Block) {
+        for statement in &block.statements {
+            if let Statement::Let { op, .. } = statement
+                && is_arithmetic(function, op)
+            {
+                for operand in op.operands() {
+                    if let Operand::Value(value) = operand
+                        && let Some(uses) = self.uses.get_mut(&value)
+                    {
+                        uses.push(op);
+                    }
+                }
+            }
+            statement.blocks().into_iter().for_each(|block| self.add_uses(function, block));
         }
-        statement.blocks().into_iter().for_each(|block| arithmetic_uses(function, block, value, uses));
+    }
+
+    /// The operation of the body's own that an operand is the value of.
+    pub(super) fn defining(&self, operand: Operand) -> Option<&'b ScalarOp> {
+        match operand {
+            Operand::Value(value) => self.defined.get(&value).copied(),
+            Operand::Constant(_) => None,
+        }
+    }
+
+    /// Whether all that the loop does with an accumulator is to add to it, or to multiply it, so that the order
+    /// is open; or nothing that a driver's algebra knows.
+    pub(super) fn is_order_open(&self, accumulator: ValueId, result: Operand) -> bool {
+        let folds = |op: &ScalarOp| matches!(op, ScalarOp::Binary { op: BinaryOp::Add | BinaryOp::Multiply, .. });
+        match self.uses.get(&accumulator).map(Vec::as_slice) {
+            None | Some([]) => true,
+            Some([only]) => folds(only) && self.defining(result).is_some_and(|op| std::ptr::eq(op, *only)),
+            Some(_) => false,
+        }
     }
 }
 

@@ -345,6 +345,10 @@ impl Pass<'_, '_> {
             }
             ScalarOp::Unary { op, .. } => self.unary(*op, ty, &parts[0]),
             ScalarOp::Binary { op, .. } => self.binary(*op, ty, &parts[0], &parts[1]),
+            ScalarOp::MultiplyAdd { .. } => {
+                let product = self.binary(BinaryOp::Multiply, ty, &parts[0], &parts[1])?;
+                self.binary(BinaryOp::Add, ty, &product, &parts[2])
+            }
             ScalarOp::Compare { direction, order, .. } => {
                 Ok(vec![self.compare(*direction, *order, ty, &parts[0], &parts[1])?])
             }
@@ -368,6 +372,14 @@ impl Pass<'_, '_> {
                 let op = ScalarOp::ReducePrecision { operand, exponent_bits, mantissa_bits };
                 let reduced = self.code.define(ElementType::F64, op);
                 Ok(self.code.split(reduced).parts())
+            }
+            ScalarOp::Member { number, apart, .. } => {
+                let register = form(result)?.register();
+                let member = |operand: &Operand| {
+                    let op = ScalarOp::Member { operand: *operand, number: *number, apart: *apart };
+                    self.code.define(register, op)
+                };
+                Ok(parts[0].iter().map(member).collect())
             }
             ScalarOp::Complex { .. } => Ok(parts.concat()),
             ScalarOp::Real { .. } => Ok(parts[0][..form(result)?.parts() as usize].to_vec()),

@@ -109,6 +109,9 @@ impl<'k> Analysis<'k> {
                 if matches!(op, ScalarOp::Splat { .. } | ScalarOp::Compose { .. } | ScalarOp::Lane { .. }) {
                     return Err(Refusal::Vectors);
                 }
+                if matches!(op, ScalarOp::Member { apart, .. } if !apart.is_multiple_of(self.substitution.lanes)) {
+                    return Err(Refusal::Effects);
+                }
                 self.set(*value, differs);
             }
             Statement::Call { values, .. } => values.iter().for_each(|value| self.set(*value, differs)),

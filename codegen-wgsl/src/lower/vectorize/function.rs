@@ -303,6 +303,9 @@ impl Growing<'_, '_> {
             if chooses && (!matches!(op, ScalarOp::Select { .. }) || self.analysis.varies(op.operands()[0])) {
                 return Err(Refusal::Computed);
             }
+            if let ScalarOp::Member { apart, .. } = &mut here {
+                *apart /= self.lanes();
+            }
             for (position, operand) in here.operands_mut().iter_mut().enumerate() {
                 let is_vector = varies && !(chooses && position == 0);
                 *operand = if is_vector { self.vector(*operand, out) } else { self.image(*operand) };

@@ -42,7 +42,7 @@ pub struct Product {
 }
 
 /// Rows and columns of the results of an invocation that reads for itself, at most, with vectors and without. Measured for 1024³ `f32` as multiples of the time with 4 × 4, on llvmpipe and
-/// SwiftShader,: 8 × 8 0.35 and 0.55, 16 × 16 0.23 and 0.33, 32 × 16 0.21 and 0.30, which takes drivers twice as long to compile.
+/// SwiftShader: 8 × 8 0.35 and 0.55, 16 × 16 0.23 and 0.33, 32 × 16 0.21 and 0.30, which takes drivers twice as long to compile.
 const OWN_ROWS: i64 = 16;
 const OWN_COLUMNS: i64 = 16;
 const OWN_COLUMNS_APART: i64 = 8;

@@ -69,6 +69,16 @@ impl Planner<'_> {
             return Err("outputs read it at other elements than their own".to_owned().into());
         };
         let is_packed = |ty: &ElementType| Form::of(*ty).is_some_and(Form::is_packed);
+        let is_own = |output: &&FunctionId| tails.iter().all(|tail| tail.function != **output);
+        for output in outputs.iter().filter(is_own) {
+            let function = &self.functions[output.0 as usize];
+            if !keeps_sides(&function.extents, &product) {
+                let (name, extents) = (&function.name, &function.extents);
+                return Err(
+                    format!("{name} has {extents:?} elements, which rows and columns of sums do not divide").into()
+                );
+            }
+        }
         if !tails.is_empty() && results.iter().any(is_packed) {
             return Err("results that share words are in another order than the sums".to_owned().into());
         }
@@ -218,7 +228,18 @@ fn of_sums(computation: &Computation, dot: InstrId, product: &Product) -> Option
     Some(map)
 }
 
-/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided only by what divides a side of a tile, or is a multiple of it.
+/// Whether no dimension of as many elements as there are sums, in their order, is made of part of a side and of what lies beyond it: of some columns and a row, or of some rows and a matrix.
+fn keeps_sides(extents: &[i64], product: &Product) -> bool {
+    let ends = [product.columns, product.columns.saturating_mul(product.rows)];
+    let mut stride: i64 = 1;
+    extents.iter().rev().all(|extent| {
+        let first = stride;
+        stride = stride.saturating_mul(*extent);
+        first == 1 || ends.contains(&first) || !ends.iter().any(|end| first < *end && *end < stride)
+    })
+}
+
+/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided by themselves, and only by what divides a side of a tile, or is a multiple of it.
 fn is_of_tiles(index: &Expr, product: &Product) -> bool {
     index.terms().iter().all(|term| {
         let (argument, divisor) = match &term.atom {
@@ -228,7 +249,8 @@ fn is_of_tiles(index: &Expr, product: &Product) -> bool {
         let lanes = i64::from(product.lanes);
         let fits = |dimension: u32, side: i64, unit: i64| {
             let is_divided = argument.variables().contains(&Var::Dim(dimension));
-            !is_divided || (side % divisor == 0 || divisor % side == 0) && divisor % unit == 0
+            let is_alone = argument.terms().len() == 1 && argument.constant_term() == 0;
+            !is_divided || is_alone && (side % divisor == 0 || divisor % side == 0) && divisor % unit == 0
         };
         fits(1, product.tile[0], 1) && fits(2, product.tile[1], lanes) && is_of_tiles(argument, product)
     })

@@ -1,9 +1,6 @@
 //! What our kernels move, beside what XLA's fusions of the same programs do.
 
-use std::path::Path;
-use weft_hlo::ir::Module;
-use weft_hlo::passes::Pipeline;
-use weft_hlo::text::parse;
+use crate::corpus::{Program, programs};
 use weft_partition::{Launches, Target, fuse_explained};
 
 /// Launches and bytes of one program in both forms.
@@ -33,23 +30,12 @@ fn geometric_mean(ratios: impl Iterator<Item = f64>) -> f64 {
 
 /// The programs of the corpus, as `weft fuse --target discrete` makes them of what JAX printed, and as XLA made them for its CPU.
 fn rows() -> Vec<Row> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/corpus");
     let target = Target::preset("discrete").expect("there is such a target");
-    let mut rows = Vec::new();
-    for folder in std::fs::read_dir(corpus).expect("the corpus lies beside this crate").flatten() {
-        let name = folder.file_name().to_string_lossy().into_owned();
-        let module = |form: &str| -> Option<Module> {
-            let text = std::fs::read_to_string(folder.path().join(format!("{form}.hlo"))).ok()?;
-            Some(parse(&text).unwrap_or_else(|found| panic!("{name}/{form}: {found}")))
-        };
-        let (Some(written), Some(theirs)) = (module("unoptimized"), module("optimized_cpu")) else { continue };
-        let optimized = Pipeline::default().run(&written).unwrap_or_else(|found| panic!("{name}: {found}"));
-        let fused = fuse_explained(&optimized.module, &target).unwrap_or_else(|found| panic!("{name}: {found}"));
-        let ours = Launches::of(&fused.module);
-        rows.push(Row { name, ours, theirs: Launches::of(&theirs) });
-    }
-    rows.sort_by(|a, b| a.name.cmp(&b.name));
-    rows
+    let row = |Program { name, optimized, theirs }| {
+        let fused = fuse_explained(&optimized, &target).unwrap_or_else(|found| panic!("{name}: {found}"));
+        Row { name, ours: Launches::of(&fused.module), theirs: Launches::of(&theirs) }
+    };
+    programs().into_iter().map(row).collect()
 }
 
 /// `cargo test -p weft-partition traffic:: -- --nocapture` shows the table.

@@ -9,6 +9,7 @@ use crate::kernel::{
     Binding, Block, Function, FunctionId, Kernel, MemoryId, Operand, OutOfBounds, ScalarOp, Statement, Value, ValueId,
 };
 use std::collections::BTreeMap;
+use std::ops::Range;
 use weft_affine::{Constraint, Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::indexing::operand_map;
@@ -130,10 +131,7 @@ impl Emission<'_, '_, '_> {
             Op::Scatter { to_apply, .. } => self.scatter(id, *to_apply, known, out),
             Op::Dot { .. } | Op::Convolution { .. } => self.products(id, known, out),
             Op::Map { to_apply, .. } => {
-                let mut operands = Vec::with_capacity(instruction.operands.len());
-                for position in 0..instruction.operands.len() {
-                    operands.push(self.read_one(id, position, out)?);
-                }
+                let operands = self.read_each(id, 0..instruction.operands.len(), out)?;
                 let values = self.result_values(id, "");
                 self.apply(*to_apply, operands, values.clone(), out)?;
                 Ok(values.into_iter().map(Operand::Value).collect())
@@ -144,10 +142,7 @@ impl Emission<'_, '_, '_> {
                 Ok(vec![element.unwrap_or(Operand::Constant(zero(ty)))])
             }
             _ => {
-                let mut operands = Vec::with_capacity(instruction.operands.len());
-                for position in 0..instruction.operands.len() {
-                    operands.push(self.read_one(id, position, out)?);
-                }
+                let operands = self.read_each(id, 0..instruction.operands.len(), out)?;
                 if let Some(op) = scalar_op(instruction, &operands) {
                     return Ok(vec![self.define(out, &instruction.name, ty, op)]);
                 }
@@ -225,6 +220,16 @@ impl Emission<'_, '_, '_> {
         let operand = self.computation.instructions[id].operands[position];
         let ty = element_type(&self.computation.instructions[operand]);
         Ok(values.first().copied().unwrap_or(Operand::Constant(zero(ty))))
+    }
+
+    /// The operands of `id` in these places, each of which has a single value.
+    pub(super) fn read_each(
+        &mut self,
+        id: InstrId,
+        positions: Range<usize>,
+        out: &mut Block,
+    ) -> Result<Vec<Operand>, Diagnostics> {
+        positions.map(|position| self.read_one(id, position, out)).collect()
     }
 
     /// The values of operand number `position` of `id`.

@@ -27,10 +27,7 @@ impl Emission<'_, '_, '_> {
         out: &mut Block,
     ) -> Result<Vec<Operand>, Diagnostics> {
         let inputs = self.computation.instructions[id].operands.len() / 2;
-        let mut init = Vec::with_capacity(inputs);
-        for position in inputs..2 * inputs {
-            init.push(self.read_one(id, position, out)?);
-        }
+        let init = self.read_each(id, inputs..2 * inputs, out)?;
         if (0..inputs).any(|position| *self.plan.read(id, position) == Read::Never) {
             return Ok(init);
         }
@@ -41,9 +38,7 @@ impl Emission<'_, '_, '_> {
         let body = self.round(round, &condition, &inner, &carried, |this, known, block| {
             this.members(Some((id, 0)), known, block)?;
             let mut arguments = carried.clone();
-            for position in 0..inputs {
-                arguments.push(this.read_one(id, position, block)?);
-            }
+            arguments.extend(this.read_each(id, 0..inputs, block)?);
             let results = this.result_values(id, ".next");
             this.apply(region, arguments, results.clone(), block)?;
             block.results = results.into_iter().map(Operand::Value).collect();

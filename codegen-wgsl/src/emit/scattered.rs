@@ -20,10 +20,7 @@ impl Emission<'_, '_, '_> {
     ) -> Result<Vec<Operand>, Diagnostics> {
         let instruction = &self.computation.instructions[id];
         let inputs = instruction.operands.len() / 2;
-        let mut init = Vec::with_capacity(inputs);
-        for position in 0..inputs {
-            init.push(self.read_one(id, position, out)?);
-        }
+        let init = self.read_each(id, 0..inputs, out)?;
         if let Some(runs) = Runs::of(self.computation, instruction) {
             return self.runs(id, (region, &runs), init, known, out);
         }
@@ -97,9 +94,7 @@ impl Emission<'_, '_, '_> {
         let (_, changed) = self.scoped(|this, block| {
             this.members(Some((id, inputs + 1)), &inner.when(&condition), block)?;
             let mut arguments = carried.to_vec();
-            for position in inputs + 1..2 * inputs + 1 {
-                arguments.push(this.read_one(id, position, block)?);
-            }
+            arguments.extend(this.read_each(id, inputs + 1..2 * inputs + 1, block)?);
             this.apply(region, arguments, results.clone(), block)?;
             block.results = results.into_iter().map(Operand::Value).collect();
             Ok(())

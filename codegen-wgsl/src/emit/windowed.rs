@@ -71,10 +71,7 @@ impl Emission<'_, '_, '_> {
         out: &mut Block,
     ) -> Result<Vec<Operand>, Diagnostics> {
         let (id, inputs) = (loaded.hero, loaded.tiles.len());
-        let mut init = Vec::with_capacity(inputs);
-        for position in inputs..2 * inputs {
-            init.push(self.read_one(id, position, out)?);
-        }
+        let init = self.read_each(id, inputs..2 * inputs, out)?;
         let placed = places(loaded.windowed, known).map_err(|error| {
             let instruction = &self.computation.instructions[id];
             Diagnostic::new("HLO302", instruction.span, error.to_string()).about(&instruction.name)

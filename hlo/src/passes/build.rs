@@ -73,6 +73,22 @@ pub(super) trait Build {
         self.add(shape, Op::Concatenate { dimension: dimension as i64 }, values)
     }
 
+    /// The elements of a line at these places, clamped into it: one for each.
+    fn taken(&mut self, line: InstrId, places: InstrId) -> InstrId {
+        let given = self.array(places).clone();
+        let op = Op::Gather {
+            offset_dims: Vec::new(),
+            collapsed_slice_dims: vec![0],
+            start_index_map: vec![0],
+            operand_batching_dims: Vec::new(),
+            start_indices_batching_dims: Vec::new(),
+            index_vector_dim: given.rank() as i64,
+            slice_sizes: vec![1],
+            indices_are_sorted: false,
+        };
+        self.add(Shape::array(self.element_type(line), given.extents), op, vec![line, places])
+    }
+
     /// A scalar.
     fn scalar(&mut self, value: Scalar) -> InstrId {
         self.add(Shape::scalar(value.element_type()), Op::Constant(Literal::scalar(value)), Vec::new())

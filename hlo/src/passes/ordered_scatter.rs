@@ -4,7 +4,7 @@ use super::build::Build;
 use super::gather_scatter::CanonicalScatter;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
-use super::stable_order::{Ordered, constant, ordered, taken};
+use super::stable_order::{Ordered, constant, ordered};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{
     BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Module, Op, Scalar, Shape,
@@ -185,7 +185,7 @@ impl Starts<'_> {
 fn rows_of(rebuild: &mut Rebuild<'_>, array: InstrId, numbers: InstrId) -> InstrId {
     let given = rebuild.array(array).clone();
     if given.rank() == 1 {
-        return taken(rebuild, array, numbers);
+        return rebuild.taken(array, numbers);
     }
     let mut slice_sizes = given.extents.clone();
     slice_sizes[0] = 1;

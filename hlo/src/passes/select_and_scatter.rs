@@ -265,16 +265,5 @@ fn numbered(rebuild: &mut Rebuild<'_>, extents: &[i64]) -> InstrId {
 fn gathered(rebuild: &mut Rebuild<'_>, value: InstrId, numbers: InstrId) -> InstrId {
     let array = rebuild.array(value).clone();
     let flat = rebuild.reshaped(value, vec![array.extents.iter().product()]);
-    let numbered = rebuild.array(numbers).clone();
-    let op = Op::Gather {
-        offset_dims: Vec::new(),
-        collapsed_slice_dims: vec![0],
-        start_index_map: vec![0],
-        operand_batching_dims: Vec::new(),
-        start_indices_batching_dims: Vec::new(),
-        index_vector_dim: numbered.rank() as i64,
-        slice_sizes: vec![1],
-        indices_are_sorted: false,
-    };
-    rebuild.add(Shape::array(array.element_type, numbered.extents), op, vec![flat, numbers])
+    rebuild.taken(flat, numbers)
 }

@@ -72,24 +72,8 @@ fn place(rebuild: &mut Rebuild<'_>, digits: InstrId, (blocks, values): (i64, i64
     let row = rebuild.binary(BinaryOp::Multiply, digits, row);
     let column = rebuild.iota(ElementType::S32, vec![blocks, BLOCK], 0);
     let entry = rebuild.binary(BinaryOp::Add, row, column);
-    let begin = taken(rebuild, before, entry);
+    let begin = rebuild.taken(before, entry);
     rebuild.binary(BinaryOp::Add, begin, within)
-}
-
-/// Elements of a line at these places, one for each.
-pub(super) fn taken(rebuild: &mut Rebuild<'_>, line: InstrId, places: InstrId) -> InstrId {
-    let given = rebuild.array(places).clone();
-    let op = Op::Gather {
-        offset_dims: Vec::new(),
-        collapsed_slice_dims: vec![0],
-        start_index_map: vec![0],
-        operand_batching_dims: Vec::new(),
-        start_indices_batching_dims: Vec::new(),
-        index_vector_dim: given.rank() as i64,
-        slice_sizes: vec![1],
-        indices_are_sorted: false,
-    };
-    rebuild.add(Shape::array(rebuild.element_type(line), given.extents), op, vec![line, places])
 }
 
 /// The number everywhere.
